@@ -1,5 +1,8 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
+import { anchorsOf, findBrokenCitations, type Pages } from './citations.ts';
 
 const root = new URL('../../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
@@ -17,11 +20,23 @@ const pathPages = [
 const docsPages = readdirSync(new URL('docs', root), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.md'))
   .map((file) => `docs/${file}`);
+/** Every file that a clone has, but for the fixtures that break a rule on purpose. */
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: fileURLToPath(root),
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((path) => path !== '' && !path.startsWith('test/tools/checks/fixtures/') && exists(path));
 /** Pages whose links to files and headings must have a target. */
-const linkPages = [
-  ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', 'k8s/README.md', 'charts/auth-account/README.md'],
-  ...docsPages,
-];
+const linkPages = files.filter((path) => path.endsWith('.md'));
+/** Files in which people and programs write prose. */
+const textForm = /(?:\.(?:md|tsx?|[mc]?js|json|ya?ml|sh|tpl|py|go|html|txt)|Dockerfile|\.ci\/run)$/;
+const texts = files.filter(
+  (path) => textForm.test(path) && path !== 'package-lock.json' && path !== 'test/tools/checks/docs-paths.test.ts',
+);
+
+const adrs = readdirSync(new URL('docs/adr', root));
+const pages: Pages = { exists, read, hasAdr: (number) => adrs.some((name) => name.startsWith(`${number}-`)) };
 
 const pathForm = /`((?:libs|services|test|docs|charts|k8s|\.ci)\/[\w./-]*)(?::\d+)?`/g;
 const pathsIn = (page: string) => [...page.matchAll(pathForm)].map(([, path = '']) => path);
@@ -30,19 +45,6 @@ const pathsIn = (page: string) => [...page.matchAll(pathForm)].map(([, path = ''
 function linksIn(page: string): string[] {
   const prose = page.replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '');
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !/^\w+:/.test(link));
-}
-
-/** Returns the anchors of a page: GitHub's for headings, and explicit ones. */
-function anchorsOf(page: string): Set<string> {
-  const headings = [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/\]\([^)]*\)/g, '')
-      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-'),
-  );
-  const written = [...page.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id);
-  return new Set([...headings, ...written]);
 }
 
 function isGood(link: string, from: string): boolean {
@@ -84,5 +86,30 @@ describe('the pages name only what there is', () => {
     ]);
     expect(isGood('operations.md#no-such-heading', 'docs/README.md')).toBe(false);
     expect(isGood('operations.md#install', 'docs/README.md')).toBe(true);
+  });
+
+  test('comments and pages cite only files, headings and ADRs of the repository', () => {
+    const broken = texts.flatMap((path) =>
+      findBrokenCitations(read(path), path, pages).map((fault) => `${path}: ${fault}`),
+    );
+    expect(texts.length).toBeGreaterThan(1_000);
+    expect(broken).toEqual([]);
+  });
+
+  test('a citation of something outside, or of a heading that is not there, is found', () => {
+    const fixture = read('test/tools/checks/fixtures/docs/citations.md');
+    expect(findBrokenCitations(fixture, 'libs/stores/src/example.ts', pages)).toEqual([
+      'docs/no-such-page.md: there is no such page',
+      '../spec/family.md: there is no such page',
+      'docs/push.md, "Frames of old": no such heading',
+      'docs/push.md ("Frames", "Gone": no such heading',
+      'docs/push.md#frames-of-old: no such anchor',
+      'docs/push.md, "Broken over lines": no such heading',
+      '(decisions, "Guessing": names no file',
+      '; decisions, "Tokens": names no file',
+      'of decisions, "Refresh": names no file',
+      '(specification,: names no file',
+      'ADR 9999: there is no such ADR',
+    ]);
   });
 });

@@ -13,7 +13,7 @@ export interface Backoff {
 }
 
 /**
- * Runs `work` after growing random pauses: 0 to 1 s, to 2 s, to 4 s … to `mostMs` (docs/push.md, "Reconnecting"). The
+ * Runs `work` after growing random pauses: 0 to 1 s, to 2 s, to 4 s … to `mostMs` (docs/push.md, "Close codes"). The
  * full range is random, so that apps which failed together do not come back together.
  */
 export function createBackoff(

@@ -1,0 +1,85 @@
+import { posix } from 'node:path';
+
+/** The repository as a text in it may cite it. */
+export interface Pages {
+  /** Returns true if there is such a file or folder. */
+  exists(path: string): boolean;
+  hasAdr(number: string): boolean;
+  read(path: string): string;
+}
+
+/** Returns the headings of a page, without marks of code and links. */
+function headingsOf(page: string): string[] {
+  return [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading.replaceAll(/\]\([^)]*\)/g, '').replaceAll(/[`[]/g, ''),
+  );
+}
+
+/** Returns the anchors of a page: GitHub's for headings, and explicit ones. */
+export function anchorsOf(page: string): Set<string> {
+  const headings = headingsOf(page).map((heading) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+  const written = [...page.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id);
+  return new Set([...headings, ...written]);
+}
+
+/** Joins the lines of a comment or a paragraph: a citation may be broken over two. */
+function joinLines(text: string, isPage: boolean): string {
+  return isPage ? text.replaceAll(/\n(?=\S)/g, ' ') : text.replaceAll(/\n[ \t]*(?:\/\/|\*(?!\/)|#)[ \t]?/g, ' ');
+}
+
+/** A page, with an anchor or with headings in quotes: `docs/push.md, "Frames"`, `docs/push.md ("Frames", "Close codes")`. */
+const pageForm =
+  /(?<![\w./}@$-])((?:\.{1,2}\/)*(?:[\w.-]+\/)*[\w-]+\.md)\b(?!\/)(?:#([\w-]+))?((?:[`)]{0,2},? \(?"[^"\n]{1,80}"(?:, "[^"\n]{1,80}")*)?)/g;
+
+/** A name in small letters that is no file, before a heading in quotes, or alone. Standards have a capital. */
+const nameForm = /(?:[(;] ?|\b(?:of|see) )[a-z][a-z -]{2,30}, "[A-Z][^"\n]*"|\((?:specification|decisions)\b[,;)]/g;
+
+const adrForm = /\bADR (\d{4})\b/g;
+
+/** A file name that a program passes on cites nothing, nor does a link in a text that a program compares. */
+function isOfProgram(text: string, { index, 1: page = '' }: RegExpExecArray, isPage: boolean): boolean {
+  const before = text.slice(Math.max(0, index - 2), index);
+  return !isPage && ((/['"]$/.test(before) && !page.includes('/')) || (before === '](' && page.startsWith('.')));
+}
+
+/** Returns where the page may lie: from the root, in docs/, or beside the text that names it. */
+function placesOf(page: string, from: string): string[] {
+  const beside = posix.normalize(posix.join(posix.dirname(from), page));
+  return page.startsWith('.') ? [beside] : [page, `docs/${page}`, beside];
+}
+
+function findFault(match: RegExpExecArray, from: string, pages: Pages): string | undefined {
+  const [whole, page = '', anchor, quoted = ''] = match;
+  const places = placesOf(page, from).filter((place) => pages.exists(place));
+  if (places.length === 0) return `${whole}: there is no such page`;
+  const texts = places.map((place) => pages.read(place));
+  if (anchor !== undefined && !texts.some((text) => anchorsOf(text).has(anchor))) return `${whole}: no such anchor`;
+  const headings = [...quoted.matchAll(/"([^"]+)"/g)].map(([, heading = '']) => heading.replace(/[.,]$/, ''));
+  const isMissing = (heading: string) => !texts.some((text) => headingsOf(text).includes(heading));
+  return headings.some(isMissing) ? `${whole}: no such heading` : undefined;
+}
+
+/**
+ * Returns why citations of a text do not hold: a page that the repository does not have, a heading that its page does
+ * not have, an ADR that there is not, or a heading of a text that is no file. Each has the citation first.
+ *
+ * Addresses on the web and standards (RFC 6455, section 4.4) are not looked at.
+ */
+export function findBrokenCitations(source: string, from: string, pages: Pages): string[] {
+  const isPage = from.endsWith('.md');
+  const text = joinLines(source, isPage);
+  const cited = [...text.matchAll(pageForm)].filter((match) => !isOfProgram(text, match, isPage));
+  // Programs in Go and Python have their texts in such quotes.
+  const names = /\.(?:go|py)$/.test(from) ? [] : [...text.matchAll(nameForm)];
+  const adrs = [...text.matchAll(adrForm)].filter(([, number = '']) => !pages.hasAdr(number));
+  return [
+    ...cited.flatMap((match) => findFault(match, from, pages) ?? []),
+    ...names.map(([whole]) => `${whole}: names no file`),
+    ...adrs.map(([whole]) => `${whole}: there is no such ADR`),
+  ];
+}
