@@ -135,7 +135,10 @@ async function watchSiblings(
   return file === undefined ? undefined : watchKeys(file, { check: readSiblingSecrets, ...watched });
 }
 
-/** The address of the keys begins with the issuer, which is the public address of the api. */
+/**
+ * The address of the keys begins with the issuer, which is the public address of the api. `response_types_supported` and
+ * `token_endpoint`, for which RFC 8414 asks too, would not be true here: login and refresh are not OAuth's.
+ */
 function metadataOf(config: ApiConfig): PublicDocuments['metadata'] {
   return {
     issuer: config.TOKEN_ISSUER,
