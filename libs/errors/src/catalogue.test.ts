@@ -51,7 +51,7 @@ describe('the table and the specification', () => {
     const own = Object.keys(endpoints).map((code) => {
       const { details } = rowOf(code as ErrorCode);
       const fields = typeof details === 'object' ? Object.entries(details) : [];
-      return [code, fields.map(([name, type]) => `\`${name}\`${type.endsWith('?') ? '?' : ''}`)];
+      return [code, fields.map(([name, type]) => `\`${name}\`${String(type).endsWith('?') ? '?' : ''}`)];
     });
     expect(specified).toEqual(own);
   });
