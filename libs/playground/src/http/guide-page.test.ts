@@ -14,6 +14,13 @@ test.each(Object.entries(guarantees))(
   },
 );
 
-test.each(['../package.json', 'unknown.md', 'guarantees.md/', ''])('no page but a guide is shown: %j', async (name) => {
-  expect(await guidePage(name)).toBeUndefined();
+test('a page of the specification is shown, to which guides lead', async () => {
+  expect((await guidePage('specification/account.md'))?.body).toContain('<h3 id="limits-of-codes">');
 });
+
+test.each(['../package.json', 'unknown.md', 'guarantees.md/', 'adr/../../package.json', ''])(
+  'no page but a guide is shown: %j',
+  async (name) => {
+    expect(await guidePage(name)).toBeUndefined();
+  },
+);

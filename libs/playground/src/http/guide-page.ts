@@ -5,8 +5,8 @@ import type { PageFile } from './build-page.ts';
 
 const guidesDir = join(import.meta.dirname, '../../../../docs');
 
-/** A page of `docs/`, and nothing else of the machine. */
-const guideName = /^[a-z0-9-]+\.md$/;
+/** A page of `docs/` or of the specification in it, and nothing else of the machine. */
+const guideName = /^(?:specification\/)?[a-z0-9-]+\.md$/;
 
 /** A heading has the id by which the pages name it. */
 const toHtml = new Marked({
