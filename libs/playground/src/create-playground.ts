@@ -73,7 +73,9 @@ export function createPlayground({ apiUrl, log, killGateway }: PlaygroundOptions
   }
 
   function endGateway({ headers }: IncomingMessage, res: ServerResponse): void {
-    const isOwnPage = headers.origin === `http://${headers.host}`;
+    // By the name of somebody else's site, which leads here too, it is not.
+    const isHere = /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(headers.host ?? '');
+    const isOwnPage = isHere && headers.origin === `http://${headers.host}`;
     if (isOwnPage) killGateway();
     res.writeHead(isOwnPage ? 204 : 403).end();
   }
