@@ -9,7 +9,7 @@ import { peers } from './cost/peers.ts';
 import { measureEventsAlone } from './events/measure-event-latency.ts';
 import { measureFlood } from './flood/measure-flood.ts';
 import { type GrowthLevel, measureGrowth } from './growth/measure-growth.ts';
-import { installCommand, installPeer, isInstallable, isInstalled } from './peers/peer-installs.ts';
+import { installPeer, isInstallable, isInstalled, peerInstallCommand } from './peers/peer-installs.ts';
 import { type Candidate, type CandidateName, candidates, isReady } from './push/candidates.ts';
 import { mostStreamsPerProcess } from './push/descriptor-limit.ts';
 import { type CandidateRun, measureCandidates } from './push/measure-candidates.ts';
@@ -34,8 +34,7 @@ import { writePage } from './report/write-page.ts';
  * - `--peer-streams N`: streams on each of its peers (5000)
  * - `--logouts N`: per second at the api, for ten seconds (200)
  * - `--full`: push figures at the size of `bench push`: peers with as many streams as the gateway, 1,000 logouts/s
- * - `--install-peers`: runs `npm ci --ignore-scripts` for the peers from npm that are not installed; otherwise they are
- *   left out
+ * - `--install-peers`: installs the peers from npm that are not installed; otherwise they are left out
  * - `--growth-data DIRECTORY`: where the growing store has its files (a file system in memory, if there is one with
  *   plenty of room): for more users than memory has room for
  * - `--json FILE`: writes the results to the file
@@ -75,11 +74,11 @@ const pushPeers = ['ws', 'socket.io', 'centrifugo'] as const satisfies readonly 
 const log = (line: string) => console.error(line);
 
 const leftOut: string[] = [];
-if (isWanted('operations')) for (const { name } of peers) await provide(name, isInstalled(name), installCommand(name));
+if (isWanted('operations')) for (const { name } of peers) provide(name, isInstalled(name), peerInstallCommand(name));
 if (isWanted('push')) {
   for (const name of pushPeers) {
     const candidate: Candidate = candidates[name];
-    await provide(name, isReady(candidate), candidate.install ?? '');
+    provide(name, isReady(candidate), candidate.install ?? '');
   }
 }
 const begun = performance.now();
@@ -108,11 +107,11 @@ function isWanted(part: (typeof parts)[number]): boolean {
   return only.includes(part) || (part === 'operations' && singles.length > 0);
 }
 
-async function provide(name: string, isThere: boolean, install: string): Promise<void> {
+function provide(name: string, isThere: boolean, install: string): void {
   if (isThere) return;
   if (values['install-peers'] && isInstallable(name)) {
     log(`installing ${name}`);
-    await installPeer(name);
+    installPeer(name);
     return;
   }
   log(`left out, as it is not installed: ${name} (${install})`);

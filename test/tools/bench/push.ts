@@ -19,8 +19,8 @@ import { candidatesTable, logoutTable } from './push/tables.ts';
  * - `--only LIST`: parts to measure: gateway, ws, socket.io, centrifugo, logout, fleet (all but centrifugo)
  * - `--json FILE`: writes the results to the file
  *
- * Each process needs a descriptor per stream: `ulimit -n`. The peers are installed once, in
- * test/tools/bench/peers/NAME: `npm ci --ignore-scripts`, or `build.sh` for centrifugo, which needs Go.
+ * Each process needs a descriptor per stream: `ulimit -n`. The peers are installed once, by the
+ * command that the error names.
  */
 const { values } = parseArgs({
   options: {

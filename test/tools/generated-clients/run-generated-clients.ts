@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { installSeparately } from '../separate-install.ts';
 import { typeAssertions } from './assert-types.ts';
 
 /**
@@ -23,7 +24,7 @@ function run(command: string, args: readonly string[], cwd: string): void {
 function generateTypes(): void {
   const install = join(here, 'install');
   const program = join(install, 'node_modules/openapi-typescript/bin/cli.js');
-  if (!existsSync(program)) run('npm', ['ci', '--ignore-scripts'], install);
+  if (!existsSync(program)) installSeparately(install);
   const directory = join(work, 'typescript');
   mkdirSync(directory);
   run(process.execPath, [program, document, '-o', join(directory, 'api.d.ts')], root);

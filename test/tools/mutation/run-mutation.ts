@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createProcessGuard, type ProcessGuard, startTestServers } from '@auth-account/local-stack';
+import { installSeparately } from '../separate-install.ts';
 import { type Area, areas } from './areas.ts';
 import { areaResult, scoreOf } from './report/area-result.ts';
 import { findReason, staleExplanations } from './report/explain.ts';
@@ -45,7 +46,7 @@ function provideStryker(): string {
   const program = join(directory, 'node_modules/@stryker-mutator/core/bin/stryker.js');
   if (!existsSync(program)) {
     console.log('Installing Stryker into test/tools/mutation/stryker');
-    execFileSync('npm', ['ci', '--ignore-scripts'], { cwd: directory, stdio: 'inherit' });
+    installSeparately(directory);
   }
   return program;
 }

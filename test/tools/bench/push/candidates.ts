@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { installCommand, peersDirectory as peers } from '../peers/peer-installs.ts';
+import { peerInstallCommand, peersDirectory as peers } from '../peers/peer-installs.ts';
 import { centrifugoBinary, commandCentrifugo, startCentrifugo } from './centrifugo.ts';
 import { type Commander, startCommander } from './commander.ts';
 import type { DialectName } from './dialect.ts';
@@ -28,7 +28,7 @@ function peer(name: string, dialect: DialectName, commanded: Candidate['command'
   return {
     dialect,
     needs: join(peers, name, 'node_modules'),
-    install: installCommand(name),
+    install: peerInstallCommand(name),
     start: (env) => startServer({ command, env: { ...common, ...env }, listening: /"listening":(\d+)/ }),
     command: commanded,
   };
