@@ -8,10 +8,7 @@ import { parseArgs } from 'node:util';
 import { createProcessGuard, type ProcessGuard, startTestServers } from '@auth-account/local-stack';
 import { installSeparately } from '../separate-install.ts';
 import { type Area, areas } from './areas.ts';
-import { areaResult, scoreOf } from './report/area-result.ts';
-import { findReason, staleExplanations } from './report/explain.ts';
-import { explanations } from './report/explanations/index.ts';
-import type { Results } from './report/mutation-page.ts';
+import { areaResult, type Results, resultsText, scoreOf } from './results.ts';
 import { copyProject } from './run/copy-project.ts';
 import { runArea } from './run/run-area.ts';
 
@@ -20,7 +17,7 @@ import { runArea } from './run/run-area.ts';
  * named (separated by commas). It works in a copy of the working tree, which it removes at the end. `--incremental`
  * reuses the last run's results for mutants whose source and tests have not changed: it is fast, but misses changes
  * elsewhere. Results go to `test/tools/mutation/results.json` and docs/mutation.md, Stryker's reports and logs to
- * `reports/mutation`. Exits with 1 if an area is below the aim or a survivor is not explained.
+ * `reports/mutation`. Exits with 1 if an area is below the aim or a survivor has no reason (`why` in the results).
  */
 const { values } = parseArgs({
   options: {
@@ -70,22 +67,21 @@ async function measure(area: Area, copy: string, stryker: string, guard: Process
   const reports = await withServers(area, (env) =>
     runArea(area, { root: copy, stryker, output, env, force, guard, log: console.log }),
   );
-  const result = areaResult(reports);
+  const earlier = readResults();
+  const result = areaResult(reports, earlier[area.name]?.survivors);
   const measuredOn = new Date().toISOString().slice(0, 10);
-  const all = { ...readResults(), [area.name]: { measuredOn, ...result } };
+  const all = { ...earlier, [area.name]: { measuredOn, ...result } };
   const inOrder = Object.fromEntries(areas.flatMap(({ name }) => (all[name] ? [[name, all[name]]] : [])));
-  writeFileSync(resultsFile, `${JSON.stringify(inOrder, undefined, 2)}\n`);
+  writeFileSync(resultsFile, resultsText(inOrder));
 
   const score = scoreOf(result);
   const { killed, survivors } = result;
   console.log(`${area.name}: ${score.toFixed(1)} % of ${killed + survivors.length} mutants killed`);
-  const files = new Set(reports.flatMap((report) => Object.keys(report.files)));
-  const own = explanations.filter(({ file }) => files.has(file));
-  const unexplained = survivors.filter((survivor) => findReason(survivor, own) === undefined);
   return [
     ...(score < area.aim ? [`${area.name}: the score is below ${area.aim} %`] : []),
-    ...unexplained.map(({ file, line, from, to }) => `${file}:${line}: ${from} → ${to}: survives and is not explained`),
-    ...staleExplanations(survivors, own),
+    ...survivors
+      .filter(({ why }) => why === undefined)
+      .map(({ file, in: line, from, to }) => `${file}: ${line}: ${from} → ${to}: survives without a reason`),
   ];
 }
 

@@ -5,7 +5,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ProcessGuard } from '@auth-account/local-stack';
 import type { Area, Part } from '../areas.ts';
-import type { StrykerReport } from '../report/stryker-report.ts';
+import type { StrykerReport } from '../results.ts';
 import { strykerOptions } from './stryker-options.ts';
 
 export interface RunAreaOptions {

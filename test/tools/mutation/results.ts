@@ -1,0 +1,129 @@
+import type { Area } from './areas.ts';
+
+interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** A mutant as Stryker reports it; positions count from 1. */
+export interface ReportedMutant {
+  readonly replacement?: string;
+  readonly status: 'Killed' | 'Timeout' | 'Survived' | 'NoCoverage' | 'RuntimeError' | 'CompileError' | 'Ignored';
+  readonly location: { readonly start: Position; readonly end: Position };
+}
+
+/** Part of Stryker's JSON report that we read (mutation-testing-report-schema, version 2). */
+export interface StrykerReport {
+  readonly files: Readonly<Record<string, { readonly source: string; readonly mutants: readonly ReportedMutant[] }>>;
+}
+
+/** A mutant that no test has killed. Its texts have white space as one blank, and {@link shownLength} characters. */
+export interface Survivor {
+  readonly file: string;
+  /** Source line in which it begins, original, replacement. */
+  readonly in: string;
+  readonly from: string;
+  readonly to: string;
+  /** Why it may live: written by hand into results.json, once somebody has tried to kill it. */
+  readonly why?: string;
+}
+
+/** Results of an area's mutants. */
+export interface AreaResult {
+  readonly killed: number;
+  /** Number of the killed ones that made a test take too long. */
+  readonly timedOut: number;
+  /** Mutants with which the tests did not run at all: they don't count. */
+  readonly invalid: number;
+  readonly survivors: readonly Survivor[];
+}
+
+/** Area → its last result, as in results.json. */
+export type Results = Readonly<Record<string, AreaResult & { readonly measuredOn: string }>>;
+
+const shownLength = 90;
+
+/** Sums up an area. Its survivors keep the reasons that they had in an earlier result, wherever they have moved. */
+export function areaResult(reports: readonly StrykerReport[], earlier: readonly Survivor[] = []): AreaResult {
+  const files = reports.flatMap((report) => Object.entries(report.files)).sort(([a], [b]) => a.localeCompare(b));
+  const mutants = files.flatMap(([, file]) => file.mutants);
+  const count = (...statuses: ReportedMutant['status'][]) =>
+    mutants.filter(({ status }) => statuses.includes(status)).length;
+  const reasons = new Map(earlier.map((survivor) => [keyOf(survivor), survivor.why]));
+  const survivors = files.flatMap(([name, { source, mutants: of }]) =>
+    of
+      .filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
+      .sort((a, b) => a.location.start.line - b.location.start.line)
+      .map((mutant) => survivorOf(name, source, mutant)),
+  );
+  return {
+    killed: count('Killed', 'Timeout'),
+    timedOut: count('Timeout'),
+    invalid: count('RuntimeError', 'CompileError', 'Ignored'),
+    survivors: survivors.map((survivor) => {
+      const why = reasons.get(keyOf(survivor));
+      return why === undefined ? survivor : { ...survivor, why };
+    }),
+  };
+}
+
+/** Returns the share of killed mutants in those that count, in percent. */
+export function scoreOf({ killed, survivors }: AreaResult): number {
+  return (100 * killed) / Math.max(1, killed + survivors.length);
+}
+
+/** Returns the text of results.json: a line for each survivor. */
+export function resultsText(results: Results): string {
+  const ofAreas = Object.entries(results).map(([name, { survivors, ...counts }]) => {
+    const lines = survivors.map((survivor) => `\n      ${JSON.stringify(survivor)}`).join(',');
+    return `  "${name}": ${JSON.stringify(counts).slice(0, -1)}, "survivors": [${lines}]}`;
+  });
+  return `{\n${ofAreas.join(',\n')}\n}\n`;
+}
+
+/** Returns the text of docs/mutation.md. */
+export function mutationPage(areas: readonly Area[], results: Results): string {
+  const rows = areas.map(({ name, covers, aim }) => {
+    const result = results[name];
+    if (result === undefined) return `| ${name}: ${covers} | not measured | | | |`;
+    const { killed, survivors, measuredOn } = result;
+    const unexplained = survivors.filter(({ why }) => why === undefined).length;
+    const score = `${scoreOf(result).toFixed(1)} (aim ${aim})`;
+    return `| ${[`${name}: ${covers}`, killed + survivors.length, score, unexplained, measuredOn].join(' | ')} |`;
+  });
+  return `# Mutation score
+
+How well tests notice faults: Stryker changes one thing in a source (a mutant) and runs the tests; if one fails, the mutant is killed.
+\`npm run test:long mutation\` (\`-- --only tokens,errors\`) measures the areas and writes this page. It fails if an area is below its aim, or if a survivor has no reason (\`why\`) in \`test/tools/mutation/results.json\`.
+A mutant meets only the tests that \`test/tools/mutation/areas.ts\` names for its source: another test might kill a survivor.
+
+| Area | Mutants | Killed, % | Survivors without a reason | Measured on |
+| --- | --: | --: | --: | --- |
+${rows.join('\n')}
+`;
+}
+
+function keyOf({ file, in: line, from, to }: Survivor): string {
+  return JSON.stringify([file, line, from, to]);
+}
+
+function survivorOf(file: string, source: string, { location, replacement = '' }: ReportedMutant): Survivor {
+  const { start, end } = location;
+  const lines = source.split('\n');
+  const taken = lines.slice(start.line - 1, end.line);
+  const last = taken.length - 1;
+  const cut = taken.map((line, i) =>
+    line.slice(i === 0 ? start.column - 1 : 0, i === last ? end.column - 1 : undefined),
+  );
+  return {
+    file,
+    in: shorten(lines[start.line - 1] ?? ''),
+    from: shorten(cut.join('\n')),
+    to: shorten(replacement),
+  };
+}
+
+function shorten(text: string): string {
+  const plain = text.replace(/\s+/g, ' ').trim();
+  return plain.length > shownLength ? `${plain.slice(0, shownLength - 1)}…` : plain;
+}
