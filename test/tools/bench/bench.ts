@@ -16,10 +16,9 @@ import { type CandidateRun, measureCandidates } from './push/measure-candidates.
 import { measureLogouts } from './push/measure-logouts.ts';
 import { otherUse, readCpuCounters } from './quiet/cpu-counters.ts';
 import { waitForQuiet } from './quiet/wait-for-quiet.ts';
-import { benchmarksPage } from './report/benchmarks-page.ts';
+import { benchmarksPage, writePage } from './report/benchmarks-page.ts';
 import { describeMachine } from './report/machine.ts';
 import type { BenchResults, PushResult, Surroundings } from './report/results.ts';
-import { writePage } from './report/write-page.ts';
 
 /**
  * `npm run bench [-- options]`: starts everything, measures all candidates in one run, prints the results, and writes

@@ -1,12 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { advisories, poisoned, waivers } from './advisories.ts';
-import { installScripts } from './install-scripts.ts';
 
 /**
- * Checks what package-lock.json installs: install scripts only in packages that `install-scripts.ts` lists with a
- * reason; a checksum for every package that can have one; no version that `advisories.ts` names. Prints each problem;
- * exits with 1 if there is one.
+ * Checks what package-lock.json installs: install scripts only in packages that are listed here with a reason; a checksum
+ * for every package that can have one; no version that `advisories.ts` names. Prints each problem; exits with 1 if
+ * there is one.
  */
+
+/**
+ * Packages with an install script, and the reason why it is not needed: the project's own start runs `npm ci
+ * --ignore-scripts` (libs/local-stack/bin/install.mjs).
+ */
+const installScripts: Readonly<Record<string, string>> = {
+  '@parcel/watcher': 'builds from source if there is no binary; only `jest --watch` uses it',
+  '@swc/core':
+    'checks if its binary loads and fetches another form of it if it does not; the binaries are optional dependencies',
+  argon2: 'builds from source if there is no binary; the package carries them, and the api prefers @node-rs/argon2',
+  esbuild: 'checks its binary and makes it start without Node; the binary itself is an optional dependency',
+  'msgpackr-extract': 'builds from source if there is no binary; msgpackr does without it',
+  protobufjs: 'only warns of version ranges in the package.json that uses it',
+};
 
 interface Locked {
   /** For folders whose name differs from the package's. */
@@ -35,9 +48,9 @@ function unlistedScripts(packages: readonly Package[]): string[] {
   const gone = Object.keys(installScripts).filter((name) => !found.has(name));
   return [
     ...unlisted.map(
-      (name) => `${name}: has an install script; find out what it does and list it in install-scripts.ts`,
+      (name) => `${name}: has an install script; find out what it does and list it in check-supply-chain.ts`,
     ),
-    ...gone.map((name) => `${name}: is listed in install-scripts.ts and has no install script`),
+    ...gone.map((name) => `${name}: is listed in check-supply-chain.ts and has no install script`),
   ];
 }
 

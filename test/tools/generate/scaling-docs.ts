@@ -1,4 +1,4 @@
-import { markdownTable } from '../bench/report/markdown-table.ts';
+import { markdownTable } from '../bench/report/section.ts';
 import { readBenchFigures } from '../capacity/bench-figures.ts';
 import { figures } from '../capacity/figures.ts';
 import { capacityOf } from '../capacity/model.ts';

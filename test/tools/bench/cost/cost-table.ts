@@ -1,4 +1,4 @@
-import { markdownTable } from '../report/markdown-table.ts';
+import { markdownTable } from '../report/section.ts';
 import type { ColdCost } from './cold-cost.ts';
 import { costMedians, medianHashMs } from './cost-medians.ts';
 import type { SideBySide } from './measure-side-by-side.ts';

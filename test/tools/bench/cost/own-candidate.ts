@@ -1,19 +1,20 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { nodeFor, SERVICES, type TestServers } from '@auth-account/local-stack';
+import { type KeyFiles, nodeFor, SERVICES, type TestServers } from '@auth-account/local-stack';
 import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { openRedis, redisKeys, workerOptions } from '@auth-account/redis';
 import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
 import { processEnvironment } from '../../../support/process-environment.ts';
+import { seedAccounts } from '../../../support/seed-accounts.ts';
 import { serviceEnvironment, uniqueName } from '../../../support/test-api.ts';
 import { startServer } from '../push/server-process.ts';
+import { makeHash } from './bare-hash.ts';
 import type { Candidate } from './candidate.ts';
-import { freshGround } from './fresh-ground.ts';
 import type { Ground } from './ground.ts';
 import { openHttpLane } from './http-lane.ts';
 import { operationNames, operations } from './operations.ts';
-import { seededTokenSeconds } from './session-seeds.ts';
+import { createSessionSeeds, seededTokenSeconds } from './session-seeds.ts';
 
 /** A checkout to measure, and the program to run. */
 export interface CandidatePlan {
@@ -96,4 +97,18 @@ async function completeDenyList(url: string, keyPrefix: string): Promise<void> {
   const rebuild = await createDenyList(redis, redisKeys(keyPrefix), denialLifetimeMs(600)).beginRebuild();
   if (!(await rebuild.complete())) throw new Error('the deny list was not completed');
   redis.disconnect();
+}
+
+/** Creates a ground that writes new accounts and sessions, as registrations and logins would have left them. */
+function freshGround(collections: Collections, keys: KeyFiles): Ground {
+  return {
+    refreshesEach: 16,
+    accounts: (count) => seedAccounts(collections, count, makeHash()),
+    async sessions(count) {
+      const { newSession } = await createSessionSeeds(keys);
+      const seeds = Array.from({ length: count }, () => newSession());
+      await collections.sessions.insertMany(seeds.map(({ document }) => document));
+      return seeds.map(({ tokens }) => tokens());
+    },
+  };
 }

@@ -1,4 +1,4 @@
-import { markdownTable as table } from '../report/markdown-table.ts';
+import { markdownTable as table } from '../report/section.ts';
 import type { CandidateResult } from './measure-candidate.ts';
 import type { LogoutResult } from './measure-logouts.ts';
 import type { Percentiles } from './percentiles.ts';

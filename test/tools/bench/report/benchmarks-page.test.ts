@@ -3,7 +3,7 @@ import type { MedianCost } from '../cost/cost-medians.ts';
 import { type OperationName, operationNames } from '../cost/operations.ts';
 import type { GrowthLevel } from '../growth/measure-growth.ts';
 import type { Level } from '../push/measure-candidate.ts';
-import { aimsOf } from './aims-of.ts';
+import { aimsOf } from './aims.ts';
 import { benchmarksPage } from './benchmarks-page.ts';
 import type { BenchResults } from './results.ts';
 

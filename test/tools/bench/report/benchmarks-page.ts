@@ -1,17 +1,14 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { quietCores } from '../quiet/wait-for-quiet.ts';
-import type { Aim } from './aim.ts';
-import { aimsOf } from './aims-of.ts';
-import { deviceDaysOf } from './device-day.ts';
-import { deviceDaySection } from './device-day-section.ts';
-import { eventsSection } from './events-section.ts';
-import { floodSection } from './flood-section.ts';
-import { growthSection } from './growth-section.ts';
+import { type Aim, aimsOf } from './aims.ts';
+import { deviceDaySection, deviceDaysOf } from './device-day.ts';
 import type { Machine } from './machine.ts';
-import { markdownTable } from './markdown-table.ts';
 import { operationsSection } from './operations-section.ts';
+import { eventsSection, floodSection, growthSection } from './plain-sections.ts';
 import { pushSection } from './push-section.ts';
 import type { BenchResults, Surroundings } from './results.ts';
-import { paragraphs, type Section } from './section.ts';
+import { markdownTable, paragraphs, plotsDirectory, type Section } from './section.ts';
 
 /** Text of docs/benchmarks.md, and its drawings by file name. */
 export interface BenchmarksPage {
@@ -94,4 +91,13 @@ function aimsTable(aims: readonly Aim[]): string {
   const met = aims.filter(({ isMet }) => isMet).length;
   const table = markdownTable(['', 'aim', 'this run', 'met', 'beyond the aim'], rows);
   return paragraphs(`${met} of ${aims.length} are met by this run.`, table);
+}
+
+/** Writes the page and its drawings into the directory, and removes drawings of an earlier run. */
+export async function writePage({ text, plots }: BenchmarksPage, directory: string): Promise<void> {
+  const drawings = join(directory, plotsDirectory);
+  await rm(drawings, { recursive: true, force: true });
+  await mkdir(drawings, { recursive: true });
+  for (const [file, svg] of Object.entries(plots)) await writeFile(join(drawings, file), svg);
+  await writeFile(join(directory, 'benchmarks.md'), text);
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { MedianCost } from '../cost/cost-medians.ts';
 import { type OperationName, operationNames } from '../cost/operations.ts';
+import { deviceDayAims } from './aims.ts';
 import { coresForMillion, deviceDays } from './device-day.ts';
-import { deviceDayAims } from './device-day-aims.ts';
 
 const cost = (candidate: string, operation: OperationName, both: number): MedianCost => ({
   ...{ candidate, operation, both, inHashes: both / 12 },

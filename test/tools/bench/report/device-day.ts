@@ -2,9 +2,10 @@ import type { MedianCost } from '../cost/cost-medians.ts';
 import type { OperationsResult } from '../cost/measure-operations.ts';
 import { operationNames } from '../cost/operations.ts';
 import type { BenchResults } from './results.ts';
+import { markdownTable, paragraphs, type Section } from './section.ts';
 
 /** Requests of a device in a day. */
-export const askedADay = {
+const askedADay = {
   refresh: 24,
   handshake: 10,
   'session read': 6,
@@ -13,8 +14,8 @@ export const askedADay = {
   register: 0.01,
 } as const;
 
-export type DailyTask = keyof typeof askedADay;
-export const dailyTasks = Object.keys(askedADay) as DailyTask[];
+type DailyTask = keyof typeof askedADay;
+const dailyTasks = Object.keys(askedADay) as DailyTask[];
 
 /** CPU of one server and its stores for one device, in milliseconds a day. */
 export interface DeviceDay {
@@ -64,4 +65,36 @@ function tasksOf(candidate: string, costs: readonly MedianCost[], handshakeMs?: 
 
 function sumOf(tasks: DeviceDay['tasks'], names: readonly DailyTask[]): number {
   return names.reduce((sum, name) => sum + (tasks[name] ?? 0), 0);
+}
+
+export function deviceDaySection(days: readonly DeviceDay[], { peers }: Pick<OperationsResult, 'peers'>): Section {
+  const asked = dailyTasks.map((task) => `${task}, ${askedADay[task]} ×`);
+  return {
+    heading: 'A device-day',
+    text: paragraphs(
+      'CPU milliseconds of server, MongoDB and Redis for one device in one day, and the cores that a million devices keep busy if they ask evenly through the day. Handshakes are those of the push gateway, by its own process, at the largest number of streams.',
+      peers.length === 0
+        ? ''
+        : 'A task that a server does not have counts nothing: none of the peers opens streams. So they are compared over what both have only: *beside api* divides by the api’s cost of the same tasks.',
+      markdownTable(
+        ['server', ...asked, 'a device-day', 'the same tasks at the api', 'beside api', 'cores for a million'],
+        days.map(deviceDayRow),
+      ),
+    ),
+    plots: {},
+  };
+}
+
+function deviceDayRow(day: DeviceDay): string[] {
+  const { candidate, tasks, ms, ofApi } = day;
+  const missing = dailyTasks.filter((task) => tasks[task] === undefined);
+  const total = `${ms.toFixed(1)} ms`;
+  return [
+    candidate,
+    ...dailyTasks.map((task) => tasks[task]?.toFixed(2) ?? '–'),
+    missing.length === 0 ? total : `${total}, without ${missing.join(', ')}`,
+    candidate === 'api' ? '' : `${ofApi.toFixed(1)} ms`,
+    candidate === 'api' ? '' : `${(ms / ofApi).toFixed(2)} ×`,
+    coresForMillion(day).toFixed(2),
+  ];
 }

@@ -4,9 +4,8 @@ import { type OperationsResult, rounds } from '../cost/measure-operations.ts';
 import { hashedOperations, type OperationName } from '../cost/operations.ts';
 import { mostOthers } from '../cost/quiet-rounds.ts';
 import { comparedRounds, stillWithin } from '../cost/steady-state.ts';
-import { markdownTable } from './markdown-table.ts';
-import { paragraphs, plotImage, type Section } from './section.ts';
-import { type BarGroup, barChart } from './svg/bar-chart.ts';
+import { type BarGroup, barChart } from './bar-chart.ts';
+import { markdownTable, paragraphs, plotImage, type Section } from './section.ts';
 
 const two = (value: number) => value.toFixed(2);
 const hashedPlot = 'register-and-login.svg';

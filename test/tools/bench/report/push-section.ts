@@ -1,12 +1,9 @@
-import type { Level } from '../push/measure-candidate.ts';
 import { candidatesTable, logoutTable } from '../push/tables.ts';
+import { barChart } from './bar-chart.ts';
 import type { PushResult } from './results.ts';
 import { paragraphs, plotImage, type Section } from './section.ts';
-import { barChart } from './svg/bar-chart.ts';
-import { lineChart } from './svg/line-chart.ts';
 
 const memoryPlot = 'stream-memory.svg';
-const closePlot = 'close-latency.svg';
 
 export function pushSection({ candidates, logouts }: PushResult): Section {
   return {
@@ -15,11 +12,10 @@ export function pushSection({ candidates, logouts }: PushResult): Section {
       'Idle authenticated streams on one process, and what a command over Redis takes to its close frame with so many open, four commands in flight. The gateway and its peers do the same work on the same Redis with the same tokens; the kernel’s memory is that of both ends, as both are on this machine. A process whose garbage is collected meanwhile needs less with streams than it did empty: then the figure is too low, or negative.',
       candidatesTable(candidates),
       plotImage(memoryPlot, 'Memory of an idle stream by server'),
-      plotImage(closePlot, 'Close latency of the gateway by number of streams'),
       'Logouts over HTTP at the real api, with the stream of each open at the gateway, after 2,000 that don’t count. The bare write changes one session’s document, as a logout does:',
       logoutTable(logouts),
     ),
-    plots: { [memoryPlot]: memoryChart(candidates), [closePlot]: closeChart(candidates.gateway?.levels ?? []) },
+    plots: { [memoryPlot]: memoryChart(candidates) },
   };
 }
 
@@ -35,20 +31,4 @@ function memoryChart(candidates: PushResult['candidates']): string {
   });
   const groups = [{ label: `${common.toLocaleString('en')} streams`, bars }];
   return barChart({ title: 'Memory of an idle stream', subtitle: 'user space, over the empty process', groups });
-}
-
-function closeChart(levels: readonly Level[]): string {
-  const of = (name: 'p50' | 'p99') => ({
-    name,
-    points: levels.map(({ streams, commandToClose }) => ({ x: streams, y: commandToClose[name] })),
-  });
-  return lineChart({
-    title: 'From the command to the close frame',
-    subtitle: 'milliseconds, four commands in flight, one gateway process',
-    xLabel: 'open streams',
-    xScale: 'linear',
-    showX: (streams) => streams.toLocaleString('en'),
-    showY: String,
-    series: [of('p99'), of('p50')],
-  });
 }

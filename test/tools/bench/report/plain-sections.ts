@@ -1,0 +1,75 @@
+import { operationNames } from '../cost/operations.ts';
+import type { FloodResult } from '../flood/measure-flood.ts';
+import type { GrowthLevel } from '../growth/measure-growth.ts';
+import type { Percentiles } from '../push/percentiles.ts';
+import { costAt } from './aims.ts';
+import { markdownTable, paragraphs, type Section } from './section.ts';
+
+export function eventsSection({ count, min, p50, p99, max }: Percentiles): Section {
+  return {
+    heading: 'How soon an event is there',
+    text: paragraphs(
+      'From the 201 of a registration, as its client has it, to the signed webhook at the subscriber, one registration after another. Api, worker, MongoDB, Redis, client and subscriber share the machine; below zero the event was there first.',
+      markdownTable(
+        ['registrations', 'least', 'p50', 'p99', 'most'],
+        [[count, ...[min, p50, p99, max].map((ms) => `${ms} ms`)]],
+      ),
+    ),
+    plots: {},
+  };
+}
+
+const latency = ({ count, p50, p99, max }: Percentiles) =>
+  count === 0 ? '–' : `p50 ${p50.toFixed(0)}, p99 ${p99.toFixed(0)}, most ${max.toFixed(0)} ms`;
+
+export function floodSection(flood: FloodResult): Section {
+  const { capacityPerSecond, sentPerSecond, sent, admitted, shed, shedShare, others, restarts, memoryMib } = flood;
+  const times = (sentPerSecond / capacityPerSecond).toFixed(1);
+  const rows = [
+    ['capacity: logins per second that one api process answers here', capacityPerSecond.toFixed(0)],
+    [
+      'logins per second that came',
+      `${sentPerSecond.toFixed(0)} (${times} times as many), ${sent} in all, on connections that are kept`,
+    ],
+    ['admitted, half with the right password, half for nobody’s address', `${admitted.count}: ${latency(admitted)}`],
+    ['shed with 503 or 429 and `Retry-After`', `${shed.count} (${(shedShare * 100).toFixed(1)} %): ${latency(shed)}`],
+    ['anything else', othersText(others)],
+    ['a refresh meanwhile', latency(flood.refreshesMeanwhile)],
+    ['restarts of the api', restarts],
+    ['memory of the api', `${memoryMib.before.toFixed(0)} MiB before, ${memoryMib.most.toFixed(0)} at most`],
+  ];
+  return {
+    heading: 'A flood of logins',
+    text: paragraphs(
+      'Logins come steadily, far more than the api can hash, whether or not those before were answered. Times are the client’s, which shares the cores with api, MongoDB and Redis.',
+      markdownTable(['', ''], rows),
+    ),
+    plots: {},
+  };
+}
+
+function othersText(others: FloodResult['others']): string {
+  const parts = Object.entries(others).map(([name, count]) => `${count} × ${name}`);
+  return parts.length === 0 ? 'none' : parts.join(', ');
+}
+
+const grouped = (count: number) => count.toLocaleString('en');
+const gib = (mib: number) => (mib / 1_024).toFixed(2);
+
+export function growthSection(levels: readonly GrowthLevel[]): Section {
+  return {
+    heading: 'How cost grows with the store',
+    text: paragraphs(
+      'CPU milliseconds of api and MongoDB for one operation, with so many users in the store, each in a group of their own and with one live session. Accounts and sessions that are asked for lie anywhere in what was added last; each session is used once. The api is one process, which goes on while the store grows, and is warmed anew at each size. *Store* is the size of documents and indexes in MongoDB’s cache, if they are all there; the last row has the smallest cache that mongod takes, and reads most documents from the file system. The time that a disk takes is not in these figures: they are CPU time.',
+      markdownTable(
+        ['users', 'sessions', 'store, GiB', 'cache, GiB', ...operationNames, 'bare hash'],
+        levels.map((level) => [
+          ...[grouped(level.users), grouped(level.sessions), gib(level.storeMib), gib(level.cacheMib)],
+          ...operationNames.map((operation) => costAt(level, operation).toFixed(2)),
+          level.bareHashMs.toFixed(2),
+        ]),
+      ),
+    ),
+    plots: {},
+  };
+}
