@@ -1,9 +1,6 @@
 export { generateKeys, type KeyFiles } from './keys/generate-keys.ts';
 export type { Log } from './log.ts';
-export { namedServers, provideNamedServer, type ServerName } from './provision/named-servers.ts';
-export { provideFaketimeLibrary } from './provision/provide-faketime.ts';
 export { provideMongodb, provideMongodbBinary } from './provision/provide-mongodb.ts';
-export { providePrometheusBinary } from './provision/provide-prometheus.ts';
 export { provideRedis, provideRedisBinary } from './provision/provide-redis.ts';
 export { ProvisionError } from './provision/run-steps.ts';
 export { createProcessGuard, type ProcessGuard } from './servers/create-process-guard.ts';

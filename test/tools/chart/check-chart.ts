@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { ProvisionError, providePrometheusBinary } from '@auth-account/local-stack';
+import { ProvisionError } from '@auth-account/local-stack';
+import { providePrometheusBinary } from '../observability/provide-prometheus.ts';
 import { createChartChecks, type Finding } from './chart-checks.ts';
 import { provideSchemas } from './schemas/provide-schemas.ts';
 import { provideTools, ToolError } from './tools/provide-tools.ts';

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { ProvisionError, providePrometheusBinary } from '@auth-account/local-stack';
+import { ProvisionError } from '@auth-account/local-stack';
 import { findServiceMetrics } from '../generate/service-metrics.ts';
+import { providePrometheusBinary } from './provide-prometheus.ts';
 import { rulesFolder } from './rule-file.ts';
 
 /**

@@ -1,14 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  createProcessGuard,
-  findFreePort,
-  providePrometheusBinary,
-  spawnServer,
-  waitUntil,
-} from '@auth-account/local-stack';
+import { createProcessGuard, findFreePort, spawnServer, waitUntil } from '@auth-account/local-stack';
 import { stringify } from 'yaml';
+import { providePrometheusBinary } from './provide-prometheus.ts';
 import type { RuleFile } from './rule-file.ts';
 
 /** An alert in Prometheus's API. */

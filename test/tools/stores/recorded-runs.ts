@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import type { ServerName } from '@auth-account/local-stack';
+import type { ServerName } from './named-servers.ts';
 
 export interface RecordedRun {
   readonly store: ServerName;

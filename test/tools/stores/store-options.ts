@@ -1,4 +1,4 @@
-import { namedServers, type ServerName } from '../../../libs/local-stack/src/provision/named-servers.ts';
+import { namedServers, type ServerName } from './named-servers.ts';
 
 export interface StoreOptions {
   readonly stores: readonly ServerName[];

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, rm } from 'node:fs/promises';
-import { namedServers, provideNamedServer, type ServerName } from '@auth-account/local-stack';
+import { namedServers, provideNamedServer, type ServerName } from './named-servers.ts';
 import { recordRun } from './recorded-runs.ts';
 import type { StoreOptions } from './store-options.ts';
 

