@@ -1,0 +1,24 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+
+const root = mkdtempSync(join(tmpdir(), 'auth-account-github-'));
+afterAll(() => rmSync(root, { recursive: true }));
+
+test('an action without its commit, a workflow without permissions, and what cannot be read are reported', () => {
+  mkdirSync(join(root, '.github/workflows'), { recursive: true });
+  const steps = 'jobs: { one: { runs-on: ubuntu-24.04, steps: [{ uses: actions/checkout@v7 }] } }\n';
+  writeFileSync(join(root, '.github/workflows/ci.yml'), `on: push\n${steps}`);
+  writeFileSync(join(root, '.github/renovate.json'), '{');
+  const script = join(import.meta.dirname, 'check-github.ts');
+  // Without a program: its part is left out.
+  const env = { PATH: '', CHART_CACHE_DIR: root };
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, root], { env, encoding: 'utf8' });
+  expect(status).toBe(1);
+  expect(stdout).toMatch(/^LEFT OUT: /);
+  expect(stderr).toContain('.github/workflows/ci.yml: names no permissions');
+  expect(stderr).toContain('.github/workflows/ci.yml: actions/checkout@v7 is not pinned by its commit');
+  expect(stderr).toContain('.github/renovate.json: SyntaxError');
+});
