@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createProcessGuard, type LocalRedis, startRedis } from '@auth-account/local-stack';
+import { type LocalRedis, startRedis } from '@auth-account/local-stack';
 import { createDenyList, type Denial, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
 import { collectionsOf, createStores, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
+import { createProcessGuard } from '../support/create-process-guard.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway-scene.ts';
 import { type HoldingProxy, startHoldingProxy } from '../support/holding-proxy.ts';
 import { newSessionDocument } from '../support/session-document.ts';

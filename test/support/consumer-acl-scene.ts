@@ -2,10 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { registeredTopic } from '@auth-account/contracts';
-import { createProcessGuard, startRedis } from '@auth-account/local-stack';
+import { startRedis } from '@auth-account/local-stack';
 import { subscriberQueueName } from '@auth-account/messaging';
 import { openRedis, redisKeys, workerOptions } from '@auth-account/redis';
 import type { Redis } from 'ioredis';
+import { createProcessGuard } from './create-process-guard.ts';
 import { readDocumentedAcl } from './documented-acl.ts';
 
 /** A separate Redis with the user that docs/consumers.md creates; the names here are those of the page. */

@@ -1,14 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  createProcessGuard,
-  findFreePort,
-  type LocalService,
-  runMigrations,
-  startService,
-} from '@auth-account/local-stack';
+import { findFreePort, type LocalService, runMigrations, startService } from '@auth-account/local-stack';
 import { MongoClient } from 'mongodb';
+import { createProcessGuard } from './create-process-guard.ts';
 import { send } from './http-client.ts';
 import type { MemoryCgroup } from './memory-cgroup.ts';
 import { serviceEnvironment, uniqueName } from './test-api.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { startTestServers, type TestServers } from '@auth-account/local-stack';
+import { startTestServers, type TestServers } from './start-test-servers.ts';
 
 declare global {
   /** Passed from the set-up to the teardown; Jest runs both in its parent process. */

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  createProcessGuard,
   findFreePort,
   type LocalRedis,
   type LocalService,
@@ -12,6 +11,7 @@ import {
 } from '@auth-account/local-stack';
 import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
+import { createProcessGuard } from './create-process-guard.ts';
 import { type EventReceiver, startEventReceiver } from './event-receiver.ts';
 import { type Answer, send } from './http-client.ts';
 import { openStream, type StreamClient } from './stream-client.ts';

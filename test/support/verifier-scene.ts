@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createProcessGuard, startRedis } from '@auth-account/local-stack';
+import { startRedis } from '@auth-account/local-stack';
 import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { openRedis, redisKeys, workerOptions } from '@auth-account/redis';
 import { createVerifier, type Verifier, type VerifierOptions, type VerifierReport } from '@auth-account/verifier';
 import { redisRevocations } from '@auth-account/verifier/redis';
 import type { Redis } from 'ioredis';
+import { createProcessGuard } from './create-process-guard.ts';
 import { readDocumentedAcl } from './documented-acl.ts';
 import { startTestApi, type TestApi } from './test-api.ts';
 import { eventually } from './worker-scene.ts';

@@ -3,10 +3,10 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createProcessGuard } from '@auth-account/local-stack';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { hasChromium, launchChromium } from '../../support/chromium.ts';
+import { createProcessGuard } from '../../support/create-process-guard.ts';
 import { upEnvironment } from '../../support/up-environment.ts';
 import { type Program, runProgram } from './run-program.ts';
 

@@ -1,11 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createProcessGuard, type OnSpawn, startMongo, startRedis } from '@auth-account/local-stack';
+import { type OnSpawn, startMongo, startRedis } from '@auth-account/local-stack';
 import { describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { type Closing, closingAll } from '../../support/closing.ts';
+import { createProcessGuard } from '../../support/create-process-guard.ts';
 
 /** The directory of a test's servers, and a function that ends those that it leaves running. */
 interface Place {

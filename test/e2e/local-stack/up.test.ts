@@ -2,11 +2,12 @@ import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createProcessGuard, isRunning, type ProcessRecord, waitUntil } from '@auth-account/local-stack';
+import { isRunning, type ProcessRecord, waitUntil } from '@auth-account/local-stack';
 import { assertAccessTokenKeys, generateSigningKey, loadKeyFile, writeKeyFile } from '@auth-account/tokens';
 import { describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { closingAll } from '../../support/closing.ts';
+import { createProcessGuard } from '../../support/create-process-guard.ts';
 import { upEnvironment } from '../../support/up-environment.ts';
 import { type Program, runProgram } from './run-program.ts';
 

@@ -1,10 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createProcessGuard, type LocalMongo, startMongo, waitUntil } from '@auth-account/local-stack';
+import { type LocalMongo, startMongo, waitUntil } from '@auth-account/local-stack';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newSession, type TokenPair } from '../../support/accounts.ts';
+import { createProcessGuard } from '../../support/create-process-guard.ts';
 import { type FailCommand, withFailPoint } from '../../support/fail-point.ts';
 import { startHoldingProxy } from '../../support/holding-proxy.ts';
 import { send } from '../../support/http-client.ts';

@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createProcessGuard, provideRedisBinary } from '@auth-account/local-stack';
+import { provideRedisBinary } from '@auth-account/local-stack';
 import { createVerifier } from '@auth-account/verifier';
 import { redisRevocations } from '@auth-account/verifier/redis';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logOut, newSession, type TokenPair } from '../../support/accounts.ts';
+import { createProcessGuard } from '../../support/create-process-guard.ts';
 import { bearer } from '../../support/groups.ts';
 import { type SentinelGroup, startSentinelGroup } from '../../support/redis-sentinel.ts';
 import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { registeredTopic } from '@auth-account/contracts';
-import { createProcessGuard, type LocalRedis, provideRedisBinary } from '@auth-account/local-stack';
+import { type LocalRedis, provideRedisBinary } from '@auth-account/local-stack';
 import {
   addEvent,
   consumedJobOptions,
@@ -28,6 +28,7 @@ import { MongoClient } from 'mongodb';
 import { logIn, logOut, newSession, registerAccount } from '../../support/accounts.ts';
 import { authctl } from '../../support/authctl.ts';
 import { closeBoundMs } from '../../support/close-bound.ts';
+import { createProcessGuard } from '../../support/create-process-guard.ts';
 import { readDocumentedAcl } from '../../support/documented-acl.ts';
 import { type RedisCluster, startRedisCluster } from '../../support/redis-cluster.ts';
 import { testEnvironment } from '../../support/test-environment.ts';

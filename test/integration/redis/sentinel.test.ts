@@ -1,13 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createProcessGuard, provideRedisBinary } from '@auth-account/local-stack';
+import { provideRedisBinary } from '@auth-account/local-stack';
 import { createVerifier } from '@auth-account/verifier';
 import { redisRevocations } from '@auth-account/verifier/redis';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logOut, newSession, registerAccount } from '../../support/accounts.ts';
 import { closeBoundMs } from '../../support/close-bound.ts';
+import { createProcessGuard } from '../../support/create-process-guard.ts';
 import { type SentinelGroup, startSentinelGroup } from '../../support/redis-sentinel.ts';
 import { openStreamAsApp, startTestServices, type TestServices } from '../../support/test-services.ts';
 import { audience, issuer } from '../../support/verifier-scene.ts';

@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { apiConfig } from '@auth-account/api/config';
 import { loadConfig } from '@auth-account/config';
-import { createProcessGuard, provideRedisBinary } from '@auth-account/local-stack';
+import { provideRedisBinary } from '@auth-account/local-stack';
 import { pushGatewayConfig } from '@auth-account/push-gateway/config';
 import { explainRedisError, failFastOptions, openRedis } from '@auth-account/redis';
 import { workerConfig } from '@auth-account/worker/config';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logOut, newSession, registerAccount } from '../../support/accounts.ts';
 import { authctl } from '../../support/authctl.ts';
+import { createProcessGuard } from '../../support/create-process-guard.ts';
 import {
   type Certificates,
   findTlsObstacle,

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createProcessGuard, type LocalMongo, startMongo } from '@auth-account/local-stack';
+import { type LocalMongo, startMongo } from '@auth-account/local-stack';
 import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { redisKeys } from '@auth-account/redis';
 import { type Collections, collectionsOf, createStores } from '@auth-account/stores';
@@ -10,6 +10,7 @@ import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { createReconcile } from '../../../services/worker/src/deny-list/reconcile.ts';
 import { type Account, logOut, newSession, type TokenPair } from '../../support/accounts.ts';
+import { createProcessGuard } from '../../support/create-process-guard.ts';
 import { startTestGateway, type TestGateway } from '../../support/gateway-scene.ts';
 import { bearer } from '../../support/groups.ts';
 import type { Answer } from '../../support/http-client.ts';

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { startTestServers } from '@auth-account/local-stack';
 import { collectionsOf, createStores, ensureIndexes, mongoOptions, runTransaction } from '@auth-account/stores';
 import { type ClientSession, type Collection, MongoClient } from 'mongodb';
 import { newAccountSeed } from '../../support/seed-accounts.ts';
+import { startTestServers } from '../../support/start-test-servers.ts';
 import { newEvent } from '../../support/worker-events.ts';
 import { runAtOnce } from './at-once.ts';
 import { medianOf } from './cost/median-of.ts';

@@ -3,11 +3,12 @@ import { Agent, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startTestServers, waitUntil } from '@auth-account/local-stack';
+import { waitUntil } from '@auth-account/local-stack';
 import { openRedis, workerOptions } from '@auth-account/redis';
 import { ensureIndexes } from '@auth-account/stores';
 import { Binary, type Collection, type Document, Timestamp } from 'mongodb';
 import { newEmail, password } from '../../support/accounts.ts';
+import { startTestServers } from '../../support/start-test-servers.ts';
 import { startTestStack } from '../../support/test-stack.ts';
 
 /**

@@ -1,8 +1,8 @@
-import { startTestServers } from '@auth-account/local-stack';
 import { floodFromAddresses } from '../../support/address-flood.ts';
 import { describeFlood, inWords } from '../../support/describe-flood.ts';
 import { floodLogins } from '../../support/login-flood.ts';
 import { findMemoryCgroup } from '../../support/memory-cgroup.ts';
+import { startTestServers } from '../../support/start-test-servers.ts';
 
 /**
  * `npm run bench flood -- [logins] [rounds]`: that many clients (default 1,000) log in at once at one api process, in

@@ -1,5 +1,5 @@
-import { startTestServers } from '@auth-account/local-stack';
 import { logOut, newSession } from '../../support/accounts.ts';
+import { startTestServers } from '../../support/start-test-servers.ts';
 import { startTestStack } from '../../support/test-stack.ts';
 import { latencySettings, measureEventLatency } from './events/measure-event-latency.ts';
 import { type Percentiles, percentilesOf } from './push/percentiles.ts';

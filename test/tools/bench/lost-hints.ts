@@ -3,12 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { findFreePort, startTestServers } from '@auth-account/local-stack';
+import { findFreePort } from '@auth-account/local-stack';
 import { encodeCommand, parseCommand } from '@auth-account/messaging/commands';
 import { createSubscription, openRedis, publish, redisKeys, subscriberOptions } from '@auth-account/redis';
 import { startGatewayProcess } from '../../support/gateway-process.ts';
 import { type Device, newDevice, openGatewayScene, signToken } from '../../support/gateway-scene.ts';
 import { startHoldingProxy } from '../../support/holding-proxy.ts';
+import { startTestServers } from '../../support/start-test-servers.ts';
 import { openStream } from '../../support/stream-client.ts';
 
 /**

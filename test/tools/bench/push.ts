@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { startTestServers } from '@auth-account/local-stack';
+import { startTestServers } from '../../support/start-test-servers.ts';
 import { type CandidateName, candidates } from './push/candidates.ts';
 import type { CandidateResult } from './push/measure-candidate.ts';
 import { type CandidateRun, measureCandidates } from './push/measure-candidates.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { startTestServers } from '@auth-account/local-stack';
 import { addEvent, openEventQueue } from '@auth-account/messaging';
 import { createDenyList } from '@auth-account/messaging/deny-list';
 import { openRedis, type RedisClient, redisKeys, workerOptions } from '@auth-account/redis';
 import { Worker } from 'bullmq';
+import { startTestServers } from '../../support/start-test-servers.ts';
 import { newEvent } from '../../support/worker-events.ts';
 import { medianOf } from './cost/median-of.ts';
 import { countCpu } from './push/process-usage.ts';

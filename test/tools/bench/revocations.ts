@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { startTestServers } from '@auth-account/local-stack';
 import { openRedis, type RedisClient, redisKeys, workerOptions } from '@auth-account/redis';
 import { createVerifier, type Verifier, type VerifierOptions } from '@auth-account/verifier';
 import { feedRevocations } from '@auth-account/verifier/feed';
 import { redisRevocations } from '@auth-account/verifier/redis';
 import { logOut, newSession } from '../../support/accounts.ts';
 import { siblingCredential } from '../../support/siblings.ts';
+import { startTestServers } from '../../support/start-test-servers.ts';
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
 import { percentilesOf } from './push/percentiles.ts';
 

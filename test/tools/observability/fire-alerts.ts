@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { startTestServers, waitUntil } from '@auth-account/local-stack';
+import { waitUntil } from '@auth-account/local-stack';
+import { startTestServers } from '../../support/start-test-servers.ts';
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
 import { startAnsweringServer } from './answering-server.ts';
 import { type Fault, faults } from './faults.ts';

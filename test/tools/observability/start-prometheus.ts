@@ -1,8 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createProcessGuard, findFreePort, spawnServer, waitUntil } from '@auth-account/local-stack';
+import { findFreePort, spawnServer, waitUntil } from '@auth-account/local-stack';
 import { stringify } from 'yaml';
+import { createProcessGuard } from '../../support/create-process-guard.ts';
 import { providePrometheusBinary } from './provide-prometheus.ts';
 import type { RuleFile } from './rule-file.ts';
 

@@ -1,4 +1,4 @@
-import type { TestServers } from '@auth-account/local-stack';
+import type { TestServers } from '../../../support/start-test-servers.ts';
 import { runAtOnce } from '../at-once.ts';
 import { countCpu, threadTimes } from '../push/process-usage.ts';
 import { otherUse, readCpuCounters } from '../quiet/cpu-counters.ts';

@@ -1,4 +1,4 @@
-import type { TestServers } from '@auth-account/local-stack';
+import type { TestServers } from '../../../support/start-test-servers.ts';
 import { bareHashMs } from './bare-hash.ts';
 import type { Candidate } from './candidate.ts';
 import { type Load, measureRound, type OperationCost, type Round } from './measure-operation.ts';

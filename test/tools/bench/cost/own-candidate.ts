@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type KeyFiles, nodeFor, SERVICES, type TestServers } from '@auth-account/local-stack';
+import { type KeyFiles, nodeFor, SERVICES } from '@auth-account/local-stack';
 import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { openRedis, redisKeys, workerOptions } from '@auth-account/redis';
 import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
 import { processEnvironment } from '../../../support/process-environment.ts';
 import { seedAccounts } from '../../../support/seed-accounts.ts';
+import type { TestServers } from '../../../support/start-test-servers.ts';
 import { serviceEnvironment, uniqueName } from '../../../support/test-api.ts';
 import { startServer } from '../push/server-process.ts';
 import { makeHash } from './bare-hash.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import type { TestServers } from '@auth-account/local-stack';
 import { MongoClient } from 'mongodb';
 import { password } from '../../../support/accounts.ts';
 import { processEnvironment } from '../../../support/process-environment.ts';
+import type { TestServers } from '../../../support/start-test-servers.ts';
 import { uniqueName } from '../../../support/test-api.ts';
 import { peersDirectory } from '../peers/peer-installs.ts';
 import { startServer } from '../push/server-process.ts';

@@ -1,5 +1,5 @@
-import type { TestServers } from '@auth-account/local-stack';
 import { floodLogins } from '../../../support/login-flood.ts';
+import type { TestServers } from '../../../support/start-test-servers.ts';
 import type { Timed } from '../../../support/timed.ts';
 import { measureOperation } from '../cost/measure-operation.ts';
 import { apiOf, startOwnCandidate } from '../cost/own-candidate.ts';

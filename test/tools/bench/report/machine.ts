@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { cpus, loadavg, release, totalmem } from 'node:os';
-import type { TestServers } from '@auth-account/local-stack';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
+import type { TestServers } from '../../../support/start-test-servers.ts';
 import { apiNode } from '../cost/own-candidate.ts';
 
 /** Machine on which a run took place. */

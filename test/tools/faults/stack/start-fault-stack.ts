@@ -2,7 +2,6 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  createProcessGuard,
   generateKeys,
   type KeyFiles,
   type LocalRedis,
@@ -13,6 +12,7 @@ import {
 } from '@auth-account/local-stack';
 import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
+import { createProcessGuard } from '../../../support/create-process-guard.ts';
 import { processEnvironment } from '../../../support/process-environment.ts';
 import { createFakedClock, type FakedClock } from './faked-clock.ts';
 import { type MailServer, startMailServer } from './mail-server.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ProcessGuard } from '@auth-account/local-stack';
+import type { ProcessGuard } from '../../../support/create-process-guard.ts';
 import type { Area, Part } from '../areas.ts';
 import type { StrykerReport } from '../results.ts';
 import { strykerOptions } from './stryker-options.ts';

@@ -1,11 +1,16 @@
 import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { generateKeys, type KeyFiles } from './keys/generate-keys.ts';
-import type { Log } from './log.ts';
-import { createProcessGuard } from './servers/create-process-guard.ts';
-import { type LocalMongo, startMongo } from './servers/start-mongo.ts';
-import { type LocalRedis, startRedis } from './servers/start-redis.ts';
+import {
+  generateKeys,
+  type KeyFiles,
+  type LocalMongo,
+  type LocalRedis,
+  type Log,
+  startMongo,
+  startRedis,
+} from '@auth-account/local-stack';
+import { createProcessGuard } from './create-process-guard.ts';
 
 export interface TestServers {
   readonly mongo: LocalMongo;
