@@ -21,7 +21,7 @@ export const endpoints = {
     grpc: { name: 'NOT_FOUND', number: 5 },
     http: 404,
     httpAlternatives: [410],
-    meaning: 'Mode `JOIN_EXISTING` and the invite is absent, revoked or expired.',
+    meaning: 'The code names no invite (404), or one that is expired, revoked, used up or into a full group (410).',
     reactionText: 'Ask for another invite or correct the code.',
     reaction: { type: 'CHECK_INVITE' },
     retry: 'never',
