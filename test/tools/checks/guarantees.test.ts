@@ -49,8 +49,8 @@ describe('docs/guarantees.md', () => {
   });
 });
 
-test('docs/client.md shows what it says of each pain by tests that there are', () => {
-  const client = read('docs/client.md');
+test('the client’s README shows what it says of each pain by tests that there are', () => {
+  const client = read('libs/client/README.md');
   const pains = client.split('\n').filter((line) => /^\| \d+\./.test(line));
   expect(pains).toHaveLength(10);
   expect(pains.filter((row) => proofsIn(row).length === 0)).toEqual([]);
