@@ -274,12 +274,12 @@ test('a hold finds its users when it is taken, and does nothing without any', as
 
 test('urgent work of a key goes before all that waits, however much that is', async () => {
   const transaction = createTransactionRunner(mongo);
-  const group = randomUUID();
+  const lockKey = randomUUID();
   const order: string[] = [];
   const { promise: gate, resolve } = Promise.withResolvers<void>();
   const run = (name: string, isUrgent: boolean) =>
-    transaction(async () => void order.push(name), { isCommitted: never, group, isUrgent });
-  const first = transaction(() => gate, { isCommitted: never, group });
+    transaction(async () => void order.push(name), { isCommitted: never, lockKey, isUrgent });
+  const first = transaction(() => gate, { isCommitted: never, lockKey });
   const waiting = [run('one', false), run('two', false)];
   const urgent = run('urgent', true);
   resolve();

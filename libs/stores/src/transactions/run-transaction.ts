@@ -28,9 +28,12 @@ export type HoldStep = 'taken' | 'released';
 
 /** The part of the options that a use case sets. */
 export interface TransactionRequest extends Pick<TransactionOptions, 'isCommitted' | 'hold'> {
-  /** Group or user whose document many requests may want to write at the same time: a process may run them in turn. */
-  readonly group?: string | undefined;
-  /** Goes before others that wait for the same `group`: recovery must not queue behind what it ends. */
+  /**
+   * Id of the group or user whose document many requests may want to write at the same time: a process runs the
+   * transactions of one key in turn.
+   */
+  readonly lockKey?: string | undefined;
+  /** Goes before others that wait for the same `lockKey`: recovery must not queue behind what it ends. */
   readonly isUrgent?: boolean;
 }
 
@@ -182,16 +185,16 @@ const deadlineMs = 5_000;
 const maximumWaiting = 1_000;
 
 /**
- * Creates the transactions of a client. Transactions with the same `group` (they write the document of one group, or
+ * Creates the transactions of a client. Transactions with the same `lockKey` (they write the document of one group, or
  * end all sessions of one user) run one after another, so that only those of different processes can conflict. Throws
- * `ERR-DEPENDENCY-UNAVAILABLE` if too many wait for one group, or if the wait takes too long.
+ * `ERR-DEPENDENCY-UNAVAILABLE` if too many wait for one key, or if the wait takes too long.
  */
 export function createTransactionRunner(client: MongoClient, hooks: TransactionHooks = {}): RunTransaction {
   const { inSpan = (run) => run(), ...counted } = hooks;
   const inTurn = createKeyedLock({ waitMs: deadlineMs, maximumWaiting });
-  return (work, { group, isUrgent, ...asked }) => {
+  return (work, { lockKey, isUrgent, ...asked }) => {
     const run = (leftMs: number) =>
       inSpan(() => runTransaction(client, work, { ...counted, ...asked, deadlineMs: leftMs }));
-    return group === undefined ? run(deadlineMs) : inTurn(group, run, { isUrgent });
+    return lockKey === undefined ? run(deadlineMs) : inTurn(lockKey, run, { isUrgent });
   };
 }

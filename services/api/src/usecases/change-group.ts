@@ -78,7 +78,7 @@ export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
       return { ...left, changed, isInviteEnded };
     };
     const isCommitted = () => users.hasMoved(userId, to);
-    const turn = { group: wantedGroup(change), hold: sessions.holdOf([userId], now) };
+    const turn = { lockKey: contendedGroup(change), hold: sessions.holdOf([userId], now) };
     const { changed, isClosed, heir, isInviteEnded } = await transaction(work, { isCommitted, ...turn });
 
     for (const event of events) audit(event, origin);
@@ -91,7 +91,7 @@ export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
 }
 
 /** Returns the group that others may want to write at the same time: nobody else knows a new household yet. */
-function wantedGroup({ from, to }: GroupChange): string {
+function contendedGroup({ from, to }: GroupChange): string {
   return to.role === 'owner' ? from : to.home_group_id;
 }
 

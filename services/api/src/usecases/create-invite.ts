@@ -76,7 +76,7 @@ export function createCreateInvite(deps: CreateInviteDeps) {
       }
       await invites.insert(invite, session);
     };
-    const request = { isCommitted: () => invites.exists(invite._id), group: home_group_id };
+    const request = { isCommitted: () => invites.exists(invite._id), lockKey: home_group_id };
     const carriedOut = await idempotent.carryOut(() => transaction(work, request));
     if ('earlier' in carriedOut) return { data: replayed(carriedOut.earlier), isReplayed: true };
     audit({ event: 'invite.created', user_id, session_id, home_group_id }, origin);

@@ -30,7 +30,7 @@ export interface EndSessions {
    * Returns the options of the change's transaction: it keeps refreshes away while it is tried again, and one runs
    * after the other for each account, but before others that wait for the same account.
    */
-  turnOf(userId: string): Pick<TransactionRequest, 'group' | 'hold' | 'isUrgent'>;
+  turnOf(userId: string): Pick<TransactionRequest, 'lockKey' | 'hold' | 'isUrgent'>;
   /**
    * Revokes the sessions, and returns their ids. The transaction must have written the user's document before, so that
    * no login slips past. Raises `IAD_JWT_ACCESS_INVALID` if the session to be spared is over already: what it has asked
@@ -44,7 +44,7 @@ export interface EndSessions {
 /** Creates the two steps of the end of a user's sessions. */
 export function createEndSessions({ sessions, announce, audit, now }: EndSessionsDeps): EndSessions {
   return {
-    turnOf: (userId) => ({ group: userId, hold: sessions.holdOf([userId], now), isUrgent: true }),
+    turnOf: (userId) => ({ lockKey: userId, hold: sessions.holdOf([userId], now), isUrgent: true }),
     async revoke({ userId, reason, at, spare, by = spare }, { requestId }, session) {
       const revocation = { reason, at, requestId, ...(by !== undefined && { by }) };
       const { ended, isSpareLive } = await sessions.revokeOf(userId, revocation, session, spare);

@@ -36,7 +36,7 @@ export function createHandOverGroup({ users, groups, transaction, audit, now }: 
       const isMember = await users.setRole(to, home_group_id, 'owner', session);
       if (!isMember) throw new AppError('ERR-GROUP-MEMBER-NOT-FOUND');
     };
-    await transaction(work, { isCommitted: () => groups.hasOwner(home_group_id, to), group: home_group_id });
+    await transaction(work, { isCommitted: () => groups.hasOwner(home_group_id, to), lockKey: home_group_id });
     if (to !== from) {
       audit({ event: 'group.owner_changed', user_id: to, session_id, home_group_id, handed_over_by: from }, origin);
     }

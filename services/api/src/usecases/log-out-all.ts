@@ -60,7 +60,7 @@ export function createLogOutAll(deps: LogOutAllDeps) {
     };
     // Of one account one after the other: each writes the user's document, and parallel tries would conflict.
     const { user_id } = caller;
-    await transaction(work, { isCommitted, group: user_id, hold: sessions.holdOf([user_id], now) });
+    await transaction(work, { isCommitted, lockKey: user_id, hold: sessions.holdOf([user_id], now) });
     audit({ event: 'logout.all', user_id, session_id: caller.sid }, origin);
     for (const { reason, ids } of ended) {
       for (const session_id of ids) audit({ event: 'session.revoked', user_id, session_id, reason }, origin);

@@ -127,8 +127,8 @@ function createRegisterOnce(deps: RegisterDeps) {
       await outbox.append(event, at, session);
     };
     // Nobody else knows a new group yet.
-    const group = space.kind === 'join' ? space.home_group_id : undefined;
-    await transaction(work, { isCommitted: () => users.exists(user._id), group });
+    const lockKey = space.kind === 'join' ? space.home_group_id : undefined;
+    await transaction(work, { isCommitted: () => users.exists(user._id), lockKey });
     publishEvent(event);
     await limits.registered(loginOf(input), origin);
     audit({ event: 'account.registered', user_id: user._id }, origin);

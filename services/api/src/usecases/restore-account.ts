@@ -90,7 +90,7 @@ function createRestore(deps: RestoreAccountDeps) {
     };
     // Without an event nothing written shows it, and an earlier restore that this one has met may have been rolled back.
     const isCommitted = async () => written !== undefined && outbox.exists(written);
-    return transaction(work, { isCommitted, group: user_id });
+    return transaction(work, { isCommitted, lockKey: user_id });
   };
 }
 

@@ -47,7 +47,7 @@ export function createVerifyEmail(deps: VerifyEmailDeps) {
       if (!(await users.changeFresh(code.user, { email_verified_at: at }, session))) throw codeInvalid();
       await outbox.append(event, at, session);
     };
-    await transaction(work, { isCommitted: code.isUsed, group: user_id });
+    await transaction(work, { isCommitted: code.isUsed, lockKey: user_id });
     if (isFirstProof) publishEvent(event);
     audit({ event: 'account.email_verified', user_id }, origin);
     await limits.verified({ email: code.user.email, deviceId: undefined }, origin);
