@@ -57,7 +57,8 @@ async function logIn(
   const { users, sessions, transaction, refreshTokens, issueTokens, announce, audit, now } = scene;
   const ids = {
     entityId: () => randomUUID(),
-    groupId: () => madeUp,
+    groupId: () => randomUUID(),
+    deviceId: () => madeUp,
     challengeId: randomUUID,
     inviteToken: () => randomUUID(),
   };

@@ -87,7 +87,7 @@ export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: Requ
   return async (input, origin) => {
     const { requestId } = origin;
     const sentId = input.device_id?.toLowerCase();
-    const deviceId = sentId ?? ids.groupId();
+    const deviceId = sentId ?? ids.deviceId();
     const seen = await authenticate({ ...input, deviceId: sentId }, origin);
     const { _id: userId } = seen;
     await assertEmailVerified(seen, sentId, origin);
