@@ -23,21 +23,24 @@ describe('the metadata', () => {
 
   const get = (path: string) => api.send({ method: 'GET', path });
 
-  test.each([routes.metadata.path, routes.openidMetadata.path])('at %s says only what is true', async (path) => {
-    const answer = await get(path);
-    expect(answer.status).toBe(200);
-    expect(answer.headers['cache-control']).toBe('public, max-age=300');
-    expect(answer.json).toEqual({
-      issuer,
-      jwks_uri: 'https://auth.example.com/.well-known/jwks.json',
-      access_token_signing_alg_values_supported: ['EdDSA'],
-      access_token_max_lifetime_seconds: 900,
-    });
-    expect(openApiChecker(checkedIn).answerFault({ path, method: 'get' }, answer)).toBeUndefined();
-  });
+  test.each([routes.getServerMetadata.path, routes.getOpenidConfiguration.path])(
+    'at %s says only what is true',
+    async (path) => {
+      const answer = await get(path);
+      expect(answer.status).toBe(200);
+      expect(answer.headers['cache-control']).toBe('public, max-age=300');
+      expect(answer.json).toEqual({
+        issuer,
+        jwks_uri: 'https://auth.example.com/.well-known/jwks.json',
+        access_token_signing_alg_values_supported: ['EdDSA'],
+        access_token_max_lifetime_seconds: 900,
+      });
+      expect(openApiChecker(checkedIn).answerFault({ path, method: 'get' }, answer)).toBeUndefined();
+    },
+  );
 
   test('describes the tokens that are issued, and leads to their keys', async () => {
-    const { json: metadata } = await get(routes.metadata.path);
+    const { json: metadata } = await get(routes.getServerMetadata.path);
     const { json: keys } = await get(new URL(String(metadata.jwks_uri)).pathname);
     const { access_token } = await newSession(api);
     const [header, claims] = [decodeProtectedHeader(access_token), decodeJwt(access_token)];

@@ -131,7 +131,7 @@ async function refusedWrite(
 }
 
 /** Sends more at once than there are places: one of them is refused. */
-async function overload(name: 'register' | 'login' | 'restoreAccount'): Promise<Answer> {
+async function overload(name: 'registerAccount' | 'logIn' | 'restoreAccount'): Promise<Answer> {
   const requests = await Promise.all(Array.from({ length: 8 }, () => goodRequests[name](api)));
   const answers = await Promise.all(requests.map((request) => sendTo(name, narrow, request)));
   const refused = answers.find(({ status }) => status === 503);
@@ -179,9 +179,9 @@ async function overloadHashes(name: 'confirmPasswordReset' | 'undoEmailChange'):
 }
 
 type LimitedByAddress =
-  | 'register'
-  | 'login'
-  | 'refresh'
+  | 'registerAccount'
+  | 'logIn'
+  | 'refreshTokens'
   | 'findInvite'
   | 'restoreAccount'
   | 'requestDeletion'
@@ -210,7 +210,7 @@ async function pastTheMove(
 
 /** Writes once before, in the same session. */
 async function pastTheWrite(
-  name: 'changeAccount' | 'logoutAll' | 'revokeSession' | 'renameGroup' | 'handOverGroup',
+  name: 'changeAccount' | 'logOutAll' | 'revokeSession' | 'renameGroup' | 'handOverGroup',
 ): Promise<Answer> {
   const good = await goodRequests[name](narrow);
   await sendTo('changeAccount', narrow, { headers: good.headers ?? {}, body: { locale: 'ru' } });
@@ -312,11 +312,11 @@ const inAnHour = () => new Date(Date.now() + 3_600_000);
 async function logInTo(set: Partial<UserDocument>): Promise<Answer> {
   const { email, user_id } = await registerAccount(api);
   await api.collections.users.updateOne({ _id: user_id }, { $set: set });
-  return sendTo('login', api, { body: { email, password } });
+  return sendTo('logIn', api, { body: { email, password } });
 }
 
 const joinBy = (invite_token: string) =>
-  sendGood('register', api, {
+  sendGood('registerAccount', api, {
     body: { email: newEmail(), password, space_creation_mode: 'JOIN_EXISTING', invite_token },
   });
 
@@ -326,24 +326,24 @@ type OwnCodeOf<N extends Operation> = Exclude<CodeOf<N>, keyof typeof sharedProv
 const ownProvocations: {
   readonly [N in Operation]: Readonly<Record<OwnCodeOf<N>, Provocation | Readonly<Record<number, Provocation>>>>;
 } = {
-  register: {
-    'ERR-INTERNAL': () => refusedWrite('register', 'users'),
+  registerAccount: {
+    'ERR-INTERNAL': () => refusedWrite('registerAccount', 'users'),
     async 'ERR-EMAIL-ALREADY-EXISTS'() {
       const { email } = await registerAccount(api);
-      return sendGood('register', api, { body: { email, password, space_creation_mode: 'CREATE_NEW_HOME' } });
+      return sendGood('registerAccount', api, { body: { email, password, space_creation_mode: 'CREATE_NEW_HOME' } });
     },
     async 'ERR-IDEMPOTENCY-KEY-REUSED'() {
-      const { body } = await goodRequests.register(api);
+      const { body } = await goodRequests.registerAccount(api);
       const headers = { 'Idempotency-Key': crypto.randomUUID() };
-      await sendTo('register', api, { body: { ...body }, headers });
-      return sendTo('register', api, { body: { ...body, password: 'another password' }, headers });
+      await sendTo('registerAccount', api, { body: { ...body }, headers });
+      return sendTo('registerAccount', api, { body: { ...body, password: 'another password' }, headers });
     },
     'ERR-INVITE-TOKEN-INVALID': {
       404: () => joinBy('nothing'),
       410: async () => joinBy(await expiredInvite()),
     },
-    'ERR-RATE-LIMITED': () => pastTheLimit('register'),
-    'ERR-OVERLOADED': () => overload('register'),
+    'ERR-RATE-LIMITED': () => pastTheLimit('registerAccount'),
+    'ERR-OVERLOADED': () => overload('registerAccount'),
   },
   findAccount: {
     async 'ERR-INTERNAL'() {
@@ -462,38 +462,39 @@ const ownProvocations: {
     'ERR-RATE-LIMITED': () => pastTheLimit('undoEmailChange'),
     'ERR-OVERLOADED': () => overloadHashes('undoEmailChange'),
   },
-  login: {
+  logIn: {
     async 'ERR-EMAIL-NOT-VERIFIED'() {
       const { email } = await registerAccount(wary);
-      return sendTo('login', wary, { body: { email, password } });
+      return sendTo('logIn', wary, { body: { email, password } });
     },
-    'ERR-INTERNAL': () => refusedWrite('login', 'sessions'),
-    'ERR-INVALID-CREDENTIALS': () => sendGood('login', api, { body: { email: newEmail(), password } }),
+    'ERR-INTERNAL': () => refusedWrite('logIn', 'sessions'),
+    'ERR-INVALID-CREDENTIALS': () => sendGood('logIn', api, { body: { email: newEmail(), password } }),
     'ERR-ACCOUNT-DISABLED': () => logInTo({ disabled_at: new Date() }),
     'ERR-ACCOUNT-DELETION-SCHEDULED': () => logInTo({ deletes_at: inAnHour() }),
     async 'ERR-IDEMPOTENCY-KEY-REUSED'() {
       const { email } = await registerAccount(api);
       const headers = { 'Idempotency-Key': crypto.randomUUID() };
-      await sendTo('login', api, { body: { email, password }, headers });
-      return sendTo('login', api, { body: { email, password, device_name: 'Pixel 9' }, headers });
+      await sendTo('logIn', api, { body: { email, password }, headers });
+      return sendTo('logIn', api, { body: { email, password, device_name: 'Pixel 9' }, headers });
     },
-    'ERR-RATE-LIMITED': () => pastTheLimit('login'),
-    'ERR-OVERLOADED': () => overload('login'),
+    'ERR-RATE-LIMITED': () => pastTheLimit('logIn'),
+    'ERR-OVERLOADED': () => overload('logIn'),
   },
-  refresh: {
-    'ERR-INTERNAL': () => refusedWrite('refresh', 'sessions'),
-    IAD_JWT_REFRESH_EXPIRED: () => sendGood('refresh', api, { body: { refresh_token: 'none of ours' } }),
-    'ERR-RATE-LIMITED': () => pastTheLimit('refresh'),
-    IAD_JWT_REFRESH_STOLEN: async () => sendGood('refresh', api, { body: { refresh_token: await revokedToken() } }),
+  refreshTokens: {
+    'ERR-INTERNAL': () => refusedWrite('refreshTokens', 'sessions'),
+    IAD_JWT_REFRESH_EXPIRED: () => sendGood('refreshTokens', api, { body: { refresh_token: 'none of ours' } }),
+    'ERR-RATE-LIMITED': () => pastTheLimit('refreshTokens'),
+    IAD_JWT_REFRESH_STOLEN: async () =>
+      sendGood('refreshTokens', api, { body: { refresh_token: await revokedToken() } }),
   },
-  logout: {
-    'ERR-INTERNAL': () => refusedWrite('logout', 'sessions'),
-    'ERR-LOGOUT-TARGET-NOT-FOUND': () => sendGood('logout', api, { body: { refresh_token: 'none of ours' } }),
+  logOut: {
+    'ERR-INTERNAL': () => refusedWrite('logOut', 'sessions'),
+    'ERR-LOGOUT-TARGET-NOT-FOUND': () => sendGood('logOut', api, { body: { refresh_token: 'none of ours' } }),
   },
-  logoutAll: {
+  logOutAll: {
     // The session of the caller too: there is no other.
-    'ERR-INTERNAL': () => refusedWrite('logoutAll', 'sessions', { body: {} }),
-    'ERR-RATE-LIMITED': () => pastTheWrite('logoutAll'),
+    'ERR-INTERNAL': () => refusedWrite('logOutAll', 'sessions', { body: {} }),
+    'ERR-RATE-LIMITED': () => pastTheWrite('logOutAll'),
   },
   listSessions: {
     // It writes nothing that could be refused, so here a document is invalid.

@@ -163,7 +163,7 @@ describe('every example', () => {
 /** Creates what the example needs to succeed, and fills in what no document can know in advance. */
 async function requestOf(name: RouteName, value: Fields): Promise<GoodRequest> {
   await api.collections.users.deleteMany({ email: String(value.email) });
-  if (name === 'login' || name === 'restoreAccount') await registerAccount(api, String(value.email));
+  if (name === 'logIn' || name === 'restoreAccount') await registerAccount(api, String(value.email));
   if (value.space_creation_mode === 'JOIN_EXISTING') {
     const { home_group_id } = await registerAccount(api);
     await insertInvite(api, home_group_id, { _id: String(value.invite_token) });

@@ -32,7 +32,7 @@ const ownHeaders = async (on: GroupApi) => ({ headers: bearer(await newSession(o
  * can have: the property test of bodies changes them one by one.
  */
 export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promise<GoodRequest>>> = {
-  register: async () => ({
+  registerAccount: async () => ({
     body: { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME', invite_token: null },
   }),
   findAccount: ownHeaders,
@@ -102,16 +102,16 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
     await changeEmail(on, session, newEmail());
     return { body: { undo_token: await undoTokenOf(on, session.user_id) } };
   },
-  async login(on) {
+  async logIn(on) {
     const { email, device_id } = await newSession(on);
     return { body: { email, password, device_id, device_name: 'Pixel 9', platform: 'android' } };
   },
-  refresh: async (on) => ({ body: { refresh_token: (await newSession(on)).refresh_token } }),
-  async logout(on) {
+  refreshTokens: async (on) => ({ body: { refresh_token: (await newSession(on)).refresh_token } }),
+  async logOut(on) {
     const session = await newSession(on);
     return { body: { refresh_token: session.refresh_token }, headers: bearer(session) };
   },
-  logoutAll: async (on) => ({ ...(await ownHeaders(on)), body: { except_current: true } }),
+  logOutAll: async (on) => ({ ...(await ownHeaders(on)), body: { except_current: true } }),
   listSessions: ownHeaders,
   async revokeSession(on) {
     const session = await newSession(on);
@@ -153,9 +153,9 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
     const headers = { Authorization: `Bearer ${siblingCredential()}` };
     return { headers, body: { nonce: 'Zq3v1p8mXo2c7Jt5kW9rYA', cursor: '0.none' } };
   },
-  jwks: async () => ({}),
-  metadata: async () => ({}),
-  openidMetadata: async () => ({}),
+  listPublicKeys: async () => ({}),
+  getServerMetadata: async () => ({}),
+  getOpenidConfiguration: async () => ({}),
 };
 
 /** Returns the request of a route in the form that `TestApi.send` takes. */

@@ -148,7 +148,7 @@ export async function compose(
     findSibling: security.findSibling,
     handlers: createHandlers(composeOperations(useCases), security.publicDocuments),
     bodyChecks: {
-      register: blockedPasswordCheck(security.isBlockedPassword, 'password'),
+      registerAccount: blockedPasswordCheck(security.isBlockedPassword, 'password'),
       confirmPasswordReset: blockedPasswordCheck(security.isBlockedPassword, 'new_password'),
       changePassword: blockedPasswordCheck(security.isBlockedPassword, 'new_password'),
     },

@@ -73,7 +73,7 @@ test('limits are counted in memory meanwhile', async () => {
   const email = newEmail();
   const statuses: number[] = [];
   for (let i = 0; i < 20; i += 1) {
-    statuses.push((await api.post(routes.login.path, { email, password: 'a wrong password' })).status);
+    statuses.push((await api.post(routes.logIn.path, { email, password: 'a wrong password' })).status);
   }
   expect([statuses[0], statuses.at(-1)]).toEqual([401, 429]);
   expect(await api.metric('auth_login_limits_insured_total')).toBeGreaterThan(10);
@@ -91,7 +91,7 @@ test('a session that ends meanwhile is over for the api at once, its close is pu
   listening.on('error', () => undefined);
   await listening.subscribe(keys.commands);
   await fill();
-  const out = await api.post(routes.logout.path, { refresh_token: session.refresh_token }, bearer(session));
+  const out = await api.post(routes.logOut.path, { refresh_token: session.refresh_token }, bearer(session));
   expect(out.status).toBe(200);
   expect((await find()).status).toBe(401);
   await expect(denyList.find([session.session_id])).rejects.toThrow('not complete');
@@ -124,7 +124,7 @@ test('the worker makes deny list and events good once there is room', async () =
   const session = await newSession(api);
   await fill();
   const { user_id } = await registerAccount(api);
-  const out = await api.post(routes.logout.path, { refresh_token: session.refresh_token }, bearer(session));
+  const out = await api.post(routes.logOut.path, { refresh_token: session.refresh_token }, bearer(session));
   expect(out.status).toBe(200);
   await makeRoom();
   await eventually('the list', () => denyList.isComplete());

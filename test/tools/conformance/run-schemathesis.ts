@@ -18,7 +18,7 @@ const requirements = join(here, 'requirements.txt');
  */
 const ids: string[] = Object.values(routes).map(({ operationId }) => operationId);
 /** This operation ends the session that it is called with, so it has a separate caller. */
-const leaving = routes.logoutAll.operationId;
+const leaving = routes.logOutAll.operationId;
 const staying = ids.filter((id) => id !== leaving);
 const shares = [
   { operations: [leaving], phases: 'examples,coverage,fuzzing' },

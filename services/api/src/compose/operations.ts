@@ -7,7 +7,7 @@ import type { UseCases } from './use-cases.ts';
  */
 export function composeOperations(useCases: UseCases): Operations {
   return {
-    register: ({ body, origin }) => useCases.register(body, origin),
+    registerAccount: ({ body, origin }) => useCases.register(body, origin),
     findAccount: ({ caller }) => useCases.findAccount(caller),
     changeAccount: ({ body, caller, origin }) => useCases.changeAccount(body, caller, origin),
     changePassword: ({ body, caller, origin }) => useCases.changePassword(body, caller, origin),
@@ -28,10 +28,10 @@ export function composeOperations(useCases: UseCases): Operations {
     confirmEmailChange: ({ body, caller, origin }) => useCases.changeEmail(body, caller, origin),
     undoEmailChange: ({ body, origin }) => useCases.undoEmailChange(body, origin),
     readRevocations: ({ body, caller, origin }) => useCases.readRevocations(body, caller, origin),
-    login: ({ body, origin }) => useCases.logIn(body, origin),
-    refresh: ({ body, origin }) => useCases.refresh(body, origin),
-    logout: ({ body, caller, origin }) => useCases.logOut(body, caller, origin),
-    logoutAll: ({ body, caller, origin }) => useCases.logOutAll(body, caller, origin),
+    logIn: ({ body, origin }) => useCases.logIn(body, origin),
+    refreshTokens: ({ body, origin }) => useCases.refresh(body, origin),
+    logOut: ({ body, caller, origin }) => useCases.logOut(body, caller, origin),
+    logOutAll: ({ body, caller, origin }) => useCases.logOutAll(body, caller, origin),
     listSessions: ({ caller }) => useCases.listSessions(caller),
     revokeSession: ({ params, caller, origin }) =>
       useCases.revokeSession(params.session_id.toLowerCase(), caller, origin),

@@ -142,7 +142,7 @@ async function watchSiblings(
 function metadataOf(config: ApiConfig): PublicDocuments['metadata'] {
   return {
     issuer: config.TOKEN_ISSUER,
-    jwks_uri: config.TOKEN_ISSUER.replace(/\/$/, '') + routes.jwks.path,
+    jwks_uri: config.TOKEN_ISSUER.replace(/\/$/, '') + routes.listPublicKeys.path,
     access_token_signing_alg_values_supported: [config.ACCESS_TOKEN_ALGORITHM],
     access_token_max_lifetime_seconds: longestTokenSeconds(config),
   };

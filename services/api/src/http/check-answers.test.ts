@@ -35,7 +35,7 @@ async function register(handler: RequestHandler, { validateResponses = true } = 
   const unused: RequestHandler = () => undefined;
   const names = Object.keys(routes) as RouteName[];
   const others = Object.fromEntries(names.map((name) => [name, unused])) as Handlers;
-  const handlers: Handlers = { ...others, register: handler };
+  const handlers: Handlers = { ...others, registerAccount: handler };
   const app = createApp({
     requestIdMode: 'require',
     trustedProxyHops: 0,

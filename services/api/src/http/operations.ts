@@ -64,9 +64,9 @@ export function createHandlers(operations: Operations, { publicKeys, metadata }:
   const derived = all.map(([name, operation]) => [name, createHandler(routes[name], operation)]);
   return {
     ...(Object.fromEntries(derived) as Record<OperationName, RequestHandler>),
-    jwks: (_req, res) => sendSuccess(res, routes.jwks, publicKeys),
-    metadata: (_req, res) => sendSuccess(res, routes.metadata, metadata),
-    openidMetadata: (_req, res) => sendSuccess(res, routes.openidMetadata, metadata),
+    listPublicKeys: (_req, res) => sendSuccess(res, routes.listPublicKeys, publicKeys),
+    getServerMetadata: (_req, res) => sendSuccess(res, routes.getServerMetadata, metadata),
+    getOpenidConfiguration: (_req, res) => sendSuccess(res, routes.getOpenidConfiguration, metadata),
   };
 }
 

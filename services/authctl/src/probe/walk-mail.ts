@@ -39,7 +39,7 @@ export async function walkMail({
       api.post(routes.confirmPasswordReset, { challenge_id, code, new_password: password }),
     );
     await take('login_again', () =>
-      api.post(routes.login, { email, password, ...device, device_name: 'probe', platform: 'other' }),
+      api.post(routes.logIn, { email, password, ...device, device_name: 'probe', platform: 'other' }),
     );
     const order = await take('deletion', () => ask(api, routes.requestDeletion, { email, ...device }));
     const consent = await take('deletion_mail', () => mailbox.nextCode(email));

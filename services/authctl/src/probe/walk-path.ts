@@ -76,7 +76,7 @@ async function enter({ credentials, isNew, deviceId }: WalkOptions, api: ApiClie
   const registered = isNew ? await take('register', () => register(api, credentials)) : undefined;
   return take('login', async () => {
     const body = { ...credentials, device_id: deviceId, device_name: 'probe', platform: 'other' };
-    const { data } = await api.post(routes.login, body);
+    const { data } = await api.post(routes.logIn, body);
     if (registered !== undefined) {
       expectSame('user_id', data.user_id, registered.user_id);
       expectSame('home_group_id', data.home_group_id, registered.home_group_id);
@@ -87,7 +87,7 @@ async function enter({ credentials, isNew, deviceId }: WalkOptions, api: ApiClie
 }
 
 async function register(api: ApiClient, credentials: Credentials) {
-  const { data } = await api.post(routes.register, { ...credentials, space_creation_mode: 'CREATE_NEW_HOME' });
+  const { data } = await api.post(routes.registerAccount, { ...credentials, space_creation_mode: 'CREATE_NEW_HOME' });
   return data;
 }
 
@@ -108,7 +108,7 @@ async function leave(
   patience: Patience,
 ): Promise<CloseTime> {
   const asked = performance.now();
-  await take('logout', () => api.post(routes.logout, { refresh_token }, access_token));
+  await take('logout', () => api.post(routes.logOut, { refresh_token }, access_token));
   const answered = performance.now();
   const end = await take('close', async () => expectConfirmed(await within(patience, () => stream.ended)));
   return { since_request_ms: toTenths(end.at - asked), since_answer_ms: toTenths(end.at - answered) };

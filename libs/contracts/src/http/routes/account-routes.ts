@@ -18,7 +18,7 @@ import { access, common, commonHeaders, fresh, withoutBody } from './shared.ts';
 
 /** Operations on accounts. */
 export const accountRoutes = {
-  register: {
+  registerAccount: {
     operationId: 'registerAccount',
     tag: 'Accounts',
     summary: 'Create an account',

@@ -21,7 +21,7 @@ const metadata = {
 
 /** Public keys, and the metadata that leads to them. */
 export const keyRoutes = {
-  jwks: {
+  listPublicKeys: {
     operationId: 'listPublicKeys',
     tag: 'Keys',
     summary: 'Public keys of the access tokens',
@@ -42,7 +42,7 @@ export const keyRoutes = {
     carriesToken: false,
     errors: [],
   },
-  metadata: {
+  getServerMetadata: {
     ...metadata,
     operationId: 'getServerMetadata',
     summary: 'What another service needs to verify access tokens',
@@ -51,7 +51,7 @@ export const keyRoutes = {
       'has none of the endpoints of OAuth. It may be cached for 300 s.',
     path: '/.well-known/oauth-authorization-server',
   },
-  openidMetadata: {
+  getOpenidConfiguration: {
     ...metadata,
     operationId: 'getOpenidConfiguration',
     summary: 'The same, for libraries that look here',

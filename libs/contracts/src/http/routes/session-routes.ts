@@ -23,7 +23,7 @@ const nextRefresh = { refresh: { operationId: 'refreshTokens', requestBody: '$re
 
 /** Operations on sessions. */
 export const sessionRoutes = {
-  login: {
+  logIn: {
     operationId: 'logIn',
     tag: 'Sessions',
     summary: 'Open a session',
@@ -62,7 +62,7 @@ export const sessionRoutes = {
       'ERR-OVERLOADED',
     ],
   },
-  refresh: {
+  refreshTokens: {
     operationId: 'refreshTokens',
     tag: 'Sessions',
     summary: 'Get the next token pair',
@@ -89,7 +89,7 @@ export const sessionRoutes = {
     carriesToken: true,
     errors: [...common, 'IAD_JWT_REFRESH_EXPIRED', 'IAD_JWT_REFRESH_STOLEN', 'ERR-RATE-LIMITED'],
   },
-  logout: {
+  logOut: {
     operationId: 'logOut',
     tag: 'Sessions',
     summary: 'End a session',
@@ -106,7 +106,7 @@ export const sessionRoutes = {
     carriesToken: false,
     errors: [...common, 'IAD_JWT_ACCESS_INVALID', 'IAD_JWT_ACCESS_EXPIRED', 'ERR-LOGOUT-TARGET-NOT-FOUND'],
   },
-  logoutAll: {
+  logOutAll: {
     operationId: 'logOutAll',
     tag: 'Sessions',
     summary: 'End all sessions',
