@@ -2,9 +2,9 @@ import { createSecretKey, randomBytes } from 'node:crypto';
 import { createLimitKeys, failFastOptions } from '@auth-account/redis';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { createAddressLimit } from '../../../services/api/src/limits/address-limit.ts';
 import { createCodeLimit } from '../../../services/api/src/limits/code-limit.ts';
 import { createLoginLimits, type LoginLimits } from '../../../services/api/src/limits/login-limits.ts';
+import { createRequestLimit } from '../../../services/api/src/limits/request-limit.ts';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
 
 const dayMs = 86_400_000;
@@ -20,7 +20,7 @@ afterAll(() => redis.disconnect());
 
 describe('a limit by network', () => {
   const seconds = 3_600;
-  const newLimit = () => createAddressLimit({ redis, keys, name: 'login', points: 3, seconds });
+  const newLimit = () => createRequestLimit({ redis, keys, name: 'login', points: 3, seconds });
 
   test('is counted by the process, with the weight of each request', async () => {
     const limit = newLimit();
@@ -34,7 +34,7 @@ describe('a limit by network', () => {
 
   test('does not wait for a connection that is not made yet, even if that would keep commands', async () => {
     const unmade = new Redis(testEnvironment().redisUrl, { lazyConnect: true });
-    const limit = createAddressLimit({ redis: unmade, keys, name: 'login', points: 1, seconds });
+    const limit = createRequestLimit({ redis: unmade, keys, name: 'login', points: 1, seconds });
     expect(await limit.count('a')).toBeUndefined();
     expect(await limit.count('a')).toBeGreaterThan(1);
     const { status } = unmade;
@@ -112,7 +112,7 @@ describe('logins', () => {
   let insured = 0;
   const newLimits = (change: Partial<typeof rules> = {}) => {
     const all = { ...rules, ...change };
-    const addresses = createAddressLimit({ redis, keys, name: 'login', points: all.perAddress, seconds: 900 });
+    const addresses = createRequestLimit({ redis, keys, name: 'login', points: all.perAddress, seconds: 900 });
     const onInsured = () => {
       insured += 1;
     };

@@ -3,13 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createLimitKeys, failFastOptions } from '@auth-account/redis';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { createAddressLimit } from '../../../services/api/src/limits/address-limit.ts';
 import {
   createLoginLimits,
   type LoginIdentity,
   type LoginSteps,
   type Refusal,
 } from '../../../services/api/src/limits/login-limits.ts';
+import { createRequestLimit } from '../../../services/api/src/limits/request-limit.ts';
 import { withSentRedisCommands } from '../../support/sent-redis-commands.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
@@ -42,7 +42,7 @@ afterAll(() => redis.disconnect());
 const keysOf = () => createLimitKeys(prefix, () => secret);
 
 function addressesOf(points: number, connection = redis) {
-  return createAddressLimit({ redis: connection, keys: keysOf(), name: 'login', points, seconds: 900 });
+  return createRequestLimit({ redis: connection, keys: keysOf(), name: 'login', points, seconds: 900 });
 }
 
 function limitsOf(

@@ -237,7 +237,7 @@ const limits: Area = {
   aim: 90,
   parts: [
     { sources: [`${ofLimits}/memory-counts.ts`], tests: [`${ofLimits}/memory-counts.test.ts`] },
-    ...['address-limit', 'code-limit', 'limits', 'login-limits'].map((name) => ({
+    ...['code-limit', 'limits', 'login-limits', 'request-limit'].map((name) => ({
       sources: [`${ofLimits}/${name}.ts`],
       tests: ['test/integration/api/limits-*.test.ts'],
     })),

@@ -6,10 +6,10 @@ import { addressPrefix, type PrefixLength } from '@auth-account/telemetry';
 import type { Audit } from '../audit/audit.ts';
 import type { LimitRule } from '../audit/events.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
-import { type AddressLimit, createAddressLimit } from './address-limit.ts';
 import { createCodeLimit } from './code-limit.ts';
 import type { LimitRules } from './limit-config.ts';
 import { createLoginLimits, type LoginIdentity, type Refusal } from './login-limits.ts';
+import { createRequestLimit, type RequestLimit } from './request-limit.ts';
 import { createSettledLimit } from './settled-limit.ts';
 
 /** The account that a code is asked for, and by whom. */
@@ -136,9 +136,9 @@ const denialsPerPoint = 500;
 function createCounters(redis: RedisClient, keys: LimitKeys, rules: LimitRules) {
   const shared = { redis, keys };
   const byAddress = (name: string, points: number, seconds: number) =>
-    createAddressLimit({ ...shared, name, points, seconds });
+    createRequestLimit({ ...shared, name, points, seconds });
   const byAccount = (name: string, points: number, seconds: number) =>
-    createAddressLimit({ ...shared, per: 'account', name, points, seconds });
+    createRequestLimit({ ...shared, per: 'account', name, points, seconds });
   return {
     registrations: byAddress('register', rules.registerPerAddress, registerWindow),
     refreshes: createSettledLimit({
@@ -168,12 +168,12 @@ function createCounting(audit: Audit) {
     throw new AppError('ERR-RATE-LIMITED', { retryAfterSeconds: waitMs / 1_000 });
   }
 
-  const byAddress = (limit: Pick<AddressLimit, 'count'>, rule: LimitRule) => async (origin: RequestOrigin) => {
+  const byAddress = (limit: Pick<RequestLimit, 'count'>, rule: LimitRule) => async (origin: RequestOrigin) => {
     const waitMs = await limit.count(addressPrefix(origin.address, subscriberPrefix));
     if (waitMs !== undefined) refuse({ rule, waitMs }, origin);
   };
 
-  const byAccount = (limit: AddressLimit, rule: LimitRule) => async (account: string, origin: RequestOrigin) => {
+  const byAccount = (limit: RequestLimit, rule: LimitRule) => async (account: string, origin: RequestOrigin) => {
     const waitMs = await limit.count(account);
     if (waitMs !== undefined) refuse({ rule, waitMs }, origin);
   };

@@ -1,10 +1,10 @@
 import type { LimitKeys, RedisClient } from '@auth-account/redis';
 import type { LimitRule } from '../audit/events.ts';
-import type { AddressLimit } from './address-limit.ts';
 import { crowdLimit } from './crowd.ts';
 import type { LoginRules } from './limit-config.ts';
 import { loginScript } from './login-script.ts';
 import { createMemoryCounts, type MemoryCounts } from './memory-counts.ts';
+import type { RequestLimit } from './request-limit.ts';
 
 /** One limit that has been reached. */
 export interface Refusal {
@@ -58,7 +58,7 @@ export interface LoginLimitsDeps {
   /** A connection that fails fast. */
   readonly redis: RedisClient;
   readonly keys: LimitKeys;
-  readonly addresses: AddressLimit;
+  readonly addresses: RequestLimit;
   readonly rules: LoginRules;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -155,7 +155,7 @@ interface LoginNames {
 }
 
 /** Creates the function that makes the names of a try, at its first step only. */
-function createNamesOf(keys: LimitKeys, addresses: AddressLimit): (identity: LoginIdentity) => LoginNames {
+function createNamesOf(keys: LimitKeys, addresses: RequestLimit): (identity: LoginIdentity) => LoginNames {
   const known = new WeakMap<LoginIdentity, LoginNames>();
   return (identity) => {
     const earlier = known.get(identity);

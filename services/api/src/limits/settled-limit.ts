@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import { type AddressLimit, type AddressLimitOptions, createAddressLimit } from './address-limit.ts';
+import { createRequestLimit, type RequestLimit, type RequestLimitOptions } from './request-limit.ts';
 
 /** Limit of which one part is counted in the process at first, and settled with Redis in the background. */
-export interface SettledLimit extends Pick<AddressLimit, 'count'> {
+export interface SettledLimit extends Pick<RequestLimit, 'count'> {
   /** Counts in Redis what has not been yet. Never rejects. */
   settle(): Promise<void>;
 }
@@ -28,7 +28,7 @@ return told`;
 
 type SettleScript = (keyCount: number, ...args: (string | number)[]) => Promise<number[]>;
 
-export interface SettledLimitOptions extends AddressLimitOptions {
+export interface SettledLimitOptions extends RequestLimitOptions {
   /** Milliseconds for which a request may wait to be counted in Redis. */
   readonly settleMs?: number;
 }
@@ -41,7 +41,7 @@ export interface SettledLimitOptions extends AddressLimitOptions {
  */
 export function createSettledLimit({ settleMs = 1_000, ...options }: SettledLimitOptions): SettledLimit {
   const { points } = options;
-  const exact = createAddressLimit(options);
+  const exact = createRequestLimit(options);
   const settleCounts = createSettleCounts(options, exact);
   const share = Math.floor(points / 1_000) * 10;
   const crowded = new LRUCache<string, true>({ max: rememberedCrowds });
@@ -107,7 +107,7 @@ interface Counted {
  * Creates the function that counts several networks in one command. If Redis is away or slow it counts them in this
  * process: the command may have been carried out, so that another one would count twice.
  */
-function createSettleCounts({ redis, seconds }: AddressLimitOptions, exact: AddressLimit) {
+function createSettleCounts({ redis, seconds }: RequestLimitOptions, exact: RequestLimit) {
   redis.defineCommand('settleCounts', { lua: settleScript });
   const script = (redis as unknown as { settleCounts: SettleScript }).settleCounts.bind(redis);
   return async (counts: readonly (readonly [who: string, count: number])[]): Promise<Counted[]> => {

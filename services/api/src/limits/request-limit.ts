@@ -4,10 +4,10 @@ import { LRUCache } from 'lru-cache';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { createMemoryCounts, type MemoryCount } from './memory-counts.ts';
 
-export interface AddressLimitOptions {
+export interface RequestLimitOptions {
   readonly redis: RedisClient;
   readonly keys: LimitKeys;
-  /** Groups the requests that are counted together: by network or by account. */
+  /** Part of the keys: `address` for limits by network, `account` for all others. */
   readonly per?: 'address' | 'account';
   /** Part of the keys. */
   readonly name: string;
@@ -17,18 +17,18 @@ export interface AddressLimitOptions {
   readonly seconds: number;
 }
 
-/** Counts the requests of a client's network, or of an account. */
-export interface AddressLimit {
+/** Counts the requests of a network, an account, a session or a sibling. */
+export interface RequestLimit {
   /** Length of the window. */
   readonly windowMs: number;
-  /** Returns the Redis key of the network or account. Its value is the number of requests in the present window. */
+  /** Returns the Redis key of that network, account, session or sibling. Its value is the number of requests in the present window. */
   keyOf(who: string): string;
   /**
    * Returns for how many milliseconds this process still refuses from memory, because the present window is full; 0 if
    * Redis must be asked.
    */
   refusedFor(who: string): number;
-  /** Refuses the network or account from memory for so many milliseconds: its window is full. */
+  /** Refuses it from memory for so many milliseconds: its window is full. */
   refuse(who: string, ms: number): void;
   /**
    * Counts one request. Returns the milliseconds to wait if it exceeds the limit, else undefined. Never fails. After
@@ -39,7 +39,7 @@ export interface AddressLimit {
   countHere(who: string, weight: number): MemoryCount;
 }
 
-/** Refused networks or accounts that a process remembers, some 200 bytes each. */
+/** Refused ones that a process remembers, some 200 bytes each. */
 const rememberedRefusals = 10_000;
 /** Refusals within a window that are answered at once. */
 const patience = 10;
@@ -47,18 +47,18 @@ const patience = 10;
 const holdMs = 1_000;
 
 /**
- * Creates a limit by network or by account, in Redis. While Redis is away, each process counts for itself. A refused
+ * Creates a limit of requests, in Redis. While Redis is away, each process counts for itself. A refused
  * client is refused from memory until the window ends, so that a flood costs Redis no more than the limit. After some
  * refusals the answers are delayed: a client that asks again at once gets one answer a second per connection.
  */
-export function createAddressLimit({
+export function createRequestLimit({
   redis,
   keys,
   per = 'address',
   name,
   points,
   seconds,
-}: AddressLimitOptions): AddressLimit {
+}: RequestLimitOptions): RequestLimit {
   const insurance = createMemoryCounts(seconds);
   const limiter = new RateLimiterRedis({
     storeClient: redis,
