@@ -36,7 +36,7 @@ export function mountRoutes(app: Express, deps: MountDeps): void {
   const all: [RouteName, Route][] = Object.entries(routes) as [RouteName, Route][];
   for (const [name, route] of all) {
     const steps = [
-      nameOperation(route),
+      ...(route.auth === 'none' ? [] : [markGuarded]),
       ...(validateResponses ? [checkAnswersOf(route)] : []),
       ...(route.carriesToken ? [noStore] : []),
       ...authentication(route, deps),
@@ -56,14 +56,11 @@ export function mountRoutes(app: Express, deps: MountDeps): void {
   }
 }
 
-/** The name of a path with parameters is known only here. */
-function nameOperation({ path: route, auth }: Route): RequestHandler {
-  const operation = { route, isGuarded: auth !== 'none' };
-  return (_req, res, next) => {
-    extendContext(res, operation);
-    next();
-  };
-}
+/** Marks the request as one that needs authorization. The method decides that too, so {@link nameRoute} can't know. */
+const markGuarded: RequestHandler = (_req, res, next) => {
+  extendContext(res, { isGuarded: true });
+  next();
+};
 
 function authentication({ auth }: Route, deps: MountDeps): RequestHandler[] {
   const { verifyAccessToken: verify, assertNotDenied, findSibling } = deps;
@@ -72,7 +69,7 @@ function authentication({ auth }: Route, deps: MountDeps): RequestHandler[] {
   return [authenticate({ verify, assertNotDenied: auth === 'bearer' ? assertNotDenied : undefined })];
 }
 
-/** Names the route for logs, metrics and traces, before anything can fail. */
+/** Names the route for logs, metrics and traces by its path alone, before anything can fail; a 405 has its name too. */
 export function nameRoute(): RequestHandler {
   const templates = [...new Set<string>(Object.values(routes).map(({ path }) => path))];
   const plain = new Set(templates.filter((path) => !path.includes(':')));
