@@ -231,7 +231,7 @@ const outbox: Calls['outbox'] = {
 const deadLetters: Calls['deadLetters'] = {
   bury: ({ stores }) => {
     const givenUp = { ...attempt, outcome: 'given_up', error: 'no' } as const;
-    return stores.deadLetters.bury({ event, attempt: givenUp, attempts: 1, since: at, subscribers: ['analytics'] });
+    return stores.deadLetters.bury({ event, attempt: givenUp, attempts: 1, since: at, takers: ['analytics'] });
   },
   list: async ({ stores }) => {
     await stores.deadLetters.list({ since: at, until: at, limit: 1, after: { _id: id, created_at: at } });

@@ -15,7 +15,7 @@ export interface GivenUp {
   /** The replay that the attempts belong to; undefined for the first delivery. */
   readonly replayedAt?: Date | undefined;
   /** Every subscriber that is configured now. */
-  readonly subscribers: readonly EventTaker[];
+  readonly takers: readonly EventTaker[];
 }
 
 export interface DeadLetterFilter {
@@ -52,7 +52,7 @@ export function createDeadLetterStore(collections: Collections, transaction: Run
   const { outbox, deadLetters } = collections;
   return {
     async bury(givenUp) {
-      const { event, attempt, subscribers } = givenUp;
+      const { event, attempt, takers } = givenUp;
       const { subscriber, at } = attempt;
       const _id = deadLetterId(subscriber, event.id);
       return transaction(
@@ -63,7 +63,7 @@ export function createDeadLetterStore(collections: Collections, transaction: Run
           const letter = toDeadLetter(givenUp, row);
           await deadLetters.replaceOne({ _id }, letter, { upsert: true, session });
           const error = { $set: { last_error: `${subscriber}: given up: ${attempt.error}` } };
-          const update = [logAttempt(attempt), noteIn('dead', [subscriber], at), error, ...settle(subscribers, at)];
+          const update = [logAttempt(attempt), noteIn('dead', [subscriber], at), error, ...settle(takers, at)];
           await outbox.updateOne({ _id: event.id }, update, { session });
           return true;
         },

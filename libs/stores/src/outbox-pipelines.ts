@@ -5,8 +5,8 @@ import { type DeliveryAttempt, type EventTaker, maximumAttemptsKept } from './do
  * Returns the stages that set a row's `state` from what is known of each subscriber (those configured now), and
  * `delivered_at` if no subscriber waits and there is no dead letter.
  */
-export function settle(subscribers: readonly EventTaker[], at: Date): Document[] {
-  const isWaiting = { $or: subscribers.map((taker) => ({ $and: waits(taker) })) };
+export function settle(takers: readonly EventTaker[], at: Date): Document[] {
+  const isWaiting = { $or: takers.map((taker) => ({ $and: waits(taker) })) };
   const isDead = { $ne: [{ $ifNull: ['$dead', {}] }, {}] };
   const isDelivered = { $eq: ['$state', 'delivered'] };
   return [

@@ -25,13 +25,13 @@ export interface OutboxStore extends OutboxLeases {
   noteError(eventIds: readonly string[], message: string): Promise<void>;
   /**
    * Notes the results of attempts, in one round trip. A subscriber that has the event now, or for which it expired, is
-   * noted as such, and the row is delivered once none of `subscribers` (those configured now) waits for it. Rows that
+   * noted as such, and the row is delivered once none of `takers` (those configured now) waits for it. Rows that
    * no longer wait stay as they are, and so do rows for which a replay to the subscriber was ordered after that
    * delivery.
    */
-  record(attempts: readonly RecordedAttempt[], subscribers: readonly EventTaker[]): Promise<void>;
+  record(attempts: readonly RecordedAttempt[], takers: readonly EventTaker[]): Promise<void>;
   /** Notes which subscribers have events, as {@link record} does, if nothing is known of an attempt. */
-  markDelivered(delivered: readonly Delivered[], subscribers: readonly EventTaker[]): Promise<void>;
+  markDelivered(delivered: readonly Delivered[], takers: readonly EventTaker[]): Promise<void>;
   find(eventId: string): Promise<OutboxDocument | undefined>;
   /** Reads with majority concern: the result can't be rolled back. */
   exists(eventId: string): Promise<boolean>;
@@ -89,16 +89,16 @@ export function createOutboxStore({ outbox }: Collections): OutboxStore {
     async noteError(eventIds, message) {
       await outbox.updateMany({ _id: { $in: [...eventIds] }, state: 'pending' }, { $set: { last_error: message } });
     },
-    async record(attempts, subscribers) {
+    async record(attempts, takers) {
       if (attempts.length === 0) return;
-      const operations = attempts.map((recorded) => recordOf(recorded, subscribers));
+      const operations = attempts.map((recorded) => recordOf(recorded, takers));
       await outbox.bulkWrite(operations, { ordered: false });
     },
-    async markDelivered(delivered, subscribers) {
+    async markDelivered(delivered, takers) {
       if (delivered.length === 0) return;
       const operations = delivered.map(({ eventId, by, expiredFor = [], lease, at }) => {
         const expired = expiredFor.length === 0 ? [] : [noteIn('discarded', expiredFor, at)];
-        const update = [noteIn('deliveries', by, at), ...expired, ...settle(subscribers, at)];
+        const update = [noteIn('deliveries', by, at), ...expired, ...settle(takers, at)];
         const filter = { _id: eventId, state: 'pending' as const, ...(lease === undefined ? {} : { lease }) };
         return { updateOne: { filter, update } };
       });
@@ -141,13 +141,13 @@ function newRow(event: AuthEvent, at: Date): OutboxDocument {
 
 function recordOf(
   { eventId, attempt, replayedAt }: RecordedAttempt,
-  subscribers: readonly EventTaker[],
+  takers: readonly EventTaker[],
 ): AnyBulkWriteOperation<OutboxDocument> {
   const { subscriber, at, outcome } = attempt;
   const settled = { delivered: 'deliveries', expired: 'discarded' } as const;
   const change =
     outcome === 'delivered' || outcome === 'expired'
-      ? [noteIn(settled[outcome], [subscriber], at), ...settle(subscribers, at)]
+      ? [noteIn(settled[outcome], [subscriber], at), ...settle(takers, at)]
       : [noteIn('first_failures', [subscriber], at), { $set: { last_error: `${subscriber}: ${attempt.error}` } }];
   const filter = {
     _id: eventId,

@@ -307,7 +307,7 @@ describe('a webhook’s consumer', () => {
     recorded.splice(0);
     const receiver = await startReceiver(queueName, answer);
     const consumer = createWebhookConsumer([options()], receiver.subscriber, {
-      subscribers: [queueName],
+      takers: [queueName],
       record: async (jobId, { outcome }) => void recorded.push(`${outcome} ${jobId}`),
       deadLetters: { bury: async () => true },
       parking: { park: async () => undefined, resumedAt: () => 0 },

@@ -100,7 +100,7 @@ describe('an event that is given up', () => {
     const event = newEvent();
     await scene.publish(event, longAgo());
     const attempt = { subscriber: 'billing', at: new Date(), outcome: 'given_up', error: 'broken' } as const;
-    const givenUp = { event, attempt, attempts: 3, since: longAgo(), subscribers: ['billing'] };
+    const givenUp = { event, attempt, attempts: 3, since: longAgo(), takers: ['billing'] };
     await letters.bury(givenUp);
     const replayedAt = new Date();
     await replay({ eventId: event.id, deadOnly: true, at: replayedAt });
@@ -115,7 +115,7 @@ describe('an event that is given up', () => {
     const event = newEvent();
     await scene.publish(event, longAgo());
     const attempt = { subscriber: 'billing', at: new Date(), outcome: 'given_up', error: 'broken' } as const;
-    const givenUp = { event, attempt, attempts: 3, since: longAgo(), subscribers: ['billing'] };
+    const givenUp = { event, attempt, attempts: 3, since: longAgo(), takers: ['billing'] };
     expect(await letters.bury(givenUp)).toBe(true);
     expect(await letters.bury(givenUp)).toBe(true);
     expect(await letters.counts(10)).toEqual(new Map([['billing', 1]]));

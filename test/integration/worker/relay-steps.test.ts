@@ -46,7 +46,7 @@ beforeAll(async () => {
   const db = mongo.db(uniqueName());
   collections = collectionsOf(db);
   ({ outbox, deadLetters } = createStores(collections));
-  buryFailedJob = createBuryFailedJob({ deadLetters, subscribers: names });
+  buryFailedJob = createBuryFailedJob({ deadLetters, takers: names });
 });
 beforeEach(async () => {
   for (const queue of queues?.values() ?? []) await queue.close();

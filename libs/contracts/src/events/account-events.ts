@@ -113,14 +113,17 @@ export type AuthEvent = RegisteredEvent | AccountEvent;
 /** Topic of requests for codes, which are good for minutes: they wait behind no other events. */
 export const urgentTopic = 'service.auth.events.code_requested' satisfies AccountTopic;
 
+/** BullMQ queue of the registration event, which has it alone: the channel is named like its topic. */
+export const registeredChannel = registeredTopic;
+
 /** BullMQ queue of all account events, and first part of the names of the subscribers' queues of them. */
 export const accountChannel = 'service.auth.events.account';
 
 /** BullMQ queues into which the api publishes. Each subscriber has a queue of each. */
-export const eventChannels = [registeredTopic, accountChannel] as const;
+export const eventChannels = [registeredChannel, accountChannel] as const;
 export type EventChannel = (typeof eventChannels)[number];
 
 /** Returns the channel of an event with that `type`. */
 export function channelOf(topic: string): EventChannel {
-  return topic === registeredTopic ? registeredTopic : accountChannel;
+  return topic === registeredTopic ? registeredChannel : accountChannel;
 }

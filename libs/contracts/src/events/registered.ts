@@ -3,7 +3,7 @@ import { AccountType, Timestamp, Uuid } from '../http/fields.ts';
 import { SpaceCreationMode } from '../http/register.ts';
 import { CloudEvent } from './cloud-event.ts';
 
-/** Topic, CloudEvent `type` and BullMQ queue of the registration event (docs/events.md). */
+/** Topic of the registration event, its CloudEvent `type` (docs/events.md). */
 export const registeredTopic = 'service.auth.events.registered';
 
 /** `data` of the registration event: no e-mail, no other personal data. */

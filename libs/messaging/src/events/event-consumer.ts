@@ -62,7 +62,7 @@ interface ConsumerOptions<Event, Session> {
   readonly connection: RedisClient;
   /** `redisKeys(KEY_PREFIX)` of the authentication service. */
   readonly keys: Pick<RedisKeys, 'queuePrefix'>;
-  /** Topic or channel: first part of the queue's name. */
+  /** Channel, the first part of the queue's name; that of the registration event is named like its topic. */
   readonly topic: string;
   /** Name of this consumer in EVENT_SUBSCRIBERS, with `"kind":"queue"`. */
   readonly subscriber: string;

@@ -9,10 +9,10 @@ import { mustArrive } from './delivery-rules.ts';
 export type EventQueue = Queue<AuthEvent, void, string>;
 
 /**
- * Returns the name of the queue of one subscriber of a topic. Consumers that shared a queue would compete for its jobs.
+ * Returns the name of a subscriber's queue of a channel. Consumers that shared a queue would compete for its jobs.
  */
-export function subscriberQueueName(topic: string, subscriber: string): string {
-  return `${topic}.${subscriber}`;
+export function subscriberQueueName(channel: string, subscriber: string): string {
+  return `${channel}.${subscriber}`;
 }
 
 const daySeconds = 24 * 60 * 60;

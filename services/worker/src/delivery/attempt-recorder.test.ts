@@ -15,7 +15,7 @@ function createWaitingRecorder() {
         written.push(...attempts);
       },
     },
-    subscribers: ['billing'],
+    takers: ['billing'],
     onError: () => undefined,
   });
   return { record, written, write };
@@ -50,7 +50,7 @@ test('what comes while a write is under way goes with the next one, 500 at most'
         await first.promise;
       },
     },
-    subscribers: ['billing'],
+    takers: ['billing'],
     onError: () => undefined,
   });
   const recorded = [record('first', attempt)];
@@ -75,7 +75,7 @@ test('if a write fails it reports of which events, and the next attempts are rec
         written.push(...attempts.map(({ eventId }) => eventId));
       },
     },
-    subscribers: ['billing'],
+    takers: ['billing'],
     onError: (...given) => told.push(given),
   });
   await Promise.all([record('lost', attempt), record('with-it.1763712000000', attempt)]);

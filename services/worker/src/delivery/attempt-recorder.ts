@@ -10,7 +10,7 @@ export type RecordAttempt = (jobId: string, attempt: DeliveryAttempt) => Promise
 export interface AttemptRecorderDeps {
   readonly outbox: Pick<OutboxStore, 'record'>;
   /** Every subscriber that is configured now. */
-  readonly subscribers: readonly EventTaker[];
+  readonly takers: readonly EventTaker[];
   readonly onError: ErrorLog;
 }
 
@@ -26,7 +26,7 @@ const maximumWaiting = 10_000;
  * If MongoDB is away, the event is not delivered again for that: its job completes, and the relay, which reads the
  * states of jobs, marks the row later. The same goes for attempts past {@link maximumWaiting}, which are not recorded.
  */
-export function createAttemptRecorder({ outbox, subscribers, onError }: AttemptRecorderDeps): RecordAttempt {
+export function createAttemptRecorder({ outbox, takers, onError }: AttemptRecorderDeps): RecordAttempt {
   let waiting: { readonly recorded: RecordedAttempt; readonly done: () => void }[] = [];
   let isWriting = false;
 
@@ -37,7 +37,7 @@ export function createAttemptRecorder({ outbox, subscribers, onError }: AttemptR
       waiting = waiting.slice(maximumBatch);
       try {
         const attempts = batch.map(({ recorded }) => recorded);
-        await outbox.record(attempts, subscribers);
+        await outbox.record(attempts, takers);
       } catch (error) {
         onError(error, { event_ids: batch.map(({ recorded }) => recorded.eventId) });
       }

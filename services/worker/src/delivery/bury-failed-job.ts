@@ -5,7 +5,7 @@ import type { EventTaker } from '@auth-account/stores/documents';
 export interface BuryFailedJobDeps {
   readonly deadLetters: Pick<DeadLetterStore, 'bury'>;
   /** Every subscriber that is configured now. */
-  readonly subscribers: readonly EventTaker[];
+  readonly takers: readonly EventTaker[];
 }
 
 /**
@@ -16,7 +16,7 @@ export type BuryFailedJob = (subscriber: string, queue: EventQueue, jobId: strin
 /** Longest error of a consumer that is stored, in characters. */
 const errorLimit = 500;
 
-export function createBuryFailedJob({ deadLetters, subscribers }: BuryFailedJobDeps): BuryFailedJob {
+export function createBuryFailedJob({ deadLetters, takers }: BuryFailedJobDeps): BuryFailedJob {
   return async (subscriber, queue, jobId) => {
     const job = await queue.getJob(jobId);
     if (job?.finishedOn === undefined || (await job.getState()) !== 'failed') return;
@@ -31,7 +31,7 @@ export function createBuryFailedJob({ deadLetters, subscribers }: BuryFailedJobD
       attempts: job.attemptsMade,
       since: new Date(job.timestamp),
       replayedAt: replayedAtOf(jobId),
-      subscribers,
+      takers,
     });
   };
 }

@@ -39,7 +39,7 @@ beforeEach(() => {
 function deliver(change: Partial<DeliverEventDeps> = {}, stop?: AbortSignal, one: Partial<EventJob> = {}) {
   const deps: DeliverEventDeps = {
     subscriber: 'billing',
-    subscribers: ['analytics', 'billing'],
+    takers: ['analytics', 'billing'],
     send: async () => 204,
     record: async (jobId, attempt) => void told.push(['record', jobId, attempt]),
     deadLetters: { bury: async (givenUp) => told.push(['bury', givenUp]) > 0 },
@@ -251,7 +251,7 @@ describe('an event that is too old', () => {
       attempts: 3,
       since: new Date(begin),
       replayedAt: undefined,
-      subscribers: ['analytics', 'billing'],
+      takers: ['analytics', 'billing'],
     };
     expect(told).toEqual([['bury', givenUp]]);
     expect(await outcomes()).toEqual({ given_up: 1 });

@@ -18,7 +18,7 @@ export type SendEvent = (event: AuthEvent, stop: AbortSignal) => Promise<number 
 export interface DeliverEventDeps {
   readonly subscriber: string;
   /** Every subscriber that is configured now. */
-  readonly subscribers: readonly EventTaker[];
+  readonly takers: readonly EventTaker[];
   readonly send: SendEvent;
   /** Called for each event that is dropped because it has expired. */
   readonly onExpired?: (event: AuthEvent) => void;
@@ -101,14 +101,14 @@ function createFailure(deps: DeliverEventDeps) {
   /** Returns whether there is a dead letter. If MongoDB is away it is another failed attempt. */
   async function bury({ id, data, attemptsMade, timestamp }: EventJob, attempt: FailedAttempt): Promise<boolean> {
     const last = { ...attempt, outcome: 'given_up' } as const;
-    const { subscribers } = deps;
+    const { takers } = deps;
     const givenUp = {
       event: data,
       attempt: last,
       attempts: attemptsMade + 1,
       since: new Date(timestamp),
       replayedAt: replayedAtOf(id ?? data.id),
-      subscribers,
+      takers,
     };
     try {
       await deps.deadLetters.bury(givenUp);

@@ -73,8 +73,8 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   const takers = takersOf(config.EVENT_SUBSCRIBERS);
   const queues = openSubscriberQueues(config.EVENT_SUBSCRIBERS, deps);
   const room = createQueueRoom({ queues, redis: deps.adding, now });
-  const record = createAttemptRecorder({ outbox, subscribers: takers, onError });
-  const buryFailedJob = createBuryFailedJob({ deadLetters, subscribers: takers });
+  const record = createAttemptRecorder({ outbox, takers, onError });
+  const buryFailedJob = createBuryFailedJob({ deadLetters, takers });
   const webhooks = new Map<string, WebhookConsumer>();
   const parking = createParking({
     store: deps.subscribers,
@@ -86,7 +86,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     now,
   });
   const attempts: AttemptDeps = {
-    ...{ subscribers: takers, record, deadLetters, parking, metrics, logger, now },
+    ...{ takers, record, deadLetters, parking, metrics, logger, now },
     giveUpAfterMs: config.DELIVERY_GIVE_UP_SECONDS * 1_000,
     timeoutMs: config.DELIVERY_TIMEOUT_MS,
     connectTimeoutMs: config.DELIVERY_CONNECT_TIMEOUT_MS,
