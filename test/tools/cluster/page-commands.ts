@@ -55,7 +55,7 @@ export function findBlocks(heading: string): readonly string[] {
   return blocks;
 }
 
-/** What docs/operations.md wants done before its commands. */
+/** Lines that docs/operations.md wants run before its commands. */
 export interface Preparation {
   /** Functions for a shell. */
   readonly functions: string;

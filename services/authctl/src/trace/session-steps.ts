@@ -56,7 +56,7 @@ export async function findSessionSteps(
   return [...created.map(toCreated), ...changed.flatMap(toChanged), ...steps, ...(await disablingOf(users, revoked))];
 }
 
-/** What the operator has said who ended these sessions by disabling their account, while it is disabled. */
+/** Finds who ended these sessions by disabling their account, and why, as long as it is disabled. */
 async function disablingOf(users: Collections['users'], revoked: readonly TracedSession[]): Promise<TraceStep[]> {
   const endedAt = new Map(
     revoked.flatMap(({ revoked_reason, user_id, revoked_at }) =>

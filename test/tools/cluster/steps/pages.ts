@@ -55,7 +55,7 @@ export async function checkPages({ reporter, kubernetes, agent }: Cluster): Prom
   });
 }
 
-/** What restarts pods comes after the others, then what ends them, and last what ends the pod that runs the commands. */
+/** Sorts commands that restart pods behind the others, then those that end them, last the end of authctl's own pod. */
 function effectOf(line: string): number {
   if (line.includes('component=authctl')) return 3;
   if (line.includes('--replicas=0')) return 2;
