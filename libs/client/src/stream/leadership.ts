@@ -34,8 +34,9 @@ export function createLeadership({ locks }: Pick<Platform, 'locks'>, prefix: str
       if (!locks) return true;
       turn ??= takeTurn(locks);
       const own = turn;
-      isHeld = (await own.begun) && own === turn;
-      return isHeld;
+      if (!(await own.begun) || own !== turn) return false;
+      isHeld = true;
+      return true;
     },
     leads: () => isHeld,
     resign() {
