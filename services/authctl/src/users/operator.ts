@@ -1,4 +1,4 @@
-import { openSync, writeSync } from 'node:fs';
+import { appendFileSync, closeSync, openSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { createAuditLog, createLogger, type WriteAudit } from '@auth-account/telemetry';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
@@ -37,19 +37,20 @@ export function operatorOf(given: string | undefined): string {
  */
 export function openAudit(shell: Shell): WriteAudit {
   const { AUTHCTL_AUDIT_FILE: path } = shell.config(auditConfig);
-  const file = path === undefined ? undefined : openForLines(path);
+  if (path !== undefined) assertWritable(path);
   const destination = {
     write(line: string) {
       shell.terminal.stderr.write(line);
-      if (file !== undefined) writeSync(file, line);
+      if (path !== undefined) appendFileSync(path, line);
     },
   };
   return createAuditLog(createLogger({ service: 'authctl', level: 'info', destination }));
 }
 
-function openForLines(path: string): number {
+/** Before the change, which must not be made if it cannot be noted. */
+function assertWritable(path: string): void {
   try {
-    return openSync(path, 'a');
+    closeSync(openSync(path, 'a'));
   } catch (error) {
     throw new CommandError(`The audit log ${path} cannot be written: ${(error as Error).message}`, { cause: error });
   }
