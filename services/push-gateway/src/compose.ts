@@ -1,7 +1,6 @@
 import { hostname } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
 import { longestTokenSeconds } from '@auth-account/config';
-import type { ServiceContext, ServiceParts, ShutdownStep } from '@auth-account/lifecycle';
+import type { ServiceContext, ServiceParts } from '@auth-account/lifecycle';
 import { createCloseRecorder } from '@auth-account/messaging/close-records';
 import { createCommandPublisher, createStreamNumbers } from '@auth-account/messaging/commands';
 import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
@@ -13,13 +12,11 @@ import {
   type RedisKeys,
   type RedisSettings,
   redisKeys,
-  type Subscription,
   subscriberOptions,
 } from '@auth-account/redis';
 import { type AuditSampler, createAuditLog, createAuditSampler, type Logger } from '@auth-account/telemetry';
 import { createCachedVerifier } from '@auth-account/tokens';
 import { createPushApp, type PushApp } from './app.ts';
-import { createReadiness } from './commands/readiness.ts';
 import { createReconcile } from './commands/reconcile.ts';
 import { createSubscriber } from './commands/subscriber.ts';
 import type { PushGatewayConfig, pushGatewayConfig } from './config.ts';
@@ -31,11 +28,13 @@ import { createUpgrade, type UpgradeDeps } from './handshake/upgrade.ts';
 import { watchPublicKeys } from './handshake/watch-public-keys.ts';
 import { createMessageSubscription } from './messages/deliver-messages.ts';
 import { createHandleFrame } from './messages/handle-frame.ts';
+import { createPushMetrics, type PushMetrics } from './runtime/metrics.ts';
+import { createReadiness } from './runtime/readiness.ts';
+import { shutdownSteps } from './runtime/shutdown-steps.ts';
 import { closeConnection } from './streams/connection.ts';
 import { type ConnectionRegistry, createConnectionRegistry } from './streams/connection-registry.ts';
-import { createDrain, type Drain } from './streams/drain.ts';
+import { createDrain } from './streams/drain.ts';
 import { createExpirySweep, type ExpirySweep } from './streams/expiry-sweep.ts';
-import { createPushMetrics, type PushMetrics } from './streams/metrics.ts';
 import { createSocketOpener } from './streams/open-socket.ts';
 import { createStreamLifecycle } from './streams/stream-lifecycle.ts';
 
@@ -177,52 +176,4 @@ export async function compose(
       { name: 'key file', run: closeKeyFile, timeoutMs: 100 },
     ],
   };
-}
-
-interface Stoppable {
-  readonly drain: Drain;
-  readonly app: PushApp;
-  readonly expiry: { stop(): void };
-  readonly reconcile: { stop(): Promise<void> };
-  readonly redis: RedisClient;
-  readonly subscriber: Pick<Subscription, 'stop'>;
-  readonly subscription: RedisClient;
-  readonly messageSubscription: Pick<Subscription, 'stop'>;
-  readonly messages: RedisClient;
-  readonly drainSeconds: number;
-}
-
-/** Milliseconds for the last close frames to reach the clients before their connections are cut. */
-const lingerMs = 100;
-
-/** With the ops server's 1.5 s these steps fit into the 9 s that a shutdown may take. */
-function shutdownSteps(stoppable: Stoppable): ShutdownStep[] {
-  const { drain, app, expiry, reconcile, redis, subscriber, subscription, drainSeconds } = stoppable;
-  const { messageSubscription, messages } = stoppable;
-  return [
-    { name: 'streams', run: drain.run, timeoutMs: drainSeconds * 1_000 + 1_000 },
-    {
-      name: 'push server',
-      async run() {
-        await delay(lingerMs);
-        expiry.stop();
-        app.close();
-      },
-      timeoutMs: 300,
-    },
-    {
-      name: 'redis',
-      async run() {
-        // Its command to Redis fails with the connection, so that it ends within this step.
-        const stopped = reconcile.stop();
-        subscriber.stop();
-        subscription.disconnect();
-        messageSubscription.stop();
-        messages.disconnect();
-        redis.disconnect();
-        await stopped;
-      },
-      timeoutMs: 500,
-    },
-  ];
 }

@@ -29,15 +29,15 @@ import { createDelivery, type MailPort } from './delivery/delivery.ts';
 import { createReconcile } from './deny-list/reconcile.ts';
 import { createErasure } from './erasure/create-erasure.ts';
 import { createForceLogoutConsumer } from './force-logout/force-logout-consumer.ts';
-import { createErrorLog } from './jobs/error-log.ts';
-import { createBacklogGauges, createWorkerMetrics, type WorkerMetrics } from './jobs/metrics.ts';
-import { createPoller, type Poller } from './jobs/poller.ts';
-import { createReadiness } from './jobs/readiness.ts';
-import { shutdownSteps } from './jobs/shutdown-steps.ts';
 import { openMail } from './mail/open-mail.ts';
 import { createOutboxBacklog } from './relay/outbox-backlog.ts';
 import { createOutboxRelease } from './relay/outbox-release.ts';
 import { createRelay } from './relay/relay.ts';
+import { createErrorLog } from './runtime/error-log.ts';
+import { createBacklogGauges, createWorkerMetrics, type WorkerMetrics } from './runtime/metrics.ts';
+import { createPoller, type Poller } from './runtime/poller.ts';
+import { createReadiness } from './runtime/readiness.ts';
+import { shutdownSteps } from './runtime/shutdown-steps.ts';
 
 type Context = ServiceContext<typeof workerConfig>;
 

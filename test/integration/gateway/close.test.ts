@@ -6,8 +6,8 @@ import type { DenyList } from '@auth-account/messaging/deny-list';
 import { createLogger, createMetrics } from '@auth-account/telemetry';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createReconcile } from '../../../services/push-gateway/src/commands/reconcile.ts';
+import { createPushMetrics } from '../../../services/push-gateway/src/runtime/metrics.ts';
 import { createConnectionRegistry } from '../../../services/push-gateway/src/streams/connection-registry.ts';
-import { createPushMetrics } from '../../../services/push-gateway/src/streams/metrics.ts';
 import { closeBoundMs } from '../../support/close-bound.ts';
 import { closingAll } from '../../support/closing.ts';
 import {

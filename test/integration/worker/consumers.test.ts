@@ -10,7 +10,7 @@ import {
   type JobConsumerSettings,
 } from '../../../services/worker/src/delivery/event-consumers.ts';
 import { createWebhookConsumer } from '../../../services/worker/src/delivery/webhook-consumer.ts';
-import { createWorkerMetrics } from '../../../services/worker/src/jobs/metrics.ts';
+import { createWorkerMetrics } from '../../../services/worker/src/runtime/metrics.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 import { newCodeRequest, newEvent } from '../../support/worker-events.ts';
 import { type Answer, startReceiver, status } from '../../support/worker-receiver.ts';

@@ -1,12 +1,12 @@
 import { createMetrics } from '@auth-account/telemetry';
 import { createApiMetrics } from '../../../services/api/src/compose/metrics.ts';
 import { createProbeMetrics } from '../../../services/authctl/src/probe/probe-metrics.ts';
-import { createPushMetrics } from '../../../services/push-gateway/src/streams/metrics.ts';
+import { createPushMetrics } from '../../../services/push-gateway/src/runtime/metrics.ts';
 import {
   createBacklogGauges,
   createOverdueGauge,
   createWorkerMetrics,
-} from '../../../services/worker/src/jobs/metrics.ts';
+} from '../../../services/worker/src/runtime/metrics.ts';
 
 /** One metric as a service defines it. */
 export interface DefinedMetric {

@@ -1,7 +1,7 @@
 import { closeReasonOf, type DenyList, DenyListUnavailable, overlapMs } from '@auth-account/messaging/deny-list';
 import type { Logger } from '@auth-account/telemetry';
+import type { PushMetrics } from '../runtime/metrics.ts';
 import type { ConnectionRegistry } from '../streams/connection-registry.ts';
-import type { PushMetrics } from '../streams/metrics.ts';
 
 export interface ReconcileDeps {
   readonly registry: Pick<ConnectionRegistry, 'sessions' | 'has' | 'close'>;

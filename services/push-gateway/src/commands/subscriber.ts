@@ -7,8 +7,8 @@ import {
 } from '@auth-account/messaging/commands';
 import { createSubscription, type RedisClient, type Subscription } from '@auth-account/redis';
 import { contextOf, exemplarLabels, inSpan, type Logger } from '@auth-account/telemetry';
+import type { PushMetrics } from '../runtime/metrics.ts';
 import type { ConnectionRegistry } from '../streams/connection-registry.ts';
-import type { PushMetrics } from '../streams/metrics.ts';
 
 export interface SubscriberDeps {
   /** A connection that is used for nothing else. */

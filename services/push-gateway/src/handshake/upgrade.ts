@@ -3,9 +3,9 @@ import { type AppError as AnyAppError, AppError, isAppError } from '@auth-accoun
 import { closeReasonOf } from '@auth-account/messaging/deny-list';
 import type { Logger } from '@auth-account/telemetry';
 import { findExpiredClaims, type VerifiedAccessToken } from '@auth-account/tokens';
+import type { PushMetrics } from '../runtime/metrics.ts';
 import type { Connection } from '../streams/connection.ts';
 import type { ConnectionRegistry, PendingUpgrade } from '../streams/connection-registry.ts';
-import type { PushMetrics } from '../streams/metrics.ts';
 import type { SocketOpener } from '../streams/open-socket.ts';
 import type { RedisAnswer } from './ask-redis.ts';
 import type { AuditRefusal } from './audit-refusal.ts';

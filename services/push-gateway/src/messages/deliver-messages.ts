@@ -2,9 +2,9 @@ import { type MessageFrame, maxPushMessageBytes, type PushMessage } from '@auth-
 import { parsePushMessage } from '@auth-account/messaging';
 import { createSubscription, type RedisClient, type RedisKeys, type Subscription } from '@auth-account/redis';
 import type { Logger } from '@auth-account/telemetry';
+import type { PushMetrics } from '../runtime/metrics.ts';
 import { type Connection, sendText } from '../streams/connection.ts';
 import type { ConnectionRegistry } from '../streams/connection-registry.ts';
-import type { PushMetrics } from '../streams/metrics.ts';
 
 export interface DeliverMessagesDeps {
   readonly registry: Pick<ConnectionRegistry, 'ofGroup' | 'ofSession'>;

@@ -1,11 +1,11 @@
 import { closeCodes } from '@auth-account/contracts';
 import type { GatewayCommand } from '@auth-account/messaging/commands';
 import type { Logger } from '@auth-account/telemetry';
+import { clientCodes, type PushMetrics } from '../runtime/metrics.ts';
 import { createTickBatcher } from './batch-per-tick.ts';
 import { type Connection, sendFrame } from './connection.ts';
 import type { ConnectionRegistry, PendingUpgrade } from './connection-registry.ts';
 import type { ExpirySweep } from './expiry-sweep.ts';
-import { clientCodes, type PushMetrics } from './metrics.ts';
 
 export interface StreamLifecycleDeps {
   readonly registry: Pick<ConnectionRegistry, 'add' | 'remove'>;

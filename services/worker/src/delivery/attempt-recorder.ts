@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { eventIdOf, replayedAtOf } from '@auth-account/messaging';
 import type { OutboxStore, RecordedAttempt } from '@auth-account/stores';
 import type { DeliveryAttempt, EventTaker } from '@auth-account/stores/documents';
-import type { ErrorLog } from '../jobs/error-log.ts';
+import type { ErrorLog } from '../runtime/error-log.ts';
 
 /** Records in the outbox how an attempt at a job ended, and resolves when that is done. Never rejects. */
 export type RecordAttempt = (jobId: string, attempt: DeliveryAttempt) => Promise<void>;

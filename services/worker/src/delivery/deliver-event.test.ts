@@ -4,7 +4,7 @@ import { createAccountEvent, createRegisteredEvent } from '@auth-account/messagi
 import { createLogger, createMetrics } from '@auth-account/telemetry';
 import { beforeEach, describe, expect, test } from '@jest/globals';
 import { UnrecoverableError } from 'bullmq';
-import { createWorkerMetrics, type WorkerMetrics } from '../jobs/metrics.ts';
+import { createWorkerMetrics, type WorkerMetrics } from '../runtime/metrics.ts';
 import { createDeliverEvent, type DeliverEventDeps } from './deliver-event.ts';
 import { DeliveryError } from './delivery-error.ts';
 

@@ -4,7 +4,7 @@ import type { DeadLetterStore } from '@auth-account/stores';
 import type { DeliveryAttempt, EventTaker } from '@auth-account/stores/documents';
 import { exemplarLabels, type Logger, withSpan } from '@auth-account/telemetry';
 import { type Job, UnrecoverableError } from 'bullmq';
-import type { WorkerMetrics } from '../jobs/metrics.ts';
+import type { WorkerMetrics } from '../runtime/metrics.ts';
 import type { RecordAttempt } from './attempt-recorder.ts';
 import { DeliveryError } from './delivery-error.ts';
 import type { Parking } from './parking.ts';

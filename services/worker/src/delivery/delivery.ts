@@ -5,8 +5,8 @@ import type { DeadLetterStore, OutboxStore, SubscriberStore } from '@auth-accoun
 import type { EventTaker } from '@auth-account/stores/documents';
 import type { Logger } from '@auth-account/telemetry';
 import type { EncryptionKey, WebhookSubscriber, WorkerConfig } from '../config.ts';
-import type { ErrorLog } from '../jobs/error-log.ts';
-import type { WorkerMetrics } from '../jobs/metrics.ts';
+import type { ErrorLog } from '../runtime/error-log.ts';
+import type { WorkerMetrics } from '../runtime/metrics.ts';
 import { createAttemptRecorder } from './attempt-recorder.ts';
 import { type BuryFailedJob, createBuryFailedJob } from './bury-failed-job.ts';
 import type { DeliverEventDeps } from './deliver-event.ts';

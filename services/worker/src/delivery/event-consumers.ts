@@ -2,7 +2,7 @@ import { urgentTopic } from '@auth-account/contracts/events';
 import { reliableWorkerOptions } from '@auth-account/messaging';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import { type Processor, QueueEvents, WaitingError, Worker } from 'bullmq';
-import type { ErrorLog } from '../jobs/error-log.ts';
+import type { ErrorLog } from '../runtime/error-log.ts';
 import { type Backoff, createBackoff } from './backoff.ts';
 
 /** Consumes a queue until it is closed. */

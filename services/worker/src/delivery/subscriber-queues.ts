@@ -9,7 +9,7 @@ import {
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import type { EventTaker } from '@auth-account/stores/documents';
 import type { WorkerConfig } from '../config.ts';
-import type { ErrorLog } from '../jobs/error-log.ts';
+import type { ErrorLog } from '../runtime/error-log.ts';
 
 type Subscriber = WorkerConfig['EVENT_SUBSCRIBERS'][number];
 

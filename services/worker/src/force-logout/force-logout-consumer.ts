@@ -7,8 +7,8 @@ import { createAuditLog, type Logger } from '@auth-account/telemetry';
 import { type Job, UnrecoverableError } from 'bullmq';
 import { createBackoff } from '../delivery/backoff.ts';
 import { type Consumer, createJobConsumer } from '../delivery/event-consumers.ts';
-import { createErrorLog } from '../jobs/error-log.ts';
-import type { WorkerMetrics } from '../jobs/metrics.ts';
+import { createErrorLog } from '../runtime/error-log.ts';
+import type { WorkerMetrics } from '../runtime/metrics.ts';
 import { createForceLogout } from './force-logout.ts';
 
 export interface ForceLogoutConsumerDeps {

@@ -1,7 +1,7 @@
 import type { DeadLetterStore, OutboxStore } from '@auth-account/stores';
-import type { ErrorLog } from '../jobs/error-log.ts';
-import type { Backlog } from '../jobs/metrics.ts';
-import { createPoller, type Poller } from '../jobs/poller.ts';
+import type { ErrorLog } from '../runtime/error-log.ts';
+import type { Backlog } from '../runtime/metrics.ts';
+import { createPoller, type Poller } from '../runtime/poller.ts';
 
 export interface OutboxBacklogDeps {
   readonly outbox: Pick<OutboxStore, 'backlog'>;
