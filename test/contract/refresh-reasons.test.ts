@@ -1,7 +1,6 @@
 import { catalogue } from '@auth-account/errors';
 import { awaitForceLogout, openForceLogoutQueue, requestForceLogout } from '@auth-account/messaging';
 import { failFastOptions, redisKeys } from '@auth-account/redis';
-import { createStores } from '@auth-account/stores';
 import type { RevocationReason } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
@@ -9,6 +8,7 @@ import { logIn, logOut, newSession, password } from '../support/accounts.ts';
 import { authctl } from '../support/authctl.ts';
 import { bearer, cheapHashes } from '../support/groups.ts';
 import { insertSessionsBeside } from '../support/session-document.ts';
+import { storesOf } from '../support/stores-of.ts';
 import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 import { startTestWorker, type TestWorker } from '../support/worker-service.ts';
 
@@ -47,7 +47,7 @@ async function force(user_id: string): Promise<void> {
 async function endAs(reason: RevocationReason): Promise<string> {
   const session = await newSession(api);
   const revocation = { reason, at: new Date(), requestId: 'test-request-1' };
-  await createStores(api.collections).sessions.revokeAll([session.session_id], revocation);
+  await storesOf(api.collections).sessions.revokeAll([session.session_id], revocation);
   return session.refresh_token;
 }
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createStores } from '@auth-account/stores';
 import type { InviteDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newEmail, password, registerAccount } from '../support/accounts.ts';
+import { storesOf } from '../support/stores-of.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 const path = '/api/v1/auth/register';
@@ -21,7 +21,7 @@ const household = () => ({ email: newEmail(), password, space_creation_mode: 'CR
 async function invite(groupId: string, fields: Partial<InviteDocument> = {}): Promise<string> {
   const _id = randomUUID();
   const hour = 3_600_000;
-  await createStores(api.collections).invites.insert({
+  await storesOf(api.collections).invites.insert({
     _id,
     home_group_id: groupId,
     account_type: 'OFFICE',

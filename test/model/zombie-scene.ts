@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { type LocalRedis, startRedis } from '@auth-account/local-stack';
 import { createDenyList, type Denial, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
-import { collectionsOf, createStores, ensureIndexes } from '@auth-account/stores';
+import { collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
 import { createProcessGuard } from '../support/create-process-guard.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway-scene.ts';
 import { type HoldingProxy, startHoldingProxy } from '../support/holding-proxy.ts';
 import { newSessionDocument } from '../support/session-document.ts';
+import { storesOf } from '../support/stores-of.ts';
 import { serviceEnvironment, uniqueName } from '../support/test-api.ts';
 import { eventually } from '../support/worker-scene.ts';
 import { startTestWorker } from '../support/worker-service.ts';
@@ -125,7 +126,7 @@ async function announce(denyList: DenyList, sessionId: string, denial: Denial): 
 
 function sessionsIn(db: Parameters<typeof collectionsOf>[0]) {
   const { sessions } = collectionsOf(db);
-  const store = createStores(collectionsOf(db)).sessions;
+  const store = storesOf(collectionsOf(db)).sessions;
   return {
     async insertSession() {
       const document = newSessionDocument();

@@ -5,7 +5,6 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { findFreePort, waitUntil } from '@auth-account/local-stack';
-import { createStores } from '@auth-account/stores';
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
@@ -14,6 +13,7 @@ import { WebSocket } from 'ws';
 import { logIn, logOut, newEmail, newSession, registerAccount, type TokenPair } from '../support/accounts.ts';
 import { cheapHashes } from '../support/groups.ts';
 import { type Answer, type SentRequest, send } from '../support/http-client.ts';
+import { storesOf } from '../support/stores-of.ts';
 import { testEnvironment } from '../support/test-api.ts';
 import { startTestStack, type TestStack } from '../support/test-stack.ts';
 import { dumpMongo, dumpRedis, findSecrets, type Places } from './secret-search.ts';
@@ -130,7 +130,7 @@ async function registrations(): Promise<{ email: string; password: string }> {
 
   const invite = randomUUID();
   const at = new Date();
-  await createStores(stack.collections).invites.insert({
+  await storesOf(stack.collections).invites.insert({
     _id: invite,
     home_group_id: json.data.home_group_id,
     account_type: 'HOME',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AuthEvent, CodePurpose } from '@auth-account/contracts/events';
-import { createStores, type Stores } from '@auth-account/stores';
+import type { Stores } from '@auth-account/stores';
 import { codeAddress } from '@auth-account/stores/challenges';
 import type { ChallengeDocument, OutboxDocument, UserDocument } from '@auth-account/stores/documents';
 import { createEmailCodes, generateSecretKey, type KeySource } from '@auth-account/tokens';
@@ -13,6 +13,7 @@ import type { PasswordHasher } from '../../services/api/src/security/password-ha
 import { createEndSessions, type EndSessions } from '../../services/api/src/usecases/end-sessions.ts';
 import { presentUsers } from '../../services/api/src/usecases/present-users.ts';
 import { createReauthenticate, type Reauthenticate } from '../../services/api/src/usecases/reauthenticate.ts';
+import { storesOf } from './stores-of.ts';
 import { openUseCaseScene, type UseCaseScene } from './use-case-scene.ts';
 
 /** Everything that the use cases of an account's life are created from. */
@@ -103,7 +104,7 @@ export async function openAccountScene(): Promise<AccountScene> {
   for (const name of ['challenges', 'outbox', 'invites', 'groups'] as const) {
     await scene.mongo.db(collections[name].dbName).createCollection(collections[name].collectionName);
   }
-  const stores = createStores(collections);
+  const stores = storesOf(collections);
   const users = presentUsers(scene.users, now);
   const told: unknown[] = [];
   const published: AuthEvent[] = [];

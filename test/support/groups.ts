@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { createStores } from '@auth-account/stores';
 import type { InviteDocument } from '@auth-account/stores/documents';
 import { expect } from '@jest/globals';
 import { type Account, logIn, newEmail, password, type TokenPair } from './accounts.ts';
 import type { Answer } from './http-client.ts';
+import { storesOf } from './stores-of.ts';
 import type { TestApi } from './test-api.ts';
 
 /** The part of an api that these functions need. */
@@ -58,7 +58,7 @@ export async function insertInvite(
   const expires_at = new Date(created_at.getTime() + 3_600_000);
   const invite = { home_group_id, account_type, created_by, created_at, expires_at, max_uses: null } as const;
   const _id = randomUUID();
-  await createStores(collections).invites.insert({ _id, ...invite, uses: 0, revoked_at: null, ...fields });
+  await storesOf(collections).invites.insert({ _id, ...invite, uses: 0, revoked_at: null, ...fields });
   return _id;
 }
 

@@ -2,9 +2,8 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import {
   type Collections,
   collectionsOf,
-  createStores,
+  createTransactionRunner,
   type RunTransaction,
-  runTransaction,
   type SessionStore,
   type UserStore,
 } from '@auth-account/stores';
@@ -25,6 +24,7 @@ import type { RequestOrigin } from '../../services/api/src/request/request-origi
 import { hashesAhead } from '../../services/api/src/usecases/hashes-ahead.ts';
 import { createIssueTokens, type IssueTokens } from '../../services/api/src/usecases/issue-tokens.ts';
 import { newSessionDocument } from './session-document.ts';
+import { storesOf } from './stores-of.ts';
 import { testEnvironment, uniqueName } from './test-environment.ts';
 
 /**
@@ -97,7 +97,7 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
   const mongo = new MongoClient(testEnvironment().mongodbUri);
   const db = mongo.db(uniqueName());
   const collections = collectionsOf(db);
-  const { users, sessions } = createStores(collections);
+  const { users, sessions } = storesOf(collections);
   // These rules do not depend on any index, and creating all indexes takes longer than the tests.
   for (const { collectionName } of [collections.users, collections.sessions]) await db.createCollection(collectionName);
   let time = Date.parse('2026-11-21T10:00:00.000Z');
@@ -203,13 +203,14 @@ function sessionDocumentOf(kid: string, at: Date): SessionDocument {
  * after.
  */
 function transactionAfterRollback(mongo: MongoClient, verdicts: boolean[]): RunTransaction {
+  const transaction = createTransactionRunner(mongo);
   return async (work, request) => {
     await mongo.withSession(async (session) => {
       session.startTransaction();
       await work(session).finally(() => session.abortTransaction());
     });
     const before = await request.isCommitted();
-    const result = await runTransaction(mongo, work, request);
+    const result = await transaction(work, request);
     verdicts.push(before, await request.isCommitted());
     return result;
   };

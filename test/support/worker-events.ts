@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { RegisteredEvent } from '@auth-account/contracts';
 import type { AccountEventOf, AuthEvent } from '@auth-account/contracts/events';
 import { createAccountEvent, createRegisteredEvent } from '@auth-account/messaging';
-import { collectionsOf, createStores } from '@auth-account/stores';
+import { collectionsOf } from '@auth-account/stores';
 import type { OutboxDocument } from '@auth-account/stores/documents';
 import type { Db, MongoClient } from 'mongodb';
+import { storesOf } from './stores-of.ts';
 
 /** Returns a registration event as the api creates it, of a new user. */
 export function newEvent(): RegisteredEvent {
@@ -57,7 +58,7 @@ function newAccountOrigin() {
 
 /** Commits the event's outbox row, as a registration at that time does. */
 export async function commitEvent(mongo: MongoClient, db: Db, event: AuthEvent, at = new Date()): Promise<void> {
-  const outbox = createStores(collectionsOf(db)).outbox;
+  const outbox = storesOf(collectionsOf(db)).outbox;
   await mongo.withSession((session) => session.withTransaction(() => outbox.append(event, at, session)));
 }
 

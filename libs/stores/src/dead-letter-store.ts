@@ -47,7 +47,7 @@ export interface DeadLetterStore {
   counts(limit: number): Promise<Map<string, number>>;
 }
 
-/** Creates the store. `transaction` binds {@link RunTransaction} to the client. */
+/** Creates the store. */
 export function createDeadLetterStore(collections: Collections, transaction: RunTransaction): DeadLetterStore {
   const { outbox, deadLetters } = collections;
   return {

@@ -15,7 +15,6 @@ export type { SubscriberStore } from './subscriber-store.ts';
 export {
   createTransactionRunner,
   type RunTransaction,
-  runTransaction,
   type TransactionHooks,
   type TransactionOutcome,
   type TransactionRequest,

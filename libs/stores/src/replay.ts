@@ -28,7 +28,7 @@ export interface ReplayOrder {
  */
 export type Replay = (order: ReplayOrder) => Promise<readonly string[]>;
 
-/** Creates the replay. `transaction` binds {@link RunTransaction} to the client. */
+/** Creates the replay. */
 export function createReplay({ outbox, deadLetters, subscribers }: Collections, transaction: RunTransaction): Replay {
   async function putBack(order: ReplayOrder, session: ClientSession): Promise<readonly string[]> {
     const { eventId, at } = order;

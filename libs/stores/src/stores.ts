@@ -11,7 +11,7 @@ import { createOutboxStore, type OutboxStore } from './outbox-store.ts';
 import { createReplay, type Replay } from './replay.ts';
 import { createSessionStore, type SessionStore } from './session-store.ts';
 import { createSubscriberStore, type SubscriberStore } from './subscriber-store.ts';
-import { type RunTransaction, runTransaction } from './transactions/run-transaction.ts';
+import type { RunTransaction } from './transactions/run-transaction.ts';
 import { createUserStore, type UserStore } from './user-store.ts';
 
 /** Every store of a database, one per noun, and the replay of events, which concerns three of them. */
@@ -31,11 +31,8 @@ export interface Stores {
   readonly replay: Replay;
 }
 
-/**
- * Creates the stores; opens nothing. `transaction` is for stores that start transactions themselves (dead letters,
- * replay); without it these run on the collections' client and are not counted.
- */
-export function createStores(collections: Collections, transaction: RunTransaction = runOn(collections)): Stores {
+/** Creates the stores; opens nothing. Dead letters and replay start transactions themselves: they take `transaction`. */
+export function createStores(collections: Collections, transaction: RunTransaction): Stores {
   const users = createUserStore(collections);
   const groups = createGroupStore(collections);
   const invites = createInviteStore(collections);
@@ -55,8 +52,4 @@ export function createStores(collections: Collections, transaction: RunTransacti
     subscribers: createSubscriberStore(collections),
     replay: createReplay(collections, transaction),
   };
-}
-
-function runOn({ outbox }: Collections): RunTransaction {
-  return (work, { isCommitted }) => runTransaction(outbox.db.client, work, { isCommitted });
 }

@@ -8,7 +8,15 @@ import {
   redisChecks,
   redisKeys,
 } from '@auth-account/redis';
-import { type Collections, collectionsOf, createStores, mongoOptions, type Stores } from '@auth-account/stores';
+import {
+  type Collections,
+  collectionsOf,
+  createStores,
+  createTransactionRunner,
+  mongoOptions,
+  type RunTransaction,
+  type Stores,
+} from '@auth-account/stores';
 import { type Db, MongoClient } from 'mongodb';
 import { Type } from 'typebox';
 import { CommandError } from './cli/command-error.ts';
@@ -17,9 +25,9 @@ import type { Shell } from './cli/shell.ts';
 
 /** MongoDB, while a command runs. */
 export interface Mongo {
-  readonly client: MongoClient;
   readonly db: Db;
   readonly collections: Collections;
+  readonly transaction: RunTransaction;
   readonly stores: Stores;
 }
 
@@ -44,7 +52,8 @@ export async function withMongo<T>(shell: Shell, work: (mongo: Mongo) => Promise
     await client.connect();
     const db = client.db(config.MONGODB_DATABASE);
     const collections = collectionsOf(db);
-    return await work({ client, db, collections, stores: createStores(collections) });
+    const transaction = createTransactionRunner(client);
+    return await work({ db, collections, transaction, stores: createStores(collections, transaction) });
   } finally {
     await client.close();
   }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { createStores } from '@auth-account/stores';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { RequestAbandoned } from '../../../services/api/src/usecases/assert-client-connected.ts';
 import { type ChangePasswordDeps, createChangePassword } from '../../../services/api/src/usecases/change-password.ts';
 import { createEndSessions } from '../../../services/api/src/usecases/end-sessions.ts';
 import { createReauthenticate, type ReauthenticateDeps } from '../../../services/api/src/usecases/reauthenticate.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { bearerOf, openUseCaseScene, type StoredSession, type UseCaseScene } from '../../support/use-case-scene.ts';
 
 let scene: UseCaseScene;
@@ -45,7 +45,7 @@ type Given = Partial<ChangePasswordDeps>;
 
 function change(session: StoredSession, given: Given = {}, body: object = {}, origin = scene.origin) {
   const { users, sessions, transaction, announce, audit, now, collections } = scene;
-  const { outbox, challenges } = createStores(collections);
+  const { outbox, challenges } = storesOf(collections);
   const ids = { entityId: () => randomUUID() };
   const reauthenticate = createReauthenticate({ users, hasher, limits, audit });
   const endSessions = createEndSessions({ sessions, announce, audit, now });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LocalMongo, startMongo, waitUntil } from '@auth-account/local-stack';
 import { type InboxDocument, openMongoInbox } from '@auth-account/messaging/mongo-inbox';
-import { type Collections, collectionsOf, createStores } from '@auth-account/stores';
+import { type Collections, collectionsOf } from '@auth-account/stores';
 import { createEmailChangeTokens, createEmailCodes, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
@@ -16,6 +16,7 @@ import { createProcessGuard } from '../../support/create-process-guard.ts';
 import { bearer, insertInvite } from '../../support/groups.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { keepPrimary } from '../../support/stop-replication.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { serviceEnvironment } from '../../support/test-api.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
 
@@ -227,7 +228,7 @@ describe('what only the primary has refuses nothing for good before a majority h
     const change_id = randomUUID();
     const former = { change_id, email, email_key: email, until: new Date() };
     await scene.collections.users.updateOne({ _id }, { $set: { former_emails: [former] } });
-    const { emailChanges } = createStores(scene.collections);
+    const { emailChanges } = storesOf(scene.collections);
     expect(await emailChanges.findByChange(change_id)).toMatchObject({ _id });
     const { answer, hasWaited } = await ask(
       ({ users }) => users.updateOne({ _id }, { $set: { former_emails: [] } }),
@@ -245,7 +246,7 @@ describe('what only the primary has refuses nothing for good before a majority h
         challenges.updateOne({ _id: event.data.challenge_id }, { $set: { ended_at: new Date() } }),
     ],
   ])('a mail: %s', async (_, write) => {
-    const { users, challenges } = createStores(scene.collections);
+    const { users, challenges } = storesOf(scene.collections);
     const keys = await loadKeyFile(`${process.env.TEST_KEYS_DIR}/server-keys.json`);
     const secrets = { emailCodes: createEmailCodes(keys), emailChangeTokens: createEmailChangeTokens(keys) };
     const readMail = createReadMail({ users, challenges, ...secrets, now: () => new Date() });

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '@auth-account/errors';
-import { createStores } from '@auth-account/stores';
 import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createOpenIdempotent } from '../../../services/api/src/idempotency/open-idempotent.ts';
@@ -8,6 +7,7 @@ import { systemIds } from '../../../services/api/src/request/ids.ts';
 import type { HashedFor, HashTurn } from '../../../services/api/src/security/password-hasher.ts';
 import { RequestAbandoned } from '../../../services/api/src/usecases/assert-client-connected.ts';
 import { createLogIn, type LogInDeps } from '../../../services/api/src/usecases/log-in.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { hashOf, openUseCaseScene, type UseCaseScene } from '../../support/use-case-scene.ts';
 
 const password = 'correct horse battery';
@@ -62,7 +62,7 @@ async function logIn(
     challengeId: randomUUID,
     inviteToken: () => randomUUID(),
   };
-  const { outbox, idempotency: store } = createStores(scene.collections);
+  const { outbox, idempotency: store } = storesOf(scene.collections);
   const openIdempotent = createOpenIdempotent({ store, secrets: () => [], now });
   const own = {
     openIdempotent,

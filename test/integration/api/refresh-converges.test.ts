@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { createStores } from '@auth-account/stores';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Account, newSession, type TokenPair } from '../../support/accounts.ts';
 import type { Answer } from '../../support/http-client.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
 
 const second = 1_000;
@@ -159,7 +159,7 @@ test.each([
   await begin();
   const seen = await documentOf();
   await scene.collections.sessions.updateOne({ _id: seen._id }, { $set: other });
-  const store = createStores(scene.collections).sessions;
+  const store = storesOf(scene.collections).sessions;
   const { token, kid, handed_out_at, last_used_at, expires_at } = seen;
   const rotation = { token, kid, gen: 2, parent: 1, floor: 0, handed_out_at, last_used_at, expires_at };
   expect(await store.rotate(seen, rotation)).toBeUndefined();

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { createStores } from '@auth-account/stores';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newEmail, password, registerAccount } from '../../support/accounts.ts';
 import { withFailPoint } from '../../support/fail-point.ts';
 import { cheapHashes } from '../../support/groups.ts';
 import { type ReplyDroppingProxy, startReplyDroppingProxy } from '../../support/reply-dropping-proxy.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
 
 const path = '/api/v1/auth/register';
@@ -41,7 +41,7 @@ async function newInvite(): Promise<string> {
   const _id = randomUUID();
   const expires_at = new Date(Date.now() + 3_600_000);
   const invite = { _id, home_group_id, account_type: 'HOME', created_by: user_id, created_at: new Date() } as const;
-  await createStores(api.collections).invites.insert({
+  await storesOf(api.collections).invites.insert({
     ...invite,
     expires_at,
     max_uses: null,

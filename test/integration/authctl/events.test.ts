@@ -3,7 +3,6 @@ import type { RegisteredEvent } from '@auth-account/contracts';
 import {
   type Collections,
   collectionsOf,
-  createStores,
   type DeadLetterStore,
   ensureIndexes,
   type OutboxStore,
@@ -11,6 +10,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { type AuthctlOptions, authctl, authctlJson } from '../../support/authctl.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
 import { commitEvent, newEvent } from '../../support/worker-events.ts';
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const db = mongo.db(uniqueName());
   await ensureIndexes(db);
   collections = collectionsOf(db);
-  const stores = createStores(collections);
+  const stores = storesOf(collections);
   ({ outbox, deadLetters: letters } = stores);
   await stores.subscribers.configure([...subscribers, 'crm'], new Date());
   // MongoDB alone: the commands about events work while Redis is away.

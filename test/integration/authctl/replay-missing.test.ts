@@ -2,11 +2,12 @@ import { registeredTopic } from '@auth-account/contracts';
 import type { AuthEvent } from '@auth-account/contracts/events';
 import { startMailSink } from '@auth-account/local-stack/mail-sink';
 import { reliableWorkerOptions, subscriberQueueName } from '@auth-account/messaging';
-import { createStores, ensureIndexes } from '@auth-account/stores';
+import { ensureIndexes } from '@auth-account/stores';
 import { describe, expect, test } from '@jest/globals';
 import { Worker } from 'bullmq';
 import { authctl, authctlJson } from '../../support/authctl.ts';
 import { closingAll } from '../../support/closing.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { testEnvironment } from '../../support/test-api.ts';
 import { newUserDocument } from '../../support/use-case-scene.ts';
 import { newCodeRequest, newDeletedEvent, newEvent, newNotice } from '../../support/worker-events.ts';
@@ -20,7 +21,7 @@ const missing = ['--missing', '--since', '1h', '--yes'];
 /** A request for a code, as the api stores it for an address without an account. */
 async function askForNobody({ mongo, collections }: WorkerScene): Promise<AuthEvent> {
   const event = newCodeRequest();
-  const { outbox } = createStores(collections);
+  const { outbox } = storesOf(collections);
   await mongo.withSession((session) =>
     session.withTransaction(() => outbox.appendDelivered(event, new Date(), session)),
   );
@@ -54,7 +55,7 @@ describe('what was delivered before a subscriber was added', () => {
       const added = [old.subscriber, crm.subscriber, { name: 'kitchen', kind: 'queue' }, mail];
       const env = { ...scene.env, EVENT_SUBSCRIBERS: JSON.stringify(added) };
       closing(await startTestWorker(env));
-      const { subscribers } = createStores(scene.collections);
+      const { subscribers } = storesOf(scene.collections);
       await eventually('the workers have it', async () => (await subscribers.list()).some(({ _id }) => _id === 'mail'));
       const consumed: string[] = [];
       const consumer = new Worker<AuthEvent>(
@@ -90,7 +91,7 @@ describe('what was delivered before a subscriber was added', () => {
     'is still missing if a worker of before the rollout takes the replay, and is sent by the next one',
     closingAll(async (closing) => {
       const scene = closing(await openWorkerScene());
-      const { outbox, subscribers } = createStores(scene.collections);
+      const { outbox, subscribers } = storesOf(scene.collections);
       const event = newEvent();
       await scene.publish(event);
       const settle = () => outbox.markDelivered([{ eventId: event.id, by: ['old'], at: new Date() }], ['old']);
@@ -109,7 +110,7 @@ describe('what was delivered before a subscriber was added', () => {
     closingAll(async (closing) => {
       const scene = closing(await openWorkerScene());
       await ensureIndexes(scene.db, { outboxRetentionSeconds: 86_400 });
-      const { outbox, subscribers } = createStores(scene.collections);
+      const { outbox, subscribers } = storesOf(scene.collections);
       const event = newEvent();
       await scene.publish(event);
       await outbox.markDelivered([{ eventId: event.id, by: [], at: new Date() }], []);

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { collectionsOf, createStores, ensureIndexes, runTransaction } from '@auth-account/stores';
+import { collectionsOf, createTransactionRunner, ensureIndexes } from '@auth-account/stores';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type ClientSession, type Db, MongoClient } from 'mongodb';
 import { type Plan, plansOf } from '../../support/query-plans.ts';
 import { newSessionDocument } from '../../support/session-document.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
 
 let mongo: MongoClient;
@@ -68,8 +69,8 @@ function expectBounded(plans: readonly Plan[], bounds: readonly number[]): void 
 }
 
 const transaction: <T>(work: (session: ClientSession) => Promise<T>) => Promise<T> = (work) =>
-  runTransaction(mongo, work, { isCommitted: async () => false });
-const invites = () => createStores(collectionsOf(db)).invites;
+  createTransactionRunner(mongo)(work, { isCommitted: async () => false });
+const invites = () => storesOf(collectionsOf(db)).invites;
 
 test('the count of good invites looks at none that was revoked', async () => {
   const count = () => transaction((session) => invites().countGood(group, now, session));
@@ -93,7 +94,7 @@ test('closing a group looks at none of its invites that was revoked', async () =
 });
 
 test('the members come from the index in their order', async () => {
-  const plans = await plansOf(mongo, db, () => createStores(collectionsOf(db)).users.listGroup(group));
+  const plans = await plansOf(mongo, db, () => storesOf(collectionsOf(db)).users.listGroup(group));
   expectBounded(plans, [100]);
 });
 
@@ -108,7 +109,7 @@ test('the invites that a user has made come from the index in their order', asyn
 
 test('the sessions of a user come from two indexes: of those that are over no more than are wanted', async () => {
   const plans = await plansOf(mongo, db, async () => {
-    const { sessions, hasMore } = await createStores(collectionsOf(db)).sessions.listHeld(person, 100);
+    const { sessions, hasMore } = await storesOf(collectionsOf(db)).sessions.listHeld(person, 100);
     expect([sessions.length, hasMore]).toEqual([105, true]);
   });
   expectBounded(plans, [5, 101]);

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type Collections, collectionsOf, createStores, type SessionStore } from '@auth-account/stores';
+import { type Collections, collectionsOf, type SessionStore } from '@auth-account/stores';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type CommandStartedEvent, MongoClient } from 'mongodb';
 import { type FailCommand, withFailPoint } from '../../support/fail-point.ts';
 import { newSessionDocument } from '../../support/session-document.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 
 const appName = uniqueName();
@@ -19,7 +20,7 @@ beforeAll(async () => {
   outside = new MongoClient(testEnvironment().mongodbUri);
   mongo = new MongoClient(testEnvironment().mongodbUri, { appName, monitorCommands: true });
   collections = collectionsOf(mongo.db(uniqueName()));
-  store = createStores(collections).sessions;
+  store = storesOf(collections).sessions;
 });
 afterAll(async () => {
   await mongo.db(collections.users.dbName).dropDatabase();

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { collectionsOf, createStores, ensureIndexes, runTransaction } from '@auth-account/stores';
+import { collectionsOf, createTransactionRunner, ensureIndexes } from '@auth-account/stores';
 import type { ChallengeDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type ClientSession, type CommandStartedEvent, type Db, type Document, MongoClient } from 'mongodb';
 import { newChallengeDocument } from '../../support/challenge-document.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
 
 let mongo: MongoClient;
@@ -11,9 +12,9 @@ let db: Db;
 const now = new Date();
 const purpose = 'password_reset';
 const after = (seconds: number) => new Date(now.getTime() + seconds * 1_000);
-const store = () => createStores(collectionsOf(db)).challenges;
+const store = () => storesOf(collectionsOf(db)).challenges;
 const transaction: <T>(work: (session: ClientSession) => Promise<T>) => Promise<T> = (work) =>
-  runTransaction(mongo, work, { isCommitted: async () => false });
+  createTransactionRunner(mongo)(work, { isCommitted: async () => false });
 
 beforeAll(async () => {
   const name = uniqueName();

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { collectionsOf, createStores, ensureIndexes, runTransaction } from '@auth-account/stores';
+import { collectionsOf, createTransactionRunner, ensureIndexes } from '@auth-account/stores';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Db, MongoClient } from 'mongodb';
 import { plansOf } from '../../support/query-plans.ts';
 import { newSessionDocument } from '../../support/session-document.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
 
 let mongo: MongoClient;
@@ -67,7 +68,7 @@ afterAll(async () => {
   await mongo.close();
 });
 
-const deletions = () => createStores(collectionsOf(db)).deletions;
+const deletions = () => storesOf(collectionsOf(db)).deletions;
 
 async function expectBounded(work: () => Promise<unknown>, bounds: readonly number[]): Promise<void> {
   const plans = await plansOf(mongo, db, work);
@@ -83,7 +84,7 @@ test('the look for accounts that are due reads no account that waits or stays', 
 });
 
 test('the removal of lapsed addresses reads no account whose addresses count, or that has none', async () => {
-  const { emailChanges } = createStores(collectionsOf(db));
+  const { emailChanges } = storesOf(collectionsOf(db));
   await expectBounded(() => emailChanges.listLapsed(minuteAgo, 100), [1]);
   await expectBounded(() => emailChanges.removeLapsedPending(minuteAgo), [1]);
 });
@@ -96,9 +97,10 @@ test('an erasure reads what it removes, and nothing of anybody else', async () =
     throw new Error('not now');
   };
   const erase = () =>
-    runTransaction(mongo, (session) => deletions().erase(due, { now, lifetimeMs: 60_000 }, session).then(failed), {
-      isCommitted: async () => false,
-    }).catch(() => undefined);
+    createTransactionRunner(mongo)(
+      (session) => deletions().erase(due, { now, lifetimeMs: 60_000 }, session).then(failed),
+      { isCommitted: async () => false },
+    ).catch(() => undefined);
   const [sessions, live, challenges, records, invites] = [5, 5, 1, 1, 2];
   const [user, members, heir, owner] = [1, 1, 1, 1];
   const kept = [sessions, live];

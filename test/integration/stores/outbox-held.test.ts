@@ -1,16 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { RegisteredEvent } from '@auth-account/contracts';
-import {
-  type Collections,
-  collectionsOf,
-  createStores,
-  ensureIndexes,
-  type OutboxStore,
-  type Stores,
-} from '@auth-account/stores';
+import { type Collections, collectionsOf, ensureIndexes, type OutboxStore, type Stores } from '@auth-account/stores';
 import type { OutboxDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
+import { storesOf } from '../../support/stores-of.ts';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
 import { commitEvent, longAgo, newEvent } from '../../support/worker-events.ts';
 
@@ -26,7 +20,7 @@ beforeAll(async () => {
   const db = mongo.db(uniqueName());
   await ensureIndexes(db);
   collections = collectionsOf(db);
-  const stores = createStores(collections);
+  const stores = storesOf(collections);
   ({ outbox, replay } = stores);
   await stores.subscribers.configure(subscribers, new Date());
 });

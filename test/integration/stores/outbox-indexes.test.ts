@@ -1,8 +1,9 @@
 import { urgentTopic } from '@auth-account/contracts/events';
-import { collectionsOf, createStores, ensureIndexes } from '@auth-account/stores';
+import { collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Db, MongoClient } from 'mongodb';
 import { plansOf } from '../../support/query-plans.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
 import { commitEvent, longAgo, newCodeRequest, newEvent } from '../../support/worker-events.ts';
 
@@ -24,7 +25,7 @@ afterAll(async () => {
 
 // That every query of the outbox is answered by an index: queries.test.ts.
 test('the count of what waits looks at no row, and so does that of dead letters', async () => {
-  const { outbox, deadLetters } = createStores(collectionsOf(db));
+  const { outbox, deadLetters } = storesOf(collectionsOf(db));
   const plans = [
     ...(await plansOf(mongo, db, () => outbox.backlog(1_000))),
     ...(await plansOf(mongo, db, () => deadLetters.counts(1_000))),
@@ -35,7 +36,7 @@ test('the count of what waits looks at no row, and so does that of dead letters'
 
 test('urgent rows are found without a look at the others that are due', async () => {
   await commitEvent(mongo, db, newCodeRequest(), longAgo());
-  const { outbox } = createStores(collectionsOf(db));
+  const { outbox } = storesOf(collectionsOf(db));
   const claim = { lease: 'lease', now: new Date(), limit: 10, topic: urgentTopic };
   const plans = await plansOf(mongo, db, () => outbox.claim(claim));
   expect(plans.length).toBeGreaterThan(1);

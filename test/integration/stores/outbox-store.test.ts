@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { RegisteredEvent } from '@auth-account/contracts';
-import { type Collections, collectionsOf, createStores, type OutboxStore, publishGraceMs } from '@auth-account/stores';
+import { type Collections, collectionsOf, type OutboxStore, publishGraceMs } from '@auth-account/stores';
 import type { OutboxDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
+import { storesOf } from '../../support/stores-of.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 import { dueRow, newEvent } from '../../support/worker-events.ts';
 
@@ -18,7 +19,7 @@ beforeAll(async () => {
   mongo = new MongoClient(testEnvironment().mongodbUri);
   const db = mongo.db(uniqueName());
   collections = collectionsOf(db);
-  outbox = createStores(collections).outbox;
+  outbox = storesOf(collections).outbox;
 });
 beforeEach(() => collections.outbox.deleteMany());
 afterAll(async () => {

@@ -1,5 +1,5 @@
 import { urgentTopic } from '@auth-account/contracts/events';
-import { collectionsOf, createStores, mongoOptions } from '@auth-account/stores';
+import { collectionsOf, mongoOptions } from '@auth-account/stores';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type IndexDescriptionInfo, MongoClient } from 'mongodb';
 import { driveAuthctl, driveRoutes, driveWorker, hotOperations } from '../../support/drive-services.ts';
@@ -9,6 +9,7 @@ import { planOf } from '../../support/query-plans.ts';
 import { namedFields, type Query, queriesOf, shapeOf } from '../../support/query-shape.ts';
 import { monitored, type SentCommand, watchSentCommands } from '../../support/sent-commands.ts';
 import { type CallScene, storeCalls } from '../../support/store-calls.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
 import { dueRow } from '../../support/worker-events.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
@@ -42,7 +43,7 @@ async function driveStores(): Promise<void> {
   await api.collections.outbox.insertMany([...[dueRow(), dueRow(held), dueRow(held), dueRow(leased)], dueRow(urgent)]);
   const client = new MongoClient(MONGODB_URI, mongoOptions('stores', MONGODB_URI));
   await client.connect();
-  const stores = createStores(collectionsOf(client.db(api.database)));
+  const stores = storesOf(collectionsOf(client.db(api.database)));
   const call = (one: (on: CallScene) => Promise<unknown>) =>
     client.withSession(async (session) => {
       session.startTransaction();

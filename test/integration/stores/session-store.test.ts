@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { type Collections, collectionsOf, createStores, type SessionStore } from '@auth-account/stores';
+import { type Collections, collectionsOf, type SessionStore } from '@auth-account/stores';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type ClientSession, type CommandStartedEvent, MongoClient, Timestamp } from 'mongodb';
 import { newSessionDocument } from '../../support/session-document.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 
 let mongo: MongoClient;
@@ -14,7 +15,7 @@ beforeAll(async () => {
   mongo = new MongoClient(testEnvironment().mongodbUri, { monitorCommands: true });
   const db = mongo.db(uniqueName());
   collections = collectionsOf(db);
-  store = createStores(collections).sessions;
+  store = storesOf(collections).sessions;
 });
 beforeEach(async () => {
   await collections.sessions.deleteMany();

@@ -1,11 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type Collections,
-  collectionsOf,
-  createStores,
-  createTransactionRunner,
-  runTransaction,
-} from '@auth-account/stores';
+import { type Collections, collectionsOf, createTransactionRunner } from '@auth-account/stores';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { holdMs } from '@auth-account/stores/session-hold';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -19,6 +13,7 @@ import {
 } from 'mongodb';
 import { withFailPoint } from '../../support/fail-point.ts';
 import { newSessionDocument } from '../../support/session-document.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 
 const appName = uniqueName();
@@ -66,7 +61,7 @@ test('a hold is taken only when the work runs again, before each such run, and r
   const retries: string[] = [];
   const hooks = { onHold: (step: string) => steps.push(step), onRetry: (kind: string) => retries.push(kind) };
   const transaction = createTransactionRunner(mongo, hooks);
-  const hold = createStores(collections).sessions.holdOf([user_id], () => new Date());
+  const hold = storesOf(collections).sessions.holdOf([user_id], () => new Date());
   await transaction((session) => write(_id, session), { isCommitted: never, hold });
   expect(steps).toEqual([]);
   let runs = 0;
@@ -110,7 +105,7 @@ test('the snapshot of a run comes after its hold', async () => {
   const keep = ({ command }: CommandStartedEvent) => {
     if (command.startTransaction === true) snapshots.push(command.readConcern);
   };
-  const hold = createStores(collections).sessions.holdOf([user_id], () => new Date());
+  const hold = storesOf(collections).sessions.holdOf([user_id], () => new Date());
   const work = async (session: ClientSession) => {
     await collections.sessions.findOne({ _id }, { session });
     if (snapshots.length === 1) await write(_id);
@@ -219,7 +214,7 @@ describe('a commit whose reply is lost', () => {
     };
     const work = async (session: ClientSession) => (await write(id, session)).matchedCount;
     const done = withFailPoint(outside, 'alwaysOn', failing, () =>
-      runTransaction(mongo, work, { isCommitted, deadlineMs }).catch((error: Error) => error.name),
+      createTransactionRunner(mongo)(work, { isCommitted, deadlineMs }).catch((error: Error) => error.name),
     );
     expect(await done).toBe(isThere ? 1 : 'MongoNetworkError');
     expect(asked).toEqual([isThere]);
@@ -228,7 +223,7 @@ describe('a commit whose reply is lost', () => {
 
   test('asks for nothing that the work itself has refused', async () => {
     const isCommitted = () => Promise.reject(new Error('asked'));
-    const refused = runTransaction(mongo, () => Promise.reject(new Error('no')), { isCommitted });
+    const refused = createTransactionRunner(mongo)(() => Promise.reject(new Error('no')), { isCommitted });
     await expect(refused).rejects.toThrow('no');
   });
 });
@@ -242,15 +237,17 @@ test('work that conflicts is given up at the deadline, and leaves nothing', asyn
     await write(_id, session);
   };
   const hold = { take: () => Promise.reject(new Error('no')), release: () => Promise.reject(new Error('no')) };
-  const options = { isCommitted: never, hold, deadlineMs: 300, onRetry: (kind: string) => retries.push(kind) };
-  await expect(runTransaction(mongo, work, options)).rejects.toMatchObject({ codeName: 'WriteConflict' });
+  const transaction = createTransactionRunner(mongo, { onRetry: (kind) => retries.push(kind) });
+  await expect(transaction(work, { isCommitted: never, hold, deadlineMs: 300 })).rejects.toMatchObject({
+    codeName: 'WriteConflict',
+  });
   expect(new Set(retries)).toEqual(new Set(['work']));
   expect(await collections.sessions.findOne({ _id })).toMatchObject({ gen: retries.length + 2 });
 });
 
 test('a hold finds its users when it is taken, and does nothing without any', async () => {
   const [{ _id, user_id }, other] = [await newSession(), await newSession()];
-  const { holdOf } = createStores(collections).sessions;
+  const { holdOf } = storesOf(collections).sessions;
   const heldBy = async (id: string) => (await collections.sessions.findOne({ _id: id }))?.hold !== undefined;
   const found = holdOf(
     async () => [user_id],
@@ -270,6 +267,17 @@ test('a hold finds its users when it is taken, and does nothing without any', as
   await collections.sessions.updateOne({ _id }, { $set: { is_revoked: true } });
   await found.release();
   expect(await heldBy(_id)).toBe(true);
+});
+
+test('a deadline bounds the wait for a turn too', async () => {
+  const transaction = createTransactionRunner(mongo);
+  const lockKey = randomUUID();
+  const { promise: gate, resolve } = Promise.withResolvers<void>();
+  const first = transaction(() => gate, { isCommitted: never, lockKey });
+  const late = transaction(() => Promise.reject(new Error('ran')), { isCommitted: never, lockKey, deadlineMs: 50 });
+  await expect(late).rejects.toMatchObject({ code: 'ERR-DEPENDENCY-UNAVAILABLE' });
+  resolve();
+  await first;
 });
 
 test('urgent work of a key goes before all that waits, however much that is', async () => {

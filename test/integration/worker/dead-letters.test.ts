@@ -1,8 +1,8 @@
 import { registeredTopic } from '@auth-account/contracts';
 import { reliableWorkerOptions, subscriberQueueName } from '@auth-account/messaging';
-import { createStores } from '@auth-account/stores';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { UnrecoverableError, Worker } from 'bullmq';
+import { storesOf } from '../../support/stores-of.ts';
 import { longAgo, newEvent } from '../../support/worker-events.ts';
 import { firstPause, firstThen, startReceiver, status } from '../../support/worker-receiver.ts';
 import { eventually, openWorkerScene, type WorkerScene } from '../../support/worker-scene.ts';
@@ -21,7 +21,7 @@ function closing<T extends { close(): Promise<void> }>(part: T): T {
 
 /** Creates an operator, who has MongoDB and nothing else. */
 function operator({ collections }: WorkerScene) {
-  const { deadLetters: letters, replay, subscribers } = createStores(collections);
+  const { deadLetters: letters, replay, subscribers } = storesOf(collections);
   return { letters, replay, subscribers };
 }
 

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { DeletedEvent } from '@auth-account/contracts/events';
-import { createStores } from '@auth-account/stores';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { dumpMongo, dumpRedis, findSecrets, type Places } from '../../security/secret-search.ts';
@@ -12,6 +11,7 @@ import { bearer, expectSound, insertInvite, joinByInvite } from '../../support/g
 import { matchesSchema } from '../../support/matches-schema.ts';
 import { recordLog } from '../../support/recorded-log.ts';
 import { newSessionDocument } from '../../support/session-document.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
 import { startTestWorker, type TestWorker } from '../../support/worker-service.ts';
@@ -46,7 +46,7 @@ test('an account with very many sessions that have ended is erased like any othe
   const { user_id } = session;
   const ended = { user_id, is_revoked: true, revoked_at: new Date(0), revoked_reason: 'logout' } as const;
   await collections.sessions.insertMany(Array.from({ length: 5_200 }, () => ({ ...newSessionDocument(), ...ended })));
-  await createStores(collections).deletions.removeEndedSessions(user_id, 5_100);
+  await storesOf(collections).deletions.removeEndedSessions(user_id, 5_100);
   expect(await collections.sessions.countDocuments({ user_id, is_revoked: true })).toBe(5_100);
   await orderDeletion(scene.api, session);
   await untilGone(user_id);

@@ -4,7 +4,7 @@ import { waitUntil } from '@auth-account/local-stack';
 import { type ForceLogoutQueue, openForceLogoutQueue, requestForceLogout } from '@auth-account/messaging';
 import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { failFastOptions, redisKeys } from '@auth-account/redis';
-import { createStores, runTransaction } from '@auth-account/stores';
+import { createTransactionRunner } from '@auth-account/stores';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
@@ -12,6 +12,7 @@ import { createForceLogout } from '../../../services/worker/src/force-logout/for
 import { logIn, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
 import { closeBoundMs } from '../../support/close-bound.ts';
 import { cheapHashes } from '../../support/groups.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
 import { startTestStack } from '../../support/test-stack.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -171,12 +172,11 @@ describe('a forced logout', () => {
     async function loginHalfway(phone: { user_id: string; session_id: string }) {
       const begun = Promise.withResolvers<void>();
       const end = Promise.withResolvers<void>();
-      const sessions = createStores(api.collections).sessions;
+      const sessions = storesOf(api.collections).sessions;
       const slipping = { ...(await session(phone.session_id)), _id: randomUUID(), device_id: randomUUID() };
-      const login = runTransaction(
-        api.mongo,
+      const login = createTransactionRunner(api.mongo)(
         async (transaction) => {
-          await createStores(api.collections).users.touchLogin(phone.user_id, new Date(), transaction);
+          await storesOf(api.collections).users.touchLogin(phone.user_id, new Date(), transaction);
           await sessions.insert(slipping, transaction);
           begun.resolve();
           await end.promise;
@@ -275,12 +275,12 @@ describe('a forced logout, in a scene of its own', () => {
     const lost = new Error('Redis is away');
     const answers = [Promise.reject(lost)];
     answers[0]?.catch(() => undefined);
-    const { users, sessions, idempotency } = createStores(api.collections);
+    const { users, sessions, idempotency } = storesOf(api.collections);
     const forceLogout = createForceLogout({
       users,
       sessions,
       done: idempotency,
-      transaction: (work, options) => runTransaction(api.mongo, work, options),
+      transaction: createTransactionRunner(api.mongo),
       denyList: { denyAndClose: (entries) => answers.shift() ?? denyList.denyAndClose(entries) },
       onRevoked: () => undefined,
       now: () => new Date(),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type LocalMongo, startMongo } from '@auth-account/local-stack';
 import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { redisKeys } from '@auth-account/redis';
-import { type Collections, collectionsOf, createStores } from '@auth-account/stores';
+import { type Collections, collectionsOf } from '@auth-account/stores';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
@@ -16,6 +16,7 @@ import { bearer } from '../../support/groups.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { newSessionDocument } from '../../support/session-document.ts';
 import { keepPrimary, stopReplication } from '../../support/stop-replication.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { openStream } from '../../support/stream-client.ts';
 import { serviceEnvironment } from '../../support/test-api.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
@@ -98,7 +99,7 @@ const list = (session: Session) =>
 
 const majorityHas = (...sessions: readonly Session[]) =>
   eventually('a majority has it', () =>
-    createStores(scene.collections).sessions.areRevoked(sessions.map(({ session_id }) => session_id)),
+    storesOf(scene.collections).sessions.areRevoked(sessions.map(({ session_id }) => session_id)),
   );
 
 test('a logout that got 503 is carried out nevertheless: the worker announces it when a majority has it', async () => {
@@ -165,7 +166,7 @@ test('a logout that got 503 is announced by any request that ends the session ag
 
 test('no round of the worker steps over a revocation or a change of group that no majority has, however long that takes', async () => {
   let time = Date.now();
-  const sessions = createStores(scene.collections).sessions;
+  const sessions = storesOf(scene.collections).sessions;
   const nothing = () => undefined;
   const told = { onRebuild: nothing, onFound: nothing };
   const reconcile = createReconcile({ sessions, denyList, lifetimeMs, now: () => new Date(time), ...told });
@@ -175,7 +176,7 @@ test('no round of the worker steps over a revocation or a change of group that n
 
   const round = await whileLagging(async () => {
     const [at, requestId] = [new Date(time), 'unconfirmed'];
-    const store = createStores(unconfirmed).sessions;
+    const store = storesOf(unconfirmed).sessions;
     await store.revokeAll([revoked._id], { reason: 'logout', at, requestId });
     const change = { home_group_id: 'another', account_type: 'HOME', at, requestId } as const;
     await primary.withSession((session) => store.changeClaims(moved.user_id, change, session));
@@ -204,7 +205,7 @@ test('while the deny list cannot be asked the api refuses what the primary has a
   const [ended, moved, good] = await Promise.all([newSession(api), newSession(api), newSession(api)]);
   const statuses = await whileLagging(async () => {
     const [at, requestId] = [new Date(), 'unconfirmed'];
-    const store = createStores(unconfirmed).sessions;
+    const store = storesOf(unconfirmed).sessions;
     await store.revokeAll([ended.session_id], { reason: 'logout', at, requestId });
     const change = { home_group_id: 'another', account_type: 'HOME', at, requestId } as const;
     await primary.withSession((session) => store.changeClaims(moved.user_id, change, session));

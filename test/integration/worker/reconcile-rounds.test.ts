@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
-import { createStores } from '@auth-account/stores';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createReconcile } from '../../../services/worker/src/deny-list/reconcile.ts';
 import { newSessionDocument } from '../../support/session-document.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { openWorkerScene, type WorkerScene } from '../../support/worker-scene.ts';
 
 const lifetimeMs = denialLifetimeMs(600);
@@ -29,7 +29,7 @@ afterEach(() => scene.close());
 /** Starts a worker's rounds, and completes the first. */
 async function startRounds(write: DenyList['denyAndClose'] = denyList.denyAndClose): Promise<() => Promise<void>> {
   const reconcile = createReconcile({
-    sessions: createStores(scene.collections).sessions,
+    sessions: storesOf(scene.collections).sessions,
     denyList: {
       ...denyList,
       async denyAndClose(entries) {
@@ -51,7 +51,7 @@ async function revoke(agoMs: number, alsoClose?: string): Promise<string> {
   const session = newSessionDocument();
   await scene.collections.sessions.insertOne(session);
   const revocation = { reason: 'logout', at: new Date(time - agoMs), requestId: 'logout' } as const;
-  await createStores(scene.collections).sessions.revokeAll([session._id], {
+  await storesOf(scene.collections).sessions.revokeAll([session._id], {
     ...revocation,
     ...(alsoClose === undefined ? {} : { alsoClose }),
   });
@@ -64,7 +64,7 @@ async function move(agoMs: number): Promise<string> {
   await scene.collections.sessions.insertOne(session);
   const at = new Date(time - agoMs);
   const change = { home_group_id: randomUUID(), account_type: 'HOME', at, requestId: 'accept' } as const;
-  const store = createStores(scene.collections).sessions;
+  const store = storesOf(scene.collections).sessions;
   await scene.mongo.withSession((transaction) => store.changeClaims(session.user_id, change, transaction));
   return session._id;
 }

@@ -6,11 +6,11 @@ import { type LocalRedis, startRedis } from '@auth-account/local-stack';
 import { parseCommand } from '@auth-account/messaging/commands';
 import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { failFastOptions } from '@auth-account/redis';
-import { createStores } from '@auth-account/stores';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { newSessionDocument } from '../../support/session-document.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { commitEvent, longAgo, newEvent } from '../../support/worker-events.ts';
 import { eventually, openWorkerScene, type WorkerScene } from '../../support/worker-scene.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
@@ -39,7 +39,7 @@ async function revokeUnheard(scene: WorkerScene, { reason = 'logout', at = new D
   const session = newSessionDocument();
   await scene.collections.sessions.insertOne(session);
   const revocation = { reason, at, requestId: `logout-${session._id}`, ...(alsoClose ? { alsoClose } : {}) };
-  await createStores(scene.collections).sessions.revokeAll([session._id], revocation);
+  await storesOf(scene.collections).sessions.revokeAll([session._id], revocation);
   return session._id;
 }
 
@@ -58,7 +58,7 @@ async function listen(scene: WorkerScene, redisUrl = scene.env.REDIS_URL ?? ''):
 async function moveUnheard(scene: WorkerScene, at = new Date()) {
   const session = newSessionDocument();
   await scene.collections.sessions.insertOne(session);
-  const store = createStores(scene.collections).sessions;
+  const store = storesOf(scene.collections).sessions;
   for (const requestId of ['accept', 'leave']) {
     const change = { home_group_id: randomUUID(), account_type: 'HOME', at, requestId } as const;
     await scene.mongo.withSession((transaction) => store.changeClaims(session.user_id, change, transaction));
@@ -217,7 +217,7 @@ describe('the reconciliation of the deny list with MongoDB', () => {
     const many = Array.from({ length: 1_201 }, newSessionDocument);
     await scene.collections.sessions.insertMany(many);
     const ids = many.map(({ _id }) => _id);
-    await createStores(scene.collections).sessions.revokeAll(ids, { reason: 'logout', at, requestId: 'many' });
+    await storesOf(scene.collections).sessions.revokeAll(ids, { reason: 'logout', at, requestId: 'many' });
     closing(await startTestWorker(scene.env));
     const denyList = denyListOf(scene);
     await eventually('the list is complete', () => denyList.isComplete());

@@ -3,13 +3,7 @@ import { registeredTopic } from '@auth-account/contracts';
 import { accountChannel, type EventChannel } from '@auth-account/contracts/events';
 import { type EventQueue, openEventQueue, subscriberQueueName } from '@auth-account/messaging';
 import { type RedisKeys, redisKeys } from '@auth-account/redis';
-import {
-  type Collections,
-  collectionsOf,
-  createStores,
-  type DeadLetterStore,
-  type OutboxStore,
-} from '@auth-account/stores';
+import { type Collections, collectionsOf, type DeadLetterStore, type OutboxStore } from '@auth-account/stores';
 import type { OutboxDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { UnrecoverableError, Worker } from 'bullmq';
@@ -23,6 +17,7 @@ import type { OpenQueues } from '../../../services/worker/src/delivery/queue-roo
 import type { SubscriberQueue } from '../../../services/worker/src/delivery/subscriber-queues.ts';
 import { createEnqueue } from '../../../services/worker/src/relay/enqueue.ts';
 import { createRelay, type RelayDeps } from '../../../services/worker/src/relay/relay.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 import { dueRow, newCodeRequest, newDeletedEvent, newEvent } from '../../support/worker-events.ts';
 
@@ -45,7 +40,7 @@ beforeAll(async () => {
   redis = new Redis(testEnvironment().redisUrl, { maxRetriesPerRequest: null });
   const db = mongo.db(uniqueName());
   collections = collectionsOf(db);
-  ({ outbox, deadLetters } = createStores(collections));
+  ({ outbox, deadLetters } = storesOf(collections));
   buryFailedJob = createBuryFailedJob({ deadLetters, takers: names });
 });
 beforeEach(async () => {
@@ -472,7 +467,7 @@ describe('parking', () => {
   const open = () => {
     states = [];
     const onState = (name: string, isParked: boolean) => void states.push([name, isParked]);
-    const store = createStores(collections).subscribers;
+    const store = storesOf(collections).subscribers;
     return { store, parking: createParking({ store, onState, webhooks: names, now: () => new Date(7) }) };
   };
 

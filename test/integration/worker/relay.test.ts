@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { registeredTopic } from '@auth-account/contracts';
 import { type LocalRedis, startRedis } from '@auth-account/local-stack';
 import { addEvents, openEventQueue, subscriberQueueName } from '@auth-account/messaging';
-import { createStores } from '@auth-account/stores';
 import { describe, expect, test } from '@jest/globals';
 import { type Closing, closingAll } from '../../support/closing.ts';
 import { createProcessGuard } from '../../support/create-process-guard.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { commitEvent, longAgo, newEvent } from '../../support/worker-events.ts';
 import { hang, startReceiver, status } from '../../support/worker-receiver.ts';
 import { eventually, openWorkerScene } from '../../support/worker-scene.ts';
@@ -57,7 +57,7 @@ describe('the relay', () => {
       }
       const claimed: string[] = [];
       const claimAll = async () => {
-        const outbox = createStores(collections).outbox;
+        const outbox = storesOf(collections).outbox;
         for (;;) {
           const rows = await outbox.claim({ lease: randomUUID(), now: new Date(), limit: 7 });
           claimed.push(...rows.map(({ _id }) => _id));

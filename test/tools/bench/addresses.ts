@@ -1,8 +1,9 @@
 import { parseArgs } from 'node:util';
-import { collectionsOf, createStores, ensureIndexes, mongoOptions, runTransaction } from '@auth-account/stores';
+import { collectionsOf, createTransactionRunner, ensureIndexes, mongoOptions } from '@auth-account/stores';
 import { type ClientSession, type Collection, MongoClient } from 'mongodb';
 import { newAccountSeed } from '../../support/seed-accounts.ts';
 import { startTestServers } from '../../support/start-test-servers.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { newEvent } from '../../support/worker-events.ts';
 import { runAtOnce } from './at-once.ts';
 import { medianOf } from './cost/median-of.ts';
@@ -45,7 +46,7 @@ async function openGround(name: string, byAddress: boolean) {
     if (byAddress) await addresses.insertMany(batch.map(toAddress));
     seeds.push(...batch);
   }
-  const { outbox } = createStores(collections);
+  const { outbox } = storesOf(collections);
   async function register() {
     const seed = newAccountSeed('x'.repeat(97));
     const work = async (session: ClientSession) => {
@@ -54,7 +55,7 @@ async function openGround(name: string, byAddress: boolean) {
       await collections.groups.insertOne(seed.group, { session });
       await outbox.append(newEvent(), new Date(), session);
     };
-    await runTransaction(client, work, { isCommitted: async () => false });
+    await createTransactionRunner(client)(work, { isCommitted: async () => false });
   }
   async function findByEmail(index: number) {
     const email_key = seeds[(index * 7_919) % seeds.length]?.user.email_key ?? '';

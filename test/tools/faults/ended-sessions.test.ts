@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { waitUntil } from '@auth-account/local-stack';
 import { createDenyList, type Denial, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { redisKeys } from '@auth-account/redis';
-import { createStores } from '@auth-account/stores';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { newSession } from '../../support/accounts.ts';
 import { startTestGateway, type TestGateway } from '../../support/gateway-scene.ts';
+import { storesOf } from '../../support/stores-of.ts';
 import { serviceEnvironment } from '../../support/test-api.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
 import { checkEnded, findEnded } from './invariants/check-ended-sessions.ts';
@@ -85,13 +85,13 @@ async function found(): Promise<string[]> {
 const at = new Date();
 
 const revoke = () =>
-  createStores(scene.collections).sessions.revokeAll([session.sessionId], { reason: 'logout', at, requestId: 'r' });
+  storesOf(scene.collections).sessions.revokeAll([session.sessionId], { reason: 'logout', at, requestId: 'r' });
 
 /** Moves its user to another group. */
 const move = () =>
   scene.mongo.withSession((transaction) => {
     const change = { home_group_id: 'another', account_type: 'HOME', at, requestId: 'r' } as const;
-    return createStores(scene.collections).sessions.changeClaims(session.userId, change, transaction);
+    return storesOf(scene.collections).sessions.changeClaims(session.userId, change, transaction);
   });
 
 async function denyAndClose(denial: Denial): Promise<void> {

@@ -65,6 +65,16 @@ describe('the queue', () => {
     expect(late.hasBegun).toBe(false);
   });
 
+  test('takes the time that a call may wait from the call', async () => {
+    const inTurn = createKeyedLock(options);
+    const first = heldWork();
+    const running = inTurn('a', first.run);
+    const late = inTurn('a', async () => 'ran', { waitMs: 20 });
+    await expect(late).rejects.toMatchObject({ code: 'ERR-DEPENDENCY-UNAVAILABLE' });
+    first.resolve('first');
+    expect(await running).toBe('first');
+  });
+
   test('tells the work how much of the time is left', async () => {
     const inTurn = createKeyedLock(options);
     const [, left] = await Promise.all([inTurn('a', () => delay(30)), inTurn('a', async (leftMs) => leftMs)]);

@@ -3,7 +3,7 @@ import { AppError } from '@auth-account/errors';
 import AsyncLock from 'async-lock';
 
 export interface KeyedLockOptions {
-  /** Milliseconds after which work that has not begun is refused. */
+  /** Milliseconds after which work that has not begun is refused, if its caller names no other number. */
   readonly waitMs: number;
   /** Maximum number of callers that wait for one key. */
   readonly maximumWaiting: number;
@@ -18,15 +18,15 @@ export interface KeyedLockOptions {
 export type KeyedLock = <T>(
   key: string,
   work: (leftMs: number) => Promise<T>,
-  options?: { readonly isUrgent?: boolean | undefined },
+  options?: { readonly isUrgent?: boolean | undefined; readonly waitMs?: number },
 ) => Promise<T>;
 
 const retryAfterSeconds = 2;
 
-export function createKeyedLock({ waitMs, maximumWaiting }: KeyedLockOptions): KeyedLock {
-  const lock = new AsyncLock({ timeout: waitMs, maxPending: maximumWaiting });
+export function createKeyedLock(defaults: KeyedLockOptions): KeyedLock {
+  const lock = new AsyncLock({ maxPending: defaults.maximumWaiting });
 
-  return async (key, work, { isUrgent = false } = {}) => {
+  return async (key, work, { isUrgent = false, waitMs = defaults.waitMs } = {}) => {
     const deadline = performance.now() + waitMs;
     let hasBegun = false;
     const begin = () => {
@@ -37,7 +37,7 @@ export function createKeyedLock({ waitMs, maximumWaiting }: KeyedLockOptions): K
       // The end of one work starts the next: without the bind, its logs and spans would be attributed to the earlier
       // one.
       const place = isUrgent ? { skipQueue: true, maxPending: Number.POSITIVE_INFINITY } : {};
-      return await lock.acquire(key, AsyncResource.bind(begin), place);
+      return await lock.acquire(key, AsyncResource.bind(begin), { timeout: waitMs, ...place });
     } catch (error) {
       if (hasBegun) throw error;
       throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds, cause: error });

@@ -4,8 +4,8 @@ import type { SessionHold } from '../session-hold.ts';
 import { isDuplicateKey } from '../store-errors.ts';
 import { createKeyedLock } from './keyed-lock.ts';
 
-/** Everything that a transaction needs beyond its work. */
-export interface TransactionOptions {
+/** Options of one transaction. */
+export interface TransactionRequest {
   /**
    * Asks the store if this work has taken effect. Called after a commit that was sent and not acknowledged, before
    * anything is retried or reported to the caller.
@@ -13,21 +13,8 @@ export interface TransactionOptions {
   readonly isCommitted: () => Promise<boolean>;
   /** Taken before the work runs again, and released when it has ended: for work that writes sessions. */
   readonly hold?: SessionHold | undefined;
-  /** No attempt starts after this many milliseconds. */
+  /** Milliseconds after which no attempt starts, the wait for a turn included. Default: 5,000. */
   readonly deadlineMs?: number;
-  /** Called when the work or the commit is about to be retried. */
-  readonly onRetry?: (kind: 'work' | 'commit', error: unknown) => void;
-  /** Called when a hold was taken or released; with an error if that failed, which only makes conflicts likelier. */
-  readonly onHold?: (step: HoldStep, error?: unknown) => void;
-  /** Outcome: `refused` if the work itself or a unique index rejected it; `failed` if MongoDB did. */
-  readonly onEnd?: (outcome: TransactionOutcome) => void;
-}
-
-export type TransactionOutcome = 'committed' | 'refused' | 'failed';
-export type HoldStep = 'taken' | 'released';
-
-/** The part of the options that a use case sets. */
-export interface TransactionRequest extends Pick<TransactionOptions, 'isCommitted' | 'hold'> {
   /**
    * Id of the group or user whose document many requests may want to write at the same time: a process runs the
    * transactions of one key in turn.
@@ -37,18 +24,35 @@ export interface TransactionRequest extends Pick<TransactionOptions, 'isCommitte
   readonly isUrgent?: boolean;
 }
 
-/** {@link runTransaction} with its client and metrics given: what use cases ask for. */
+/** Runs the work in a transaction: see {@link createTransactionRunner}. */
 export type RunTransaction = <T>(
   work: (session: ClientSession) => Promise<T>,
   request: TransactionRequest,
 ) => Promise<T>;
 
+export type TransactionOutcome = 'committed' | 'refused' | 'failed';
+export type HoldStep = 'taken' | 'released';
+
+/** Hooks through which a service counts and traces its transactions. */
+export interface TransactionHooks {
+  /** Called when the work or the commit is about to be retried. */
+  readonly onRetry?: (kind: 'work' | 'commit', error: unknown) => void;
+  /** Called when a hold was taken or released; with an error if that failed, which only makes conflicts likelier. */
+  readonly onHold?: (step: HoldStep, error?: unknown) => void;
+  /** Outcome: `refused` if the work itself or a unique index rejected it; `failed` if MongoDB did. */
+  readonly onEnd?: (outcome: TransactionOutcome) => void;
+  /** Creates a span around the transaction with all its attempts; waiting for a turn is not part of it. */
+  readonly inSpan?: <T>(run: () => Promise<T>) => Promise<T>;
+}
+
 const defaultDeadlineMs = 5_000;
+/** Maximum number of waiting transactions: more could not have their turn in that time. */
+const maximumWaiting = 1_000;
 const firstPauseMs = 25;
 const maximumPauseMs = 1_000;
 
 /**
- * Runs `work` in one multi-document transaction with majority write concern.
+ * Creates the transactions of a client: multi-document transactions with majority write concern.
  *
  * - After a conflict with another transaction (`TransientTransactionError`) the work runs again, so its ids must be
  *   created before.
@@ -57,21 +61,38 @@ const maximumPauseMs = 1_000;
  *   commit reply was lost would find its own address and report it as taken.
  * - If it has not taken effect the transaction is aborted: else its locks would live for MongoDB's 60 s, and a late
  *   commit could still come.
+ * - Transactions with the same `lockKey` (they write the document of one group, or end all sessions of one user) run
+ *   one after another, so that only those of different processes can conflict.
  *
- * Throws what the work throws, or the driver's error if the store remained unavailable.
+ * Throws what the work throws, the driver's error if the store remained unavailable, or `ERR-DEPENDENCY-UNAVAILABLE` if
+ * too many wait for one key, or if the wait takes too long.
  */
-export async function runTransaction<T>(
+export function createTransactionRunner(client: MongoClient, hooks: TransactionHooks = {}): RunTransaction {
+  const { inSpan = (run) => run() } = hooks;
+  const inTurn = createKeyedLock({ waitMs: defaultDeadlineMs, maximumWaiting });
+  return (work, request) => {
+    const { lockKey, isUrgent, deadlineMs = defaultDeadlineMs } = request;
+    const run = (leftMs: number) => inSpan(() => runAndReport(client, work, { ...request, deadlineMs: leftMs }, hooks));
+    return lockKey === undefined ? run(deadlineMs) : inTurn(lockKey, run, { isUrgent, waitMs: deadlineMs });
+  };
+}
+
+/** A request whose deadline is that of its attempts. */
+type Attempts = TransactionRequest & { readonly deadlineMs: number };
+
+async function runAndReport<T>(
   client: MongoClient,
   work: (session: ClientSession) => Promise<T>,
-  options: TransactionOptions,
+  request: Attempts,
+  hooks: TransactionHooks,
 ): Promise<T> {
-  const hold = createReportedHold(options);
+  const hold = createReportedHold(request, hooks);
   try {
-    const result = await runUntilKnown(client, work, { ...options, hold });
-    options.onEnd?.('committed');
+    const result = await runUntilKnown(client, work, { ...request, hold }, hooks);
+    hooks.onEnd?.('committed');
     return result;
   } catch (error) {
-    options.onEnd?.(error instanceof MongoError && !isDuplicateKey(error) ? 'failed' : 'refused');
+    hooks.onEnd?.(error instanceof MongoError && !isDuplicateKey(error) ? 'failed' : 'refused');
     throw error;
   } finally {
     await hold.release();
@@ -81,7 +102,7 @@ export async function runTransaction<T>(
 const noHold: SessionHold = { take: async () => undefined, release: async () => undefined };
 
 /** Reports the steps of the request's hold. One that fails is reported too, and the transaction goes on without it. */
-function createReportedHold({ hold, onHold }: TransactionOptions): SessionHold {
+function createReportedHold({ hold }: TransactionRequest, { onHold }: TransactionHooks): SessionHold {
   if (hold === undefined) return noHold;
   let isTaken = false;
   const report = (step: HoldStep, done: Promise<void>) =>
@@ -103,7 +124,8 @@ function createReportedHold({ hold, onHold }: TransactionOptions): SessionHold {
 async function runUntilKnown<T>(
   client: MongoClient,
   work: (session: ClientSession) => Promise<T>,
-  { isCommitted, hold, deadlineMs = defaultDeadlineMs, onRetry }: TransactionOptions & { readonly hold: SessionHold },
+  { isCommitted, hold, deadlineMs }: Attempts & { readonly hold: SessionHold },
+  { onRetry }: TransactionHooks,
 ): Promise<T> {
   const deadline = performance.now() + deadlineMs;
   const isOver = () => performance.now() >= deadline;
@@ -147,7 +169,7 @@ async function abort(client: MongoClient, session: ClientSession, hasEnded: bool
 async function commit(
   session: ClientSession,
   isOver: () => boolean,
-  onRetry: TransactionOptions['onRetry'],
+  onRetry: TransactionHooks['onRetry'],
 ): Promise<void> {
   for (let attempt = 0; ; attempt += 1) {
     try {
@@ -171,30 +193,4 @@ function pauseMs(attempt: number): number {
 
 function hasLabel(error: unknown, label: string): boolean {
   return error instanceof MongoError && error.hasErrorLabel(label);
-}
-
-/** Hooks through which a service counts and traces its transactions. */
-export interface TransactionHooks extends Pick<TransactionOptions, 'onRetry' | 'onHold' | 'onEnd'> {
-  /** Creates a span around the transaction with all its attempts; waiting for a turn is not part of it. */
-  readonly inSpan?: <T>(run: () => Promise<T>) => Promise<T>;
-}
-
-/** Milliseconds that a transaction may wait for its turn and be retried, in total. */
-const deadlineMs = 5_000;
-/** Maximum number of waiting transactions: more could not have their turn in that time. */
-const maximumWaiting = 1_000;
-
-/**
- * Creates the transactions of a client. Transactions with the same `lockKey` (they write the document of one group, or
- * end all sessions of one user) run one after another, so that only those of different processes can conflict. Throws
- * `ERR-DEPENDENCY-UNAVAILABLE` if too many wait for one key, or if the wait takes too long.
- */
-export function createTransactionRunner(client: MongoClient, hooks: TransactionHooks = {}): RunTransaction {
-  const { inSpan = (run) => run(), ...counted } = hooks;
-  const inTurn = createKeyedLock({ waitMs: deadlineMs, maximumWaiting });
-  return (work, { lockKey, isUrgent, ...asked }) => {
-    const run = (leftMs: number) =>
-      inSpan(() => runTransaction(client, work, { ...counted, ...asked, deadlineMs: leftMs }));
-    return lockKey === undefined ? run(deadlineMs) : inTurn(lockKey, run, { isUrgent });
-  };
 }

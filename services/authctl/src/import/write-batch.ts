@@ -1,5 +1,5 @@
 import { createRegisteredEvent } from '@auth-account/messaging';
-import { isDuplicateKey, runTransaction } from '@auth-account/stores';
+import { isDuplicateKey } from '@auth-account/stores';
 import type { GroupDocument, UserDocument } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
 import { v7 } from 'uuid';
@@ -31,7 +31,7 @@ export async function writeBatch(
     if (first === undefined || options.foreseen) return plan;
     try {
       const isCommitted = () => mongo.stores.users.exists(first._id);
-      await runTransaction(mongo.client, (session) => write(mongo, plan, options, session), {
+      await mongo.transaction((session) => write(mongo, plan, options, session), {
         isCommitted,
         deadlineMs,
       });

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Collections, runTransaction } from '@auth-account/stores';
+import type { Collections } from '@auth-account/stores';
 import type { OutboxDocument } from '@auth-account/stores/documents';
 import type { ClientSession, Filter } from 'mongodb';
 import type { Mongo } from '../compose.ts';
@@ -42,14 +42,14 @@ export async function deleteEvents(
  * event whose account exists stays, whatever its request id: callers choose theirs freely. Returns the number of
  * removed events.
  */
-export async function removeOldEvents({ collections, client }: Mongo, before: Date): Promise<number> {
+export async function removeOldEvents({ collections, transaction }: Mongo, before: Date): Promise<number> {
   const events = await findEvents(collections, { created_at: { $lt: before } });
   const subjects = events.map(({ subject }) => subject);
   const there = new Set(await collections.users.distinct('_id', { _id: { $in: subjects } }));
   const ids = events.filter(({ subject }) => !there.has(subject)).map(({ id }) => id);
   if (ids.length === 0) return 0;
   const isCommitted = async () => (await collections.outbox.countDocuments({ _id: { $in: ids } })) === 0;
-  await runTransaction(client, (session) => deleteEvents(collections, ids, session), { isCommitted });
+  await transaction((session) => deleteEvents(collections, ids, session), { isCommitted });
   return ids.length;
 }
 

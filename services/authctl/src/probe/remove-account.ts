@@ -1,4 +1,3 @@
-import { runTransaction } from '@auth-account/stores';
 import type { UserDocument } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
 import { firstIdOf } from '../cli/first-id-of.ts';
@@ -24,7 +23,7 @@ class GroupShared extends Error {
 export async function removeAccount(mongo: Mongo, user: ProbedUser): Promise<Removal> {
   const isCommitted = async () => !(await mongo.stores.users.exists(user._id));
   try {
-    return await runTransaction(mongo.client, (session) => remove(mongo, user, session), { isCommitted });
+    return await mongo.transaction((session) => remove(mongo, user, session), { isCommitted });
   } catch (error) {
     if (error instanceof GroupShared) return 'shared';
     throw error;

@@ -1,11 +1,14 @@
 import { type RegisteredEvent, registeredTopic } from '@auth-account/contracts';
-import { type Collections, createStores } from '@auth-account/stores';
+import type { Collections, Stores } from '@auth-account/stores';
 import type { DeadLetterDocument, DeliveryAttempt, OutboxDocument } from '@auth-account/stores/documents';
 import type { TraceStep } from './timeline.ts';
 
 /** Steps of a request that caused events: the writes of its transaction, and the deliveries of its events. */
-export async function findEventSteps(collections: Collections, requestId: string): Promise<TraceStep[]> {
-  const rows = await createStores(collections).outbox.findByRequest(requestId);
+export async function findEventSteps(
+  { collections, stores }: { readonly collections: Collections; readonly stores: Pick<Stores, 'outbox'> },
+  requestId: string,
+): Promise<TraceStep[]> {
+  const rows = await stores.outbox.findByRequest(requestId);
   return (await Promise.all(rows.map((row) => stepsOf(collections, row)))).flat();
 }
 

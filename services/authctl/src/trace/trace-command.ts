@@ -30,8 +30,8 @@ export function addTraceCommand(program: Command, shell: Shell): void {
  */
 async function traceRequest(shell: Shell, requestId: string, since: Date): Promise<Outcome> {
   const [stored, closes] = await Promise.all([
-    withMongo(shell, async ({ collections }) => {
-      const found = [findEventSteps(collections, requestId), findSessionSteps(collections, requestId, since)];
+    withMongo(shell, async (mongo) => {
+      const found = [findEventSteps(mongo, requestId), findSessionSteps(mongo.collections, requestId, since)];
       return (await Promise.all(found)).flat();
     }),
     fromRedis(shell, requestId, since),

@@ -1,7 +1,6 @@
 import { deletionConfig, graceDaysLimits } from '@auth-account/config';
 import { eventOrigin } from '@auth-account/messaging';
 import { deletionCancelledEvents, deletionScheduledEvents } from '@auth-account/messaging/account-events';
-import { runTransaction } from '@auth-account/stores';
 import { erasureTime } from '@auth-account/stores/deletions';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
@@ -51,7 +50,7 @@ export function deleteUser(shell: Shell, idOrEmail: string, options: DeleteOptio
       await shell.confirm(`Delete the account ${describeAccount(user)}? Its sessions end now. It is erased ${when}.`);
   };
   const change = async (made: AccountChange) => {
-    const { client, stores, user, at, requestId } = made;
+    const { transaction, stores, user, at, requestId } = made;
     const { _id: user_id, locale = 'en' } = user;
     const deletesAt = erasureTime(at, days);
     const nextOrigin = () => eventOrigin({ requestId }, at, { entityId: v7 });
@@ -67,7 +66,7 @@ export function deleteUser(shell: Shell, idOrEmail: string, options: DeleteOptio
     };
     const isCommitted = () => stores.outbox.exists(events[0].id);
     const hold = stores.sessions.holdOf([user_id], shell.now);
-    const { ended: sessionIds, earlier } = await runTransaction(client, work, { isCommitted, hold });
+    const { ended: sessionIds, earlier } = await transaction(work, { isCommitted, hold });
     if (earlier !== undefined) throw scheduledAlready(user_id, earlier);
     const done = `Will be erased at ${deletesAt.toISOString()}.`;
     const facts = { deletes_at: deletesAt };
@@ -89,7 +88,7 @@ export function restoreUser(shell: Shell, idOrEmail: string, options: OperatorOp
     const time = deletes_at.toISOString();
     throw new CommandError(`The account ${_id} cannot be restored: the time of its erasure, ${time}, has come.`);
   };
-  const change = async ({ client, stores, user, at, requestId, reason: why, audit }: AccountChange) => {
+  const change = async ({ transaction, stores, user, at, requestId, reason: why, audit }: AccountChange) => {
     const { _id: user_id, disabled_at, locale = 'en' } = user;
     const nextOrigin = () => eventOrigin({ requestId }, at, { entityId: v7 });
     const events = deletionCancelledEvents({ user_id, locale }, nextOrigin);
@@ -97,7 +96,7 @@ export function restoreUser(shell: Shell, idOrEmail: string, options: OperatorOp
       if (!(await stores.deletions.cancel(user, at, session, { isOperator: true }))) throw changedMeanwhile(user);
       for (const event of events) await stores.outbox.append(event, at, session);
     };
-    await runTransaction(client, work, { isCommitted: () => stores.outbox.exists(events[0].id) });
+    await transaction(work, { isCommitted: () => stores.outbox.exists(events[0].id) });
     audit({ event: 'account.deletion_cancelled', operator_reason: why });
     const still = disabled_at === undefined ? '' : ' It is still disabled.';
     return { json: { user_id, request_id: requestId }, text: `Restored.${still} Request id: ${requestId}` };

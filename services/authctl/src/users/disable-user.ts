@@ -1,4 +1,3 @@
-import { runTransaction } from '@auth-account/stores';
 import type { UserDocument } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
 import { CommandError } from '../cli/command-error.ts';
@@ -17,7 +16,7 @@ export function disableUser(shell: Shell, idOrEmail: string, options: OperatorOp
     if (disabled_at !== undefined) throw new CommandError(`The account ${_id} is disabled already.`);
   };
   const change = async (made: AccountChange) => {
-    const { client, stores, user, operator, at, requestId } = made;
+    const { transaction, stores, user, operator, at, requestId } = made;
     const { _id: user_id } = user;
     const disabled = { at, reason: options.reason, by: operator };
     const work = async (session: ClientSession) => {
@@ -27,7 +26,7 @@ export function disableUser(shell: Shell, idOrEmail: string, options: OperatorOp
     };
     const isCommitted = () => stores.users.isDisabledSince(user_id, at);
     const hold = stores.sessions.holdOf([user_id], shell.now);
-    const sessionIds = await runTransaction(client, work, { isCommitted, hold });
+    const sessionIds = await transaction(work, { isCommitted, hold });
     const facts = { disabled_at: at };
     return reportChange(shell, made, { event: 'account.disabled', sessionIds, reason, facts, done: 'Disabled.' });
   };

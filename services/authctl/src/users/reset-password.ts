@@ -1,6 +1,5 @@
 import { eventOrigin } from '@auth-account/messaging';
 import { passwordChangedEvents } from '@auth-account/messaging/account-events';
-import { runTransaction } from '@auth-account/stores';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { passwordFields } from '@auth-account/stores/users';
 import { voidHash } from '@auth-account/stores/void-hash';
@@ -28,7 +27,7 @@ export function resetPassword(shell: Shell, idOrEmail: string, options: ResetPas
     if (!options.yes) await shell.confirm(question);
   };
   const change = async (made: AccountChange) => {
-    const { client, stores, user, at, requestId } = made;
+    const { transaction, stores, user, at, requestId } = made;
     const { _id: user_id, locale = 'en' } = user;
     const password_hash = voidHash(user.password_hash);
     const nextOrigin = () => eventOrigin({ requestId }, at, { entityId: v7 });
@@ -44,7 +43,7 @@ export function resetPassword(shell: Shell, idOrEmail: string, options: ResetPas
     };
     const isCommitted = () => stores.users.hasPasswordHash(user_id, password_hash);
     const hold = stores.sessions.holdOf([user_id], shell.now);
-    const { sessionIds, invites_revoked } = await runTransaction(client, work, { isCommitted, hold });
+    const { sessionIds, invites_revoked } = await transaction(work, { isCommitted, hold });
     const done = `The password is void until it is reset in the app ("forgotten password"). Invites revoked: ${invites_revoked}.`;
     const facts = { password_changed_at: at, invites_revoked };
     const audited = { invites_revoked };
