@@ -9,12 +9,9 @@ const read = (path: string) => readFileSync(new URL(path, docs), 'utf8');
 
 /** Spans that name a command and are not to be run as they stand. */
 const mentions: readonly string[] = [
-  'authctl keys generate access',
-  'authctl keys rotate access --prune',
   'authctl probe',
   'authctl probe --api-url https://api.example.com',
   'authctl probe --interval',
-  'authctl sessions revoke',
   'kubectl drain',
 ];
 
