@@ -11,6 +11,7 @@ export const checks: Readonly<Record<string, readonly [string, ...string[]]>> = 
   secrets: ['node', 'test/tools/checks/check-secrets.ts'],
   // The rule's first commit: earlier subjects are as they are.
   commits: ['node', 'test/tools/checks/check-commits.ts', '4d1a35ee6c6a8205f3198699aeaf1d19052f103b'],
+  house: ['node', 'test/tools/checks/check-house.ts'],
   github: ['node', 'test/tools/checks/check-github.ts'],
   alerts: ['node', 'test/tools/observability/check-alerts.ts'],
   chart: ['node', 'test/tools/chart/check-chart.ts'],

@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 
 /** The repository as a text in it may cite it. */
@@ -82,4 +83,25 @@ export function findBrokenCitations(source: string, from: string, pages: Pages):
     ...names.map(([whole]) => `${whole}: names no file`),
     ...adrs.map(([whole]) => `${whole}: there is no such ADR`),
   ];
+}
+
+/** Files in which people and programs write prose. */
+const textForm = /(?:\.(?:md|tsx?|[mc]?js|json|ya?ml|sh|tpl|py|go|html|txt)|Dockerfile|\.ci\/run)$/;
+/** Files whose citations are broken on purpose, and one that is too long to have any. */
+const aside = /^(?:test\/tools\/checks\/(?:fixtures\/|docs-paths\.test\.ts)|package-lock\.json$)/;
+
+/** The files of the working directory. */
+export function pagesHere(): Pages {
+  const adrs = readdirSync('docs/adr');
+  const read = (path: string) => readFileSync(path, 'utf8');
+  return { exists: existsSync, read, hasAdr: (number) => adrs.some((name) => name.startsWith(`${number}-`)) };
+}
+
+/** Returns the broken citations of these files of the working directory, each with its file first. */
+export function findBrokenInFiles(paths: readonly string[]): string[] {
+  const pages = pagesHere();
+  const texts = paths.filter((path) => textForm.test(path) && !aside.test(path));
+  return texts.flatMap((path) =>
+    findBrokenCitations(pages.read(path), path, pages).map((fault) => `${path}: ${fault}`),
+  );
 }

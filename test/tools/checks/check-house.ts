@@ -1,0 +1,184 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { findBrokenInFiles } from './citations.ts';
+
+/**
+ * `npm run check house`: measures what weighs on a reader of the repository, of the files that git has or would take.
+ * Prints a table, and fails where a measure is above its limit: the aim, or until that is reached `allowed`, which is
+ * only ever lowered. With `--list` this program also prints what it counted.
+ */
+interface Measure {
+  readonly name: string;
+  readonly how: string;
+  readonly aim: number;
+  /** Limit while the aim is not reached. */
+  readonly allowed?: number;
+  /** Returns what was counted, a text for each, or a number. */
+  readonly count: () => readonly string[] | number;
+}
+
+const git = ['ls-files', '--cached', '--others', '--exclude-standard'];
+const files = execFileSync('git', git, { encoding: 'utf8' }).split('\n').filter(existsSync);
+const read = (path: string) => readFileSync(path, 'utf8');
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+const linesOf = (path: string) => read(path).split('\n').length - 1;
+
+/** Pages that are generated as a whole. */
+const generatedPages = ['docs/errors.md', 'docs/benchmarks.md', 'docs/mutation.md'];
+
+function wordsByHand(): number {
+  const pages = files.filter((path) => path.endsWith('.md') && !generatedPages.includes(path));
+  const byHand = (page: string) => page.replaceAll(/<!-- ([\w-]+):start -->[\s\S]*?<!-- \1:end -->/g, '');
+  return sum(pages.map((path) => byHand(read(path)).match(/\S+/g)?.length ?? 0));
+}
+
+const isProduction = (path: string) =>
+  /^(?:libs|services)\/.+(?<!\.d|\.test|\.fixture)\.tsx?$/.test(path) && !/\/(?:test|fixtures)\//.test(path);
+const production = files.filter(isProduction);
+const specifierForm = /(?:\bfrom|\bimport|\bimport\(|new URL\()\s*'(\.{1,2}\/[^']+|@auth-account\/[^']+)'/g;
+
+/** Entries of the packages by the name that imports them: `@auth-account/stores/users` → its file. */
+function entriesOfPackages(): ReadonlyMap<string, string> {
+  const entries = new Map<string, string>();
+  for (const manifest of files.filter((path) => /^(?:libs|services)\/[^/]+\/package\.json$/.test(path))) {
+    const { name, exports = {} } = JSON.parse(read(manifest)) as { name: string; exports?: Record<string, string> };
+    for (const [key, target] of Object.entries(exports)) {
+      const [before = '', after] = posix.join(posix.dirname(manifest), target).split('*');
+      const matching = production.filter((path) => path.startsWith(before) && path.endsWith(after ?? ''));
+      for (const path of after === undefined ? [before] : matching) {
+        const part = after === undefined ? '' : path.slice(before.length, path.length - after.length);
+        entries.set(posix.join(name, key.replace('*', part)), path);
+      }
+    }
+  }
+  return entries;
+}
+
+function smallBesideOnlyImporter(): string[] {
+  const entries = entriesOfPackages();
+  const published = new Set(entries.values());
+  const importers = new Map<string, Set<string>>();
+  for (const path of production) {
+    for (const [, specifier = ''] of read(path).matchAll(specifierForm)) {
+      const isRelative = specifier.startsWith('.');
+      const target = isRelative ? posix.join(posix.dirname(path), specifier) : entries.get(specifier);
+      if (target !== undefined) importers.set(target, (importers.get(target) ?? new Set()).add(path));
+    }
+  }
+  return production.filter((path) => {
+    const [only, ...others] = importers.get(path) ?? [];
+    const isAside = /(?:^|\/)(?:index|main)\.tsx?$|\/bin\//.test(path) || published.has(path);
+    const isAlone = only !== undefined && others.length === 0 && posix.dirname(only) === posix.dirname(path);
+    return isAlone && !isAside && linesOf(path) <= 40;
+  });
+}
+
+/** A function that returns the type without its one maker, or a transaction of that form with the bare function. */
+const transactionForm = /\): RunTransaction (?:\{|=>)(?!\s*return createTransactionRunner\()|=> runTransaction\(\w/;
+
+/** Imports of values by which a file opens connections, or accepts them. */
+const networkForm =
+  /^import (?!type\b)([^;]*?) from '((?:node:)?(?:https?|http2|net|tls)|undici|ws|axios|socket\.io-client)'/gm;
+const loadForm = /\b(?:import|require)\('(?:(?:node:)?(?:https?|http2|net|tls)|undici|ws|axios)'\)/;
+/** What accepts connections, or opens none. */
+const serverSide = /^(?:type .*|createServer|createSecureServer|Server|WebSocketServer|STATUS_CODES|isIP\w*)$/;
+const globalForm = /(?<![.\w'])(?:globalThis\.)?fetch\(|\b(?:new|extends) (?:globalThis\.)?(?:WebSocket|EventSource)\b/;
+/** Signatures of methods by that name, and comments. */
+const noCallForm = /^\s*(?:async )?fetch\([^)]*\)(?:: .*)? \{$|^\s*(?:\/\/|\/?\*).*$/gm;
+
+const networkNames = (text: string) =>
+  [...text.matchAll(networkForm)].flatMap(([, names = '', module]) => {
+    if (module === 'node:tls' && names === 'tls') return []; // a namespace for certificates
+    return names
+      .replaceAll(/[{}]/g, '')
+      .split(',')
+      .map((name) => name.trim())
+      .filter((name) => name !== '');
+  });
+
+function opensConnections(text: string): boolean {
+  const isImported = networkNames(text).some((name) => !serverSide.test(name));
+  return isImported || loadForm.test(text) || globalForm.test(text.replaceAll(noCallForm, ''));
+}
+
+/** Fixtures, and files whose program runs elsewhere: a peer's server, in a browser, in a pod of a service. */
+const elsewhere =
+  /^test\/tools\/(?:checks\/fixtures|bench\/peers)\/|^test\/integration\/client\/browser\.test\.ts$|\/steps\/network-policy\.ts$/;
+const tests = files.filter((path) => /^test\/.+\.[cm]?[jt]s$/.test(path) && !elsewhere.test(path));
+const opening = tests.filter((path) => opensConnections(read(path)));
+const isServer = (path: string) => networkNames(read(path)).some((name) => /^createServer\b|Server$/.test(name));
+
+const measures: readonly Measure[] = [
+  {
+    name: 'citations of what is not here',
+    how: 'of pages, headings and ADRs, in comments and pages (citations.ts)',
+    aim: 0,
+    count: () => findBrokenInFiles(files),
+  },
+  {
+    name: 'words of Markdown by hand',
+    how: 'all *.md without generated pages and parts',
+    aim: 55_000,
+    allowed: 73_000,
+    count: wordsByHand,
+  },
+  {
+    name: 'lines of test/tools',
+    how: 'of all files, those of lock files included',
+    aim: 28_500,
+    count: () => sum(files.filter((path) => path.startsWith('test/tools/')).map(linesOf)),
+  },
+  {
+    name: 'small files beside their only importer',
+    how: 'of at most 40 lines, in libs and services; tests, entries, index, main and bin aside',
+    aim: 8,
+    allowed: 40,
+    count: smallBesideOnlyImporter,
+  },
+  {
+    name: 'places that make a RunTransaction',
+    how: 'files of libs and services with a function of that type, or one around runTransaction',
+    aim: 1,
+    allowed: 2,
+    count: () => production.filter((path) => transactionForm.test(read(path))),
+  },
+  {
+    name: 'clients of tests and tools',
+    how: 'files of test/ that import what opens connections (node:http, net, ws …), or use fetch or WebSocket',
+    aim: 4,
+    allowed: 48,
+    count: () => opening.filter((path) => !isServer(path)),
+  },
+  {
+    name: 'stand-ins that also connect',
+    how: 'the same, in files that accept connections too: proxies, mostly',
+    aim: 8,
+    allowed: 9,
+    count: () => opening.filter(isServer),
+  },
+  {
+    name: 'use cases that do all five steps by hand',
+    how: 'files of services/api/src/usecases that name OutboxStore or publishEvent',
+    aim: 0,
+    allowed: 9,
+    count: () =>
+      production.filter((path) => path.includes('api/src/usecases/') && /OutboxStore|publishEvent/.test(read(path))),
+  },
+];
+
+const isListed = process.argv.includes('--list');
+const row = (measured: unknown, aim: unknown, text: string) =>
+  console.log(`${String(measured).padStart(8)}  ${String(aim).padStart(6)}  ${text}`);
+row('measured', 'aim', '');
+for (const { name, how, aim, allowed = aim, count } of measures) {
+  const counted = count();
+  const [measured, places] = typeof counted === 'number' ? [counted, []] : [counted.length, counted];
+  const limit = Math.max(aim, allowed);
+  const isTooMuch = measured > limit;
+  row(measured, aim, limit > aim ? `${name} (allowed until the aim is reached: ${limit})` : name);
+  row('', '', `  ${how}`);
+  if (isTooMuch) row('', '', `  TOO MUCH: at most ${limit}`);
+  for (const place of isListed || isTooMuch ? places : []) row('', '', `    ${place}`);
+  if (isTooMuch) process.exitCode = 1;
+}
