@@ -14,6 +14,11 @@ export interface RequestExample {
 export interface Route {
   readonly operationId: string;
   readonly tag: 'Accounts' | 'Sessions' | 'Groups' | 'Invites' | 'Keys';
+  /**
+   * Method of the client for apps (`libs/client`), which is generated: `sessions.revoke`. `core`: the client's own code
+   * calls it. Null: no app does.
+   */
+  readonly client: string | null;
   readonly summary: string;
   /** CommonMark. */
   readonly description: string;

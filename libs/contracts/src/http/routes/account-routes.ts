@@ -21,6 +21,7 @@ export const accountRoutes = {
   registerAccount: {
     operationId: 'registerAccount',
     tag: 'Accounts',
+    client: 'core',
     summary: 'Create an account',
     description:
       'Creates a user and either a new space (`CREATE_NEW_HOME`, `CREATE_NEW_OFFICE`) or a membership in the group of ' +
@@ -49,6 +50,7 @@ export const accountRoutes = {
   findAccount: {
     operationId: 'findAccount',
     tag: 'Accounts',
+    client: 'account.find',
     summary: 'Show the caller’s account',
     description:
       'The account as its owner sees it. `password_changed_at` is `created_at` as long as the password is the first one.',
@@ -69,6 +71,7 @@ export const accountRoutes = {
   changeAccount: {
     operationId: 'changeAccount',
     tag: 'Accounts',
+    client: 'account.change',
     summary: 'Change the caller’s name or language',
     description:
       'A field that is absent stays as it is, and null removes its value. The members of the group see the name, and ' +
@@ -93,6 +96,7 @@ export const accountRoutes = {
   changePassword: {
     operationId: 'changePassword',
     tag: 'Accounts',
+    client: 'account.changePassword',
     summary: 'Change the password',
     description:
       'All other sessions of the caller end, and their streams close with 4001 `SESSION_REVOKED`; this one goes on. A ' +
@@ -115,6 +119,7 @@ export const accountRoutes = {
   exportAccount: {
     operationId: 'exportAccount',
     tag: 'Accounts',
+    client: 'account.exportData',
     summary: 'Export everything that is held of the caller',
     description:
       'Account, membership, sessions and the invites that the caller has made: the newest 10,000 of sessions that are ' +

@@ -32,6 +32,7 @@ export const deletionRoutes = {
   scheduleDeletion: {
     operationId: 'scheduleDeletion',
     tag: 'Accounts',
+    client: 'account.delete',
     summary: 'Delete the caller’s account',
     description:
       'Ends all sessions at once; their streams close with 4001 `SESSION_REVOKED`. The account is erased at `deletes_at`, ' +
@@ -51,6 +52,7 @@ export const deletionRoutes = {
   requestDeletion: {
     operationId: 'requestDeletion',
     tag: 'Accounts',
+    client: 'account.deletion.request',
     summary: 'Ask for a code to delete an account',
     description:
       'For whoever has no app any more, such as on a page of the web: the app deletes the account with the password. Sends ' +
@@ -69,6 +71,7 @@ export const deletionRoutes = {
   resendDeletion: {
     operationId: 'resendDeletion',
     tag: 'Accounts',
+    client: 'account.deletion.resend',
     summary: 'Send the code to delete an account again',
     description: 'Sends the same code once more: three times at most, 60 s apart (429 before `resend_at`).',
     method: 'post',
@@ -84,6 +87,7 @@ export const deletionRoutes = {
   confirmDeletion: {
     operationId: 'confirmDeletion',
     tag: 'Accounts',
+    client: 'account.deletion.confirm',
     summary: 'Delete an account with the code',
     description:
       'Has the effect of a deletion with the password: all sessions end, and the account is erased at `deletes_at`. ' +
@@ -101,6 +105,7 @@ export const deletionRoutes = {
   restoreAccount: {
     operationId: 'restoreAccount',
     tag: 'Accounts',
+    client: 'account.restore',
     summary: 'Keep an account that is about to be deleted',
     description:
       'Cancels the deletion, if its time has not come. It opens no session: the app logs in afterwards. Tries count ' +

@@ -30,6 +30,7 @@ export const emailRoutes = {
   requestEmailVerification: {
     operationId: 'requestEmailVerification',
     tag: 'Accounts',
+    client: 'account.emailVerification.request',
     summary: 'Ask for a code to verify the address',
     description:
       'Sends a code of 8 digits to the address of the account, which is good for 10 minutes; also to an address that is ' +
@@ -45,6 +46,7 @@ export const emailRoutes = {
   resendEmailVerification: {
     operationId: 'resendEmailVerification',
     tag: 'Accounts',
+    client: 'account.emailVerification.resend',
     summary: 'Send the code to verify the address again',
     description: `${resent} It takes no access token, as the confirmation.`,
     method: 'post',
@@ -60,6 +62,7 @@ export const emailRoutes = {
   confirmEmailVerification: {
     operationId: 'confirmEmailVerification',
     tag: 'Accounts',
+    client: 'account.emailVerification.confirm',
     summary: 'Verify the address with the code',
     description:
       'Needs no access token, only the challenge’s id and the code: where verified addresses are required, a login ' +
@@ -83,6 +86,7 @@ export const emailRoutes = {
   requestEmailChange: {
     operationId: 'requestEmailChange',
     tag: 'Accounts',
+    client: 'account.emailChange.request',
     summary: 'Ask for a code to change the address',
     description:
       'Sends a code of 8 digits to the new address, which is good for 10 minutes; an earlier code for a change is void. If ' +
@@ -101,6 +105,7 @@ export const emailRoutes = {
   resendEmailChange: {
     operationId: 'resendEmailChange',
     tag: 'Accounts',
+    client: 'account.emailChange.resend',
     summary: 'Send the code to change the address again',
     description: resent,
     method: 'post',
@@ -116,6 +121,7 @@ export const emailRoutes = {
   confirmEmailChange: {
     operationId: 'confirmEmailChange',
     tag: 'Accounts',
+    client: 'account.emailChange.confirm',
     summary: 'Change the address with the code',
     description:
       'The new address is verified by it. All other sessions of the caller end, and their streams close with 4001 ' +
@@ -140,6 +146,7 @@ export const emailRoutes = {
   undoEmailChange: {
     operationId: 'undoEmailChange',
     tag: 'Accounts',
+    client: 'account.emailChange.undo',
     summary: 'Undo a change of the address',
     description:
       'With the token of the notice to the old address, for 72 hours: that address holds again, and every change after it ' +

@@ -30,6 +30,7 @@ export const groupRoutes = {
   findCurrentGroup: {
     operationId: 'findCurrentGroup',
     tag: 'Groups',
+    client: 'group.find',
     summary: 'Show the caller’s group',
     description:
       'The group, the effect of its type on stock, and its members, longest-standing first. Names are null if unset.',
@@ -50,6 +51,7 @@ export const groupRoutes = {
   renameGroup: {
     operationId: 'renameGroup',
     tag: 'Groups',
+    client: 'group.rename',
     summary: 'Name the group',
     description:
       'For the owner of the group. The members see the name, and so does whoever previews an invite into the group.',
@@ -72,6 +74,7 @@ export const groupRoutes = {
   handOverGroup: {
     operationId: 'handOverGroup',
     tag: 'Groups',
+    client: 'group.handOver',
     summary: 'Make another member the owner',
     description:
       'For the owner of the group, who is a member afterwards. No session ends, and no token changes: they say nothing ' +
@@ -93,6 +96,7 @@ export const groupRoutes = {
   acceptInvite: {
     operationId: 'acceptInvite',
     tag: 'Groups',
+    client: 'invites.accept',
     summary: 'Move into the group of an invite',
     description:
       `Moves the caller out of the present group into the one that the invite leads to, as a member. ${moved}\n\n` +
@@ -126,6 +130,7 @@ export const groupRoutes = {
   leaveGroup: {
     operationId: 'leaveGroup',
     tag: 'Groups',
+    client: 'group.leave',
     summary: 'Leave the group for a new household',
     description:
       `Moves the caller into a new HOME space of their own. ${moved}\n\n` +
@@ -143,6 +148,7 @@ export const groupRoutes = {
   removeMember: {
     operationId: 'removeMember',
     tag: 'Groups',
+    client: 'group.removeMember',
     summary: 'Remove a member',
     description:
       'For the owner of the group. The member moves into a new HOME space, as if they had left, and the invite that ' +

@@ -18,6 +18,7 @@ export const inviteRoutes = {
   createInvite: {
     operationId: 'createInvite',
     tag: 'Invites',
+    client: 'invites.create',
     summary: 'Invite into the group',
     description:
       'Creates an invite into the caller’s group; only its owner can. Anyone who has the token can join: by registering ' +
@@ -43,6 +44,7 @@ export const inviteRoutes = {
   listInvites: {
     operationId: 'listInvites',
     tag: 'Invites',
+    client: 'invites.list',
     summary: 'List the group’s invites',
     description:
       'All valid invites, and the 100 newest of those that are over, newest first; only the owner of the group sees ' +
@@ -58,6 +60,7 @@ export const inviteRoutes = {
   findInvite: {
     operationId: 'findInvite',
     tag: 'Invites',
+    client: 'invites.find',
     summary: 'What an invite leads to',
     description:
       'For an app that was opened by an invite and shows it before there is an account. The answer has the ' +
@@ -76,6 +79,7 @@ export const inviteRoutes = {
   revokeInvite: {
     operationId: 'revokeInvite',
     tag: 'Invites',
+    client: 'invites.revoke',
     summary: 'Revoke an invite',
     description:
       'After this answer nobody can join with the invite; members who have joined stay. Only the owner of the group can ' +

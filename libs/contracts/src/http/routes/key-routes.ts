@@ -5,6 +5,7 @@ import type { Route } from '../route.ts';
 /** The metadata, whichever of its two addresses a library asks. */
 const metadata = {
   tag: 'Keys',
+  client: null,
   method: 'get',
   auth: 'none',
   headers: [],
@@ -24,6 +25,7 @@ export const keyRoutes = {
   listPublicKeys: {
     operationId: 'listPublicKeys',
     tag: 'Keys',
+    client: null,
     summary: 'Public keys of the access tokens',
     description:
       'The JSON Web Key Set (RFC 7517) by which other services verify access tokens. It may be cached for 300 s; a ' +

@@ -15,6 +15,7 @@ export const passwordResetRoutes = {
   requestPasswordReset: {
     operationId: 'requestPasswordReset',
     tag: 'Accounts',
+    client: 'account.passwordReset.request',
     summary: 'Ask for a code to reset the password',
     description:
       'Sends a code of 8 digits to the address, which is good for 10 minutes. The answer is the same for an address ' +
@@ -34,6 +35,7 @@ export const passwordResetRoutes = {
   resendPasswordReset: {
     operationId: 'resendPasswordReset',
     tag: 'Accounts',
+    client: 'account.passwordReset.resend',
     summary: 'Send the code to reset the password again',
     description:
       'Sends the same code once more: three times at most, 60 s apart (429 before `resend_at`). It does not live longer ' +
@@ -51,6 +53,7 @@ export const passwordResetRoutes = {
   confirmPasswordReset: {
     operationId: 'confirmPasswordReset',
     tag: 'Accounts',
+    client: 'account.passwordReset.confirm',
     summary: 'Reset the password with the code',
     description:
       'Sets the password. All sessions of the account end, and their streams close with 4001 `SESSION_REVOKED`; all open ' +

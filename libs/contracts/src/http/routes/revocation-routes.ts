@@ -7,6 +7,7 @@ export const revocationRoutes = {
   readRevocations: {
     operationId: 'readRevocations',
     tag: 'Keys',
+    client: null,
     summary: 'Learn which access tokens are revoked',
     description:
       'For services that verify access tokens and cannot reach Redis. Asked a few times a second, it returns what was ' +

@@ -26,6 +26,7 @@ export const sessionRoutes = {
   logIn: {
     operationId: 'logIn',
     tag: 'Sessions',
+    client: 'core',
     summary: 'Open a session',
     description:
       'Exchanges e-mail address and password for an access token and a refresh token. One session per user and device: ' +
@@ -65,6 +66,7 @@ export const sessionRoutes = {
   refreshTokens: {
     operationId: 'refreshTokens',
     tag: 'Sessions',
+    client: 'core',
     summary: 'Get the next token pair',
     description:
       'Exchanges a refresh token for a new pair. A lost answer costs nothing: the same token may be sent again. A token ' +
@@ -92,6 +94,7 @@ export const sessionRoutes = {
   logOut: {
     operationId: 'logOut',
     tag: 'Sessions',
+    client: 'core',
     summary: 'End a session',
     description:
       'Revokes the session of the refresh token, if it is one of the caller’s, and closes its push stream with code 1000 ' +
@@ -109,6 +112,7 @@ export const sessionRoutes = {
   logOutAll: {
     operationId: 'logOutAll',
     tag: 'Sessions',
+    client: 'sessions.revokeAll',
     summary: 'End all sessions',
     description:
       'Revokes every session of the caller, or with `except_current` every other one. Streams close with 4001 ' +
@@ -131,6 +135,7 @@ export const sessionRoutes = {
   listSessions: {
     operationId: 'listSessions',
     tag: 'Sessions',
+    client: 'sessions.list',
     summary: 'List the devices that are logged in',
     description: 'The caller’s live sessions, most recently used first. It never has a token.',
     method: 'get',
@@ -150,6 +155,7 @@ export const sessionRoutes = {
   revokeSession: {
     operationId: 'revokeSession',
     tag: 'Sessions',
+    client: 'sessions.revoke',
     summary: 'End the session of a device',
     description:
       'Revokes one of the caller’s sessions by its id. Its stream closes with 4001 `SESSION_REVOKED`, the caller’s own ' +
