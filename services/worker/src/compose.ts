@@ -22,14 +22,14 @@ import {
   type Stores,
 } from '@auth-account/stores';
 import { countHolds, type Logger, type Metrics } from '@auth-account/telemetry';
-import { createEmailCodes, readSecret, watchKeys } from '@auth-account/tokens';
+import { createEmailChangeTokens, createEmailCodes, readSecret, watchKeys } from '@auth-account/tokens';
 import { MongoClient } from 'mongodb';
+import { createDelivery, type MailParts } from './compose/delivery.ts';
 import type { WorkerConfig, workerConfig } from './config.ts';
-import { createDelivery, type MailPort } from './delivery/delivery.ts';
 import { createReconcile } from './deny-list/reconcile.ts';
 import { createErasure } from './erasure/create-erasure.ts';
 import { createForceLogoutConsumer } from './force-logout/force-logout-consumer.ts';
-import { openMail } from './mail/open-mail.ts';
+import { loadMailTemplates } from './mail/mail-templates.ts';
 import { createOutboxBacklog } from './relay/outbox-backlog.ts';
 import { createOutboxRelease } from './relay/outbox-release.ts';
 import { createRelay } from './relay/relay.ts';
@@ -92,7 +92,7 @@ function whenReady(redis: RedisClient, run: () => void): void {
 }
 
 /** Wires the events' way from the outbox to their subscribers. Except for the relay its pollers need MongoDB only. */
-function composeEvents(shared: Shared, mail: MailPort) {
+function composeEvents(shared: Shared, mail: MailParts) {
   const { config, stores, adding, metrics, registry, logger, now } = shared;
   const { outbox, deadLetters, subscribers } = stores;
   const intervalMs = config.RELAY_INTERVAL_MS;
@@ -102,9 +102,6 @@ function composeEvents(shared: Shared, mail: MailPort) {
 
   const delivery = createDelivery({
     ...shared,
-    outbox,
-    deadLetters,
-    subscribers,
     mail,
     onError: createErrorLog(logger, 'delivery'),
   });
@@ -172,7 +169,11 @@ function composeReconcile(shared: Shared, denyList: DenyList, lifetimeMs: number
 export async function compose({ config, logger, metrics: serviceMetrics }: Context): Promise<ServiceParts> {
   // Keys and templates are read first, so that a problem with them shows before any connection is open.
   const serverKeys = await watchKeys(config.SERVER_KEYS_FILE, { check: createEmailCodes, logger });
-  const mail = await openMail({ config, keys: serverKeys });
+  const mail = {
+    renderMail: await loadMailTemplates(config.MAIL_TEMPLATES_DIR),
+    emailCodes: createEmailCodes(serverKeys),
+    emailChangeTokens: createEmailChangeTokens(serverKeys),
+  };
   const { mongo, denying, adding, consuming } = openConnections(config, logger);
   const keys = redisKeys(config.KEY_PREFIX);
   const db = mongo.db(config.MONGODB_DATABASE);
@@ -194,12 +195,7 @@ export async function compose({ config, logger, metrics: serviceMetrics }: Conte
     now,
   };
 
-  const {
-    delivery,
-    relay,
-    pollers: eventPollers,
-    releaseOutbox,
-  } = composeEvents(shared, mail.open({ ...stores, now }));
+  const { delivery, relay, pollers: eventPollers, releaseOutbox } = composeEvents(shared, mail);
   const lifetimeMs = denialLifetimeMs(longestTokenSeconds(config));
   const denyList = createDenyList(denying, keys, lifetimeMs);
   const reconcile = composeReconcile(shared, denyList, lifetimeMs, releaseOutbox);

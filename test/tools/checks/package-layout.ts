@@ -12,7 +12,8 @@ const testPattern = /\.(test|fixture)\.ts$/;
 
 /**
  * Finds folders of one package that import each other, directly or by way of others: each loop once, as its folders in
- * order. Files next to the folders, such as `compose.ts`, don't count: they wire the folders.
+ * order. Files next to the folders, such as `compose.ts`, don't count: they wire the folders. `compose/` does, so that no
+ * folder imports what wires it.
  */
 export function findFolderLoops(modules: readonly CruisedModule[]): string[] {
   const imports = importsOfFolders(modules);

@@ -248,9 +248,7 @@ const deliver = 'services/worker/src/delivery';
 
 const outbox: Area = {
   name: 'outbox',
-  covers:
-    'the outbox store, the queues and the event of `libs/messaging`, the relay and the delivery of the worker but for ' +
-    '`delivery.ts`, which wires them',
+  covers: 'the outbox store, the queues and the event of `libs/messaging`, the relay and the delivery of the worker',
   needsServers: true,
   aim: usualAim,
   parts: [
@@ -263,17 +261,14 @@ const outbox: Area = {
       ],
     },
     {
-      sources: [
-        'services/worker/src/relay/{relay,enqueue}.ts',
-        `${deliver}/{fan-out,job-states,bury-failed-job,parking}.ts`,
-      ],
+      sources: ['services/worker/src/relay/{relay,enqueue}.ts', `${deliver}/{fan-out,bury-failed-job,parking}.ts`],
       tests: ['test/integration/worker/relay-steps.test.ts'],
     },
     {
       sources: ['services/worker/src/relay/outbox-release.ts'],
       tests: ['services/worker/src/relay/outbox-release.test.ts'],
     },
-    ...['{backoff,retry-after}', '{attempt-recorder,deliver-event}'].map((names) => ({
+    ...['backoff', '{attempt-recorder,deliver-event}'].map((names) => ({
       sources: [`${deliver}/${names}.ts`],
       tests: [`${deliver}/${names}.test.ts`],
     })),

@@ -33,6 +33,14 @@ export interface DeliverEventDeps {
   readonly now: () => Date;
 }
 
+/** Everything that attempts to deliver have in common. */
+export interface AttemptDeps extends Omit<DeliverEventDeps, 'subscriber' | 'send' | 'onThrottled' | 'onExpired'> {
+  readonly timeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly concurrency: number;
+  readonly metrics: WorkerMetrics;
+}
+
 type FailedAttempt = DeliveryAttempt & { readonly error: string };
 
 type EventJob = Pick<Job<AuthEvent>, 'id' | 'data' | 'timestamp' | 'attemptsMade'>;

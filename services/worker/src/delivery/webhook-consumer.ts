@@ -1,13 +1,10 @@
 import type { WebhookSubscriber } from '../config.ts';
 import { maximumRetryAfterMs } from './backoff.ts';
-import { createDeliverEvent, type DeliverEventDeps } from './deliver-event.ts';
+import { type AttemptDeps, createDeliverEvent } from './deliver-event.ts';
 import { type ConsumerOptions, createJobConsumer, type HoldableConsumer } from './event-consumers.ts';
 import { createWebhookSender, type WebhookOptions } from './webhook.ts';
 
-export interface WebhookConsumerDeps extends Omit<DeliverEventDeps, 'subscriber' | 'send' | 'onThrottled'> {
-  readonly timeoutMs: number;
-  readonly connectTimeoutMs: number;
-  readonly concurrency: number;
+export interface WebhookConsumerDeps extends AttemptDeps {
   readonly sealSecret?: WebhookOptions['sealSecret'] | undefined;
 }
 

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { createRegisteredEvent } from '@auth-account/messaging';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { createWebhookSender } from './webhook.ts';
+import { createWebhookSender, retryAfterMs } from './webhook.ts';
 
 const [secret, next] = [1, 2].map((byte) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`) as [string, string];
 const event = createRegisteredEvent(
@@ -183,4 +183,25 @@ describe('an attempt fails', () => {
     await sender.close();
     await failed;
   });
+});
+
+test.each([
+  ['120', 120_000],
+  ['0', 0],
+  ['Fri, 02 Jan 2026 03:05:05 GMT', 60_000],
+  ['Fri, 02 Jan 2026 03:00:00 GMT', 0],
+  ['Friday, 02-Jan-26 03:05:05 GMT', 60_000],
+  ['soon', undefined],
+  ['soon 5', undefined],
+  ['Fri Jan  2 03:05:05 2026', 60_000],
+  ['Sunny 2030', undefined],
+  ['Fri, 02 Abc 2026 03:05:05 GMT', undefined],
+  ['2026-01-02T03:05:05Z', undefined],
+  ['120s', undefined],
+  ['a120', undefined],
+  ['', undefined],
+  [undefined, undefined],
+  [['1', '2'], undefined],
+])('Retry-After %j asks for %j ms', (header, expected) => {
+  expect(retryAfterMs(header, new Date('2026-01-02T03:04:05Z'))).toBe(expected);
 });

@@ -1,7 +1,6 @@
 import type { SmtpSubscriber } from '@auth-account/config';
 import type { AuthEvent } from '@auth-account/contracts/events';
-import { createDeliverEvent } from '../delivery/deliver-event.ts';
-import type { AttemptDeps } from '../delivery/delivery.ts';
+import { type AttemptDeps, createDeliverEvent } from '../delivery/deliver-event.ts';
 import { type Consumer, type ConsumerOptions, createJobConsumer } from '../delivery/event-consumers.ts';
 import type { RenderMail } from './mail-templates.ts';
 import { isMailed, type MailEvent, type ReadMail } from './read-mail.ts';

@@ -1,9 +1,8 @@
-import { addEvents, type EventJob, eventJobId, isExpired } from '@auth-account/messaging';
+import { addEvents, type EventJob, type EventQueue, eventJobId, isExpired } from '@auth-account/messaging';
 import type { RedisClient } from '@auth-account/redis';
 import type { OutboxDocument } from '@auth-account/stores/documents';
 import { activeTraceparent, contextOf, inSpan } from '@auth-account/telemetry';
 import type { BuryFailedJob } from '../delivery/bury-failed-job.ts';
-import { findJobStates } from '../delivery/job-states.ts';
 import type { SubscriberQueue } from '../delivery/subscriber-queues.ts';
 
 export interface EnqueueDeps {
@@ -56,6 +55,28 @@ export function createEnqueue({ redis, buryFailedJob, now }: EnqueueDeps) {
     const rowsOf = (some: typeof jobs) => some.map(({ row }) => row);
     return { had: rowsOf(had), expired: rowsOf(expired), heldBack: rowsOf(heldBack) };
   };
+}
+
+/** A job's state. An `unfinished` one waits, is under way or comes again after a pause. */
+export type JobState = 'missing' | 'unfinished' | 'completed' | 'failed';
+
+/** Finds the states of jobs of a queue, in one round trip and in their order. */
+export async function findJobStates(
+  redis: RedisClient,
+  queue: EventQueue,
+  jobIds: readonly string[],
+): Promise<JobState[]> {
+  const pipeline = redis.pipeline();
+  // BullMQ's own `getState` is a script per job.
+  for (const id of jobIds) pipeline.hmget(queue.toKey(id), 'timestamp', 'finishedOn', 'returnvalue');
+  const answers = (await pipeline.exec()) ?? [];
+  return answers.map(([error, fields]) => {
+    if (error) throw error;
+    const [timestamp, finishedOn, returnValue] = fields as (string | null)[];
+    if (timestamp === null) return 'missing';
+    if (finishedOn === null) return 'unfinished';
+    return returnValue === null ? 'failed' : 'completed';
+  });
 }
 
 /** The event's job, in the trace of its request, of which the relay is a part. */

@@ -1,38 +1,30 @@
-import type { SmtpSubscriber } from '@auth-account/config';
-import { type AuthEvent, eventChannels } from '@auth-account/contracts/events';
+import { eventChannels } from '@auth-account/contracts/events';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
-import type { DeadLetterStore, OutboxStore, SubscriberStore } from '@auth-account/stores';
+import type { Stores } from '@auth-account/stores';
 import type { EventTaker } from '@auth-account/stores/documents';
 import type { Logger } from '@auth-account/telemetry';
-import type { EncryptionKey, WebhookSubscriber, WorkerConfig } from '../config.ts';
+import type { WorkerConfig } from '../config.ts';
+import { createAttemptRecorder } from '../delivery/attempt-recorder.ts';
+import { type BuryFailedJob, createBuryFailedJob } from '../delivery/bury-failed-job.ts';
+import type { AttemptDeps } from '../delivery/deliver-event.ts';
+import { type Consumer, createJobConsumer, createOutcomeConsumer } from '../delivery/event-consumers.ts';
+import { createFanOut } from '../delivery/fan-out.ts';
+import { createParking, type Parking } from '../delivery/parking.ts';
+import { createQueueRoom, type QueueRoom } from '../delivery/queue-room.ts';
+import { openSubscriberQueues, type SubscriberQueue, takersOf } from '../delivery/subscriber-queues.ts';
+import { createWebhookConsumer, type WebhookConsumer } from '../delivery/webhook-consumer.ts';
+import { createMailConsumer } from '../mail/mail-consumer.ts';
+import type { RenderMail } from '../mail/mail-templates.ts';
+import { createReadMail, type ReadMailDeps } from '../mail/read-mail.ts';
+import { createSealSecret } from '../mail/seal-secret.ts';
 import type { ErrorLog } from '../runtime/error-log.ts';
 import type { WorkerMetrics } from '../runtime/metrics.ts';
-import { createAttemptRecorder } from './attempt-recorder.ts';
-import { type BuryFailedJob, createBuryFailedJob } from './bury-failed-job.ts';
-import type { DeliverEventDeps } from './deliver-event.ts';
-import { type Consumer, type ConsumerOptions, createJobConsumer, createOutcomeConsumer } from './event-consumers.ts';
-import { createFanOut } from './fan-out.ts';
-import { createParking, type Parking } from './parking.ts';
-import { createQueueRoom, type QueueRoom } from './queue-room.ts';
-import { openSubscriberQueues, type SubscriberQueue, takersOf } from './subscriber-queues.ts';
-import { createWebhookConsumer, type WebhookConsumer, type WebhookConsumerDeps } from './webhook-consumer.ts';
 
 type Subscriber = WorkerConfig['EVENT_SUBSCRIBERS'][number];
 
-/** Everything that attempts to deliver have in common. */
-export interface AttemptDeps extends Omit<DeliverEventDeps, 'subscriber' | 'send' | 'onThrottled' | 'onExpired'> {
-  readonly timeoutMs: number;
-  readonly connectTimeoutMs: number;
-  readonly concurrency: number;
-  readonly metrics: WorkerMetrics;
-}
-
-/** The parts that know addresses and codes. */
-export interface MailPort {
-  /** Creates the consumer of a mail subscriber's queue. */
-  openConsumer(options: ConsumerOptions, smtp: SmtpSubscriber, deps: AttemptDeps): Consumer;
-  /** Creates the function that encrypts the secret of an event to the key; it returns undefined if there is none. */
-  openSealer(key: EncryptionKey): (event: AuthEvent) => Promise<string | undefined>;
+/** Everything that mails need beyond the stores and a server that takes them. */
+export interface MailParts extends Pick<ReadMailDeps, 'emailCodes' | 'emailChangeTokens'> {
+  readonly renderMail: RenderMail;
 }
 
 export interface DeliveryDeps {
@@ -42,10 +34,8 @@ export interface DeliveryDeps {
   /** Waits for Redis. */
   readonly consuming: RedisClient;
   readonly keys: RedisKeys;
-  readonly outbox: OutboxStore;
-  readonly deadLetters: DeadLetterStore;
-  readonly subscribers: SubscriberStore;
-  readonly mail: MailPort;
+  readonly stores: Stores;
+  readonly mail: MailParts;
   readonly metrics: WorkerMetrics;
   readonly logger: Logger;
   readonly onError: ErrorLog;
@@ -69,7 +59,8 @@ const fanOutConcurrency = 50;
  * worker here delivers a webhook's and sends the mails, and a subscriber of the kind `queue` consumes its own.
  */
 export function createDelivery(deps: DeliveryDeps): Delivery {
-  const { config, consuming, keys, outbox, deadLetters, metrics, logger, onError, now } = deps;
+  const { config, consuming, keys, stores, mail, metrics, logger, onError, now } = deps;
+  const { outbox, deadLetters } = stores;
   const takers = takersOf(config.EVENT_SUBSCRIBERS);
   const queues = openSubscriberQueues(config.EVENT_SUBSCRIBERS, deps);
   const room = createQueueRoom({ queues, redis: deps.adding, now });
@@ -77,7 +68,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   const buryFailedJob = createBuryFailedJob({ deadLetters, takers });
   const webhooks = new Map<string, WebhookConsumer>();
   const parking = createParking({
-    store: deps.subscribers,
+    store: stores.subscribers,
     webhooks: config.EVENT_SUBSCRIBERS.flatMap(({ name, kind }) => (kind === 'webhook' ? [name] : [])),
     onState(name, isParked) {
       metrics.parked.set({ subscriber: name }, isParked ? 1 : 0);
@@ -92,15 +83,21 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
     connectTimeoutMs: config.DELIVERY_CONNECT_TIMEOUT_MS,
     concurrency: config.DELIVERY_CONCURRENCY,
   };
+  const readMail = createReadMail({ ...stores, ...mail, now });
 
   const optionsOf = (queueName: string) => ({ queueName, connection: consuming, keys, onError });
   const consumersOf = (subscriber: Subscriber): Consumer[] => {
     const { name } = subscriber;
     const own = queues.filter((one) => one.subscriber === name).map(({ queue }) => queue);
     const options = own.map((queue) => optionsOf(queue.name));
-    if (subscriber.kind === 'smtp') return options.map((one) => deps.mail.openConsumer(one, subscriber, attempts));
+    if (subscriber.kind === 'smtp') {
+      const { renderMail } = mail;
+      return options.map((one) => createMailConsumer(one, subscriber, { ...attempts, readMail, renderMail }));
+    }
     if (subscriber.kind === 'webhook') {
-      const consumer = createWebhookConsumer(options, subscriber, { ...attempts, ...sealerFor(subscriber, deps.mail) });
+      const { encrypt_to } = subscriber;
+      const sealSecret = encrypt_to && createSealSecret(readMail, encrypt_to);
+      const consumer = createWebhookConsumer(options, subscriber, { ...attempts, sealSecret });
       webhooks.set(name, consumer);
       return [consumer];
     }
@@ -117,8 +114,4 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   );
   const consumers = [...fanOuts, ...config.EVENT_SUBSCRIBERS.flatMap(consumersOf)];
   return { takers, queues, room, consumers, buryFailedJob, parking };
-}
-
-function sealerFor({ encrypt_to }: WebhookSubscriber, mail: MailPort): Pick<WebhookConsumerDeps, 'sealSecret'> {
-  return encrypt_to === undefined ? {} : { sealSecret: mail.openSealer(encrypt_to) };
 }

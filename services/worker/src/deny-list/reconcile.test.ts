@@ -1,6 +1,6 @@
 import type { RevokedSession } from '@auth-account/stores';
 import { expect, test } from '@jest/globals';
-import { createOtherStreams } from './other-streams.ts';
+import { createOtherStreams } from './reconcile.ts';
 
 const logout: RevokedSession = {
   _id: 'tablet',
