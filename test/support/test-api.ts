@@ -9,7 +9,7 @@ import { createLogger, createMetrics, type Logger } from '@auth-account/telemetr
 import { MongoClient } from 'mongodb';
 import { type Answer, type SentRequest, send } from './http-client.ts';
 import { siblingSecretsFile } from './siblings.ts';
-import { testEnvironment, uniqueName } from './test-environment.ts';
+import { testEnvironment, uniqueName, unlimitedRequests } from './test-environment.ts';
 
 export { testEnvironment, uniqueName };
 
@@ -47,20 +47,8 @@ export function serviceEnvironment(name: string): Record<string, string> {
     REVOCATION_FEED_SECRETS_FILE: siblingSecretsFile(keysDir),
     // No shedding under load: other tests keep the machine busy.
     HASH_QUEUE_TIMEOUT_MS: '60000',
-    // All tests share one address.
-    REGISTER_LIMIT_PER_ADDRESS: '1000000',
-    REFRESH_LIMIT_PER_ADDRESS: '1000000',
-    INVITE_LIMIT_PER_ADDRESS: '1000000',
-    INVITE_CREATE_LIMIT_PER_USER: '1000000',
-    MOVE_LIMIT_PER_USER: '1000000',
-    EXPORT_LIMIT_PER_USER: '1000000',
-    WRITE_LIMIT_PER_SESSION: '1000000',
-    PASSWORD_CHANGE_LIMIT_PER_USER: '1000000',
-    DELETION_LIMIT_PER_USER: '1000000',
-    CODE_LIMIT_PER_ADDRESS: '1000000',
-    CODE_TRY_LIMIT_PER_ADDRESS: '1000000',
-    REVOCATION_LIMIT_PER_SIBLING: '1000000',
-    LOGIN_LIMIT_PER_ADDRESS: '1000000',
+    // All tests share one network.
+    ...unlimitedRequests,
   };
 }
 

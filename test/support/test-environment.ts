@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { requestLimits } from '../../services/api/src/limits/limits-table.ts';
 
 /** Returns the addresses of the shared servers of the test run, which the global set-up has set. */
 export function testEnvironment(): { mongodbUri: string; redisUrl: string; keysDir: string } {
@@ -11,3 +12,8 @@ export function testEnvironment(): { mongodbUri: string; redisUrl: string; keysD
 export function uniqueName(): string {
   return `test-${randomUUID().slice(0, 13)}`;
 }
+
+/** Settings under which no limit on requests is reached. */
+export const unlimitedRequests = Object.fromEntries(
+  Object.values(requestLimits).map(({ setting }) => [setting, '1000000']),
+);

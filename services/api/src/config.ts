@@ -9,7 +9,7 @@ import {
 } from '@auth-account/config';
 import { redisChecks } from '@auth-account/redis';
 import { type Static, Type } from 'typebox';
-import { limitConfig } from './limits/limit-config.ts';
+import { limitConfig } from './limits/limits-table.ts';
 
 const daySeconds = 86_400;
 

@@ -28,7 +28,7 @@ export const pushGatewayConfig = Type.Object({
     minimum: 1,
     default: 12_000,
     description:
-      'Handshakes of one address (IPv4 /32, IPv6 /64) a minute on one gateway. It is more than 10,000 phones behind one address need that reconnect at once',
+      'Handshakes from one network (IPv4 /32, IPv6 /64) in a minute on one gateway. It is more than 10,000 phones behind one network need that reconnect at once',
   }),
   RECONCILE_INTERVAL_MS: Type.Integer({
     minimum: 50,

@@ -2,8 +2,8 @@ import { createSecretKey, randomBytes } from 'node:crypto';
 import { createLimitKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import type { LimitRules } from '../../../services/api/src/limits/limit-config.ts';
 import { createLimits, type Limits } from '../../../services/api/src/limits/limits.ts';
+import { type LimitSettings, limitConfig, requestLimits } from '../../../services/api/src/limits/limits-table.ts';
 import type { RequestOrigin } from '../../../services/api/src/request/request-origin.ts';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
 
@@ -18,30 +18,7 @@ beforeEach(() => {
 afterAll(() => redis.disconnect());
 
 /** Limits that no test reaches. */
-const plenty: LimitRules = {
-  registerPerAddress: 999,
-  refreshPerAddress: 999,
-  findInvitePerAddress: 999,
-  createInvitePerUser: 999,
-  movePerUser: 999,
-  exportPerUser: 999,
-  writePerSession: 999,
-  passwordChangePerUser: 999,
-  deletionPerUser: 999,
-  codePerAddress: 999,
-  codePerAccount: 99,
-  codeTryPerAddress: 999,
-  revocationsPerSibling: 999,
-  login: {
-    perAddress: 999,
-    freeFailures: 9,
-    longestDelaySeconds: 900,
-    accountFreeFailures: 99,
-    accountLongestDelaySeconds: 30,
-    accountFailuresPerDay: 99,
-    knownFailuresPerDay: 99,
-  },
-};
+const plenty = Object.fromEntries(Object.keys(limitConfig).map((name) => [name, 999])) as unknown as LimitSettings;
 
 const originOf = (address: string): RequestOrigin => ({ requestId: 'r', address });
 const here = originOf('192.0.2.1');
@@ -51,14 +28,14 @@ const network = '192.0.2.1/32';
 const keys = () => createLimitKeys(prefix, () => secret);
 
 /** Creates limits with their own prefix in Redis, and the list of the rules that have refused. */
-function newLimits(change: Partial<LimitRules> = {}, readSecret = () => secret) {
+function newLimits(change: Partial<LimitSettings> = {}, readSecret = () => secret) {
   const refusals: unknown[] = [];
   const limits = createLimits({
     redis,
     keyPrefix: prefix,
     secret: readSecret,
-    rules: { ...plenty, ...change },
-    audit: (event, origin) => void refusals.push([event, origin]),
+    settings: { ...plenty, ...change },
+    onRefused: (rule, origin) => void refusals.push([rule, origin]),
     now: Date.now,
     onInsured: () => void refusals.push('Redis is away'),
   });
@@ -77,7 +54,7 @@ function expectRest(leftMs: number, seconds: number, begin: number): void {
 }
 
 const limited = { code: 'ERR-RATE-LIMITED' };
-const refusedBy = (rule: string, origin = here) => [{ event: 'limit.exceeded', reason: rule }, origin];
+const refusedBy = (rule: string, origin = here) => [rule, origin];
 
 /** Expects that the second try is refused, for the rest of the window, and a try of somebody else is not. */
 async function expectSecondRefused(
@@ -100,50 +77,43 @@ async function expectSecondRefused(
 }
 
 const [minute, hour, day] = [60, 3_600, 86_400];
+/** Names in Redis and lengths of the windows: a change would begin every count anew. */
+const written = {
+  ...{ register: ['register', hour], logIn: ['login', 15 * minute], refresh: ['refresh', minute] },
+  ...{ findInvite: ['invite', minute], createInvite: ['create-invite', hour], move: ['move', hour] },
+  ...{ write: ['write', minute], changePassword: ['password-change', day], orderDeletion: ['deletion', day] },
+  ...{ exportAccount: ['export', hour], askForCode: ['code', hour], tryCode: ['code-try', minute] },
+  readRevocations: ['revocations', minute],
+};
 
-describe('a limit of one request by network', () => {
-  test.each([
-    ['register', 'registerPerAddress', 'register_address', 'register', hour],
-    ['refresh', 'refreshPerAddress', 'refresh_address', 'refresh', minute],
-    ['findInvite', 'findInvitePerAddress', 'invite_address', 'invite', minute],
-    ['askForCode', 'codePerAddress', 'code_address', 'code', hour],
-    ['tryCode', 'codeTryPerAddress', 'code_try_address', 'code-try', minute],
-  ] as const)('%s: the second is refused', async (step, setting, rule, name, seconds) => {
-    const all = newLimits({ [setting]: 1 });
-    const key = `${keys().nameOf(name)}:${keys().tagOf('address', name, network)}`;
-    const take = (origin: RequestOrigin) => () => all.limits[step](origin);
-    await expectSecondRefused(all, { rule, seconds, key }, [take(here), take(elsewhere)]);
+describe('a limit of one request', () => {
+  test('has the name in Redis and the window that it always had', () => {
+    const rows = Object.entries(requestLimits).map(([name, { key, window }]) => [name, [key, window.seconds]]);
+    expect(Object.fromEntries(rows)).toMatchObject(written);
   });
 
-  test('logIn: the second is refused', async () => {
-    const all = newLimits({ login: { ...plenty.login, perAddress: 1 } });
-    const key = `${keys().nameOf('login')}:${keys().tagOf('address', 'login', network)}`;
-    const take = (origin: RequestOrigin) => async () => {
-      await all.limits.logIn({ email: 'cook@example.com', deviceId: undefined }, origin);
+  const names = Object.keys(requestLimits) as (keyof typeof requestLimits)[];
+  test.each(names)('%s: the second is refused', async (name) => {
+    const { rule, per, setting, key: part, window } = requestLimits[name];
+    const all = newLimits({ [setting]: 1 });
+    const take = (address: string, account: string) => async () => {
+      const origin = { ...here, address };
+      if (name === 'logIn') await all.limits.logIn({ email: account, deviceId: undefined }, origin);
+      else
+        await (all.limits[name] as (...args: unknown[]) => Promise<void>)(
+          ...(per === 'network' ? [] : [account]),
+          origin,
+        );
     };
-    const row = { rule: 'login_address', seconds: 15 * minute, key };
-    await expectSecondRefused(all, row, [take(here), take(elsewhere)]);
-  });
-});
-
-describe('a limit of one request by account', () => {
-  test.each([
-    ['createInvite', 'createInvitePerUser', 'invite_account', 'create-invite', hour],
-    ['move', 'movePerUser', 'move_account', 'move', hour],
-    ['exportAccount', 'exportPerUser', 'export_account', 'export', hour],
-    ['write', 'writePerSession', 'write_session', 'write', minute],
-    ['changePassword', 'passwordChangePerUser', 'password_account', 'password-change', day],
-    ['orderDeletion', 'deletionPerUser', 'deletion_account', 'deletion', day],
-    ['readRevocations', 'revocationsPerSibling', 'revocation_sibling', 'revocations', minute],
-  ] as const)('%s: the second is refused', async (step, setting, rule, name, seconds) => {
-    const all = newLimits({ [setting]: 1 });
-    const key = `${keys().nameOf(name)}:${keys().tagOf('account', name, 'cook@example.com')}`;
-    const take = (account: string) => () => all.limits[step](account, here);
-    await expectSecondRefused(all, { rule, seconds, key }, [take('cook@example.com'), take('other@example.com')]);
+    const tag =
+      per === 'network' ? keys().tagOf('address', part, network) : keys().tagOf('account', part, 'cook@example.com');
+    const row = { rule, seconds: window.seconds, key: `${keys().nameOf(part)}:${tag}` };
+    const other = per === 'network' ? take('192.0.2.2', 'cook@example.com') : take('192.0.2.1', 'other@example.com');
+    await expectSecondRefused(all, row, [take('192.0.2.1', 'cook@example.com'), other]);
   });
 
   test('the deletion of an account is counted whatever the case of its address', async () => {
-    const { limits } = newLimits({ deletionPerUser: 1 });
+    const { limits } = newLimits({ DELETION_LIMIT_PER_USER: 1 });
     await limits.orderDeletion('cook@example.com', here);
     await expect(limits.orderDeletion('Cook@Example.com', elsewhere)).rejects.toMatchObject(limited);
   });
@@ -151,7 +121,7 @@ describe('a limit of one request by account', () => {
 
 describe('denials that a sibling was sent', () => {
   test('weigh a question for each 500, and fewer nothing', async () => {
-    const { limits } = newLimits({ revocationsPerSibling: 3 });
+    const { limits } = newLimits({ REVOCATION_LIMIT_PER_SIBLING: 3 });
     await limits.revocationsSent('a', 499);
     expect(await keysLike('*')).toEqual([]);
     await limits.revocationsSent('a', 1_499);
@@ -163,7 +133,7 @@ describe('denials that a sibling was sent', () => {
   });
 
   test('are never refused themselves, and the next question is', async () => {
-    const { limits, refusals } = newLimits({ revocationsPerSibling: 1 });
+    const { limits, refusals } = newLimits({ REVOCATION_LIMIT_PER_SIBLING: 1 });
     await limits.revocationsSent('a', 1_000);
     await limits.revocationsSent('a', 1_000);
     expect(refusals).toEqual([]);
@@ -223,7 +193,7 @@ describe('a code for an account is counted', () => {
   });
 
   test('and refused past the limit, of the account or of the new address', async () => {
-    const { limits, refusals } = newLimits({ codePerAccount: 1 });
+    const { limits, refusals } = newLimits({ CODE_LIMIT_PER_ACCOUNT: 1 });
     const ask = (order: object) => limits.requestCode({ ...ofRequest, ...order }, here);
     await ask({});
     await expect(ask({})).rejects.toMatchObject(limited);
@@ -261,7 +231,7 @@ describe('a try of a password', () => {
   });
 
   test.each(['logIn', 'replay', 'guess'] as const)('%s: both steps after the hash are refused too', async (step) => {
-    const { limits, refusals } = newLimits({ login: { ...plenty.login, accountFailuresPerDay: 1 } });
+    const { limits, refusals } = newLimits({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 1 });
     const attempt = await limits[step](login, here);
     await attempt.fail();
     await expect(attempt.fail()).rejects.toMatchObject(limited);

@@ -100,23 +100,29 @@ describe('codes by e-mail', () => {
 });
 
 describe('logins', () => {
-  const rules = {
-    perAddress: 999,
-    freeFailures: 2,
-    longestDelaySeconds: 900,
-    accountFreeFailures: 99,
-    accountLongestDelaySeconds: 30,
-    accountFailuresPerDay: 99,
-    knownFailuresPerDay: 99,
+  const settings = {
+    LOGIN_LIMIT_PER_ADDRESS: 999,
+    LOGIN_FREE_FAILURES: 2,
+    LOGIN_LONGEST_DELAY_SECONDS: 900,
+    LOGIN_ACCOUNT_FREE_FAILURES: 99,
+    LOGIN_ACCOUNT_LONGEST_DELAY_SECONDS: 30,
+    LOGIN_ACCOUNT_FAILURES_PER_DAY: 99,
+    LOGIN_KNOWN_FAILURES_PER_DAY: 99,
   };
   let insured = 0;
-  const newLimits = (change: Partial<typeof rules> = {}) => {
-    const all = { ...rules, ...change };
-    const addresses = createRequestLimit({ redis, keys, name: 'login', points: all.perAddress, seconds: 900 });
+  const newLimits = (change: Partial<typeof settings> = {}) => {
+    const all = { ...settings, ...change };
+    const addresses = createRequestLimit({
+      redis,
+      keys,
+      name: 'login',
+      points: all.LOGIN_LIMIT_PER_ADDRESS,
+      seconds: 900,
+    });
     const onInsured = () => {
       insured += 1;
     };
-    return createLoginLimits({ redis, keys, addresses, rules: all, now: Date.now, onInsured });
+    return createLoginLimits({ redis, keys, addresses, settings: all, now: Date.now, onInsured });
   };
   const at = (prefix: string, emailKey = 'a') => ({ emailKey, deviceId: 'd', prefix });
   const [here, there] = [at('192.0.2.1/32'), at('192.0.2.2/32')];
@@ -143,7 +149,7 @@ describe('logins', () => {
   });
 
   test('wait for the rest of the day once the account has its failures, from wherever', async () => {
-    const limits = newLimits({ accountFailuresPerDay: 2 });
+    const limits = newLimits({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 2 });
     expect([...(await failTimes(limits, 1)), ...(await failTimes(limits, 1, there))]).toEqual(none(2));
     for (const who of [here, there, at('192.0.2.3/32')]) {
       const { rule, waitMs = 0 } = (await limits.check(who)) ?? {};
@@ -154,13 +160,13 @@ describe('logins', () => {
   });
 
   test('do not count a failure that is refused', async () => {
-    const limits = newLimits({ accountFailuresPerDay: 5 });
+    const limits = newLimits({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 5 });
     expect(await failTimes(limits, 9)).toEqual([...none(4), ...Array(5).fill('login_source')]);
     expect(await failTimes(limits, 2, there)).toEqual([undefined, 'login_account_day']);
   });
 
   test.each(['succeed', 'confirm'] as const)('%s forgets the source’s failures, not the account’s', async (step) => {
-    const limits = newLimits({ accountFailuresPerDay: 6 });
+    const limits = newLimits({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 6 });
     await failTimes(limits, 3);
     expect(await limits[step](here)).toBeUndefined();
     expect(await failTimes(limits, 4)).toEqual([...none(3), 'login_account_day']);
@@ -169,7 +175,7 @@ describe('logins', () => {
   test.each(['register', 'prove'] as const)(
     '%s forgets the failures of the source and of the account',
     async (step) => {
-      const limits = newLimits({ accountFailuresPerDay: 4 });
+      const limits = newLimits({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 4 });
       await failTimes(limits, 4);
       expect(await limits[step](there)).toBeUndefined();
       expect(await limits.check(here)).toMatchObject({ rule: 'login_source' });
@@ -179,7 +185,7 @@ describe('logins', () => {
   );
 
   test('verify counts and forgets nothing', async () => {
-    const limits = newLimits({ accountFailuresPerDay: 3 });
+    const limits = newLimits({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 3 });
     await failTimes(limits, 2);
     for (let i = 0; i < 9; i += 1) expect(await limits.verify(here)).toBeUndefined();
     expect(await failTimes(limits, 2)).toEqual([undefined, 'login_account_day']);
@@ -188,7 +194,7 @@ describe('logins', () => {
   });
 
   test('wait past the total of a network, of logins alone', async () => {
-    const limits = newLimits({ perAddress: 2 });
+    const limits = newLimits({ LOGIN_LIMIT_PER_ADDRESS: 2 });
     for (const emailKey of ['a', 'b', 'c', 'd']) {
       expect(await limits.checkGuess(at(here.prefix, emailKey))).toBeUndefined();
     }

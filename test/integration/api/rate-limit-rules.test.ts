@@ -15,14 +15,14 @@ import { startStopwatch } from '../../support/stopwatch.ts';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
 
 /** Production's defaults, except for the total of an address. */
-const rules = {
-  perAddress: 1_000,
-  freeFailures: 5,
-  longestDelaySeconds: 900,
-  accountFreeFailures: 20,
-  accountLongestDelaySeconds: 30,
-  accountFailuresPerDay: 100,
-  knownFailuresPerDay: 20,
+const settings = {
+  LOGIN_LIMIT_PER_ADDRESS: 1_000,
+  LOGIN_FREE_FAILURES: 5,
+  LOGIN_LONGEST_DELAY_SECONDS: 900,
+  LOGIN_ACCOUNT_FREE_FAILURES: 20,
+  LOGIN_ACCOUNT_LONGEST_DELAY_SECONDS: 30,
+  LOGIN_ACCOUNT_FAILURES_PER_DAY: 100,
+  LOGIN_KNOWN_FAILURES_PER_DAY: 20,
 };
 const day = 86_400_000;
 const quarter = 900_000;
@@ -46,18 +46,18 @@ function addressesOf(points: number, connection = redis) {
 }
 
 function limitsOf(
-  change: Partial<typeof rules> = {},
+  change: Partial<typeof settings> = {},
   connection = redis,
   onInsured = (e: unknown) => void errors.push(e),
   crowd?: number,
 ) {
-  const all = { ...rules, ...change };
-  const addresses = addressesOf(all.perAddress, connection);
+  const all = { ...settings, ...change };
+  const addresses = addressesOf(all.LOGIN_LIMIT_PER_ADDRESS, connection);
   return createLoginLimits({
     redis: connection,
     keys: keysOf(),
     addresses,
-    rules: all,
+    settings: all,
     now: () => time,
     onInsured,
     crowd,
@@ -240,13 +240,13 @@ describe('one account from many addresses', () => {
 
 describe('what an account knows', () => {
   test('has an allowance of its own, then counts as strange', async () => {
-    const limits = limitsOf({ freeFailures: 1_000, accountFreeFailures: 1_000 });
+    const limits = limitsOf({ LOGIN_FREE_FAILURES: 1_000, LOGIN_ACCOUNT_FREE_FAILURES: 1_000 });
     await enter(limits, identity());
     expect((await guessTimes(limits, 200, identity())).filter(isVerdict)).toHaveLength(20 + 100);
   });
 
   test('is forgotten after 180 days, and past twenty the one unseen for longest goes', async () => {
-    const limits = limitsOf({ accountFailuresPerDay: 1 });
+    const limits = limitsOf({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 1 });
     for (let i = 0; i < 12; i += 1) {
       await enter(limits, identity({ prefix: stranger(i).prefix, deviceId: `device-${i}` }));
       time += 1_000;
@@ -260,7 +260,7 @@ describe('what an account knows', () => {
   });
 
   test('is known to no other account', async () => {
-    const limits = limitsOf({ accountFailuresPerDay: 1 });
+    const limits = limitsOf({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 1 });
     await enter(limits, identity({ deviceId: 'd' }));
     const other = identity({ emailKey: 'other@example.com', deviceId: 'd' });
     expect(await guess(limits, other)).toBeUndefined();
@@ -275,9 +275,9 @@ describe('past the total of an address', () => {
   };
 
   test('nothing is verified, by any process', async () => {
-    const limits = limitsOf({ perAddress: 3 });
+    const limits = limitsOf({ LOGIN_LIMIT_PER_ADDRESS: 3 });
     await fill(limits, 3);
-    for (const each of [limits, limitsOf({ perAddress: 3 })]) {
+    for (const each of [limits, limitsOf({ LOGIN_LIMIT_PER_ADDRESS: 3 })]) {
       const refusal = await each.check(identity());
       expect(refusal).toMatchObject({ rule: 'login_address' });
       expect(refusal?.waitMs).toBeGreaterThan(quarter - 10_000);
@@ -285,7 +285,7 @@ describe('past the total of an address', () => {
   });
 
   test('a try outside a login is refused too, but counts for nothing', async () => {
-    const limits = limitsOf({ perAddress: 3 });
+    const limits = limitsOf({ LOGIN_LIMIT_PER_ADDRESS: 3 });
     for (const name of names(10)) expect(await limits.checkGuess(identity(name))).toBeUndefined();
     await fill(limits, 3);
     expect(await limits.checkGuess(identity())).toBeUndefined();
@@ -295,7 +295,7 @@ describe('past the total of an address', () => {
 
   test('a process does not ask Redis again', async () => {
     const connection = new Redis(testEnvironment().redisUrl, { enableReadyCheck: false });
-    const limits = limitsOf({ perAddress: 1 }, connection);
+    const limits = limitsOf({ LOGIN_LIMIT_PER_ADDRESS: 1 }, connection);
     await fill(limits, 1);
     expect(await limits.check(identity())).toMatchObject({ rule: 'login_address' });
     connection.disconnect();
@@ -306,7 +306,7 @@ describe('past the total of an address', () => {
     const away = new Redis('redis://127.0.0.1:1', failFastOptions());
     away.on('error', () => undefined);
     let insured = 0;
-    const limits = limitsOf({ perAddress: 3 }, away, () => {
+    const limits = limitsOf({ LOGIN_LIMIT_PER_ADDRESS: 3 }, away, () => {
       insured += 1;
     });
     await fill(limits, 3);
@@ -318,8 +318,8 @@ describe('past the total of an address', () => {
   });
 
   test('a login is one command again once the refusal is over', async () => {
-    const addresses = addressesOf(rules.perAddress);
-    const deps = { redis, keys: keysOf(), addresses, rules, now: () => time, onInsured: () => undefined };
+    const addresses = addressesOf(settings.LOGIN_LIMIT_PER_ADDRESS);
+    const deps = { redis, keys: keysOf(), addresses, settings, now: () => time, onInsured: () => undefined };
     const limits = createLoginLimits(deps);
     const own = identity();
     await limits.check(own);
@@ -346,7 +346,7 @@ describe('past the total of an address', () => {
 });
 
 test('a step that is refused counts nowhere', async () => {
-  const limits = limitsOf({ freeFailures: 1 });
+  const limits = limitsOf({ LOGIN_FREE_FAILURES: 1 });
   await guess(limits, identity());
   const state = async () => {
     const dump: unknown[] = [];
@@ -385,7 +385,7 @@ describe('failures at very many accounts', () => {
   const keysLike = (kind: string) => redis.keys(`{${prefix}}:limit:login-${kind}:*`);
 
   test('take no more room than those of so many: the account whose last failure is oldest is forgotten', async () => {
-    const limits = limitsOf({ accountFailuresPerDay: 1 }, redis, undefined, crowd);
+    const limits = limitsOf({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 1 }, redis, undefined, crowd);
     for (let i = 0; i < 3 * crowd; i += 1) {
       expect(await guess(limits, victim(i))).toBeUndefined();
       time += 1;

@@ -10,7 +10,7 @@ const inputs = [
   'libs/config/src',
   'package-lock.json',
   'services/api/src/config.ts',
-  'services/api/src/limits/limit-config.ts',
+  'services/api/src/limits/limits-table.ts',
   'services/authctl/src/probe/probe-config.ts',
   'services/push-gateway/src/config.ts',
   'services/worker/src/config.ts',

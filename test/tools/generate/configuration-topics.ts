@@ -31,7 +31,7 @@ export const topics: readonly Topic[] = [
     title: 'Passwords and hashes',
     intro:
       'What the hash costs and how it is kept from starving the rest: [ADR 0006](adr/0006-hash-threads-give-way.md).',
-    names: /^(PASSWORD_|ARGON2_|HASH_)/,
+    names: /^(PASSWORD_BLOCKLIST|ARGON2_|HASH_)/,
   },
   {
     title: 'Rate limits',

@@ -25,6 +25,12 @@ export function generateSections({ page, generator, sections }: PageSections): v
   }
 }
 
+/** Returns a table in Markdown. */
+export function toTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head, head.map(() => '---'), ...rows];
+  return lines.map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`).join('\n');
+}
+
 /** Returns the page with that part replaced. Throws if it does not have both markers, in order. */
 function withSection(text: string, name: string, part: string): string {
   const [open, close] = [`<!-- ${name}:start -->`, `<!-- ${name}:end -->`];

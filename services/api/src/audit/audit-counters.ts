@@ -3,7 +3,8 @@ import { CodePurpose } from '@auth-account/contracts/events';
 import { isThrowableCode, rowOf, type ThrowableCode } from '@auth-account/errors';
 import type { RevocationReason } from '@auth-account/stores/documents';
 import { createZeroedCounter, type Metrics } from '@auth-account/telemetry';
-import { type AuditEvent, type AuditEventName, limitRules } from './events.ts';
+import { limitRules } from '../limits/limits-table.ts';
+import type { AuditEvent, AuditEventName } from './events.ts';
 
 export type AuditCounters = ReturnType<typeof createAuditCounters>;
 

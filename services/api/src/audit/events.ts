@@ -1,35 +1,7 @@
 import type { CodePurpose } from '@auth-account/contracts/events';
 import type { ThrowableCode } from '@auth-account/errors';
 import type { RevocationReason } from '@auth-account/stores/documents';
-
-/**
- * Rules that refuse a request: too many tries from its address, too many invites, moves, exports, changes of password,
- * orders of deletion or codes of its account, too many writes of its session, too many codes to one address, too many
- * failures for the account from this device or address, or too many for the account from devices and addresses that it
- * does not know.
- */
-export const limitRules = [
-  'register_address',
-  'refresh_address',
-  'invite_address',
-  'invite_account',
-  'move_account',
-  'export_account',
-  'write_session',
-  'password_account',
-  'deletion_account',
-  'code_address',
-  'code_account',
-  'code_recipient',
-  'code_resend',
-  'code_try_address',
-  'revocation_sibling',
-  'login_address',
-  'login_source',
-  'login_account',
-  'login_account_day',
-] as const;
-export type LimitRule = (typeof limitRules)[number];
+import type { LimitRule } from '../limits/limits-table.ts';
 
 /** Reason for which a right password opens no session. `credentials_changed`: since the password was verified. */
 export type LoginRefusal = 'credentials_changed' | 'account_disabled' | 'deletion_scheduled' | 'email_not_verified';

@@ -10,7 +10,6 @@ import { countAuditEvents } from '../audit/audit-counters.ts';
 import type { RequestCode } from '../codes/request-code.ts';
 import type { ApiConfig } from '../config.ts';
 import { createOpenIdempotent } from '../idempotency/open-idempotent.ts';
-import { limitRulesOf } from '../limits/limit-config.ts';
 import { createLimits, type Limits } from '../limits/limits.ts';
 import { systemIds as ids } from '../request/ids.ts';
 import type { ServerSecrets } from '../security/server-secrets.ts';
@@ -95,8 +94,8 @@ export function composeGuards({ config, logger, metrics, redis, secrets, now }: 
     redis,
     keyPrefix: config.KEY_PREFIX,
     secret: () => secrets()[0],
-    rules: limitRulesOf(config),
-    audit,
+    settings: config,
+    onRefused: (reason, origin) => audit({ event: 'limit.exceeded', reason }, origin),
     now,
     onInsured: () => metrics.loginsInsured.inc(),
   });

@@ -1,15 +1,13 @@
 import type { KeyObject } from 'node:crypto';
 import { AppError } from '@auth-account/errors';
-import { createLimitKeys, type LimitKeys, type RedisClient } from '@auth-account/redis';
+import { createLimitKeys, type RedisClient } from '@auth-account/redis';
 import { emailKey } from '@auth-account/stores';
 import { addressPrefix, type PrefixLength } from '@auth-account/telemetry';
-import type { Audit } from '../audit/audit.ts';
-import type { LimitRule } from '../audit/events.ts';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import { createCodeLimit } from './code-limit.ts';
-import type { LimitRules } from './limit-config.ts';
+import { type LimitRule, type LimitSettings, type RequestLimitRow, requestLimits } from './limits-table.ts';
 import { createLoginLimits, type LoginIdentity, type Refusal } from './login-limits.ts';
-import { createRequestLimit, type RequestLimit } from './request-limit.ts';
+import { createRequestLimit, type RequestLimit, type RequestLimitOptions } from './request-limit.ts';
 import { createSettledLimit } from './settled-limit.ts';
 
 /** The account that a code is asked for, and by whom. */
@@ -44,33 +42,20 @@ export interface LoginAttempt {
   succeed(): Promise<void>;
 }
 
+/** The limits of the table, by the names of their rows. */
+type CountRequests = {
+  readonly [L in keyof RequestRows]: RequestRows[L]['per'] extends 'network'
+    ? (origin: RequestOrigin) => Promise<void>
+    : (who: string, origin: RequestOrigin) => Promise<void>;
+};
+
 /** The rate limits, as use cases see them. Each raises `ERR-RATE-LIMITED` with `Retry-After`, and audits that. */
-export interface Limits {
-  register(origin: RequestOrigin): Promise<void>;
-  refresh(origin: RequestOrigin): Promise<void>;
-  findInvite(origin: RequestOrigin): Promise<void>;
-  createInvite(userId: string, origin: RequestOrigin): Promise<void>;
-  /** A change of group: by leaving, or by an invite. */
-  move(userId: string, origin: RequestOrigin): Promise<void>;
-  /** An export, by somebody who has shown the password. */
-  exportAccount(userId: string, origin: RequestOrigin): Promise<void>;
-  /** A write that has no other limit. Counted by session, so that a thief of one uses up none of the owner's. */
-  write(sessionId: string, origin: RequestOrigin): Promise<void>;
-  /** A change of the password, by somebody who has shown the present one. */
-  changePassword(userId: string, origin: RequestOrigin): Promise<void>;
-  /** An order to delete the account with that address, by somebody who has shown that it is theirs. */
-  orderDeletion(email: string, origin: RequestOrigin): Promise<void>;
-  /** A request for a code by e-mail, by its network: before anything is read of an account. */
-  askForCode(origin: RequestOrigin): Promise<void>;
+export interface Limits extends CountRequests {
   /**
    * A code by e-mail. Strangers can't use up the codes of the devices and networks that the account knows. Those to
    * another address also count for that one, over all accounts.
    */
   requestCode(order: CodeOrder, origin: RequestOrigin): Promise<void>;
-  /** A code that is confirmed, or asked for again. */
-  tryCode(origin: RequestOrigin): Promise<void>;
-  /** A question of that sibling about revocations. */
-  readRevocations(sibling: string, origin: RequestOrigin): Promise<void>;
   /** Counts denials that an answer to that sibling has: the questions that follow are refused for them. Never raises. */
   revocationsSent(sibling: string, count: number): Promise<void>;
   /**
@@ -104,8 +89,9 @@ export interface LimitsDeps {
   readonly keyPrefix: string;
   /** The server's newest secret. */
   readonly secret: () => KeyObject;
-  readonly rules: LimitRules;
-  readonly audit: Audit;
+  readonly settings: LimitSettings;
+  /** Called with each request that a rule refuses. */
+  readonly onRefused: (rule: LimitRule, origin: RequestOrigin) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Called if Redis did not answer and the process counted a login itself. */
@@ -115,69 +101,30 @@ export interface LimitsDeps {
 /** Usual size of one subscriber's line: an IPv4 address, or a /64 with any number of addresses. */
 const subscriberPrefix: PrefixLength = { v4: 32, v6: 64 };
 
-/** Seconds. */
-const loginWindow = 15 * 60;
-const registerWindow = 60 * 60;
-const refreshWindow = 60;
-const inviteWindow = 60;
-const createInviteWindow = 60 * 60;
-const moveWindow = 60 * 60;
-const exportWindow = 60 * 60;
-const writeWindow = 60;
-const passwordChangeWindow = 24 * 60 * 60;
-const deletionWindow = 24 * 60 * 60;
-const codeWindow = 60 * 60;
-const codeTryWindow = 60;
-const revocationWindow = 60;
 /** Denials of an answer that weigh as much as a question. */
 const denialsPerPoint = 500;
 
-/** Creates the counters by network and by account. */
-function createCounters(redis: RedisClient, keys: LimitKeys, rules: LimitRules) {
-  const shared = { redis, keys };
-  const byAddress = (name: string, points: number, seconds: number) =>
-    createRequestLimit({ ...shared, name, points, seconds });
-  const byAccount = (name: string, points: number, seconds: number) =>
-    createRequestLimit({ ...shared, per: 'account', name, points, seconds });
-  return {
-    registrations: byAddress('register', rules.registerPerAddress, registerWindow),
-    refreshes: createSettledLimit({
-      ...shared,
-      name: 'refresh',
-      points: rules.refreshPerAddress,
-      seconds: refreshWindow,
-    }),
-    invites: byAddress('invite', rules.findInvitePerAddress, inviteWindow),
-    newInvites: byAccount('create-invite', rules.createInvitePerUser, createInviteWindow),
-    moves: byAccount('move', rules.movePerUser, moveWindow),
-    exports: byAccount('export', rules.exportPerUser, exportWindow),
-    writes: byAccount('write', rules.writePerSession, writeWindow),
-    passwordChanges: byAccount('password-change', rules.passwordChangePerUser, passwordChangeWindow),
-    deletions: byAccount('deletion', rules.deletionPerUser, deletionWindow),
-    codes: byAddress('code', rules.codePerAddress, codeWindow),
-    codeTries: byAddress('code-try', rules.codeTryPerAddress, codeTryWindow),
-    revocations: byAccount('revocations', rules.revocationsPerSibling, revocationWindow),
-    addresses: byAddress('login', rules.login.perAddress, loginWindow),
-  };
+const { logIn: logInRow, ...requestRows } = requestLimits;
+type RequestRows = typeof requestRows;
+type Row = RequestLimitRow & { readonly rule: LimitRule };
+
+/** Makes one thing of each row. */
+function ofEachRow<T>(make: (row: Row, name: keyof RequestRows) => T) {
+  const made = Object.entries(requestRows).map(([name, row]) => [name, make(row, name as keyof RequestRows)]);
+  return Object.fromEntries(made) as Readonly<Record<keyof RequestRows, T>>;
 }
 
-/** Creates the counting of requests, which refuses those past a limit. */
-function createCounting(audit: Audit) {
-  function refuse({ rule, waitMs }: Refusal, origin: RequestOrigin): never {
-    audit({ event: 'limit.exceeded', reason: rule }, origin);
-    throw new AppError('ERR-RATE-LIMITED', { retryAfterSeconds: waitMs / 1_000 });
-  }
+type Refuse = (refusal: Refusal, origin: RequestOrigin) => never;
 
-  const byAddress = (limit: Pick<RequestLimit, 'count'>, rule: LimitRule) => async (origin: RequestOrigin) => {
-    const waitMs = await limit.count(addressPrefix(origin.address, subscriberPrefix));
+/** Returns the function that counts a request by that row, and refuses it past the limit. */
+function countBy({ rule, per }: Row, limit: Pick<RequestLimit, 'count'>, refuse: Refuse) {
+  const count = async (who: string, origin: RequestOrigin) => {
+    const waitMs = await limit.count(who);
     if (waitMs !== undefined) refuse({ rule, waitMs }, origin);
   };
-
-  const byAccount = (limit: RequestLimit, rule: LimitRule) => async (account: string, origin: RequestOrigin) => {
-    const waitMs = await limit.count(account);
-    if (waitMs !== undefined) refuse({ rule, waitMs }, origin);
-  };
-  return { refuse, byAddress, byAccount };
+  if (per === 'network')
+    return (origin: RequestOrigin) => count(addressPrefix(origin.address, subscriberPrefix), origin);
+  return per === 'e-mail address' ? (email: string, origin: RequestOrigin) => count(emailKey(email), origin) : count;
 }
 
 function identityOf({ email, deviceId }: Login, origin: RequestOrigin): LoginIdentity {
@@ -188,12 +135,21 @@ function identityOf({ email, deviceId }: Login, origin: RequestOrigin): LoginIde
  * Creates the rate limits (docs/specification/requests.md, "Limits"). While Redis is away they refuse nobody for that,
  * and do not wait.
  */
-export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onInsured }: LimitsDeps): Limits {
+export function createLimits(deps: LimitsDeps): Limits {
+  const { redis, keyPrefix, secret, settings, onRefused, now, onInsured } = deps;
   const keys = createLimitKeys(keyPrefix, secret);
-  const counters = createCounters(redis, keys, rules);
-  const accountCodes = createCodeLimit({ redis, keys, perDay: rules.codePerAccount, now });
-  const logins = createLoginLimits({ redis, keys, addresses: counters.addresses, rules: rules.login, now, onInsured });
-  const { refuse, byAddress, byAccount } = createCounting(audit);
+  const optionsOf = ({ setting, per, key: name, window: { seconds } }: RequestLimitRow): RequestLimitOptions => {
+    const points = settings[setting as keyof LimitSettings];
+    return { redis, keys, per: per === 'network' ? 'address' : 'account', name, points, seconds };
+  };
+  const counters = ofEachRow((row) => (row.isSettled ? createSettledLimit : createRequestLimit)(optionsOf(row)));
+  const accountCodes = createCodeLimit({ redis, keys, perDay: settings.CODE_LIMIT_PER_ACCOUNT, now });
+  const addresses = createRequestLimit(optionsOf(logInRow));
+  const logins = createLoginLimits({ redis, keys, addresses, settings, now, onInsured });
+  const refuse: Refuse = ({ rule, waitMs }, origin) => {
+    onRefused(rule, origin);
+    throw new AppError('ERR-RATE-LIMITED', { retryAfterSeconds: waitMs / 1_000 });
+  };
 
   async function attempt(
     [first, last]: readonly ['check' | 'checkGuess', 'succeed' | 'confirm'],
@@ -209,19 +165,8 @@ export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onIn
     return { fail: () => take('fail'), succeed: () => take(last) };
   }
 
-  const countDeletion = byAccount(counters.deletions, 'deletion_account');
-
   return {
-    register: byAddress(counters.registrations, 'register_address'),
-    refresh: byAddress(counters.refreshes, 'refresh_address'),
-    findInvite: byAddress(counters.invites, 'invite_address'),
-    createInvite: byAccount(counters.newInvites, 'invite_account'),
-    move: byAccount(counters.moves, 'move_account'),
-    exportAccount: byAccount(counters.exports, 'export_account'),
-    write: byAccount(counters.writes, 'write_session'),
-    changePassword: byAccount(counters.passwordChanges, 'password_account'),
-    orderDeletion: (email, origin) => countDeletion(emailKey(email), origin),
-    askForCode: byAddress(counters.codes, 'code_address'),
+    ...(ofEachRow((row, name) => countBy(row, counters[name], refuse)) as CountRequests),
     async requestCode({ isVerified, hasAccess, change, ...login }, origin) {
       const refusal = await accountCodes.count({
         ...identityOf(login, origin),
@@ -233,11 +178,9 @@ export function createLimits({ redis, keyPrefix, secret, rules, audit, now, onIn
       });
       if (refusal !== undefined) refuse(refusal, origin);
     },
-    tryCode: byAddress(counters.codeTries, 'code_try_address'),
-    readRevocations: byAccount(counters.revocations, 'revocation_sibling'),
     async revocationsSent(sibling, count) {
       const points = Math.floor(count / denialsPerPoint);
-      if (points > 0) await counters.revocations.count(sibling, points);
+      if (points > 0) await counters.readRevocations.count(sibling, points);
     },
     logIn: (login, origin) => attempt(['check', 'succeed'], login, origin),
     guess: (login, origin) => attempt(['checkGuess', 'confirm'], login, origin),

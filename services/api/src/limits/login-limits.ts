@@ -1,7 +1,6 @@
 import type { LimitKeys, RedisClient } from '@auth-account/redis';
-import type { LimitRule } from '../audit/events.ts';
 import { crowdLimit } from './crowd.ts';
-import type { LoginRules } from './limit-config.ts';
+import type { LimitRule, LimitSettings } from './limits-table.ts';
 import { loginScript } from './login-script.ts';
 import { createMemoryCounts, type MemoryCounts } from './memory-counts.ts';
 import type { RequestLimit } from './request-limit.ts';
@@ -54,12 +53,15 @@ export interface LoginSteps {
   verify(identity: LoginIdentity): Promise<Refusal | undefined>;
 }
 
+/** Limits on guessing passwords. */
+export type LoginSettings = Pick<LimitSettings, Extract<keyof LimitSettings, `LOGIN_${string}`>>;
+
 export interface LoginLimitsDeps {
   /** A connection that fails fast. */
   readonly redis: RedisClient;
   readonly keys: LimitKeys;
   readonly addresses: RequestLimit;
-  readonly rules: LoginRules;
+  readonly settings: LoginSettings;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /** Called if Redis did not answer and the process counted itself. */
@@ -94,8 +96,8 @@ type InsuredStep = (identity: LoginIdentity) => Promise<Refusal | undefined>;
  * 800-63B-4, section 3.2.2). Each step is one round trip to Redis.
  */
 export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
-  const { redis, keys, addresses, rules, now, onInsured, crowd = crowdLimit } = deps;
-  const insurance = createLoginInsurance(rules);
+  const { redis, keys, addresses, settings, now, onInsured, crowd = crowdLimit } = deps;
+  const insurance = createLoginInsurance(settings);
   redis.defineCommand('judgeLogin', { lua: loginScript });
   const judgeLogin = (redis as unknown as { judgeLogin: LoginScript }).judgeLogin.bind(redis);
 
@@ -106,10 +108,11 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
     const [rule, waitMs] = await judgeLogin(
       names.length,
       ...names,
-      ...[step, now(), device, network, knownMs, knownLimit, rules.perAddress, dayMs],
-      ...[rules.knownFailuresPerDay, rules.accountFailuresPerDay],
-      ...[rules.freeFailures, rules.longestDelaySeconds * 1_000],
-      ...[rules.accountFreeFailures, rules.accountLongestDelaySeconds * 1_000, forgetMs, addresses.windowMs],
+      ...[step, now(), device, network, knownMs, knownLimit, settings.LOGIN_LIMIT_PER_ADDRESS, dayMs],
+      ...[settings.LOGIN_KNOWN_FAILURES_PER_DAY, settings.LOGIN_ACCOUNT_FAILURES_PER_DAY],
+      ...[settings.LOGIN_FREE_FAILURES, settings.LOGIN_LONGEST_DELAY_SECONDS * 1_000],
+      ...[settings.LOGIN_ACCOUNT_FREE_FAILURES, settings.LOGIN_ACCOUNT_LONGEST_DELAY_SECONDS * 1_000],
+      ...[forgetMs, addresses.windowMs],
       ...[pinnedLimit, account, crowd],
     );
     if (rule === 'login_address') addresses.refuse(identity.prefix, waitMs);
@@ -124,7 +127,7 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
   const checkGuess = take('checkGuess', insurance.check);
   const countAndCheck = take('check', async (identity) => {
     const { count, endsInMs } = addresses.countHere(identity.prefix, 1);
-    if (count <= rules.perAddress) return insurance.check(identity);
+    if (count <= settings.LOGIN_LIMIT_PER_ADDRESS) return insurance.check(identity);
     addresses.refuse(identity.prefix, endsInMs);
     return { rule: 'login_address', waitMs: endsInMs };
   });
@@ -184,7 +187,7 @@ const daySeconds = 86_400;
  * Creates the limits on guessing passwords that apply while Redis is away: coarser rules, counted in the memory of each
  * process. They know no device and no network: once an account has its failures of a day, every client waits.
  */
-function createLoginInsurance(rules: Pick<LoginRules, 'freeFailures' | 'accountFailuresPerDay'>): LoginSteps {
+function createLoginInsurance(settings: LoginSettings): LoginSteps {
   const sources = createMemoryCounts(sourceWindowSeconds);
   const accounts = createMemoryCounts(daySeconds);
 
@@ -193,8 +196,8 @@ function createLoginInsurance(rules: Pick<LoginRules, 'freeFailures' | 'accountF
     return count >= most ? { rule, waitMs } : undefined;
   }
   const check: LoginSteps['check'] = async ({ emailKey, prefix }) =>
-    look(sources, sourceOf(emailKey, prefix), 2 * rules.freeFailures, 'login_source') ??
-    look(accounts, emailKey, rules.accountFailuresPerDay, 'login_account_day');
+    look(sources, sourceOf(emailKey, prefix), 2 * settings.LOGIN_FREE_FAILURES, 'login_source') ??
+    look(accounts, emailKey, settings.LOGIN_ACCOUNT_FAILURES_PER_DAY, 'login_account_day');
 
   const forget: LoginSteps['register'] = async ({ emailKey, prefix }) => {
     accounts.delete(emailKey);

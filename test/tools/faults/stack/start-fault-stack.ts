@@ -14,6 +14,7 @@ import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/st
 import { MongoClient } from 'mongodb';
 import { createProcessGuard } from '../../../support/create-process-guard.ts';
 import { processEnvironment } from '../../../support/process-environment.ts';
+import { unlimitedRequests } from '../../../support/test-environment.ts';
 import { createFakedClock, type FakedClock } from './faked-clock.ts';
 import { type MailServer, startMailServer } from './mail-server.ts';
 import { createMailbox, type FilledMailbox } from './mailbox.ts';
@@ -152,7 +153,6 @@ function environment(
   subscribers: readonly Pick<WebhookSubscriber, 'configuration'>[],
   { accessTokenSeconds }: FaultStackOptions,
 ): Record<string, string> {
-  const unlimited = '1000000';
   return {
     ...(processEnvironment() as Record<string, string>),
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(dir, 'compile-cache'),
@@ -169,21 +169,11 @@ function environment(
     // The cost of a hash does not matter here, and all apps have the same address.
     ARGON2_MEMORY_KIB: '8',
     ARGON2_PASSES: '1',
-    REGISTER_LIMIT_PER_ADDRESS: unlimited,
-    REFRESH_LIMIT_PER_ADDRESS: unlimited,
-    INVITE_LIMIT_PER_ADDRESS: unlimited,
-    INVITE_CREATE_LIMIT_PER_USER: unlimited,
-    MOVE_LIMIT_PER_USER: unlimited,
-    WRITE_LIMIT_PER_SESSION: unlimited,
-    PASSWORD_CHANGE_LIMIT_PER_USER: unlimited,
-    DELETION_LIMIT_PER_USER: unlimited,
-    LOGIN_LIMIT_PER_ADDRESS: unlimited,
+    ...unlimitedRequests,
     LOGIN_FREE_FAILURES: '15',
     LOGIN_KNOWN_FAILURES_PER_DAY: '100',
-    LOGIN_ACCOUNT_FREE_FAILURES: unlimited,
-    CODE_LIMIT_PER_ADDRESS: unlimited,
+    LOGIN_ACCOUNT_FREE_FAILURES: '1000000',
     CODE_LIMIT_PER_ACCOUNT: '100',
-    CODE_TRY_LIMIT_PER_ADDRESS: unlimited,
     ERASURE_INTERVAL_MS: '500',
     ERASURE_DELAY_SECONDS: '0',
   };

@@ -1,0 +1,40 @@
+import { describeConfig } from '@auth-account/config';
+import { apiConfig } from '../../../services/api/src/config.ts';
+import {
+  describeLimit,
+  requestLimits,
+  type SpecialLimitRow,
+  specialLimits,
+} from '../../../services/api/src/limits/limits-table.ts';
+import { generateSections, toTable } from './page-sections.ts';
+
+/** Writes the tables of rules in the specification from the limits' table. With --check it only compares. */
+
+const defaults = new Map(describeConfig(apiConfig).map((row) => [row.name, Number(row.default)]));
+const format = (number = Number.NaN) => number.toLocaleString('en');
+
+const requests = Object.values(requestLimits).map((row) => [
+  `\`${row.rule}\``,
+  describeLimit(row),
+  format(row.default),
+  `\`${row.setting}\``,
+]);
+
+function specialTable(page: SpecialLimitRow['page'], head: string): string {
+  const rows = Object.entries<SpecialLimitRow>(specialLimits).filter(([, row]) => row.page === page);
+  const cells = rows.map(([rule, { counts, limit }]) => [
+    `\`${rule}\``,
+    counts,
+    limit.replace(/\{(\w+)\}/g, (_, name: string) => format(defaults.get(name))),
+  ]);
+  return toTable(['Rule', head, 'Default'], cells);
+}
+
+const tables = {
+  'requests.md': toTable(['Rule', 'Counts', 'Default', 'Setting'], requests),
+  'login-and-tokens.md': specialTable('login-and-tokens.md', 'Counts wrong passwords for one account'),
+  'account.md': specialTable('account.md', 'Counts'),
+};
+for (const [page, limits] of Object.entries(tables)) {
+  generateSections({ page: `docs/specification/${page}`, generator: 'limits', sections: { limits } });
+}
