@@ -1,19 +1,9 @@
-import type { CatalogueRow, DetailType, Domain, Reaction } from '../src/catalogue/row.ts';
-import { type ErrorCode, errorCodes, rowOf } from '../src/catalogue.ts';
+import type { CatalogueRow, DetailType, Reaction } from '../src/catalogue/row.ts';
+import { type ErrorCode, errorCodes, isCatalogueCode, rowOf } from '../src/catalogue.ts';
 import { errorDomain } from '../src/grpc/error-domain.ts';
 import type { CodeText } from '../src/locales/messages.ts';
 import { locales } from '../src/locales.ts';
 import { validationTypes } from '../src/validation-item.ts';
-
-const titles: Readonly<Record<Domain, string>> = {
-  IAD: 'Identity and Access (IAD)',
-  MDM: 'Master data (MDM)',
-  INV: 'Inventory (INV)',
-  AID: 'AI orchestration (AID)',
-  AFF: 'Predictive analytics (AFF)',
-  PMA: 'Monitoring and audit (PMA)',
-  ENDPOINT: 'Endpoint codes',
-};
 
 const intro = `# Errors
 
@@ -21,22 +11,13 @@ Generated from \`libs/errors/src/catalogue.ts\` by \`node libs/errors/bin/genera
 The same table for programs: \`libs/errors/catalogue.json\`.
 
 ## What an error looks like
-Over HTTP the body has exactly three fields: \`error_code\`, \`message\` and \`details\`. \`details\` is an object whose
-\`action\` tells the user what to do, in addition to the fields listed under "Details" below; for \`ERR-VALIDATION-FAILED\` it is an array of
-items with \`loc\` (array of strings), \`msg\` (English) and \`type\`, one of ${validationTypes.map(quote).join(', ')}.
-
-| Header | When |
-|---|---|
-| \`X-Error-Code\` | The canonical code: the code itself if it is one of the six domains, else the row that the endpoint code stands for, if there is one. |
-| \`Content-Language\`, \`Vary: Accept-Language\` | Always. \`message\` and \`action\` are in English or Russian. |
-| \`Retry-After\` | Whole seconds, at least 1, if the row or the error names a pause. |
-| \`WWW-Authenticate\` | On every 401. |
-| \`Allow\` | On 405. |
+Body and headers over HTTP: [the specification](specification/errors.md). A 401 has \`WWW-Authenticate\`, a 405 \`Allow\`. The items of
+\`ERR-VALIDATION-FAILED\` have \`loc\` (array of strings), \`msg\` (English) and \`type\`, one of ${validationTypes.map(quote).join(', ')}.
 
 Over gRPC it is a \`google.rpc.Status\` in \`grpc-status-details-bin\`: \`ErrorInfo\` (\`reason\` is the code, \`domain\` is
 \`${errorDomain}\`, \`metadata\` has \`http_status\`, \`reaction\` (its type), \`retry\`, \`action\`, \`canonical_code\`), \`LocalizedMessage\`,
 \`BadRequest\` for validation items, \`RetryInfo\`, \`RequestInfo\` and a \`google.protobuf.Struct\` with the fields of \`details\`.
-The codes \`ERR-…\` stand in \`reason\` as they are, with hyphens. HTTP and gRPC status are stored per row; neither is derived from the other.
+The codes \`ERR-…\` stand in \`reason\` as they are, with hyphens.
 
 A code or an answer that is not of this catalogue never becomes an error that a client acts upon. \`fromHttp\` maps 429 to
 \`ERR-RATE-LIMITED\`, 502, 503 and 504 to \`ERR-DEPENDENCY-UNAVAILABLE\`, all else to \`ERR-INTERNAL\`; \`fromGrpc\` maps UNAVAILABLE and
@@ -48,22 +29,35 @@ DEADLINE_EXCEEDED to \`ERR-DEPENDENCY-UNAVAILABLE\`, RESOURCE_EXHAUSTED to \`ERR
 
 /** Returns the text of docs/errors.md. */
 export function errorsMarkdown(): string {
-  const domains = Object.keys(titles) as Domain[];
-  return [intro, ...domains.map(domainSection), detailsSection(), textsSection(), notesSection()].join('\n');
+  return [intro, catalogueSection(), endpointSection(), detailsSection(), textsSection(), notesSection()].join('\n');
 }
 
-function domainSection(domain: Domain): string {
-  const codes = errorCodes.filter((code) => rowOf(code).domain === domain);
+function catalogueSection(): string {
+  const codes = errorCodes.filter(isCatalogueCode);
+  const lead =
+    'gRPC and HTTP status, meaning and reaction of each are in [the specification](specification/errors.md#the-catalogue).';
+  const head = '| Code | Reaction for programs | Retry | Severity |\n|---|---|---|---|';
+  const lines = codes.map((code) => line([code, ...programCells(code)]));
+  return `## The catalogue\n${lead}\n\n${head}\n${lines.join('\n')}\n`;
+}
+
+function endpointSection(): string {
+  const codes = errorCodes.filter((code) => !isCatalogueCode(code));
   const head =
     '| Code | gRPC | HTTP | Meaning | Reaction | Reaction for programs | Retry | Severity |\n|---|---|---|---|---|---|---|---|';
-  return `## ${titles[domain]}\n${head}\n${codes.map(rowLine).join('\n')}\n`;
+  return `## Endpoint codes\n${head}\n${codes.map(endpointLine).join('\n')}\n`;
 }
 
-function rowLine(code: ErrorCode): string {
-  const row = rowOf(code);
-  const http = [row.http, ...(row.httpAlternatives ?? [])].join(' or ');
-  const grpc = `${row.grpc.name} (${row.grpc.number})`;
-  return line([code, grpc, http, row.meaning, row.reactionText, reactionCell(row.reaction), row.retry, row.severity]);
+function endpointLine(code: ErrorCode): string {
+  const { grpc, http, httpAlternatives = [], meaning, reactionText } = rowOf(code);
+  const statuses = [`${grpc.name} (${grpc.number})`, [http, ...httpAlternatives].join(' or ')];
+  return line([code, ...statuses, meaning, reactionText, ...programCells(code)]);
+}
+
+/** Cells of what a program reads: reaction, retry, severity. */
+function programCells(code: ErrorCode): [string, string, string] {
+  const { reaction, retry, severity } = rowOf(code);
+  return [reactionCell(reaction), retry, severity];
 }
 
 /** Cell of a reaction: its type, and its parameters. */

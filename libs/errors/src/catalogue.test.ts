@@ -46,7 +46,7 @@ describe('the table and the specification', () => {
   });
 
   test('have the same details of each endpoint code', () => {
-    const cells = specifiedErrors.matchAll(/^\| [\d a-z]+ \| `(ERR-[A-Z-]+)` \| .+ \| (.*) \|$/gm);
+    const cells = specifiedErrors.matchAll(/^\| [\d a-z]+ \| `(ERR-[A-Z-]+)` \| (.*) \|$/gm);
     const specified = [...cells].map(([, code, details = '']) => [code, details.match(/`\w+`\??/g) ?? []]);
     const own = Object.keys(endpoints).map((code) => {
       const { details } = rowOf(code as ErrorCode);
@@ -71,10 +71,6 @@ describe('the table and its copies', () => {
 
   test('docs/errors.md is what the table generates', () => {
     expect(readFileSync(docsUrl, 'utf8')).toBe(errorsMarkdown());
-  });
-
-  test('docs/errors.md shows the 35 rows as the table has them', () => {
-    expect(domainRows(readFileSync(docsUrl, 'utf8'))).toEqual(ownRows);
   });
 
   test('catalogue.json holds every code with both languages', () => {
