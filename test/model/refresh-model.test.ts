@@ -4,7 +4,7 @@ import { createRefreshTokens, loadKeyFile, type RefreshTokens } from '@auth-acco
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Binary } from 'mongodb';
-import { hashesAhead } from '../../services/api/src/usecases/hashes-ahead.ts';
+import { hashesAhead } from '../../services/api/src/usecases/sessions/hashes-ahead.ts';
 import { newSession } from '../support/accounts.ts';
 import { serviceEnvironment } from '../support/test-api.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../support/token-api.ts';

@@ -1,4 +1,4 @@
-import { decideRefresh, type Generations } from '../../services/api/src/usecases/decide-refresh.ts';
+import { decideRefresh, type Generations } from '../../services/api/src/usecases/sessions/decide-refresh.ts';
 
 /** A session under the decision alone, without what stores and tokens add. */
 export interface SimulatedSession extends Generations {

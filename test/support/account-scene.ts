@@ -4,15 +4,18 @@ import type { Stores } from '@auth-account/stores';
 import { codeAddress } from '@auth-account/stores/challenges';
 import type { ChallengeDocument, OutboxDocument, UserDocument } from '@auth-account/stores/documents';
 import { createEmailCodes, generateSecretKey, type KeySource } from '@auth-account/tokens';
-import { type CheckCode, createCheckCode } from '../../services/api/src/codes/check-code.ts';
-import { type AnnounceCode, createAnnounceCode } from '../../services/api/src/codes/code-event.ts';
-import { createRequestCode, type RequestCode } from '../../services/api/src/codes/request-code.ts';
 import type { Limits } from '../../services/api/src/limits/limits.ts';
 import { type Ids, systemIds } from '../../services/api/src/request/ids.ts';
 import type { PasswordHasher } from '../../services/api/src/security/password-hasher.ts';
-import { createEndSessions, type EndSessions } from '../../services/api/src/usecases/end-sessions.ts';
-import { presentUsers } from '../../services/api/src/usecases/present-users.ts';
-import { createReauthenticate, type Reauthenticate } from '../../services/api/src/usecases/reauthenticate.ts';
+import { presentUsers } from '../../services/api/src/usecases/account/present-users.ts';
+import { type AnnounceCode, createAnnounceCode } from '../../services/api/src/usecases/codes/announce-code.ts';
+import { type CheckCode, createCheckCode } from '../../services/api/src/usecases/codes/check-code.ts';
+import { createRequestCode, type RequestCode } from '../../services/api/src/usecases/codes/request-code.ts';
+import {
+  createReauthenticate,
+  type Reauthenticate,
+} from '../../services/api/src/usecases/credentials/reauthenticate.ts';
+import { createEndSessions, type EndSessions } from '../../services/api/src/usecases/sessions/end-sessions.ts';
 import { storesOf } from './stores-of.ts';
 import { openUseCaseScene, type UseCaseScene } from './use-case-scene.ts';
 

@@ -1,6 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { apiDocument } from '../src/http/docs/api-document.ts';
-import { streamDocument } from '../src/http/docs/stream-document.ts';
+import { apiDocument, streamDocument } from '../src/http/docs/documents.ts';
 
 /**
  * Writes docs/openapi.json and docs/asyncapi.json; with `--check` it writes nothing and exits with 1 if one is out of

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { longestTokenSeconds } from '@auth-account/config';
 import { type EventChannel, eventChannels } from '@auth-account/contracts/events';
-import type { Check, ServiceContext, ServiceParts, ShutdownStep } from '@auth-account/lifecycle';
-import { type EventQueue, openEventQueue } from '@auth-account/messaging';
+import type { ServiceContext, ServiceParts, ShutdownStep } from '@auth-account/lifecycle';
+import { openEventQueue } from '@auth-account/messaging';
 import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { createOwnMessagePublisher } from '@auth-account/messaging/push-messages';
 import {
@@ -29,7 +29,6 @@ import { createAnnounce, createIsDenied } from './announcements/announce.ts';
 import { createEventPublisher } from './announcements/publish-events.ts';
 import { createTellSessions } from './announcements/tell-sessions.ts';
 import { createApp } from './app.ts';
-import { type ApiMetrics, createApiMetrics } from './compose/metrics.ts';
 import { composeOperations } from './compose/operations.ts';
 import { composeSecurity, type TestOverrides } from './compose/security.ts';
 import { composeGuards, composeUseCases } from './compose/use-cases.ts';
@@ -37,6 +36,9 @@ import type { ApiConfig, apiConfig } from './config.ts';
 import { createHttpServer, type HttpServer, retireMs } from './http/http-server.ts';
 import { createHandlers } from './http/operations.ts';
 import { blockedPasswordCheck } from './http/validation/body-checks.ts';
+import { type ApiMetrics, createApiMetrics } from './runtime/metrics.ts';
+import { readinessChecks } from './runtime/readiness.ts';
+import { type Connections, closeSteps } from './runtime/shutdown-steps.ts';
 import { createAssertNotDenied } from './security/assert-not-denied.ts';
 
 /** The api with the address at which it listens. */
@@ -48,15 +50,6 @@ export interface ApiParts extends ServiceParts {
 export interface ApiTestOverrides extends TestOverrides {
   /** Milliseconds that a login or refresh waits for its limits if Redis hangs. */
   readonly limitTimeoutMs?: number;
-}
-
-interface Connections {
-  readonly mongo: MongoClient;
-  readonly redis: RedisClient;
-  readonly limitRedis: RedisClient;
-  readonly queueRedis: RedisClient;
-  /** Channel → its queue. */
-  readonly queues: Readonly<Record<EventChannel, EventQueue>>;
 }
 
 /** Milliseconds that the last request accepted before a stop has to end: transactions are tried again for as long. */
@@ -224,44 +217,4 @@ function serve(
       ...closeSteps(connections),
     ],
   };
-}
-
-function readinessChecks({ mongo, redis, limitRedis, queueRedis }: Connections, config: ApiConfig): Check[] {
-  return [
-    {
-      name: 'mongodb',
-      async run() {
-        await mongo.db(config.MONGODB_DATABASE).command({ ping: 1 });
-        return { ok: true };
-      },
-    },
-    {
-      // No answer of the api needs Redis: the worker repeats what Redis misses.
-      name: 'redis',
-      run() {
-        const away = [redis, limitRedis, queueRedis].find(({ status }) => status !== 'ready');
-        return { ok: true, ...(away && { reason: `connection is ${away.status}` }) };
-      },
-    },
-  ];
-}
-
-function closeSteps({ mongo, redis, limitRedis, queueRedis, queues }: Connections): ShutdownStep[] {
-  return [
-    {
-      name: 'event queues',
-      async run() {
-        await Promise.all(Object.values(queues).map((queue) => queue.close()));
-      },
-      timeoutMs: 500,
-    },
-    {
-      name: 'redis',
-      run() {
-        for (const each of [redis, limitRedis, queueRedis]) each.disconnect();
-      },
-      timeoutMs: 500,
-    },
-    { name: 'mongodb', run: () => mongo.close(), timeoutMs: 1_500 },
-  ];
 }

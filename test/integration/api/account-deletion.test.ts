@@ -1,8 +1,11 @@
 import type { UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { RequestAbandoned } from '../../../services/api/src/usecases/assert-client-connected.ts';
-import { createOrderDeletion } from '../../../services/api/src/usecases/order-deletion.ts';
-import { createConfirmDeletion, createScheduleDeletion } from '../../../services/api/src/usecases/schedule-deletion.ts';
+import { RequestAbandoned } from '../../../services/api/src/request/assert-client-connected.ts';
+import { createOrderDeletion } from '../../../services/api/src/usecases/account/order-deletion.ts';
+import {
+  createConfirmDeletion,
+  createScheduleDeletion,
+} from '../../../services/api/src/usecases/account/schedule-deletion.ts';
 import { type AccountDeps, type AccountScene, openAccountScene } from '../../support/account-scene.ts';
 import { bearerOf, type StoredSession } from '../../support/use-case-scene.ts';
 

@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { RequestAbandoned } from '../../../services/api/src/usecases/assert-client-connected.ts';
-import { type ChangePasswordDeps, createChangePassword } from '../../../services/api/src/usecases/change-password.ts';
-import { createEndSessions } from '../../../services/api/src/usecases/end-sessions.ts';
-import { createReauthenticate, type ReauthenticateDeps } from '../../../services/api/src/usecases/reauthenticate.ts';
+import { RequestAbandoned } from '../../../services/api/src/request/assert-client-connected.ts';
+import {
+  type ChangePasswordDeps,
+  createChangePassword,
+} from '../../../services/api/src/usecases/credentials/change-password.ts';
+import {
+  createReauthenticate,
+  type ReauthenticateDeps,
+} from '../../../services/api/src/usecases/credentials/reauthenticate.ts';
+import { createEndSessions } from '../../../services/api/src/usecases/sessions/end-sessions.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { bearerOf, openUseCaseScene, type StoredSession, type UseCaseScene } from '../../support/use-case-scene.ts';
 

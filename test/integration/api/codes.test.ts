@@ -5,10 +5,10 @@ import { createAccountEvent } from '@auth-account/messaging';
 import type { ChallengeDocument, UserDocument } from '@auth-account/stores/documents';
 import { generateSecretKey } from '@auth-account/tokens';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createCheckCode } from '../../../services/api/src/codes/check-code.ts';
-import { mailLocale } from '../../../services/api/src/codes/mail-locale.ts';
-import type { CodeRequest } from '../../../services/api/src/codes/request-code.ts';
-import { createResendCode, type ResendCodeDeps } from '../../../services/api/src/codes/resend-code.ts';
+import { mailLocale } from '../../../services/api/src/request/request-origin.ts';
+import { createCheckCode } from '../../../services/api/src/usecases/codes/check-code.ts';
+import type { CodeRequest } from '../../../services/api/src/usecases/codes/request-code.ts';
+import { createResendCode, type ResendCodeDeps } from '../../../services/api/src/usecases/codes/resend-code.ts';
 import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
 
 let scene: AccountScene;

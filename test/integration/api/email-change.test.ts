@@ -2,11 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { AppError } from '@auth-account/errors';
 import type { FormerEmail, UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type ChangeEmailDeps, createChangeEmail } from '../../../services/api/src/usecases/change-email.ts';
+import {
+  type ChangeEmailDeps,
+  createChangeEmail,
+} from '../../../services/api/src/usecases/credentials/change-email.ts';
 import {
   createRequestEmailChange,
   type RequestEmailChangeDeps,
-} from '../../../services/api/src/usecases/request-email-change.ts';
+} from '../../../services/api/src/usecases/credentials/request-email-change.ts';
 import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
 import { bearerOf, type StoredSession } from '../../support/use-case-scene.ts';
 

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { RequestCode } from '../../../services/api/src/codes/request-code.ts';
-import { createRequestCodeForAddress } from '../../../services/api/src/usecases/request-code-for-address.ts';
-import { createRequestEmailVerification } from '../../../services/api/src/usecases/request-email-verification.ts';
-import { createVerifyEmail, type VerifyEmailDeps } from '../../../services/api/src/usecases/verify-email.ts';
+import type { RequestCode } from '../../../services/api/src/usecases/codes/request-code.ts';
+import { createRequestCodeForAddress } from '../../../services/api/src/usecases/codes/request-code-for-address.ts';
+import { createRequestEmailVerification } from '../../../services/api/src/usecases/credentials/request-email-verification.ts';
+import {
+  createVerifyEmail,
+  type VerifyEmailDeps,
+} from '../../../services/api/src/usecases/credentials/verify-email.ts';
 import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
 import { bearerOf } from '../../support/use-case-scene.ts';
 

@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { AppError } from '@auth-account/errors';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createExportAccount, type ExportAccountDeps } from '../../../services/api/src/usecases/export-account.ts';
+import {
+  createExportAccount,
+  type ExportAccountDeps,
+} from '../../../services/api/src/usecases/account/export-account.ts';
 import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
 import { bearerOf } from '../../support/use-case-scene.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createHandOverGroup } from '../../../services/api/src/usecases/hand-over-group.ts';
+import { createHandOverGroup } from '../../../services/api/src/usecases/groups/hand-over-group.ts';
 import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
 import { bearerOf } from '../../support/use-case-scene.ts';
 

@@ -2,7 +2,7 @@ import { waitUntil } from '@auth-account/local-stack';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { holdMs } from '@auth-account/stores/session-hold';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createRefresh } from '../../../services/api/src/usecases/refresh.ts';
+import { createRefresh } from '../../../services/api/src/usecases/sessions/refresh.ts';
 import { openUseCaseScene, type StoredSession, type UseCaseScene } from '../../support/use-case-scene.ts';
 
 let scene: UseCaseScene;

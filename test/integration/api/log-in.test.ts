@@ -3,10 +3,10 @@ import { AppError } from '@auth-account/errors';
 import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createOpenIdempotent } from '../../../services/api/src/idempotency/open-idempotent.ts';
+import { RequestAbandoned } from '../../../services/api/src/request/assert-client-connected.ts';
 import { systemIds } from '../../../services/api/src/request/ids.ts';
 import type { HashedFor, HashTurn } from '../../../services/api/src/security/password-hasher.ts';
-import { RequestAbandoned } from '../../../services/api/src/usecases/assert-client-connected.ts';
-import { createLogIn, type LogInDeps } from '../../../services/api/src/usecases/log-in.ts';
+import { createLogIn, type LogInDeps } from '../../../services/api/src/usecases/login/log-in.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { hashOf, openUseCaseScene, type UseCaseScene } from '../../support/use-case-scene.ts';
 

@@ -7,7 +7,7 @@ import {
   type DeviceLogin,
   knownAs,
   learnedDevice,
-} from '../../../services/api/src/usecases/new-device.ts';
+} from '../../../services/api/src/usecases/login/new-device.ts';
 import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
 import { newUserDocument } from '../../support/use-case-scene.ts';
 

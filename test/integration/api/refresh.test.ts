@@ -4,8 +4,8 @@ import type { SessionDocument } from '@auth-account/stores/documents';
 import { createRefreshTokens, generateSecretKey } from '@auth-account/tokens';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { RequestAbandoned } from '../../../services/api/src/usecases/assert-client-connected.ts';
-import { createRefresh, type RefreshDeps } from '../../../services/api/src/usecases/refresh.ts';
+import { RequestAbandoned } from '../../../services/api/src/request/assert-client-connected.ts';
+import { createRefresh, type RefreshDeps } from '../../../services/api/src/usecases/sessions/refresh.ts';
 import { hashOf, openUseCaseScene, readsOf, type UseCaseScene } from '../../support/use-case-scene.ts';
 
 const minute = 60_000;

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { InviteDocument, UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { RequestAbandoned } from '../../../services/api/src/usecases/assert-client-connected.ts';
-import { createResetPassword, type ResetPasswordDeps } from '../../../services/api/src/usecases/reset-password.ts';
+import { RequestAbandoned } from '../../../services/api/src/request/assert-client-connected.ts';
+import {
+  createResetPassword,
+  type ResetPasswordDeps,
+} from '../../../services/api/src/usecases/credentials/reset-password.ts';
 import { type AccountScene, type AskedCode, openAccountScene, passwordHashOf } from '../../support/account-scene.ts';
 
 let scene: AccountScene;

@@ -1,8 +1,11 @@
 import { AppError } from '@auth-account/errors';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type AuthenticateDeps, createAuthenticate } from '../../../services/api/src/usecases/authenticate.ts';
-import { createRestoreAccount, type RestoreAccountDeps } from '../../../services/api/src/usecases/restore-account.ts';
+import {
+  createRestoreAccount,
+  type RestoreAccountDeps,
+} from '../../../services/api/src/usecases/account/restore-account.ts';
+import { type AuthenticateDeps, createAuthenticate } from '../../../services/api/src/usecases/login/authenticate.ts';
 import { type AccountScene, openAccountScene, passwordHashOf } from '../../support/account-scene.ts';
 
 let scene: AccountScene;

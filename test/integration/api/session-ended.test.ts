@@ -1,8 +1,11 @@
 import type { RevocationReason, SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { createLogOut, type LogOutDeps } from '../../../services/api/src/usecases/log-out.ts';
-import { createLogOutAll } from '../../../services/api/src/usecases/log-out-all.ts';
-import { createRevokeSession, type RevokeSessionDeps } from '../../../services/api/src/usecases/revoke-session.ts';
+import { createLogOut, type LogOutDeps } from '../../../services/api/src/usecases/sessions/log-out.ts';
+import { createLogOutAll } from '../../../services/api/src/usecases/sessions/log-out-all.ts';
+import {
+  createRevokeSession,
+  type RevokeSessionDeps,
+} from '../../../services/api/src/usecases/sessions/revoke-session.ts';
 import {
   bearerOf,
   openUseCaseScene,

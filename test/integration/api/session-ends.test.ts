@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { RequestAbandoned } from '../../../services/api/src/usecases/assert-client-connected.ts';
-import { createListSessions } from '../../../services/api/src/usecases/list-sessions.ts';
-import { createLogOut } from '../../../services/api/src/usecases/log-out.ts';
-import { createLogOutAll } from '../../../services/api/src/usecases/log-out-all.ts';
-import { createRevokeSession } from '../../../services/api/src/usecases/revoke-session.ts';
+import { RequestAbandoned } from '../../../services/api/src/request/assert-client-connected.ts';
+import { createListSessions } from '../../../services/api/src/usecases/sessions/list-sessions.ts';
+import { createLogOut } from '../../../services/api/src/usecases/sessions/log-out.ts';
+import { createLogOutAll } from '../../../services/api/src/usecases/sessions/log-out-all.ts';
+import { createRevokeSession } from '../../../services/api/src/usecases/sessions/revoke-session.ts';
 import { bearerOf, openUseCaseScene, type StoredSession, type UseCaseScene } from '../../support/use-case-scene.ts';
 
 let scene: UseCaseScene;

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import {
   createUndoEmailChange,
   type UndoEmailChangeDeps,
-} from '../../../services/api/src/usecases/undo-email-change.ts';
+} from '../../../services/api/src/usecases/credentials/undo-email-change.ts';
 import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
 
 const emailChangeTokens = {

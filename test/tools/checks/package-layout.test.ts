@@ -71,6 +71,7 @@ describe('folders of one package do not import each other in a loop', () => {
   test('which is reported where they do', async () => {
     expect(await loopsOf(fixtures)).toEqual([
       'services/api/src/http → services/api/src/usecases',
+      'services/api/src/usecases/groups → services/api/src/usecases/invites',
       'services/worker/src/delivery → services/worker/src/relay → services/worker/src/runtime',
     ]);
   });

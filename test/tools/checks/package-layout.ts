@@ -11,44 +11,41 @@ export interface CruisedModule {
 const testPattern = /\.(test|fixture)\.ts$/;
 
 /**
- * Finds folders of one package that import each other, directly or by way of others: each loop once, as its folders in
- * order. Files next to the folders, such as `compose.ts`, don't count: they wire the folders. `compose/` does, so that no
- * folder imports what wires it.
+ * Finds folders of one package, or rooms of one of its folders, that import each other, directly or by way of others:
+ * each loop once, as its folders in order. Files next to the folders, such as `compose.ts`, don't count: they wire the
+ * folders. `compose/` does, so that no folder imports what wires it.
  */
 export function findFolderLoops(modules: readonly CruisedModule[]): string[] {
-  const imports = importsOfFolders(modules);
+  return [folderPattern, roomPattern].flatMap((pattern) => findLoops(importsOfFolders(modules, pattern))).sort();
+}
+
+/** Matches `services/worker/src/relay` for every file in it, and nothing for a file at the root of `src`. */
+const folderPattern = /^((?:libs|services)\/[^/]+\/src)\/[^/]+(?=\/)/;
+/** Matches `services/api/src/usecases/login` for every file in it. */
+const roomPattern = /^((?:libs|services)\/[^/]+\/src\/[^/]+)\/[^/]+(?=\/)/;
+
+function findLoops(imports: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   const loops = new Set<string>();
   for (const start of imports.keys()) {
     const path = shortestWayBack(imports, start);
     if (path !== undefined) loops.add(fromItsFirst(path).join(' → '));
   }
-  return [...loops].sort();
+  return [...loops];
 }
 
-function importsOfFolders(modules: readonly CruisedModule[]): Map<string, Set<string>> {
+/** Returns, of each folder that the pattern finds, those beside it that it imports. */
+function importsOfFolders(modules: readonly CruisedModule[], pattern: RegExp): Map<string, Set<string>> {
   const imports = new Map<string, Set<string>>();
   for (const { source, dependencies } of modules) {
-    const from = folderOf(source);
+    const [from, parent] = pattern.exec(source) ?? [];
     if (from === undefined || testPattern.test(source)) continue;
     for (const { resolved } of dependencies) {
-      const to = folderOf(resolved);
-      if (to === undefined || to === from || packageOf(to) !== packageOf(from)) continue;
+      const [to, besides] = pattern.exec(resolved) ?? [];
+      if (to === undefined || to === from || besides !== parent) continue;
       imports.set(from, (imports.get(from) ?? new Set()).add(to));
     }
   }
   return imports;
-}
-
-/**
- * Returns `services/worker/src/relay` for every file in it; undefined for a file at the root of `src` and outside of
- * it.
- */
-function folderOf(path: string): string | undefined {
-  return /^(?:libs|services)\/[^/]+\/src\/[^/]+(?=\/)/.exec(path)?.[0];
-}
-
-function packageOf(folder: string): string {
-  return folder.split('/', 2).join('/');
 }
 
 /** Returns the folders on the shortest path from one back to itself. */

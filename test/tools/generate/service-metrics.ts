@@ -1,5 +1,5 @@
 import { createMetrics } from '@auth-account/telemetry';
-import { createApiMetrics } from '../../../services/api/src/compose/metrics.ts';
+import { createApiMetrics } from '../../../services/api/src/runtime/metrics.ts';
 import { createProbeMetrics } from '../../../services/authctl/src/probe/probe-metrics.ts';
 import { createPushMetrics } from '../../../services/push-gateway/src/runtime/metrics.ts';
 import {

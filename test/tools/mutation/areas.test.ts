@@ -1,5 +1,5 @@
-import { existsSync, readdirSync } from 'node:fs';
-import { dirname, join, matchesGlob } from 'node:path';
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { areas } from './areas.ts';
 
@@ -12,13 +12,7 @@ function alternatives(pattern: string): string[] {
   return inside.split(',').flatMap((one) => alternatives(pattern.replace(whole, one)));
 }
 
-function matchesSomething(pattern: string): boolean {
-  const folder = dirname(pattern);
-  if (!existsSync(join(root, folder))) return false;
-  return readdirSync(join(root, folder)).some((name) => matchesGlob(join(folder, name), pattern));
-}
-
 test('every source and every test that an area names is there: Stryker passes over what is missing', () => {
   const patterns = areas.flatMap(({ parts }) => parts.flatMap(({ sources, tests }) => [...sources, ...tests]));
-  expect(patterns.flatMap(alternatives).filter((pattern) => !matchesSomething(pattern))).toEqual([]);
+  expect(patterns.flatMap(alternatives).filter((pattern) => globSync(pattern, { cwd: root }).length === 0)).toEqual([]);
 });

@@ -85,14 +85,14 @@ const validation: Area = {
       sources: ['libs/contracts/src/http/fields.ts'],
       tests: [
         'libs/contracts/src/http/fields.test.ts',
-        'services/api/src/http/docs/api-document.test.ts',
+        'services/api/src/http/docs/documents.test.ts',
         'services/api/src/http/validation/contract-fields.test.ts',
       ],
     },
   ],
 };
 
-const useCases = 'services/api/src/usecases';
+const useCases = 'services/api/src/usecases/*';
 
 const sessions: Area = {
   name: 'sessions',
@@ -121,7 +121,10 @@ const sessions: Area = {
     { sources: ['services/api/src/limits/settled-limit.ts'], tests: ['test/integration/api/settled-limit.test.ts'] },
     { sources: [`${useCases}/log-in.ts`], tests: ['test/{integration/api/log-in,contract/repeated-login}.test.ts'] },
     {
-      sources: [`${useCases}/{log-out,log-out-all,revoke-session,list-sessions,assert-client-connected}.ts`],
+      sources: [
+        `${useCases}/{log-out,log-out-all,revoke-session,list-sessions}.ts`,
+        'services/api/src/request/assert-client-connected.ts',
+      ],
       tests: ['test/integration/api/session-{ends,ended}.test.ts'],
     },
   ],
@@ -140,7 +143,7 @@ const account: Area = {
       sources: ['libs/tokens/src/email-{code,change-token}.ts'],
       tests: ['libs/tokens/src/email-{code,change-token}.test.ts'],
     },
-    { sources: ['services/api/src/codes/*.ts'], tests: ['test/integration/api/codes.test.ts'] },
+    { sources: [`${useCases}/{announce,check,request,resend}-code.ts`], tests: ['test/integration/api/codes.test.ts'] },
     {
       sources: [`${useCases}/reset-password.ts`, 'libs/messaging/src/events/account-events.ts'],
       tests: ['test/integration/api/{reset-password,account-deletion,restore-account}.test.ts'],

@@ -1,21 +1,24 @@
-import { type CheckCodeDeps, createCheckCode } from '../codes/check-code.ts';
-import { type AnnounceCodeDeps, createAnnounceCode } from '../codes/code-event.ts';
-import { createRequestCode, type RequestCodeDeps } from '../codes/request-code.ts';
-import { createResendCode, type ResendCodeDeps } from '../codes/resend-code.ts';
-import { type ChangeEmailDeps, createChangeEmail } from '../usecases/change-email.ts';
-import { createEndSessions, type EndSessionsDeps } from '../usecases/end-sessions.ts';
-import { createOrderDeletion, type OrderDeletionDeps } from '../usecases/order-deletion.ts';
-import { createReauthenticate, type ReauthenticateDeps } from '../usecases/reauthenticate.ts';
-import { createRequestCodeForAddress, type RequestCodeForAddressDeps } from '../usecases/request-code-for-address.ts';
-import { createRequestEmailChange, type RequestEmailChangeDeps } from '../usecases/request-email-change.ts';
+import { createOrderDeletion, type OrderDeletionDeps } from '../usecases/account/order-deletion.ts';
+import { createConfirmDeletion, createScheduleDeletion } from '../usecases/account/schedule-deletion.ts';
+import { type AnnounceCodeDeps, createAnnounceCode } from '../usecases/codes/announce-code.ts';
+import { type CheckCodeDeps, createCheckCode } from '../usecases/codes/check-code.ts';
+import { createRequestCode, type RequestCodeDeps } from '../usecases/codes/request-code.ts';
+import {
+  createRequestCodeForAddress,
+  type RequestCodeForAddressDeps,
+} from '../usecases/codes/request-code-for-address.ts';
+import { createResendCode, type ResendCodeDeps } from '../usecases/codes/resend-code.ts';
+import { type ChangeEmailDeps, createChangeEmail } from '../usecases/credentials/change-email.ts';
+import { createReauthenticate, type ReauthenticateDeps } from '../usecases/credentials/reauthenticate.ts';
+import { createRequestEmailChange, type RequestEmailChangeDeps } from '../usecases/credentials/request-email-change.ts';
 import {
   createRequestEmailVerification,
   type RequestEmailVerificationDeps,
-} from '../usecases/request-email-verification.ts';
-import { createResetPassword, type ResetPasswordDeps } from '../usecases/reset-password.ts';
-import { createConfirmDeletion, createScheduleDeletion } from '../usecases/schedule-deletion.ts';
-import { createUndoEmailChange, type UndoEmailChangeDeps } from '../usecases/undo-email-change.ts';
-import { createVerifyEmail, type VerifyEmailDeps } from '../usecases/verify-email.ts';
+} from '../usecases/credentials/request-email-verification.ts';
+import { createResetPassword, type ResetPasswordDeps } from '../usecases/credentials/reset-password.ts';
+import { createUndoEmailChange, type UndoEmailChangeDeps } from '../usecases/credentials/undo-email-change.ts';
+import { createVerifyEmail, type VerifyEmailDeps } from '../usecases/credentials/verify-email.ts';
+import { createEndSessions, type EndSessionsDeps } from '../usecases/sessions/end-sessions.ts';
 
 type CodeDeps = AnnounceCodeDeps & RequestCodeDeps & ResendCodeDeps & CheckCodeDeps;
 type PasswordDeps = RequestCodeForAddressDeps & ResetPasswordDeps & ReauthenticateDeps & EndSessionsDeps;

@@ -22,12 +22,12 @@ import {
 } from '@auth-account/tokens';
 import type { ApiConfig } from '../config.ts';
 import type { PublicDocuments } from '../http/operations.ts';
+import type { ApiMetrics } from '../runtime/metrics.ts';
 import { openHasher } from '../security/open-hasher.ts';
 import { loadBlockLists } from '../security/password-block-list.ts';
 import type { PasswordHasher } from '../security/password-hasher.ts';
 import { createServerSecrets, readServerSecrets, type ServerSecrets } from '../security/server-secrets.ts';
-import { createFindSibling, type FindSibling, readSiblingSecrets } from '../siblings/sibling-secrets.ts';
-import type { ApiMetrics } from './metrics.ts';
+import { createFindSibling, type FindSibling, readSiblingSecrets } from '../security/sibling-secrets.ts';
 
 /** Overrides for tests. */
 export interface TestOverrides {

@@ -3,50 +3,51 @@ import type { RedisClient } from '@auth-account/redis';
 import type { ReadDenialPage } from '@auth-account/redis/denial-pages';
 import type { RunTransaction, Stores } from '@auth-account/stores';
 import { createAuditLog, createAuditSampler, type Logger } from '@auth-account/telemetry';
+import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Announcement, IsDenied } from '../announcements/announce.ts';
 import type { TellSessions } from '../announcements/tell-sessions.ts';
 import { type Audit, createAudit } from '../audit/audit.ts';
 import { countAuditEvents } from '../audit/audit-counters.ts';
-import type { RequestCode } from '../codes/request-code.ts';
 import type { ApiConfig } from '../config.ts';
 import { createOpenIdempotent } from '../idempotency/open-idempotent.ts';
 import { createLimits, type Limits } from '../limits/limits.ts';
 import { systemIds as ids } from '../request/ids.ts';
+import type { RequestOrigin } from '../request/request-origin.ts';
+import type { ApiMetrics } from '../runtime/metrics.ts';
 import type { ServerSecrets } from '../security/server-secrets.ts';
-import { createAcceptInvite } from '../usecases/accept-invite.ts';
-import { createAssertEmailVerified } from '../usecases/assert-email-verified.ts';
-import { createAuthenticate } from '../usecases/authenticate.ts';
-import { createChangeAccount } from '../usecases/change-account.ts';
-import { createChangeGroup } from '../usecases/change-group.ts';
-import { createChangePassword } from '../usecases/change-password.ts';
-import { createCreateInvite } from '../usecases/create-invite.ts';
-import { createEndSessions } from '../usecases/end-sessions.ts';
-import { createExportAccount } from '../usecases/export-account.ts';
-import { createFindAccount } from '../usecases/find-account.ts';
-import { createFindCurrentGroup } from '../usecases/find-current-group.ts';
-import { createFindInvite } from '../usecases/find-invite.ts';
-import { createHandOverGroup } from '../usecases/hand-over-group.ts';
-import { createIssueTokens } from '../usecases/issue-tokens.ts';
-import { createLeaveGroup } from '../usecases/leave-group.ts';
-import { createListInvites } from '../usecases/list-invites.ts';
-import { createListSessions } from '../usecases/list-sessions.ts';
-import { createLogIn } from '../usecases/log-in.ts';
-import { createLogOut } from '../usecases/log-out.ts';
-import { createLogOutAll } from '../usecases/log-out-all.ts';
-import { presentUsers } from '../usecases/present-users.ts';
-import { createReadRevocations } from '../usecases/read-revocations.ts';
-import { createReauthenticate } from '../usecases/reauthenticate.ts';
-import { createRefresh } from '../usecases/refresh.ts';
-import { createRegister } from '../usecases/register.ts';
-import { createRemoveMember } from '../usecases/remove-member.ts';
-import { createRenameGroup } from '../usecases/rename-group.ts';
-import { createRestoreAccount } from '../usecases/restore-account.ts';
-import { createRevokeInvite } from '../usecases/revoke-invite.ts';
-import { createRevokeSession } from '../usecases/revoke-session.ts';
-import { createSpaces } from '../usecases/spaces.ts';
+import { createChangeAccount } from '../usecases/account/change-account.ts';
+import { createExportAccount } from '../usecases/account/export-account.ts';
+import { createFindAccount } from '../usecases/account/find-account.ts';
+import { presentUsers } from '../usecases/account/present-users.ts';
+import { createRestoreAccount } from '../usecases/account/restore-account.ts';
+import type { RequestCode } from '../usecases/codes/request-code.ts';
+import { createChangePassword } from '../usecases/credentials/change-password.ts';
+import { createReauthenticate } from '../usecases/credentials/reauthenticate.ts';
+import { createChangeGroup } from '../usecases/groups/change-group.ts';
+import { createFindCurrentGroup } from '../usecases/groups/find-current-group.ts';
+import { createHandOverGroup } from '../usecases/groups/hand-over-group.ts';
+import { createLeaveGroup } from '../usecases/groups/leave-group.ts';
+import { createRemoveMember } from '../usecases/groups/remove-member.ts';
+import { createRenameGroup } from '../usecases/groups/rename-group.ts';
+import { createAcceptInvite } from '../usecases/invites/accept-invite.ts';
+import { createCreateInvite } from '../usecases/invites/create-invite.ts';
+import { createFindInvite } from '../usecases/invites/find-invite.ts';
+import { createListInvites } from '../usecases/invites/list-invites.ts';
+import { createRevokeInvite } from '../usecases/invites/revoke-invite.ts';
+import { createAssertEmailVerified } from '../usecases/login/assert-email-verified.ts';
+import { createAuthenticate } from '../usecases/login/authenticate.ts';
+import { createLogIn } from '../usecases/login/log-in.ts';
+import { createRegister } from '../usecases/registration/register.ts';
+import { createSpaces } from '../usecases/registration/spaces.ts';
+import { createEndSessions } from '../usecases/sessions/end-sessions.ts';
+import { createIssueTokens } from '../usecases/sessions/issue-tokens.ts';
+import { createListSessions } from '../usecases/sessions/list-sessions.ts';
+import { createLogOut } from '../usecases/sessions/log-out.ts';
+import { createLogOutAll } from '../usecases/sessions/log-out-all.ts';
+import { createReadRevocations } from '../usecases/sessions/read-revocations.ts';
+import { createRefresh } from '../usecases/sessions/refresh.ts';
+import { createRevokeSession } from '../usecases/sessions/revoke-session.ts';
 import { codeUseCases } from './code-use-cases.ts';
-import { createLimitWrites } from './limit-writes.ts';
-import type { ApiMetrics } from './metrics.ts';
 import type { Security } from './security.ts';
 
 export interface GuardParts {
@@ -207,4 +208,21 @@ function inviteUseCases(shared: SharedParts) {
     findInvite: createFindInvite(shared),
     revokeInvite: createRevokeInvite(shared),
   };
+}
+
+type Write<A extends readonly unknown[], T> = (
+  ...args: [...input: A, caller: VerifiedAccessToken, origin: RequestOrigin]
+) => Promise<T>;
+
+/**
+ * Creates the function that puts a use case under the limit of a session's writes. It is for those that no other limit
+ * keeps from being repeated: each writes what a recovery of the account has to write too.
+ */
+function createLimitWrites({ write: count }: Pick<Limits, 'write'>) {
+  return <A extends readonly unknown[], T>(write: Write<A, T>): Write<A, T> =>
+    async (...args) => {
+      const [{ sid }, origin] = args.slice(-2) as [VerifiedAccessToken, RequestOrigin];
+      await count(sid, origin);
+      return write(...args);
+    };
 }

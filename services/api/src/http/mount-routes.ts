@@ -3,7 +3,7 @@ import { AppError } from '@auth-account/errors';
 import { nameActiveRoute } from '@auth-account/telemetry';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Express, RequestHandler } from 'express';
-import type { FindSibling } from '../siblings/sibling-secrets.ts';
+import type { FindSibling } from '../security/sibling-secrets.ts';
 import { checkAnswersOf } from './check-answers.ts';
 import { inSequence } from './in-sequence.ts';
 import { authenticate } from './middleware/authenticate.ts';

@@ -2,7 +2,7 @@ import type { Locale } from '@auth-account/errors';
 import type { VerifiedAccessToken } from '@auth-account/tokens';
 import type { Response } from 'express';
 import type { RequestOrigin } from '../request/request-origin.ts';
-import type { Sibling } from '../siblings/sibling-secrets.ts';
+import type { Sibling } from '../security/sibling-secrets.ts';
 
 /** Facts about a request that the middlewares have established; kept in `res.locals`. */
 export interface RequestContext extends RequestOrigin {

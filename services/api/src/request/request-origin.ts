@@ -1,4 +1,5 @@
 import type { Locale } from '@auth-account/contracts/events';
+import type { UserDocument } from '@auth-account/stores/documents';
 
 /** The part of a request that goes into everything it causes. Use cases see this, never the HTTP request. */
 export interface RequestOrigin {
@@ -15,4 +16,9 @@ export interface RequestOrigin {
   readonly address: string | undefined;
   /** W3C trace context: of the active span, or without tracing that of the request, if it is well-formed. */
   readonly traceparent?: string | undefined;
+}
+
+/** Returns the language of a mail: the user's, or else the one that the client asks for. */
+export function mailLocale(user: Pick<UserDocument, 'locale'> | undefined, { locale }: RequestOrigin): Locale {
+  return user?.locale ?? locale ?? 'en';
 }

@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { AppError } from '@auth-account/errors';
 import type { Express, RequestHandler } from 'express';
 import { extendContext } from '../request-context.ts';
-import { apiDocument } from './api-document.ts';
-import { streamDocument } from './stream-document.ts';
+import { apiDocument, streamDocument } from './documents.ts';
 import { streamPage } from './stream-page.ts';
 
 /** A file of the documentation page: its type and its bytes. */

@@ -1,6 +1,6 @@
 import { AppError } from '@auth-account/errors';
 import type { RequestHandler } from 'express';
-import type { FindSibling } from '../../siblings/sibling-secrets.ts';
+import type { FindSibling } from '../../security/sibling-secrets.ts';
 import { extendContext } from '../request-context.ts';
 
 /** Longest credential that is looked at. */

@@ -6,7 +6,7 @@ import { findExpiredClaims } from '@auth-account/tokens';
 import type { ErrorRequestHandler } from 'express';
 import type { Audit } from '../../audit/audit.ts';
 import { isAuthorizationStatus } from '../../audit/audit-counters.ts';
-import { RequestAbandoned } from '../../usecases/assert-client-connected.ts';
+import { RequestAbandoned } from '../../request/assert-client-connected.ts';
 import { contextOf, type RequestContext } from '../request-context.ts';
 import { sendJson } from '../send-json.ts';
 

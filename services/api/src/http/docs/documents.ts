@@ -1,0 +1,136 @@
+import {
+  type DocumentedError,
+  type ErrorExample,
+  type ErrorReaction,
+  openApiDocument,
+  routes,
+} from '@auth-account/contracts';
+import { asyncApiDocument } from '@auth-account/contracts/asyncapi';
+import {
+  AppError,
+  type AppErrorOptions,
+  catalogue,
+  errorCodes,
+  rowOf,
+  type ThrowableCode,
+  toHttp,
+  type ValidationItem,
+} from '@auth-account/errors';
+
+/** A code that a route declares and the error catalogue lacks does not compile. */
+type DeclaredCode = (typeof routes)[keyof typeof routes]['errors'][number];
+const declaredCodes = [
+  ...new Set(Object.values(routes).flatMap((route): readonly DeclaredCode[] => route.errors)),
+] satisfies readonly ThrowableCode[];
+
+const item: ValidationItem = {
+  loc: ['body', 'password'],
+  msg: 'String should have at least 8 characters',
+  type: 'string_too_short',
+};
+const invite = { provided_token: '9b2f1c9e-5e0d-4c57-8a54-0a6a3c8f7f11' };
+
+type Sample = { readonly [name: string]: AppError };
+
+/** Examples for the codes whose answers hold more than their row says. */
+const samples: Partial<Record<ThrowableCode, Sample>> = {
+  'ERR-VALIDATION-FAILED': {
+    'ERR-VALIDATION-FAILED': new AppError('ERR-VALIDATION-FAILED', { details: [item] }),
+    'ERR-VALIDATION-FAILED (header)': new AppError('ERR-VALIDATION-FAILED', {
+      details: [
+        {
+          loc: ['header', 'X-Request-ID'],
+          msg: 'Value must be a single header of 1 to 128 characters of A-Z a-z 0-9 . _ ~ : / + = -',
+          type: 'string_pattern_mismatch',
+        },
+      ],
+    }),
+  },
+  IAD_JWT_REFRESH_STOLEN: Object.fromEntries(
+    catalogue.IAD_JWT_REFRESH_STOLEN.details.reason.map((reason) => [
+      `IAD_JWT_REFRESH_STOLEN (${reason})`,
+      new AppError('IAD_JWT_REFRESH_STOLEN', { details: { reason } }),
+    ]),
+  ),
+  'ERR-EMAIL-ALREADY-EXISTS': {
+    'ERR-EMAIL-ALREADY-EXISTS': new AppError('ERR-EMAIL-ALREADY-EXISTS', {
+      details: { rejected_email: 'cook@example.com' },
+    }),
+  },
+  'ERR-CODE-INVALID': {
+    'ERR-CODE-INVALID (wrong)': new AppError('ERR-CODE-INVALID', { details: { tries_left: 4 } }),
+    'ERR-CODE-INVALID (dead or unknown)': new AppError('ERR-CODE-INVALID', { details: { tries_left: 0 } }),
+  },
+  'ERR-ACCOUNT-DELETION-SCHEDULED': {
+    'ERR-ACCOUNT-DELETION-SCHEDULED': new AppError('ERR-ACCOUNT-DELETION-SCHEDULED', {
+      details: { deletes_at: '2026-12-06T09:31:00.000Z' },
+    }),
+  },
+  'ERR-EMAIL-NOT-VERIFIED': {
+    'ERR-EMAIL-NOT-VERIFIED': new AppError('ERR-EMAIL-NOT-VERIFIED', {
+      details: {
+        challenge_id: '5f0c1f6a-9a3e-4a57-9c1d-7e2b8d4f6a10',
+        expires_at: '2026-11-20T10:10:00.000Z',
+        resend_at: '2026-11-20T10:01:00.000Z',
+      },
+    }),
+  },
+  'ERR-INVITE-LIMIT-REACHED': {
+    'ERR-INVITE-LIMIT-REACHED': new AppError('ERR-INVITE-LIMIT-REACHED', { details: { limit: 100 } }),
+  },
+  'ERR-INVITE-TOKEN-INVALID': {
+    'ERR-INVITE-TOKEN-INVALID (unknown)': new AppError('ERR-INVITE-TOKEN-INVALID', { details: invite }),
+    'ERR-INVITE-TOKEN-INVALID (expired)': new AppError('ERR-INVITE-TOKEN-INVALID', {
+      status: 410,
+      canonical: 'IAD_GROUP_INVITE_EXPIRED',
+      details: invite,
+    }),
+    'ERR-INVITE-TOKEN-INVALID (revoked or used up)': new AppError('ERR-INVITE-TOKEN-INVALID', {
+      status: 410,
+      details: invite,
+    }),
+  },
+};
+
+/** Returns the rows of the catalogue that the routes declare, with examples made by `toHttp`, like real answers. */
+function documentedErrors(): Record<string, DocumentedError> {
+  return Object.fromEntries(declaredCodes.map((code) => [code, documented(code)]));
+}
+
+/** Returns what each row of the catalogue asks of a client, also of codes that only other services answer. */
+function errorReactions(): Record<string, ErrorReaction> {
+  return Object.fromEntries(
+    errorCodes.map((code) => {
+      const { http, reaction, retry } = rowOf(code);
+      return [code, { http, reaction: { ...reaction }, retry }];
+    }),
+  );
+}
+
+function documented(code: ThrowableCode): DocumentedError {
+  const { http, httpAlternatives = [], meaning, reactionText, reaction, retry, details } = rowOf(code);
+  const sample = samples[code] ?? { [code]: new AppError<ThrowableCode>(code, {} as AppErrorOptions<ThrowableCode>) };
+  return {
+    statuses: [http, ...httpAlternatives],
+    meaning,
+    advice: reactionText,
+    reaction: { ...reaction },
+    retry,
+    details,
+    examples: Object.entries(sample).map(([name, error]) => exampleOf(name, error)),
+  };
+}
+
+function exampleOf(name: string, error: AppError): ErrorExample {
+  return { name, ...toHttp(error, { locale: 'en' }) };
+}
+
+/** Text of the OpenAPI document, which `/openapi.json` serves and docs/openapi.json holds. */
+export function apiDocument(): string {
+  return `${JSON.stringify(openApiDocument(documentedErrors(), errorReactions()), null, 2)}\n`;
+}
+
+/** Text of the AsyncAPI document of the push streams, which `/asyncapi.json` serves and docs/asyncapi.json holds. */
+export function streamDocument(): string {
+  return `${JSON.stringify(asyncApiDocument(errorReactions()), null, 2)}\n`;
+}

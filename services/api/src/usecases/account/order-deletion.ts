@@ -1,0 +1,112 @@
+import type { AuthEvent } from '@auth-account/contracts/events';
+import type { DeletionScheduledResponse } from '@auth-account/contracts/http/deletion';
+import { AppError } from '@auth-account/errors';
+import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
+import { deletionScheduledEvents } from '@auth-account/messaging/account-events';
+import type { OutboxStore, RunTransaction, UserStore } from '@auth-account/stores';
+import type { ChallengeStore } from '@auth-account/stores/challenges';
+import { type DeletionStore, erasureTime } from '@auth-account/stores/deletions';
+import type { UserDocument } from '@auth-account/stores/documents';
+import { passwordFields } from '@auth-account/stores/users';
+import { voidHash } from '@auth-account/stores/void-hash';
+import type { ClientSession } from 'mongodb';
+import type { Audit } from '../../audit/audit.ts';
+import type { Limits } from '../../limits/limits.ts';
+import { assertClientConnected } from '../../request/assert-client-connected.ts';
+import type { Ids } from '../../request/ids.ts';
+import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
+import type { EndSessions } from '../sessions/end-sessions.ts';
+
+export interface OrderDeletionDeps {
+  readonly users: Pick<UserStore, 'changeFresh'>;
+  readonly challenges: Pick<ChallengeStore, 'endAll'>;
+  readonly deletions: Pick<DeletionStore, 'schedule'>;
+  readonly outbox: Pick<OutboxStore, 'append' | 'exists'>;
+  readonly endSessions: EndSessions;
+  readonly limits: Pick<Limits, 'orderDeletion'>;
+  readonly transaction: RunTransaction;
+  readonly publishEvent: (event: AuthEvent) => void;
+  readonly audit: Audit;
+  readonly graceDays: number;
+  readonly ids: Pick<Ids, 'entityId'>;
+  readonly now: () => Date;
+}
+
+/** An order to delete an account, by somebody who has shown that it is theirs. */
+export interface DeletionOrder {
+  /** The account, as it was when that was shown. */
+  readonly user: UserDocument;
+  /** Session of the caller; a code has none. */
+  readonly sessionId?: string;
+  /** Returns the error for an account whose password or address was changed since. */
+  readonly changed: () => Error;
+  /** Uses up what has permitted the order, in its transaction. */
+  readonly use?: (at: Date, session: ClientSession) => Promise<void>;
+  /** Returns true if `use` has taken effect. */
+  readonly isUsed?: () => Promise<boolean>;
+  /** Makes the password void, so that it cannot restore the account. Every other code is void then too. */
+  readonly voidsPassword?: boolean;
+}
+
+export type OrderDeletion = (order: DeletionOrder, origin: RequestOrigin) => Promise<DeletionScheduledResponse['data']>;
+
+/**
+ * Creates the order to delete an account, which ends all its sessions in the same transaction. It writes the user's
+ * document, like every login, so that no login slips past. An account whose deletion is ordered already keeps its time,
+ * and nobody is told again. Each other order sends a mail: an account has few a day.
+ *
+ * Raises `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
+ */
+export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
+  const { deletions, outbox, endSessions, limits, transaction, publishEvent, audit, graceDays, ids, now } = deps;
+  const voidPassword = createVoidPassword(deps);
+
+  return async ({ user, sessionId, changed, use, isUsed, voidsPassword = false }, origin) => {
+    const { _id: userId } = user;
+    if (user.deletes_at === undefined) await limits.orderDeletion(user.email, origin);
+    const at = now();
+    const wanted = erasureTime(at, graceDays);
+    const ordered = { user_id: userId, deletesAt: wanted, locale: mailLocale(user, origin) };
+    const events = deletionScheduledEvents(ordered, () => eventOrigin(origin, at, ids));
+    const end = { userId, reason: 'account_deleted', at, by: sessionId } as const;
+    const endAll = async (session: ClientSession) => {
+      const ended = await endSessions.revoke(end, origin, session);
+      // Another request has ended it since the password was checked: what it has asked for must not happen.
+      if (sessionId !== undefined && !ended.includes(sessionId)) throw new AppError('IAD_JWT_ACCESS_INVALID');
+      return ended;
+    };
+    const work = async (session: ClientSession) => {
+      await use?.(at, session);
+      const scheduled = await deletions.schedule(user, wanted, session);
+      if (scheduled === undefined) throw changed();
+      const { deletesAt, isNew } = scheduled;
+      const voided = voidsPassword ? [await voidPassword(user, at, origin, session)] : [];
+      const written = isNew ? [...events, ...voided] : voided;
+      const ended = isNew ? await endAll(session) : undefined;
+      for (const event of written) await outbox.append(event, at, session);
+      // A user who has given up would not know that the account will be gone.
+      assertClientConnected(origin);
+      return { deletesAt, ended, written };
+    };
+    const isCommitted = isUsed ?? (() => outbox.exists(events[0].id));
+    const { deletesAt, ended, written } = await transaction(work, { isCommitted, ...endSessions.turnOf(userId) });
+    for (const event of written) publishEvent(event);
+    if (written.length > 0) {
+      audit({ event: 'account.deletion_scheduled', user_id: userId, session_id: sessionId }, origin);
+    }
+    if (ended !== undefined) await endSessions.announce(end, ended, origin);
+    return { message: 'DELETION_SCHEDULED', deletes_at: deletesAt.toISOString(), timestamp: now().toISOString() };
+  };
+}
+
+/** Creates the end of the account's password and codes, in the transaction of an order. It returns its event. */
+function createVoidPassword({ users, challenges, ids }: OrderDeletionDeps) {
+  return async (user: UserDocument, at: Date, origin: RequestOrigin, session: ClientSession): Promise<AuthEvent> => {
+    const { _id: user_id, password_hash } = user;
+    // The order has seen that nothing was changed since.
+    await users.changeFresh(user, passwordFields(voidHash(password_hash), user, at), session);
+    await challenges.endAll(user_id, at, session);
+    const changed = { user_id, changed_at: at.toISOString(), reason: 'deletion' } as const;
+    return createAccountEvent('service.auth.events.password_changed', changed, eventOrigin(origin, at, ids));
+  };
+}

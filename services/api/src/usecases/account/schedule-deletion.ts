@@ -1,0 +1,50 @@
+import type { ConfirmCodeRequest } from '@auth-account/contracts/http/challenges';
+import type { DeletionRequest, DeletionScheduledResponse } from '@auth-account/contracts/http/deletion';
+import { AppError } from '@auth-account/errors';
+import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { Limits } from '../../limits/limits.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
+import { type CheckCode, codeInvalid } from '../codes/check-code.ts';
+import type { Reauthenticate } from '../credentials/reauthenticate.ts';
+import type { OrderDeletion } from './order-deletion.ts';
+
+type Scheduled = DeletionScheduledResponse['data'];
+
+export interface ScheduleDeletionDeps {
+  readonly orderDeletion: OrderDeletion;
+  readonly reauthenticate: Reauthenticate;
+}
+
+/**
+ * Orders the deletion of the caller's account.
+ *
+ * Raises the errors of {@link OrderDeletion} and of {@link Reauthenticate}, those also if the password has been changed
+ * since it was checked.
+ */
+export function createScheduleDeletion({ orderDeletion, reauthenticate }: ScheduleDeletionDeps) {
+  return async (input: DeletionRequest, caller: VerifiedAccessToken, origin: RequestOrigin): Promise<Scheduled> => {
+    const user = await reauthenticate(input, caller, origin);
+    const changed = () => new AppError('ERR-REAUTHENTICATION-FAILED');
+    return orderDeletion({ user, sessionId: caller.sid, changed }, origin);
+  };
+}
+
+export interface ConfirmDeletionDeps {
+  readonly orderDeletion: OrderDeletion;
+  readonly checkCode: CheckCode;
+  readonly limits: Pick<Limits, 'tryCode'>;
+}
+
+/**
+ * Orders the deletion of the account with a code from its mailbox, without an app. If the address was never verified,
+ * somebody else may have registered it: the password is void then, so that only a reset leads to a restore. Raises the
+ * errors of {@link CheckCode}, and `ERR-RATE-LIMITED`.
+ */
+export function createConfirmDeletion({ orderDeletion, checkCode, limits }: ConfirmDeletionDeps) {
+  return async (input: ConfirmCodeRequest, origin: RequestOrigin): Promise<Scheduled> => {
+    await limits.tryCode(origin);
+    const code = await checkCode('account_deletion', input, origin);
+    const voidsPassword = code.user.email_verified_at === undefined;
+    return orderDeletion({ ...code, changed: codeInvalid, voidsPassword }, origin);
+  };
+}

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import type { CodePurpose } from '@auth-account/contracts/events';
+import type { ConfirmCodeRequest } from '@auth-account/contracts/http/challenges';
+import { AppError } from '@auth-account/errors';
+import type { UserStore } from '@auth-account/stores';
+import { type ChallengeKey, type ChallengeStore, challengeState, codeAddress } from '@auth-account/stores/challenges';
+import type { ChallengeDocument, UserDocument } from '@auth-account/stores/documents';
+import type { EmailCodes } from '@auth-account/tokens';
+import type { ClientSession } from 'mongodb';
+import type { Audit } from '../../audit/audit.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
+
+export interface CheckCodeDeps {
+  readonly challenges: Pick<ChallengeStore, 'find' | 'takeTry' | 'use' | 'wasUsed'>;
+  readonly users: Pick<UserStore, 'find'>;
+  readonly codes: Pick<EmailCodes, 'hasKey' | 'rereadKeys' | 'isCodeOf'>;
+  readonly audit: Audit;
+  readonly now: () => Date;
+}
+
+/** A code that was right. Nothing has changed yet: its challenge is used in the transaction of what it permits. */
+export interface RightCode {
+  readonly user: UserDocument;
+  /**
+   * Uses the challenge up. Raises `ERR-CODE-INVALID` if it was used, has become void, or has lost its last try, since
+   * the code was compared.
+   */
+  use(at: Date, session: ClientSession): Promise<void>;
+  /** Returns true if this very confirmation took effect. */
+  isUsed(): Promise<boolean>;
+}
+
+/** `userId`: the caller, if the route has one. The challenge of anybody else is unknown to them. */
+export type CheckCode = (
+  purpose: CodePurpose,
+  body: ConfirmCodeRequest,
+  origin: RequestOrigin,
+  userId?: string,
+) => Promise<RightCode>;
+
+/** Key of an address that no account has: without an account the same work is done. */
+const nobodysEmailKey = 'nobody';
+
+/**
+ * Creates the check of a code, in constant time. A wrong one is counted before anybody learns that it was wrong; a
+ * right one takes its try in the transaction of the change (`use`), which finds the challenge dead if five wrong ones
+ * were counted before. So of any number of simultaneous guesses only as many get a verdict as the challenge has left,
+ * and a right code whose change fails, or is shed, is as good as before. A challenge of an address without an account
+ * is refused after the same work.
+ *
+ * Raises `ERR-CODE-INVALID` for a wrong code and for a challenge that is dead or unknown, `ERR-CODE-EXPIRED` for one
+ * that is too old, and `ERR-DEPENDENCY-UNAVAILABLE` if its key has not arrived here yet.
+ */
+export function createCheckCode(deps: CheckCodeDeps): CheckCode {
+  const { challenges, users, now } = deps;
+  const refuseClosed = createRefuseClosed(deps);
+  const refuseWrong = createRefuseWrong(deps);
+  const awaitKey = createAwaitKey(deps);
+
+  return async (purpose, { challenge_id, code }, origin, userId) => {
+    const key: ChallengeKey = { _id: challenge_id.toLowerCase(), purpose, ...(userId && { user_id: userId }) };
+    const challenge = await challenges.find(key);
+    if (challenge === undefined || challengeState(challenge, now()) !== 'open') {
+      return refuseClosed(key, challenge, origin);
+    }
+    await awaitKey(challenge);
+    const user = await users.find(challenge.user_id);
+    const isRight = compare(deps, challenge, user, code);
+    if (user === undefined || !isRight) return refuseWrong(key, user, origin);
+    const usedBy = randomUUID();
+    return {
+      user,
+      async use(at, session) {
+        if (!(await challenges.use(challenge._id, usedBy, at, session))) throw codeInvalid();
+      },
+      isUsed: () => challenges.wasUsed(challenge._id, usedBy),
+    };
+  };
+}
+
+function compare({ codes }: CheckCodeDeps, challenge: ChallengeDocument, user: UserDocument | undefined, code: string) {
+  const { _id: challengeId, kid, purpose, user_id: userId } = challenge;
+  const emailKey = user && codeAddress(user, purpose)?.emailKey;
+  const isEqual = codes.isCodeOf({ kid, challengeId, purpose, userId, emailKey: emailKey ?? nobodysEmailKey }, code);
+  return isEqual && emailKey !== undefined;
+}
+
+/** Creates the refusal of a challenge whose codes no longer count. */
+function createRefuseClosed({ audit, now }: CheckCodeDeps) {
+  return (key: ChallengeKey, challenge: ChallengeDocument | undefined, origin: RequestOrigin): never => {
+    const reason = challenge === undefined ? 'unknown' : closedState(challenge, now());
+    audit({ event: 'code.failed', user_id: challenge?.user_id, purpose: key.purpose, reason }, origin);
+    throw reason === 'expired' ? new AppError('ERR-CODE-EXPIRED') : codeInvalid();
+  };
+}
+
+/** Creates the refusal of a wrong code, which is counted first. */
+function createRefuseWrong(deps: CheckCodeDeps) {
+  const { challenges, audit, now } = deps;
+  const refuseClosed = createRefuseClosed(deps);
+  return async (key: ChallengeKey, user: UserDocument | undefined, origin: RequestOrigin): Promise<never> => {
+    const counted = await challenges.takeTry(key, now());
+    // Others were faster: this one gets no verdict.
+    if (counted === undefined) return refuseClosed(key, await challenges.find(key), origin);
+    audit({ event: 'code.failed', user_id: user?._id, purpose: key.purpose, reason: 'wrong' }, origin);
+    throw codeInvalid(counted.tries_left);
+  };
+}
+
+function closedState(challenge: ChallengeDocument, at: Date): 'dead' | 'expired' {
+  return challengeState(challenge, at) === 'expired' ? 'expired' : 'dead';
+}
+
+/** Without its key no code is right. A key that has not arrived here yet must not make a right one wrong. */
+function createAwaitKey({ codes }: CheckCodeDeps) {
+  return async ({ kid }: ChallengeDocument): Promise<void> => {
+    if (codes.hasKey(kid)) return;
+    await codes.rereadKeys();
+    if (!codes.hasKey(kid)) throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: 2 });
+  };
+}
+
+/** Returns `ERR-CODE-INVALID`; without tries left for what is dead or unknown. */
+export function codeInvalid(triesLeft = 0): AppError {
+  return new AppError('ERR-CODE-INVALID', { details: { tries_left: triesLeft } });
+}

@@ -1,0 +1,33 @@
+import type { CodePurpose } from '@auth-account/contracts/events';
+import type { ChallengeResponse } from '@auth-account/contracts/http/challenges';
+import type { PasswordResetRequest } from '@auth-account/contracts/http/password-reset';
+import type { UserStore } from '@auth-account/stores';
+import type { Limits } from '../../limits/limits.ts';
+import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
+import type { RequestCode } from './request-code.ts';
+
+export interface RequestCodeForAddressDeps {
+  readonly users: Pick<UserStore, 'findAddressee'>;
+  readonly limits: Pick<Limits, 'askForCode' | 'requestCode'>;
+  readonly requestCode: RequestCode;
+}
+
+/**
+ * Sends a code of that purpose to the address. An address without an account gets the same answer, after the same work,
+ * under the same limits. Raises `ERR-RATE-LIMITED`.
+ */
+export function createRequestCodeForAddress(
+  { users, limits, requestCode }: RequestCodeForAddressDeps,
+  purpose: CodePurpose,
+) {
+  return async (
+    { email, device_id }: PasswordResetRequest,
+    origin: RequestOrigin,
+  ): Promise<ChallengeResponse['data']> => {
+    await limits.askForCode(origin);
+    const user = await users.findAddressee({ email });
+    const isVerified = user?.email_verified_at !== undefined;
+    await limits.requestCode({ email, deviceId: device_id?.toLowerCase(), isVerified, hasAccess: false }, origin);
+    return requestCode({ purpose, userId: user?._id, locale: mailLocale(user, origin) }, origin);
+  };
+}

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import type { CodePurpose } from '@auth-account/contracts/events';
+import {
+  type ChallengeResponse,
+  codeResendSeconds,
+  type ResendCodeRequest,
+} from '@auth-account/contracts/http/challenges';
+import { AppError } from '@auth-account/errors';
+import type { RunTransaction, UserStore } from '@auth-account/stores';
+import { type ChallengeKey, type ChallengeStore, challengeState } from '@auth-account/stores/challenges';
+import type { ChallengeDocument } from '@auth-account/stores/documents';
+import type { EmailChangeStore } from '@auth-account/stores/email-changes';
+import type { Addressee } from '@auth-account/stores/users';
+import type { ClientSession } from 'mongodb';
+import type { Audit } from '../../audit/audit.ts';
+import type { Limits } from '../../limits/limits.ts';
+import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
+import type { AnnounceCode } from './announce-code.ts';
+import { codeInvalid } from './check-code.ts';
+import { describeChallenge } from './request-code.ts';
+
+export interface ResendCodeDeps {
+  readonly challenges: Pick<ChallengeStore, 'find' | 'takeResend' | 'wasResent'>;
+  readonly users: Pick<UserStore, 'findAddressee'>;
+  readonly emailChanges: Pick<EmailChangeStore, 'findHolder'>;
+  readonly limits: Pick<Limits, 'tryCode'>;
+  readonly announceCode: AnnounceCode;
+  readonly transaction: RunTransaction;
+  readonly audit: Audit;
+  readonly now: () => Date;
+}
+
+/** `userId`: the caller, if the route has one. The challenge of anybody else is unknown to them. */
+export type ResendCode = (
+  purpose: CodePurpose,
+  body: ResendCodeRequest,
+  origin: RequestOrigin,
+  userId?: string,
+) => Promise<ChallengeResponse['data']>;
+
+/**
+ * Creates the resend of a code: the same code once more, 60 s after the last mail, three times at most. A challenge of
+ * nobody takes the same work.
+ *
+ * Raises `ERR-CODE-INVALID` for a challenge that is dead or unknown, `ERR-CODE-EXPIRED` for one that is too old, and
+ * `ERR-RATE-LIMITED` if no resend is due.
+ */
+export function createResendCode(deps: ResendCodeDeps): ResendCode {
+  const { challenges, limits, announceCode, transaction, audit, now } = deps;
+  const isRecipient = createIsRecipient(deps);
+
+  return async (purpose, { challenge_id }, origin, userId) => {
+    await limits.tryCode(origin);
+    const at = now();
+    const key: ChallengeKey = { _id: challenge_id.toLowerCase(), purpose, ...(userId && { user_id: userId }) };
+    const seen = await challenges.find(key);
+    assertOpen(seen, at);
+    const waitMs = waitOf(seen, at);
+    if (waitMs > 0) {
+      audit({ event: 'limit.exceeded', reason: 'code_resend' }, origin);
+      throw new AppError('ERR-RATE-LIMITED', { retryAfterSeconds: waitMs / 1_000 });
+    }
+    const user = await deps.users.findAddressee({ userId: seen.user_id });
+    const to = user !== undefined && (await isRecipient(user, purpose)) ? 'user' : 'nobody';
+    const announcement = announceCode({ challenge: seen, locale: mailLocale(user, origin), to, at }, origin);
+    const resend = { resent_by: randomUUID(), resend_at: new Date(at.getTime() + codeResendSeconds * 1_000) };
+    const work = async (session: ClientSession) => {
+      const taken = await challenges.takeResend(key, resend, at, session);
+      // Another request for it was faster, or the challenge has ended since.
+      if (taken === undefined) throw new AppError('ERR-RATE-LIMITED', { retryAfterSeconds: codeResendSeconds });
+      await announcement.append(session);
+      return taken;
+    };
+    const challenge = await transaction(work, { isCommitted: () => challenges.wasResent(key._id, resend.resent_by) });
+    audit({ event: 'code.resent', user_id: user?._id, purpose }, origin);
+    announcement.publish();
+    return describeChallenge(challenge, at);
+  };
+}
+
+function assertOpen(challenge: ChallengeDocument | undefined, at: Date): asserts challenge is ChallengeDocument {
+  const state = challenge && challengeState(challenge, at);
+  if (state === 'expired') throw new AppError('ERR-CODE-EXPIRED');
+  if (state !== 'open') throw codeInvalid();
+}
+
+/** Returns the milliseconds until a resend is due. After the last one only a new challenge sends a mail. */
+function waitOf({ resends_left, resend_at, expires_at }: ChallengeDocument, at: Date): number {
+  return (resends_left > 0 ? resend_at : expires_at).getTime() - at.getTime();
+}
+
+/** Creates the question whether a code may go to the address: one that another account has gets none. */
+function createIsRecipient({ emailChanges, now }: ResendCodeDeps) {
+  return async ({ _id, pending_email }: Addressee, purpose: CodePurpose) => {
+    if (purpose !== 'email_change') return true;
+    const holder = pending_email === undefined ? undefined : await emailChanges.findHolder(pending_email, now());
+    return holder === undefined || holder._id === _id;
+  };
+}

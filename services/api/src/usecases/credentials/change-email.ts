@@ -1,0 +1,102 @@
+import { randomUUID } from 'node:crypto';
+import type { AuthEvent } from '@auth-account/contracts/events';
+import type { ConfirmCodeRequest } from '@auth-account/contracts/http/challenges';
+import { type EmailChangedResponse, emailUndoSeconds } from '@auth-account/contracts/http/email-change';
+import { AppError } from '@auth-account/errors';
+import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
+import { isDuplicateKey, type OutboxStore, type RunTransaction } from '@auth-account/stores';
+import type { ChallengeStore } from '@auth-account/stores/challenges';
+import type { UserDocument } from '@auth-account/stores/documents';
+import type { EmailChange, EmailChangeStore } from '@auth-account/stores/email-changes';
+import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { ClientSession } from 'mongodb';
+import type { Audit } from '../../audit/audit.ts';
+import type { Limits } from '../../limits/limits.ts';
+import type { Ids } from '../../request/ids.ts';
+import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
+import { type CheckCode, codeInvalid } from '../codes/check-code.ts';
+import type { EndSessions } from '../sessions/end-sessions.ts';
+
+export interface ChangeEmailDeps {
+  readonly emailChanges: Pick<EmailChangeStore, 'findHolder' | 'change'>;
+  readonly challenges: Pick<ChallengeStore, 'endAll'>;
+  readonly outbox: Pick<OutboxStore, 'append'>;
+  readonly checkCode: CheckCode;
+  readonly endSessions: EndSessions;
+  readonly limits: Pick<Limits, 'tryCode' | 'registered'>;
+  readonly transaction: RunTransaction;
+  readonly publishEvent: (event: AuthEvent) => void;
+  readonly audit: Audit;
+  readonly ids: Pick<Ids, 'entityId'>;
+  readonly now: () => Date;
+}
+
+/**
+ * Changes the caller's address with a code from the new one, and ends all other sessions and all open codes of the
+ * account in the same transaction. The old address is told, and can undo the change for 72 hours.
+ *
+ * Raises the errors of {@link CheckCode}, `ERR-RATE-LIMITED`, `ERR-EMAIL-ALREADY-EXISTS` if another account has taken
+ * the address since, and `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
+ */
+export function createChangeEmail(deps: ChangeEmailDeps) {
+  const { emailChanges, challenges, outbox, checkCode, endSessions, limits, transaction } = deps;
+  const { publishEvent, audit, now } = deps;
+
+  return async (
+    input: ConfirmCodeRequest,
+    { user_id, sid: session_id, device_id: deviceId }: VerifiedAccessToken,
+    origin: RequestOrigin,
+  ): Promise<EmailChangedResponse['data']> => {
+    await limits.tryCode(origin);
+    const code = await checkCode('email_change', input, origin, user_id);
+    const { user } = code;
+    const at = now();
+    const change = changeOf(user, deviceId, at);
+    const events = eventsOf(deps, user, change, origin);
+    const end = { userId: user_id, reason: 'revoked_by_user', at, spare: session_id } as const;
+    const work = async (session: ClientSession) => {
+      await code.use(at, session);
+      const holder = await emailChanges.findHolder(change.email, at, session);
+      if (holder !== undefined && holder._id !== user_id) throw takenError(change.email);
+      if (!(await emailChanges.change(user, change, session))) throw codeInvalid();
+      await challenges.endAll(user_id, at, session);
+      const ended = await endSessions.revoke(end, origin, session);
+      for (const event of events) await outbox.append(event, at, session);
+      return ended;
+    };
+    const ended = await transaction(work, { isCommitted: code.isUsed, ...endSessions.turnOf(user_id) }).catch(
+      (error: unknown) => {
+        throw isDuplicateKey(error, 'email_key_unique') ? takenError(change.email, error) : error;
+      },
+    );
+    for (const event of events) publishEvent(event);
+    audit({ event: 'account.email_changed', user_id, session_id }, origin);
+    await endSessions.announce(end, ended, origin);
+    // As at a registration: what strangers have tried at the address before must not keep its owner out.
+    await limits.registered({ email: change.email, deviceId }, origin);
+    const sessions_ended = ended.length;
+    return { message: 'EMAIL_CHANGED', email: change.email, sessions_ended, timestamp: now().toISOString() };
+  };
+}
+
+function changeOf(user: UserDocument, deviceId: string, at: Date): EmailChange {
+  const { email, email_key, email_verified_at: verified_at, pending_email = email } = user;
+  const until = new Date(at.getTime() + emailUndoSeconds * 1_000);
+  const former = { change_id: randomUUID(), email, email_key, ...(verified_at && { verified_at }), until };
+  return { email: pending_email, former, known_devices: [deviceId], at };
+}
+
+function takenError(rejected_email: string, cause?: unknown): AppError {
+  return new AppError('ERR-EMAIL-ALREADY-EXISTS', { details: { rejected_email }, cause });
+}
+
+function eventsOf({ ids }: ChangeEmailDeps, user: UserDocument, { former, at }: EmailChange, origin: RequestOrigin) {
+  const source = () => eventOrigin(origin, at, ids);
+  const changed = { user_id: user._id, changed_at: at.toISOString(), is_undone: false };
+  const locale = mailLocale(user, origin);
+  const notice = { user_id: user._id, purpose: 'email_changed', locale, email_change_id: former.change_id } as const;
+  return [
+    createAccountEvent('service.auth.events.email_changed', changed, source()),
+    createAccountEvent('service.auth.events.notice', notice, source()),
+  ];
+}

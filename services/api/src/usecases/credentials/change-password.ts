@@ -1,0 +1,81 @@
+import type { AuthEvent } from '@auth-account/contracts/events';
+import type { ChangePasswordRequest, PasswordChangedResponse } from '@auth-account/contracts/http/account';
+import { AppError } from '@auth-account/errors';
+import { eventOrigin } from '@auth-account/messaging';
+import { passwordChangedEvents } from '@auth-account/messaging/account-events';
+import type { OutboxStore, RunTransaction, UserStore } from '@auth-account/stores';
+import type { ChallengeStore } from '@auth-account/stores/challenges';
+import { passwordFields } from '@auth-account/stores/users';
+import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { ClientSession } from 'mongodb';
+import type { Audit } from '../../audit/audit.ts';
+import type { Limits } from '../../limits/limits.ts';
+import { assertClientConnected } from '../../request/assert-client-connected.ts';
+import type { Ids } from '../../request/ids.ts';
+import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
+import type { PasswordHasher } from '../../security/password-hasher.ts';
+import type { EndSessions } from '../sessions/end-sessions.ts';
+import type { Reauthenticate } from './reauthenticate.ts';
+
+export interface ChangePasswordDeps {
+  readonly users: Pick<UserStore, 'changeFresh' | 'hasPasswordHash'>;
+  readonly challenges: Pick<ChallengeStore, 'endAll'>;
+  readonly outbox: Pick<OutboxStore, 'append'>;
+  readonly reauthenticate: Reauthenticate;
+  readonly endSessions: EndSessions;
+  readonly hasher: Pick<PasswordHasher, 'admit'>;
+  readonly limits: Pick<Limits, 'changePassword'>;
+  readonly transaction: RunTransaction;
+  readonly publishEvent: (event: AuthEvent) => void;
+  readonly audit: Audit;
+  readonly ids: Pick<Ids, 'entityId'>;
+  readonly now: () => Date;
+}
+
+/**
+ * Changes the caller's password, and ends all other sessions and all open challenges in the same transaction. It writes
+ * the user's document, like every login, so that no login with the old password slips past. The account knows no other
+ * device from then on.
+ *
+ * Each change makes the codes void by which the owner of the mailbox could take the account back: an account has few a
+ * day. Only those with the right password count, so that a thief of a session alone can't keep its holder from a
+ * change.
+ *
+ * Raises the errors of {@link Reauthenticate}, also if the password has been changed since it was checked,
+ * `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
+ */
+export function createChangePassword(deps: ChangePasswordDeps) {
+  const { users, challenges, outbox, reauthenticate, endSessions, hasher, limits, transaction } = deps;
+  const { publishEvent, audit, ids, now } = deps;
+
+  return async (
+    input: ChangePasswordRequest,
+    caller: VerifiedAccessToken,
+    origin: RequestOrigin,
+  ): Promise<PasswordChangedResponse['data']> => {
+    const { user_id, sid: session_id } = caller;
+    const user = await reauthenticate(input, caller, origin);
+    await limits.changePassword(user_id, origin);
+    const password_hash = await hasher.admit(origin, (turn) => turn.hash(input.new_password));
+    const at = now();
+    const end = { userId: user_id, reason: 'password_changed', at, spare: session_id } as const;
+    const change = { user_id, reason: 'changed', locale: mailLocale(user, origin) } as const;
+    const events = passwordChangedEvents(change, () => eventOrigin(origin, at, ids));
+    const fields = { ...passwordFields(password_hash, user, at), known_devices: [caller.device_id] };
+    const work = async (session: ClientSession) => {
+      if (!(await users.changeFresh(user, fields, session))) throw new AppError('ERR-REAUTHENTICATION-FAILED');
+      await challenges.endAll(user_id, at, session);
+      const ended = await endSessions.revoke(end, origin, session);
+      for (const event of events) await outbox.append(event, at, session);
+      // A user who has given up would not know which password holds.
+      assertClientConnected(origin);
+      return ended;
+    };
+    const isCommitted = () => users.hasPasswordHash(user_id, password_hash);
+    const ended = await transaction(work, { isCommitted, ...endSessions.turnOf(user_id) });
+    for (const event of events) publishEvent(event);
+    audit({ event: 'account.password_changed', user_id, session_id }, origin);
+    await endSessions.announce(end, ended, origin);
+    return { message: 'PASSWORD_CHANGED', sessions_ended: ended.length, timestamp: now().toISOString() };
+  };
+}

@@ -1,0 +1,103 @@
+import type { AuthEvent } from '@auth-account/contracts/events';
+import type { ConfirmPasswordResetRequest, PasswordResetResponse } from '@auth-account/contracts/http/password-reset';
+import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
+import { passwordChangedEvents } from '@auth-account/messaging/account-events';
+import type { InviteStore, OutboxStore, RunTransaction, UserStore } from '@auth-account/stores';
+import type { ChallengeStore } from '@auth-account/stores/challenges';
+import type { UserDocument } from '@auth-account/stores/documents';
+import { passwordFields } from '@auth-account/stores/users';
+import type { ClientSession } from 'mongodb';
+import type { Audit } from '../../audit/audit.ts';
+import type { Limits } from '../../limits/limits.ts';
+import { assertClientConnected } from '../../request/assert-client-connected.ts';
+import type { Ids } from '../../request/ids.ts';
+import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
+import type { PasswordHasher } from '../../security/password-hasher.ts';
+import { type CheckCode, codeInvalid } from '../codes/check-code.ts';
+import type { EndSessions } from '../sessions/end-sessions.ts';
+
+export interface ResetPasswordDeps {
+  readonly users: Pick<UserStore, 'changeFresh'>;
+  readonly invites: Pick<InviteStore, 'revokeMadeBy'>;
+  readonly challenges: Pick<ChallengeStore, 'endAll'>;
+  readonly outbox: Pick<OutboxStore, 'append'>;
+  readonly checkCode: CheckCode;
+  readonly endSessions: EndSessions;
+  readonly hasher: Pick<PasswordHasher, 'admit'>;
+  readonly limits: Pick<Limits, 'tryCode' | 'registered' | 'proved'>;
+  readonly transaction: RunTransaction;
+  readonly publishEvent: (event: AuthEvent) => void;
+  readonly audit: Audit;
+  readonly ids: Pick<Ids, 'entityId'>;
+  readonly now: () => Date;
+}
+
+/**
+ * Sets a new password with a code from the account's mailbox. All sessions end in the same transaction, which writes
+ * the user's document like every login, so that no login with the old password slips past. All open codes of the
+ * account become void, the open invites that it has made are revoked, and it knows no device any more. What strangers
+ * have tried does not keep the owner from the login that follows.
+ *
+ * If the address was never verified, whoever registered the account may not own it: the code verifies the address, and
+ * the account's known networks are forgotten.
+ *
+ * Raises the errors of {@link CheckCode}, `ERR-RATE-LIMITED` and `ERR-OVERLOADED`. A shed request takes no try.
+ */
+export function createResetPassword(deps: ResetPasswordDeps) {
+  const { users, invites, challenges, outbox, checkCode, endSessions, hasher, limits, transaction } = deps;
+  const { publishEvent, audit, now } = deps;
+
+  return async (input: ConfirmPasswordResetRequest, origin: RequestOrigin): Promise<PasswordResetResponse['data']> => {
+    await limits.tryCode(origin);
+    // Admission to the hash gate first: a request that is shed here has not compared its code yet.
+    const { code, password_hash } = await hasher.admit(origin, async (turn) => {
+      const right = await checkCode('password_reset', input, origin);
+      return { code: right, password_hash: await turn.hash(input.new_password) };
+    });
+    const { user } = code;
+    const at = now();
+    const isFirstProof = user.email_verified_at === undefined;
+    const fields = {
+      ...passwordFields(password_hash, user, at),
+      // A device of somebody else may be among them.
+      ...(isFirstProof && { email_verified_at: at }),
+    };
+    const end = { userId: user._id, reason: 'password_changed', at } as const;
+    const work = async (session: ClientSession) => {
+      await code.use(at, session);
+      if (!(await users.changeFresh(user, fields, session))) throw codeInvalid();
+      await challenges.endAll(user._id, at, session);
+      const invites_revoked = await invites.revokeMadeBy(user._id, at, session);
+      const ended = await endSessions.revoke(end, origin, session);
+      const events = eventsOf(deps, user, { at, invites_revoked }, origin);
+      for (const event of events) await outbox.append(event, at, session);
+      // A user who has given up would not know which password holds.
+      assertClientConnected(origin);
+      return { ended, invites_revoked, events };
+    };
+    const turn = { isCommitted: code.isUsed, ...endSessions.turnOf(user._id) };
+    const { ended, invites_revoked, events } = await transaction(work, turn);
+    for (const event of events) publishEvent(event);
+    audit({ event: 'account.password_reset', user_id: user._id, invites_revoked }, origin);
+    await endSessions.announce(end, ended, origin);
+    const login = { email: user.email, deviceId: undefined };
+    await (isFirstProof ? limits.registered(login, origin) : limits.proved(login, origin));
+    return { message: 'PASSWORD_RESET', invites_revoked, timestamp: now().toISOString() };
+  };
+}
+
+/** Creates the events of a reset; the first proof of the address is one of its own. */
+function eventsOf(
+  { ids }: ResetPasswordDeps,
+  user: UserDocument,
+  { at, invites_revoked }: { readonly at: Date; readonly invites_revoked: number },
+  origin: RequestOrigin,
+): AuthEvent[] {
+  const { _id: user_id, email_verified_at } = user;
+  const nextOrigin = () => eventOrigin(origin, at, ids);
+  const change = { user_id, reason: 'reset', locale: mailLocale(user, origin), invites_revoked } as const;
+  const changed = passwordChangedEvents(change, nextOrigin);
+  if (email_verified_at !== undefined) return changed;
+  const verified = { user_id, verified_at: at.toISOString() };
+  return [...changed, createAccountEvent('service.auth.events.email_verified', verified, nextOrigin())];
+}

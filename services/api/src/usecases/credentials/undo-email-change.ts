@@ -1,0 +1,185 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { AuthEvent } from '@auth-account/contracts/events';
+import type { EmailChangeUndoneResponse, UndoEmailChangeRequest } from '@auth-account/contracts/http/email-change';
+import { AppError } from '@auth-account/errors';
+import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
+import { deletionCancelledEvents, passwordChangedEvents } from '@auth-account/messaging/account-events';
+import {
+  type InviteStore,
+  isDuplicateKey,
+  type OutboxStore,
+  type RunTransaction,
+  type UserStore,
+} from '@auth-account/stores';
+import type { ChallengeStore } from '@auth-account/stores/challenges';
+import type { DeletionStore } from '@auth-account/stores/deletions';
+import type { FormerEmail, UserDocument } from '@auth-account/stores/documents';
+import type { EmailChangeStore } from '@auth-account/stores/email-changes';
+import { isDue } from '@auth-account/stores/users';
+import type { EmailChangeTokens } from '@auth-account/tokens';
+import type { ClientSession } from 'mongodb';
+import type { Audit } from '../../audit/audit.ts';
+import type { Limits } from '../../limits/limits.ts';
+import type { Ids } from '../../request/ids.ts';
+import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
+import type { PasswordHasher } from '../../security/password-hasher.ts';
+import { codeInvalid } from '../codes/check-code.ts';
+import type { EndSessions } from '../sessions/end-sessions.ts';
+
+export interface UndoEmailChangeDeps {
+  readonly users: Pick<UserStore, 'hasPasswordHash'>;
+  readonly emailChanges: Pick<EmailChangeStore, 'findByChange' | 'undo'>;
+  readonly deletions: Pick<DeletionStore, 'cancel'>;
+  readonly invites: Pick<InviteStore, 'revokeMadeBy'>;
+  readonly challenges: Pick<ChallengeStore, 'endAll'>;
+  readonly outbox: Pick<OutboxStore, 'append'>;
+  readonly emailChangeTokens: Pick<EmailChangeTokens, 'verify' | 'rereadKeys'>;
+  readonly endSessions: EndSessions;
+  readonly hasher: Pick<PasswordHasher, 'admit'>;
+  readonly limits: Pick<Limits, 'tryCode' | 'registered'>;
+  readonly transaction: RunTransaction;
+  readonly publishEvent: (event: AuthEvent) => void;
+  readonly audit: Audit;
+  readonly ids: Pick<Ids, 'entityId'>;
+  readonly now: () => Date;
+}
+
+/** An account, and the address that it gets back. */
+interface FoundChange {
+  readonly user: UserDocument;
+  readonly former: FormerEmail;
+}
+
+/** Tries of an undo that comes upon other changes of the account. */
+const mostTries = 5;
+
+/**
+ * Gives an account a former address back, with the token of the notice to it, and undoes every change after that one
+ * too. Whoever changed it knew the password and may be a thief: it is void until it is reset; all sessions, open codes
+ * and invites of the account end, and a deletion that was ordered is cancelled, in the same transaction. If that
+ * address was never verified, whoever registered the account may not own it: its known networks are forgotten.
+ *
+ * Raises `ERR-CODE-INVALID` for a token that is not genuine or was used, `ERR-CODE-EXPIRED` after 72 hours,
+ * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`.
+ */
+export function createUndoEmailChange(deps: UndoEmailChangeDeps) {
+  const { hasher, limits, now } = deps;
+  const findChange = createFindChange(deps);
+  const undo = createUndo(deps);
+
+  return async (
+    { undo_token }: UndoEmailChangeRequest,
+    origin: RequestOrigin,
+  ): Promise<EmailChangeUndoneResponse['data']> => {
+    await limits.tryCode(origin);
+    const at = now();
+    let found = await findChange(undo_token, at);
+    // The hash of a password that nobody knows: to a login it is a hash like any other.
+    const nobodys = randomBytes(32).toString('base64url');
+    const password_hash = await hasher.admit(origin, (turn) => turn.hash(nobodys));
+    // A thief who changes the account at the same moment must not make a genuine token look void.
+    let invites_revoked = await undo(found, password_hash, at, origin);
+    for (let tries = 1; invites_revoked === undefined; tries += 1) {
+      if (tries === mostTries) throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: 1 });
+      found = await findChange(undo_token, at);
+      invites_revoked = await undo(found, password_hash, at, origin);
+    }
+    const { email, verified_at } = found.former;
+    if (verified_at === undefined) await limits.registered({ email, deviceId: undefined }, origin);
+    return { message: 'EMAIL_CHANGE_UNDONE', invites_revoked, timestamp: now().toISOString() };
+  };
+}
+
+class ChangedMeanwhile extends Error {}
+
+/**
+ * Creates the undo itself. It returns the number of invites that it has revoked; undefined if the account has been
+ * changed since it was read.
+ */
+function createUndo(deps: UndoEmailChangeDeps) {
+  const { users, emailChanges, deletions, invites, challenges, outbox, endSessions } = deps;
+  const { transaction, publishEvent, audit, ids } = deps;
+
+  return async ({ user, former }: FoundChange, password_hash: string, at: Date, origin: RequestOrigin) => {
+    const others = othersOf(user, former, at);
+    const { _id: user_id } = user;
+    const end = { userId: user_id, reason: 'password_changed', at } as const;
+    const locale = mailLocale(user, origin);
+    const cancelled = deletionCancelledEvents({ user_id, locale }, () => eventOrigin(origin, at, ids));
+    const work = async (session: ClientSession) => {
+      const isCancelled = await deletions.cancel(user, at, session);
+      if (!(await emailChanges.undo(user, { former, others, password_hash, at }, session)))
+        throw new ChangedMeanwhile();
+      await challenges.endAll(user_id, at, session);
+      const invites_revoked = await invites.revokeMadeBy(user_id, at, session);
+      const ended = await endSessions.revoke(end, origin, session);
+      const events = eventsOf(deps, user, { at, invites_revoked }, origin);
+      const written = isCancelled ? [...events, ...cancelled] : events;
+      for (const event of written) await outbox.append(event, at, session);
+      return { ended, isCancelled, invites_revoked, written };
+    };
+    const isCommitted = () => users.hasPasswordHash(user_id, password_hash);
+    const undone = await transaction(work, { isCommitted, ...endSessions.turnOf(user_id) }).catch((error: unknown) => {
+      if (error instanceof ChangedMeanwhile) return;
+      // Only an import could have given the address to somebody else.
+      throw isDuplicateKey(error, 'email_key_unique') ? codeInvalid() : error;
+    });
+    if (undone === undefined) return;
+    const { invites_revoked } = undone;
+    for (const event of undone.written) publishEvent(event);
+    audit({ event: 'account.email_change_undone', user_id, invites_revoked }, origin);
+    if (undone.isCancelled) audit({ event: 'account.deletion_cancelled', user_id }, origin);
+    await endSessions.announce(end, undone.ended, origin);
+    return invites_revoked;
+  };
+}
+
+/** Creates the search for the change that a token undoes. */
+function createFindChange({ emailChanges, emailChangeTokens }: UndoEmailChangeDeps) {
+  async function verify(token: string): Promise<string> {
+    const changeId = emailChangeTokens.verify(token);
+    if (changeId !== undefined) return changeId;
+    await emailChangeTokens.rereadKeys();
+    const found = emailChangeTokens.verify(token);
+    if (found === undefined) throw codeInvalid();
+    return found;
+  }
+
+  return async (token: string, at: Date): Promise<FoundChange> => {
+    const changeId = await verify(token);
+    const user = await emailChanges.findByChange(changeId);
+    const former = user?.former_emails?.find(({ change_id }) => change_id === changeId);
+    if (user === undefined || former === undefined || isDue(user, at)) throw codeInvalid();
+    if (former.until <= at) throw new AppError('ERR-CODE-EXPIRED');
+    return { user, former };
+  };
+}
+
+/**
+ * Returns what the account's former addresses are after an undo: those of earlier changes, and, for the worker, which
+ * forgets their places, those that the undo takes away. No token has the ids of these.
+ */
+function othersOf({ email, email_key, former_emails = [] }: UserDocument, former: FormerEmail, at: Date) {
+  const undone = former_emails.findIndex(({ change_id }) => change_id === former.change_id);
+  const lost = [...former_emails.slice(undone + 1), { email, email_key }];
+  return [
+    ...former_emails.slice(0, undone),
+    ...lost.map(({ email, email_key }) => ({ email, email_key, change_id: randomUUID(), until: at })),
+  ];
+}
+
+function eventsOf(
+  { ids }: UndoEmailChangeDeps,
+  user: UserDocument,
+  { at, invites_revoked }: { readonly at: Date; readonly invites_revoked: number },
+  origin: RequestOrigin,
+): AuthEvent[] {
+  const { _id: user_id } = user;
+  const source = () => eventOrigin(origin, at, ids);
+  const changed = { user_id, changed_at: at.toISOString(), is_undone: true };
+  const voided = { user_id, reason: 'undone', locale: mailLocale(user, origin), invites_revoked } as const;
+  return [
+    createAccountEvent('service.auth.events.email_changed', changed, source()),
+    ...passwordChangedEvents(voided, source),
+  ];
+}

@@ -1,0 +1,114 @@
+import type { GroupStore, InviteStore, RunTransaction, SessionStore, UserStore } from '@auth-account/stores';
+import type { GroupDocument } from '@auth-account/stores/documents';
+import type { MembershipStore } from '@auth-account/stores/memberships';
+import type { Membership } from '@auth-account/stores/users';
+import type { ClientSession } from 'mongodb';
+import type { Announcement } from '../../announcements/announce.ts';
+import type { Audit } from '../../audit/audit.ts';
+import type { AuditEvent } from '../../audit/events.ts';
+import { assertClientConnected } from '../../request/assert-client-connected.ts';
+import type { Ids } from '../../request/ids.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
+
+export interface ChangeGroupDeps {
+  readonly users: Pick<UserStore, 'move' | 'hasMoved'>;
+  readonly memberships: MembershipStore;
+  readonly invites: Pick<InviteStore, 'revoke'>;
+  readonly sessions: Pick<SessionStore, 'changeClaims' | 'holdOf'>;
+  readonly transaction: RunTransaction;
+  readonly announce: (announcement: Announcement) => Promise<void>;
+  readonly audit: Audit;
+  readonly now: () => Date;
+}
+
+/** A user's move from one group into another. */
+export interface GroupChange {
+  readonly userId: string;
+  /** The group that is left. */
+  readonly from: string;
+  readonly to: Membership;
+  /** Creates the new group, or counts the member there. Throws if that is impossible. */
+  readonly enter: (session: ClientSession) => Promise<void>;
+  /** Returns the error for a user who is not in `from`, or no longer. */
+  readonly notThere: () => Error;
+  /** Checks the group that is left, in the transaction. Throws if the change is not allowed. */
+  readonly assertAllowed?: (left: GroupDocument) => Promise<void>;
+  /** Events of the audit log about the user's part in it. */
+  readonly events: readonly AuditEvent[];
+  /** The invite that brought the user into `from` ends too, if it is good. */
+  readonly endsInvite?: boolean;
+}
+
+/** Consequence of a change of group. */
+export interface GroupChanged {
+  readonly isInviteEnded: boolean;
+}
+
+/** Carries out a change of group. */
+export type ChangeGroup = (change: GroupChange, origin: RequestOrigin) => Promise<GroupChanged>;
+
+/**
+ * Creates the function behind every change of group (docs/specification/groups-and-invites.md, "Moving"). One
+ * transaction writes the user, the claims of every live session, both groups, and the consequences for the group that
+ * is left: the longest-standing member inherits it, or the last member closes it and its invites end. After the commit
+ * the deny list gets the new versions of the claims, and the streams close with 4004. No session ends.
+ *
+ * Every join and leave writes the group's document, and every login the user's. So whatever happens at the same time
+ * comes before or after the whole change.
+ */
+export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
+  const { users, memberships, invites, sessions, transaction, announce, audit, now } = deps;
+
+  return async (change, origin) => {
+    const { userId, from, to, enter, notThere, assertAllowed, events, endsInvite = false } = change;
+    const { requestId } = origin;
+    const at = to.joined_at;
+    const work = async (session: ClientSession) => {
+      // The first write, so that of two requests for one move the second fails for that, and not for what the first has
+      // used up.
+      const moved = await users.move(userId, from, to, session);
+      if (moved === undefined) throw notThere();
+      await enter(session);
+      const left = await memberships.end({ userId, groupId: from, at, assertAllowed }, session);
+      const invite = endsInvite ? moved.joined_by : undefined;
+      const isInviteEnded = invite !== undefined && (await invites.revoke(invite, from, at, session));
+      const changed = await sessions.changeClaims(userId, { ...to, at, requestId }, session);
+      // A user who has given up may have left and come back since: `from` is right again then, and the change unwanted.
+      assertClientConnected(origin);
+      return { ...left, changed, isInviteEnded };
+    };
+    const isCommitted = () => users.hasMoved(userId, to);
+    const turn = { lockKey: contendedGroup(change), hold: sessions.holdOf([userId], now) };
+    const { changed, isClosed, heir, isInviteEnded } = await transaction(work, { isCommitted, ...turn });
+
+    for (const event of events) audit(event, origin);
+    if (heir !== undefined) audit({ event: 'group.owner_changed', user_id: heir, home_group_id: from }, origin);
+    if (isClosed) audit({ event: 'group.closed', user_id: userId, home_group_id: from }, origin);
+    const versions = changed.map(({ _id, claims }) => ({ sessionId: _id, ver: claims.ver }));
+    await announce({ changed: versions, reason: 'GROUP_CHANGED', requestId, at });
+    return { isInviteEnded };
+  };
+}
+
+/** Returns the group that others may want to write at the same time: nobody else knows a new household yet. */
+function contendedGroup({ from, to }: GroupChange): string {
+  return to.role === 'owner' ? from : to.home_group_id;
+}
+
+/** Returns a new household of the user's own, which is the user's home after leaving a group. */
+export function newHome(
+  { groups, ids }: { readonly groups: Pick<GroupStore, 'insert'>; readonly ids: Pick<Ids, 'groupId'> },
+  userId: string,
+  at: Date,
+): Pick<GroupChange, 'to' | 'enter'> {
+  const home_group_id = ids.groupId();
+  const account_type = 'HOME';
+  return {
+    to: { home_group_id, account_type, role: 'owner', joined_at: at },
+    enter: (session) =>
+      groups.insert(
+        { _id: home_group_id, account_type, owner_id: userId, member_count: 1, created_at: at, closed_at: null },
+        session,
+      ),
+  };
+}

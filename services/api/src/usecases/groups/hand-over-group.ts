@@ -1,0 +1,45 @@
+import type { GroupHandedOverResponse, HandOverGroupRequest } from '@auth-account/contracts/http/groups';
+import { AppError } from '@auth-account/errors';
+import type { GroupStore, RunTransaction, UserStore } from '@auth-account/stores';
+import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { ClientSession } from 'mongodb';
+import type { Audit } from '../../audit/audit.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
+import { nonOwnerError } from './non-owner-error.ts';
+
+export interface HandOverGroupDeps {
+  readonly users: Pick<UserStore, 'isMember' | 'setRole'>;
+  readonly groups: Pick<GroupStore, 'handOver' | 'hasOwner'>;
+  readonly transaction: RunTransaction;
+  readonly audit: Audit;
+  readonly now: () => Date;
+}
+
+/**
+ * Makes another member the owner of the caller's group, and the caller a member. One transaction writes the group and
+ * both users, as every join and leave does, so that the new owner cannot just be leaving. No token says anything of the
+ * role, so no session changes. To the caller's own id nothing happens.
+ *
+ * Raises the errors of {@link nonOwnerError}, and `ERR-GROUP-MEMBER-NOT-FOUND`.
+ */
+export function createHandOverGroup({ users, groups, transaction, audit, now }: HandOverGroupDeps) {
+  return async (
+    input: HandOverGroupRequest,
+    caller: VerifiedAccessToken,
+    origin: RequestOrigin,
+  ): Promise<GroupHandedOverResponse['data']> => {
+    const { user_id: from, home_group_id, sid: session_id } = caller;
+    const to = input.user_id.toLowerCase();
+    const work = async (session: ClientSession) => {
+      if (!(await groups.handOver(home_group_id, from, to, session))) throw await nonOwnerError(users, caller);
+      await users.setRole(from, home_group_id, 'member', session);
+      const isMember = await users.setRole(to, home_group_id, 'owner', session);
+      if (!isMember) throw new AppError('ERR-GROUP-MEMBER-NOT-FOUND');
+    };
+    await transaction(work, { isCommitted: () => groups.hasOwner(home_group_id, to), lockKey: home_group_id });
+    if (to !== from) {
+      audit({ event: 'group.owner_changed', user_id: to, session_id, home_group_id, handed_over_by: from }, origin);
+    }
+    return { message: 'OWNER_CHANGED', user_id: to, timestamp: now().toISOString() };
+  };
+}

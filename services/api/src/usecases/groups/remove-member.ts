@@ -1,0 +1,62 @@
+import type { MemberRemovedResponse } from '@auth-account/contracts/http/groups';
+import { AppError } from '@auth-account/errors';
+import type { GroupStore, UserStore } from '@auth-account/stores';
+import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { Audit } from '../../audit/audit.ts';
+import type { Ids } from '../../request/ids.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
+import { type ChangeGroup, newHome } from './change-group.ts';
+import type { LeaveGroup } from './leave-group.ts';
+import { nonOwnerError } from './non-owner-error.ts';
+
+export interface RemoveMemberDeps {
+  readonly users: Pick<UserStore, 'isMember'>;
+  readonly groups: Pick<GroupStore, 'find' | 'insert'>;
+  readonly changeGroup: ChangeGroup;
+  readonly leaveGroup: LeaveGroup;
+  readonly audit: Audit;
+  readonly ids: Pick<Ids, 'groupId'>;
+  readonly now: () => Date;
+}
+
+/**
+ * Removes a member from the caller's group, as if that member had left, and revokes the invite that brought them there:
+ * they would come back by it. The owner's own id means leaving, and revokes none.
+ *
+ * Raises the errors of {@link nonOwnerError} if the caller does not own the group, or no longer,
+ * `ERR-GROUP-MEMBER-NOT-FOUND`, and for the owner's own id `ERR-RATE-LIMITED`. Removing others counts as no move.
+ */
+export function createRemoveMember(deps: RemoveMemberDeps) {
+  const { users, groups, changeGroup, leaveGroup, audit, now } = deps;
+
+  return async (
+    memberId: string,
+    caller: VerifiedAccessToken,
+    origin: RequestOrigin,
+  ): Promise<MemberRemovedResponse['data']> => {
+    const { user_id: removed_by, sid: session_id, home_group_id: from } = caller;
+    const assertOwner = async (group: { readonly owner_id: string } | undefined) => {
+      if (group?.owner_id !== removed_by) throw await nonOwnerError(users, caller);
+    };
+    // A closed group keeps the id of its last owner.
+    const group = await groups.find(from);
+    await assertOwner(group?.closed_at === null ? group : undefined);
+    const answer = (invites_revoked: number) => {
+      const message = 'MEMBER_REMOVED' as const;
+      return { message, user_id: memberId, invites_revoked, timestamp: now().toISOString() };
+    };
+    if (memberId === removed_by) {
+      await leaveGroup(caller, origin);
+      return answer(0);
+    }
+    const notThere = () => new AppError('ERR-GROUP-MEMBER-NOT-FOUND');
+    const home = newHome(deps, memberId, now());
+    const events = [
+      { event: 'group.removed', user_id: memberId, session_id, home_group_id: from, removed_by },
+    ] as const;
+    const change = { userId: memberId, from, ...home, notThere, assertAllowed: assertOwner, events, endsInvite: true };
+    const { isInviteEnded } = await changeGroup(change, origin);
+    if (isInviteEnded) audit({ event: 'invite.revoked', user_id: removed_by, session_id, home_group_id: from }, origin);
+    return answer(isInviteEnded ? 1 : 0);
+  };
+}

@@ -1,0 +1,96 @@
+import type { AcceptInviteRequest, MembershipResponse } from '@auth-account/contracts/http/groups';
+import { AppError } from '@auth-account/errors';
+import { type GroupStore, type InviteState, type InviteStore, inviteState, type UserStore } from '@auth-account/stores';
+import type { InviteDocument } from '@auth-account/stores/documents';
+import type { Membership } from '@auth-account/stores/users';
+import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { ClientSession } from 'mongodb';
+import type { Limits } from '../../limits/limits.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
+import type { ChangeGroup } from '../groups/change-group.ts';
+import { createJudgeInvite, inviteInvalid } from './invite-validity.ts';
+
+export interface AcceptInviteDeps {
+  readonly invites: Pick<InviteStore, 'find' | 'use'>;
+  readonly users: Pick<UserStore, 'isMember'>;
+  readonly groups: Pick<GroupStore, 'isFull' | 'addMember'>;
+  readonly changeGroup: ChangeGroup;
+  readonly limits: Pick<Limits, 'move'>;
+  readonly maxGroupMembers: number;
+  readonly now: () => Date;
+}
+
+/**
+ * Moves the caller into the group of an invite, as a member.
+ *
+ * Raises, in this order: `ERR-INVITE-TOKEN-INVALID` (404) if the token never named an invite;
+ * `IAD_GROUP_ALREADY_MEMBER` if the invite is into the caller's own group; `IAD_GROUP_INVITE_EXPIRED`;
+ * `ERR-INVITE-TOKEN-INVALID` (410) if it was revoked, is used up or leads into a full group; `IAD_GROUP_ALREADY_MEMBER`
+ * without `leave_current_group`; `ERR-RATE-LIMITED`; and `IAD_JWT_ACCESS_INVALID` if another change of group came
+ * first, so that the app refreshes.
+ */
+export function createAcceptInvite(deps: AcceptInviteDeps) {
+  const { users, invites, groups, changeGroup, limits, maxGroupMembers, now } = deps;
+  const judgeInvite = createJudgeInvite(deps);
+
+  async function goodInvite(
+    token: string,
+    { user_id, home_group_id: ownGroup }: VerifiedAccessToken,
+  ): Promise<InviteDocument> {
+    const invite = await invites.find(token);
+    if (invite === undefined) throw inviteInvalid(token, undefined);
+    const isMember = () => users.isMember(ownGroup, user_id);
+    if (invite.home_group_id === ownGroup) {
+      throw (await isMember()) ? new AppError('IAD_GROUP_ALREADY_MEMBER') : moved();
+    }
+    const state = await judgeInvite(invite);
+    if (state === 'good') return invite;
+    // The caller may have used it up, or taken the last place, by a second tap.
+    throw (await isMember()) ? refused(token, state) : moved();
+  }
+
+  /** Reads the invite again by writing it, so that a revocation or the last use in between is seen here. */
+  async function enter(token: string, groupId: string, session: ClientSession): Promise<void> {
+    if ((await invites.use(token, now(), session)) === undefined) {
+      const invite = await invites.find(token);
+      throw refused(token, invite && inviteState(invite, now()));
+    }
+    // The last place was taken in between, or the group closed.
+    if (!(await groups.addMember(groupId, maxGroupMembers, session))) throw refused(token, 'used_up');
+  }
+
+  return async (
+    token: string,
+    { leave_current_group = false }: AcceptInviteRequest,
+    caller: VerifiedAccessToken,
+    origin: RequestOrigin,
+  ): Promise<MembershipResponse['data']> => {
+    const { user_id, sid: session_id, home_group_id: from } = caller;
+    const { _id: joined_by, home_group_id, account_type } = await goodInvite(token, caller);
+    if (!leave_current_group) throw new AppError('IAD_GROUP_ALREADY_MEMBER');
+    await limits.move(user_id, origin);
+    const to: Membership = { home_group_id, account_type, role: 'member', joined_at: now(), joined_by };
+    await changeGroup(
+      {
+        userId: user_id,
+        from,
+        to,
+        enter: (session) => enter(token, home_group_id, session),
+        notThere: moved,
+        events: [
+          { event: 'group.left', user_id, session_id, home_group_id: from },
+          { event: 'group.joined', user_id, session_id, home_group_id },
+        ],
+      },
+      origin,
+    );
+    return { home_group_id, account_type, role: to.role, timestamp: now().toISOString() };
+  };
+}
+
+/** The access token names a group that the user has left. */
+const moved = () => new AppError('IAD_JWT_ACCESS_INVALID');
+
+function refused(token: string, state: InviteState | undefined): Error {
+  return state === 'expired' ? new AppError('IAD_GROUP_INVITE_EXPIRED') : inviteInvalid(token, state);
+}

@@ -1,0 +1,104 @@
+import { CreateInviteRequest, defaultInviteSeconds, type InviteResponse } from '@auth-account/contracts/http/invites';
+import { AppError } from '@auth-account/errors';
+import type { GroupStore, InviteStore, RunTransaction, SessionStore, UserStore } from '@auth-account/stores';
+import type { InviteDocument } from '@auth-account/stores/documents';
+import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { ClientSession } from 'mongodb';
+import type { Audit } from '../../audit/audit.ts';
+import { canonicalBody, type OpenIdempotent, replayed } from '../../idempotency/open-idempotent.ts';
+import type { Limits } from '../../limits/limits.ts';
+import type { Ids } from '../../request/ids.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
+import { nonOwnerError } from '../groups/non-owner-error.ts';
+import { describeInvite } from './invite-validity.ts';
+
+export interface CreateInviteDeps {
+  readonly users: Pick<UserStore, 'isMember'>;
+  readonly sessions: Pick<SessionStore, 'findLive'>;
+  readonly groups: Pick<GroupStore, 'countInvite'>;
+  readonly invites: Pick<InviteStore, 'exists' | 'insert' | 'countGood'>;
+  readonly transaction: RunTransaction;
+  readonly openIdempotent: OpenIdempotent;
+  readonly limits: Pick<Limits, 'createInvite'>;
+  readonly audit: Audit;
+  readonly ids: Pick<Ids, 'inviteToken'>;
+  readonly now: () => Date;
+}
+
+type InviteData = InviteResponse['data'];
+
+export interface CreateInviteOutput {
+  readonly data: InviteData;
+  /** The answer is that of an earlier request with the same `Idempotency-Key`. */
+  readonly isReplayed: boolean;
+}
+
+/** Valid invites of one group (docs/specification/groups-and-invites.md, "Invites"). */
+const inviteLimit = 100;
+
+/**
+ * Creates an invite into the caller's group, which the caller must own at the commit: the transaction writes the
+ * group's document, like everything that closes the group or changes its owner, and like a recovery of the account,
+ * after which a session that it has ended makes none.
+ *
+ * Raises the errors of {@link nonOwnerError}, `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since,
+ * `ERR-INVITE-LIMIT-REACHED`, `ERR-RATE-LIMITED` and
+ * `ERR-IDEMPOTENCY-KEY-REUSED`. A retry with the same `Idempotency-Key` gets the first answer again, and counts for no
+ * limit.
+ */
+export function createCreateInvite(deps: CreateInviteDeps) {
+  const { users, sessions, groups, invites, transaction, openIdempotent, limits, audit, ids, now } = deps;
+
+  return async (
+    input: CreateInviteRequest,
+    caller: VerifiedAccessToken,
+    origin: RequestOrigin,
+  ): Promise<CreateInviteOutput> => {
+    const { user_id, home_group_id, sid: session_id } = caller;
+    // The group is part of the request: a caller who has moved meanwhile must not get an invite into another group.
+    const body = JSON.stringify([home_group_id, canonicalBody(CreateInviteRequest, input)]);
+    const scope = { route: 'createInvite', caller: user_id, key: origin.idempotencyKey, body };
+    const idempotent = openIdempotent<InviteData>(scope);
+    const earlier = await idempotent.find();
+    if (earlier !== undefined) return { data: replayed(earlier), isReplayed: true };
+    await limits.createInvite(user_id, origin);
+    const at = now();
+    const invite = newInvite(input, caller, ids.inviteToken(), at);
+    const data = { ...describeInvite(invite, at), timestamp: at.toISOString() };
+    const work = async (session: ClientSession) => {
+      // The first write, so that a twin with the same key waits here.
+      await idempotent.keep(data, user_id, session);
+      const group = await groups.countInvite(home_group_id, user_id, session);
+      if (group === undefined) throw await nonOwnerError(users, caller);
+      if ((await sessions.findLive(session_id, session)) === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
+      if ((await invites.countGood(home_group_id, at, session)) >= inviteLimit) {
+        throw new AppError('ERR-INVITE-LIMIT-REACHED', { details: { limit: inviteLimit } });
+      }
+      await invites.insert(invite, session);
+    };
+    const request = { isCommitted: () => invites.exists(invite._id), lockKey: home_group_id };
+    const carriedOut = await idempotent.carryOut(() => transaction(work, request));
+    if ('earlier' in carriedOut) return { data: replayed(carriedOut.earlier), isReplayed: true };
+    audit({ event: 'invite.created', user_id, session_id, home_group_id }, origin);
+    return { data, isReplayed: false };
+  };
+}
+
+function newInvite(
+  { expires_in = defaultInviteSeconds, max_uses = null }: CreateInviteRequest,
+  { user_id, home_group_id, account_type }: VerifiedAccessToken,
+  token: string,
+  at: Date,
+): InviteDocument {
+  return {
+    _id: token,
+    home_group_id,
+    account_type,
+    created_by: user_id,
+    created_at: at,
+    expires_at: new Date(at.getTime() + expires_in * 1_000),
+    max_uses,
+    uses: 0,
+    revoked_at: null,
+  };
+}

@@ -1,0 +1,35 @@
+import type { InviteResponse } from '@auth-account/contracts/http/invites';
+import type { GroupStore, InviteStore, UserStore } from '@auth-account/stores';
+import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { Audit } from '../../audit/audit.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
+import { nonOwnerError } from '../groups/non-owner-error.ts';
+import { describeInvite, inviteInvalid } from './invite-validity.ts';
+
+export interface RevokeInviteDeps {
+  readonly users: Pick<UserStore, 'isMember'>;
+  readonly groups: Pick<GroupStore, 'isOwnedBy'>;
+  readonly invites: Pick<InviteStore, 'find' | 'revoke'>;
+  readonly audit: Audit;
+  readonly now: () => Date;
+}
+
+/**
+ * Revokes an invite of the group that the caller owns; one that is over already stays as it is. Once this has answered
+ * nobody joins by it: a join writes the invite's document, so that it either comes before the revocation or sees it.
+ *
+ * Raises the errors of {@link nonOwnerError}, and `ERR-INVITE-TOKEN-INVALID` (404) for a token that names no invite of
+ * the group.
+ */
+export function createRevokeInvite({ users, groups, invites, audit, now }: RevokeInviteDeps) {
+  return async (token: string, caller: VerifiedAccessToken, origin: RequestOrigin): Promise<InviteResponse['data']> => {
+    const { user_id, home_group_id, sid: session_id } = caller;
+    if (!(await groups.isOwnedBy(home_group_id, user_id))) throw await nonOwnerError(users, caller);
+    const at = now();
+    const isRevoked = await invites.revoke(token, home_group_id, at);
+    const invite = await invites.find(token);
+    if (invite?.home_group_id !== home_group_id) throw inviteInvalid(token, undefined);
+    if (isRevoked) audit({ event: 'invite.revoked', user_id, session_id, home_group_id }, origin);
+    return { ...describeInvite(invite, at), timestamp: at.toISOString() };
+  };
+}

@@ -1,0 +1,55 @@
+import { AppError } from '@auth-account/errors';
+import type { ChallengeStore } from '@auth-account/stores/challenges';
+import type { UserDocument } from '@auth-account/stores/documents';
+import type { Audit } from '../../audit/audit.ts';
+import type { Limits } from '../../limits/limits.ts';
+import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
+import { describeChallenge, type RequestCode } from '../codes/request-code.ts';
+import { assertMayLogIn } from './assert-may-log-in.ts';
+
+export interface AssertEmailVerifiedDeps {
+  readonly challenges: Pick<ChallengeStore, 'findOpen'>;
+  readonly requestCode: RequestCode;
+  readonly limits: Pick<Limits, 'askForCode' | 'requestCode'>;
+  readonly audit: Audit;
+  /** `REQUIRE_VERIFIED_EMAIL`. */
+  readonly isRequired: boolean;
+  readonly now: () => Date;
+}
+
+/** Raises an error unless the account may log in with the address that it has. */
+export type AssertEmailVerified = (
+  user: UserDocument,
+  deviceId: string | undefined,
+  origin: RequestOrigin,
+) => Promise<void>;
+
+/**
+ * Creates the check of a login with the right password. If verified addresses are required and this one is not, it
+ * raises `ERR-EMAIL-NOT-VERIFIED` with the challenge of a code that is sent to it: the open one, if there is one, so
+ * that repeated logins send no further mails. Raises `ERR-RATE-LIMITED` and the errors of {@link assertMayLogIn} before
+ * that.
+ */
+export function createAssertEmailVerified(deps: AssertEmailVerifiedDeps): AssertEmailVerified {
+  const { challenges, requestCode, limits, audit, isRequired, now } = deps;
+  const purpose = 'email_verification';
+
+  return async (user, deviceId, origin) => {
+    if (!isRequired || user.email_verified_at !== undefined) return;
+    assertMayLogIn(user);
+    const { _id: userId, email } = user;
+    const at = now();
+    const open = await challenges.findOpen(userId, purpose, at);
+    if (open === undefined) {
+      await limits.askForCode(origin);
+      await limits.requestCode({ email, deviceId, isVerified: false, hasAccess: true }, origin);
+    }
+    const { challenge_id, expires_at, resend_at } =
+      open === undefined
+        ? await requestCode({ purpose, userId, locale: mailLocale(user, origin) }, origin)
+        : describeChallenge(open, at);
+    audit({ event: 'login.refused', user_id: userId, reason: 'email_not_verified' }, origin);
+    const details = { challenge_id, expires_at, ...(resend_at !== null && { resend_at }) };
+    throw new AppError('ERR-EMAIL-NOT-VERIFIED', { details });
+  };
+}

@@ -1,0 +1,28 @@
+import { AppError, isAppError, type ThrowableCode } from '@auth-account/errors';
+import type { UserDocument } from '@auth-account/stores/documents';
+import type { LoginRefusal } from '../../audit/events.ts';
+
+/**
+ * Raises `ERR-ACCOUNT-DISABLED` or `ERR-ACCOUNT-DELETION-SCHEDULED` if nobody may log in to the account now. Only
+ * whoever knows the password may learn it.
+ */
+export function assertMayLogIn({ disabled_at, deletes_at }: Pick<UserDocument, 'disabled_at' | 'deletes_at'>): void {
+  if (disabled_at !== undefined) throw new AppError('ERR-ACCOUNT-DISABLED');
+  if (deletes_at !== undefined) {
+    throw new AppError('ERR-ACCOUNT-DELETION-SCHEDULED', { details: { deletes_at: deletes_at.toISOString() } });
+  }
+}
+
+const refusals: Partial<Readonly<Record<ThrowableCode, LoginRefusal>>> = {
+  'ERR-INVALID-CREDENTIALS': 'credentials_changed',
+  'ERR-ACCOUNT-DISABLED': 'account_disabled',
+  'ERR-ACCOUNT-DELETION-SCHEDULED': 'deletion_scheduled',
+};
+
+/**
+ * Returns the reason for which a right password was refused afterwards, as the audit log has it; undefined for any
+ * other error.
+ */
+export function loginRefusalOf(error: unknown): LoginRefusal | undefined {
+  return isAppError(error) ? refusals[error.code] : undefined;
+}

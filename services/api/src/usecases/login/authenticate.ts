@@ -1,0 +1,66 @@
+import { AppError, isAppError } from '@auth-account/errors';
+import type { UserStore } from '@auth-account/stores';
+import type { UserDocument } from '@auth-account/stores/documents';
+import type { Audit } from '../../audit/audit.ts';
+import type { Limits } from '../../limits/limits.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
+import type { PasswordHasher } from '../../security/password-hasher.ts';
+
+export interface AuthenticateDeps {
+  readonly users: Pick<UserStore, 'findByEmail' | 'setPasswordHash'>;
+  readonly hasher: PasswordHasher;
+  readonly limits: Pick<Limits, 'logIn'>;
+  readonly audit: Audit;
+}
+
+/** An address and a password, and the device that they came from. */
+export interface GivenCredentials {
+  readonly email: string;
+  readonly password: string;
+  readonly deviceId: string | undefined;
+}
+
+/** Returns the account whose password it is. */
+export type Authenticate = (given: GivenCredentials, origin: RequestOrigin) => Promise<UserDocument>;
+
+/**
+ * Creates the check of an address and a password, behind the limits and the hash gate. It replaces a weak hash if the
+ * password is right.
+ *
+ * Raises `ERR-INVALID-CREDENTIALS` for a wrong password and for an unknown address alike, after the same work,
+ * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`.
+ */
+export function createAuthenticate({ users, hasher, limits, audit }: AuthenticateDeps): Authenticate {
+  async function rehash(
+    { _id, password_hash: stored }: UserDocument,
+    password: string,
+    origin: RequestOrigin,
+  ): Promise<void> {
+    if (!hasher.isWeak(stored)) return;
+    try {
+      const better = await hasher.admit(origin, (turn) => turn.hash(password));
+      await users.setPasswordHash(_id, stored, better);
+    } catch (error) {
+      // The password was right. Under overload the better hash waits for the next login; this one succeeds.
+      if (!isAppError(error) || error.code !== 'ERR-OVERLOADED') throw error;
+    }
+  }
+
+  return async ({ email, password, deviceId }, origin) => {
+    const attempt = await limits.logIn({ email, deviceId }, origin);
+    // Admission to the hash gate. A login that is shed here has not read the account yet.
+    const { user, isRight } = await hasher.admit(origin, async (turn) => {
+      const found = await users.findByEmail(email);
+      return { user: found, isRight: await turn.verify(found?.password_hash, password) };
+    });
+    if (user === undefined || !isRight) {
+      await attempt.fail();
+      const reason = user === undefined ? 'unknown_account' : 'wrong_password';
+      audit({ event: 'login.failed', user_id: user?._id, reason }, origin);
+      throw new AppError('ERR-INVALID-CREDENTIALS');
+    }
+    await attempt.succeed();
+    await rehash(user, password, origin);
+    return user;
+  };
+}

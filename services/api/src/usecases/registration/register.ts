@@ -1,0 +1,212 @@
+import type { RegisteredEvent } from '@auth-account/contracts';
+import { RegisterRequest, type RegisterResponse } from '@auth-account/contracts/http/register';
+import { AppError, isAppError } from '@auth-account/errors';
+import { createRegisteredEvent, eventOrigin } from '@auth-account/messaging';
+import { emailKey, isDuplicateKey, type OutboxStore, type RunTransaction, type UserStore } from '@auth-account/stores';
+import type { ClientSession } from 'mongodb';
+import type { Audit } from '../../audit/audit.ts';
+import {
+  canonicalBody,
+  type EarlierAnswer,
+  type IdempotentRequest,
+  type OpenIdempotent,
+  replayed,
+} from '../../idempotency/open-idempotent.ts';
+import type { Limits } from '../../limits/limits.ts';
+import type { Ids } from '../../request/ids.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
+import type { PasswordHasher } from '../../security/password-hasher.ts';
+import { knownAs } from '../login/new-device.ts';
+import type { Space, Spaces } from './spaces.ts';
+
+export interface RegisterDeps {
+  readonly users: Pick<UserStore, 'isEmailTaken' | 'find' | 'exists' | 'insert'>;
+  readonly spaces: Spaces;
+  readonly outbox: Pick<OutboxStore, 'append'>;
+  readonly transaction: RunTransaction;
+  readonly openIdempotent: OpenIdempotent;
+  readonly hasher: Pick<PasswordHasher, 'admit'>;
+  readonly publishEvent: (event: RegisteredEvent) => void;
+  /** Counts registrations by how they end. */
+  readonly onEnd: (mode: RegisterRequest['space_creation_mode'], outcome: RegistrationOutcome) => void;
+  readonly limits: Pick<Limits, 'register' | 'registered' | 'replay'>;
+  readonly audit: Audit;
+  readonly ids: Ids;
+  readonly now: () => Date;
+}
+
+/** `failed` is the service's own fault (a status of 5xx). */
+export type RegistrationOutcome = 'created' | 'replayed' | 'refused' | 'failed';
+
+type RegisterData = RegisterResponse['data'];
+
+export interface RegisterOutput {
+  readonly data: RegisterData;
+  /** The answer is that of an earlier request with the same `Idempotency-Key`. */
+  readonly isReplayed: boolean;
+}
+
+/** Everything that one registration stores, created before its transaction so that the transaction can run again. */
+interface Registration {
+  readonly space: Space;
+  readonly user: Parameters<UserStore['insert']>[0];
+  readonly event: RegisteredEvent;
+  readonly data: RegisterData;
+  readonly at: Date;
+}
+
+type Register = (input: RegisterRequest, origin: RequestOrigin) => Promise<RegisterOutput>;
+
+/**
+ * Registers an account (docs/specification/registration.md, "Steps").
+ *
+ * Raises `ERR-RATE-LIMITED`, `ERR-IDEMPOTENCY-KEY-REUSED`, `ERR-EMAIL-ALREADY-EXISTS` (409), `ERR-INVITE-TOKEN-INVALID`
+ * (404 if it never named an invite, 410 if it is over) and `ERR-OVERLOADED`. On any of them nothing is stored. A retry
+ * with the same `Idempotency-Key` gets the first answer again, never its own 409. The retry's password is limited like
+ * a login's: a known key must not help to guess the password.
+ */
+export function createRegister(
+  deps: RegisterDeps,
+): (input: RegisterRequest, origin: RequestOrigin) => Promise<RegisterOutput> {
+  const { openIdempotent, onEnd, limits } = deps;
+  const register = createRegisterOnce(deps);
+  const replay = createReplay(deps);
+
+  async function registerOrReplay(input: RegisterRequest, origin: RequestOrigin): Promise<RegisterOutput> {
+    await limits.register(origin);
+    const body = canonicalBody(RegisterRequest, input);
+    const scope = { route: 'register', caller: emailKey(input.email), key: origin.idempotencyKey, body };
+    const idempotent = openIdempotent<RegisterData>(scope);
+    const earlier = await idempotent.find();
+    if (earlier !== undefined) return replay(earlier, input, origin);
+    const carriedOut = await idempotent
+      .carryOut(() => register(input, origin, idempotent))
+      .catch((error: unknown) => refuse(input, error));
+    if ('earlier' in carriedOut) return replay(carriedOut.earlier, input, origin);
+    return { data: carriedOut.result, isReplayed: false };
+  }
+
+  return counted(registerOrReplay, onEnd);
+}
+
+/** Returns the same registration, and reports its outcome to `onEnd`. */
+function counted(register: Register, onEnd: RegisterDeps['onEnd']): Register {
+  return async (input, origin) => {
+    const mode = input.space_creation_mode;
+    try {
+      const output = await register(input, origin);
+      onEnd(mode, output.isReplayed ? 'replayed' : 'created');
+      return output;
+    } catch (error) {
+      onEnd(mode, isAppError(error) && error.status < 500 ? 'refused' : 'failed');
+      throw error;
+    }
+  };
+}
+
+/** Creates the registration itself: hash, transaction, then the steps after the commit. */
+function createRegisterOnce(deps: RegisterDeps) {
+  const { users, spaces, outbox, transaction, hasher, publishEvent, limits, audit } = deps;
+
+  return async (
+    input: RegisterRequest,
+    origin: RequestOrigin,
+    idempotent: IdempotentRequest<RegisterData>,
+  ): Promise<RegisterData> => {
+    if (await users.isEmailTaken(input.email, deps.now())) refuseTaken(input);
+    const space = await spaces.choose(input);
+    // Admission to the hash gate: only a registration that can still succeed asks for a hash.
+    const passwordHash = await hasher.admit(origin, (turn) => turn.hash(input.password));
+    const registration = prepare(deps, input, origin, space, passwordHash);
+    const { user, event, data, at } = registration;
+    const work = async (session: ClientSession) => {
+      // The first write, so that a twin with the same key waits here and not at the address.
+      await idempotent.keep(data, user._id, session);
+      await users.insert(user, session);
+      await spaces.enter(space, user._id, at, session);
+      await outbox.append(event, at, session);
+    };
+    // Nobody else knows a new group yet.
+    const lockKey = space.kind === 'join' ? space.home_group_id : undefined;
+    await transaction(work, { isCommitted: () => users.exists(user._id), lockKey });
+    publishEvent(event);
+    await limits.registered(loginOf(input), origin);
+    audit({ event: 'account.registered', user_id: user._id }, origin);
+    return data;
+  };
+}
+
+/** Creates the answer to a request whose key was used before. */
+function createReplay(deps: RegisterDeps) {
+  const { users, limits, audit } = deps;
+
+  /** Returns true if the account still has the password and the address that the request registered. */
+  async function isUnchanged({ answer }: EarlierAnswer<RegisterData>, { email }: RegisterRequest): Promise<boolean> {
+    const user = await users.find(answer.user_id);
+    return user?.password_changed_at === undefined && user?.email_key === emailKey(email);
+  }
+
+  return async (
+    earlier: EarlierAnswer<RegisterData>,
+    input: RegisterRequest,
+    origin: RequestOrigin,
+  ): Promise<RegisterOutput> => {
+    const login = loginOf(input);
+    const attempt = await limits.replay(login, origin);
+    if (earlier.isSame) {
+      // A reset may have taken the account from whoever registered it: the account must not know them again.
+      if (await isUnchanged(earlier, input)) await attempt.succeed();
+      else await limits.replay(login, origin);
+    } else {
+      await attempt.fail();
+      audit({ event: 'login.failed', user_id: earlier.answer.user_id, reason: 'idempotency_key_reused' }, origin);
+    }
+    return { data: replayed(earlier), isReplayed: true };
+  };
+}
+
+/** Returns the source that a login with this request would have. */
+function loginOf({ email, device_id }: RegisterRequest) {
+  return { email, deviceId: device_id?.toLowerCase() };
+}
+
+function prepare(
+  { ids, now }: RegisterDeps,
+  { email, device_id, space_creation_mode }: RegisterRequest,
+  origin: RequestOrigin,
+  space: Space,
+  password_hash: string,
+): Registration {
+  const at = now();
+  const { home_group_id, account_type } = space;
+  const isNew = space.kind === 'new';
+  const user = {
+    _id: ids.entityId(),
+    email,
+    email_key: emailKey(email),
+    password_hash,
+    home_group_id,
+    account_type,
+    role: isNew ? 'owner' : 'member',
+    created_at: at,
+    joined_at: at,
+    ...(space.kind === 'join' && { joined_by: space.token }),
+    ...(device_id && { known_devices: [knownAs({ device_id })] }),
+  } as const;
+  const registered = { user_id: user._id, home_group_id, account_type };
+  const event = createRegisteredEvent(
+    { ...registered, space_creation_mode, is_new_group: isNew, registered_at: at.toISOString() },
+    eventOrigin(origin, at, ids),
+  );
+  return { space, user, event, data: { ...registered, timestamp: at.toISOString() }, at };
+}
+
+/** Translates the failure of a registration for the caller. */
+function refuse(input: RegisterRequest, error: unknown): never {
+  if (isDuplicateKey(error, 'email_key_unique')) refuseTaken(input, error);
+  throw error;
+}
+
+function refuseTaken({ email }: RegisterRequest, cause?: unknown): never {
+  throw new AppError('ERR-EMAIL-ALREADY-EXISTS', { details: { rejected_email: email }, cause });
+}

@@ -1,0 +1,78 @@
+import type { RevocationsRequest } from '@auth-account/contracts/http/revocations';
+import { DenyListUnavailable } from '@auth-account/messaging/deny-list';
+import type { DenialCursor, Denied, DeniedPage, ReadDenialPage } from '@auth-account/redis/denial-pages';
+import type { StatedRevocations } from '@auth-account/tokens';
+import type { Limits } from '../../limits/limits.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
+import type { Sibling } from '../../security/sibling-secrets.ts';
+
+/** Content of an answer: nothing, what was denied since the cursor, a page of more, or an error (429, 500, 503). */
+export type FeedContent = 'nothing' | 'news' | 'page' | 'refused';
+
+export interface ReadRevocationsDeps {
+  readonly readPage: ReadDenialPage;
+  readonly signStatement: (sibling: string, statement: StatedRevocations) => string;
+  readonly limits: Pick<Limits, 'readRevocations' | 'revocationsSent'>;
+  readonly onRead: (sibling: Sibling, content: FeedContent) => void;
+}
+
+/**
+ * Creates the use case that tells a sibling what is denied since its cursor, in a statement that is signed for this one
+ * question. Rejects with `DenyListUnavailable` if the list is not known to be complete: nothing is stated then.
+ */
+export function createReadRevocations({ readPage, signStatement, limits, onRead }: ReadRevocationsDeps) {
+  async function answer(body: RevocationsRequest, sibling: Sibling, origin: RequestOrigin) {
+    await limits.readRevocations(sibling.name, origin);
+    const page = await readPage(parseCursor(body.cursor)).catch((error: unknown) => {
+      throw new DenyListUnavailable('Redis did not answer', { cause: error });
+    });
+    if (page === undefined) throw new DenyListUnavailable('the deny list is not complete');
+    await limits.revocationsSent(sibling.name, page.denied.length);
+    const { nonce, cursor: since = '' } = body;
+    const statement = {
+      nonce,
+      since,
+      cursor: printCursor(page.cursor),
+      more: page.hasMore,
+      ...groupDenied(page.denied),
+    };
+    return { content: contentOf(page), statement: signStatement(sibling.name, statement) };
+  }
+
+  return async (body: RevocationsRequest, sibling: Sibling, origin: RequestOrigin) => {
+    try {
+      const { content, statement } = await answer(body, sibling, origin);
+      onRead(sibling, content);
+      return { statement };
+    } catch (error) {
+      // A secret whose bearer is always refused is in use none the less.
+      onRead(sibling, 'refused');
+      throw error;
+    }
+  };
+}
+
+function contentOf({ denied, hasMore }: DeniedPage): FeedContent {
+  if (hasMore) return 'page';
+  return denied.length > 0 ? 'news' : 'nothing';
+}
+
+function groupDenied(denied: readonly Denied[]): Pick<StatedRevocations, 'revoked' | 'below'> {
+  const [revoked, below]: [string[], Record<string, number>] = [[], {}];
+  for (const { sessionId, below: ver } of denied) {
+    if (ver === Number.POSITIVE_INFINITY) revoked.push(sessionId);
+    else if (Number.isSafeInteger(ver)) below[sessionId] = ver;
+    else throw new Error(`the deny list has no version of the session ${sessionId}`);
+  }
+  return { revoked, below };
+}
+
+function printCursor({ server, since }: DenialCursor): string {
+  return `${since}.${server}`;
+}
+
+/** Reads a cursor. A text that is none of ours reads everything, as if there were none. */
+function parseCursor(text: string | undefined): DenialCursor | undefined {
+  const [, since, server] = /^(\d{1,15})\.([\w:]+)$/.exec(text ?? '') ?? [];
+  return since === undefined || server === undefined ? undefined : { since: Number(since), server };
+}

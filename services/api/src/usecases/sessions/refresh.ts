@@ -1,0 +1,218 @@
+import type { TokenResponse } from '@auth-account/contracts/http/login';
+import type { RefreshRequest } from '@auth-account/contracts/http/refresh';
+import { AppError } from '@auth-account/errors';
+import type { SessionStore } from '@auth-account/stores';
+import type { RevocationReason, SessionDocument } from '@auth-account/stores/documents';
+import { type RefreshTokenParts, type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
+import { type Announcement, createAnnounceAgain, type IsDenied } from '../../announcements/announce.ts';
+import type { Audit } from '../../audit/audit.ts';
+import type { Limits } from '../../limits/limits.ts';
+import { assertClientConnected } from '../../request/assert-client-connected.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
+import { type AwaitHold, createAwaitHold } from './await-hold.ts';
+import { createAwaitKey } from './await-key.ts';
+import { decideRefresh, type Generations } from './decide-refresh.ts';
+import { hasHashOf, hashesAhead, placeOfHash } from './hashes-ahead.ts';
+import type { IssueTokens } from './issue-tokens.ts';
+import { extendedExpiry, idleExpiry, type SessionLifetime } from './session-lifetime.ts';
+import { toldReasonOf } from './told-reason.ts';
+
+export interface RefreshDeps {
+  readonly sessions: Pick<SessionStore, 'advance' | 'find' | 'findConfirmed' | 'rotate' | 'revokeAll'>;
+  readonly refreshTokens: RefreshTokens;
+  readonly issueTokens: IssueTokens;
+  readonly announce: (announcement: Announcement) => Promise<void>;
+  readonly isDenied: IsDenied;
+  readonly limits: Pick<Limits, 'refresh'>;
+  readonly audit: Audit;
+  readonly lifetime: SessionLifetime;
+  readonly retryWindowMs: number;
+  readonly now: () => Date;
+}
+
+type FindSession = SessionStore['find'];
+
+/** A refresh token as sent, with its parts. */
+interface Presented {
+  readonly token: string;
+  readonly parts: RefreshTokenParts;
+  readonly origin: RequestOrigin;
+}
+
+/** A refresh that reads the session before it writes. */
+interface ReadingRefresh extends Presented {
+  readonly awaitHold: AwaitHold;
+}
+
+/**
+ * Rotates refresh tokens so that concurrent requests converge (docs/specification/refresh.md, "Generations"; OAuth 2.0
+ * Security BCP, RFC 9700 section 4.14). Checked in this order: HMAC, revoked, expiry, generation.
+ *
+ * Raises `IAD_JWT_REFRESH_EXPIRED` for a token that is expired or not ours; `IAD_JWT_REFRESH_STOLEN` for a token of a
+ * revoked session, and for a void one, which revokes its session; `ERR-RATE-LIMITED`; and `ERR-DEPENDENCY-UNAVAILABLE`
+ * if another api has made the session's newest token with a key that has not arrived here yet, or if a change that ends
+ * or moves the session goes on for too long ({@link createAwaitHold}).
+ */
+export function createRefresh(
+  deps: RefreshDeps,
+): (input: RefreshRequest, origin: RequestOrigin) => Promise<TokenResponse['data']> {
+  const { sessions, refreshTokens, issueTokens, limits, audit, retryWindowMs, now } = deps;
+  const advance = createAdvance(deps);
+  const findGenuine = createFindGenuine(deps);
+  const revokeStolen = createRevokeStolen(deps);
+  const beginWait = createAwaitHold(now);
+
+  function handOut(
+    event: 'refresh.rotated' | 'refresh.converged',
+    session: SessionDocument,
+    origin: RequestOrigin,
+  ): TokenResponse['data'] {
+    audit({ event, ...idsOf(session) }, origin);
+    return issueTokens(session);
+  }
+
+  /** Returns undefined if another request has changed the session since it was read, or holds it. */
+  async function attempt(find: FindSession, presented: ReadingRefresh): Promise<TokenResponse['data'] | undefined> {
+    const { parts, origin, awaitHold } = presented;
+    const session = await findGenuine(find, presented);
+    const decision = decideRefresh(session, parts.generation, now(), retryWindowMs);
+    if (decision.kind === 'reuse') return revokeStolen(session, origin);
+    if (decision.kind === 'repeat') {
+      if (find === sessions.findConfirmed) return handOut('refresh.converged', session, origin);
+      // This writes nothing that needs a majority, so what it signs is read again with majority concern.
+      return attempt(sessions.findConfirmed, presented);
+    }
+    if (!(await awaitHold(session))) return;
+    const rotated = await sessions.rotate(session, rotation(deps, session, decision.next));
+    return rotated && handOut('refresh.rotated', rotated, origin);
+  }
+
+  return async ({ refresh_token: token }, origin) => {
+    await limits.refresh(origin);
+    const parts = refreshTokens.parse(token);
+    if (parts === undefined) throw expired(audit, 'not_genuine', origin);
+    const advanced = await advance(token, parts);
+    if (advanced !== undefined) return handOut('refresh.rotated', advanced, origin);
+    const presented = { token, parts, origin, awaitHold: beginWait() };
+    // Each round that finds the session changed is another request's success, and a hold is awaited for a bounded time,
+    // so the loop ends.
+    for (;;) {
+      const tokens = await attempt(sessions.find, presented);
+      if (tokens !== undefined) return tokens;
+    }
+  };
+}
+
+/**
+ * Creates the usual refresh, by the newest token of a live session: one write, which decides nothing that
+ * {@link decideRefresh} would decide otherwise. It returns undefined if the session must be read.
+ */
+function createAdvance({ sessions, refreshTokens, lifetime, now }: RefreshDeps) {
+  return async (token: string, { kid, sessionId, generation }: RefreshTokenParts) => {
+    const next = placeOfHash(generation + 1);
+    const isAhead = next.block === placeOfHash(generation).block;
+    if (!isAhead || kid !== refreshTokens.currentKid) return;
+    const at = now();
+    const expiresAt = idleExpiry(at, lifetime);
+    const hash = refreshTokenHash(token);
+    const advanced = await sessions.advance({ sessionId, token: hash, generation, kid, next, at, expiresAt });
+    // The hash alone shows that the token was made: not that the key, or what the database has, is still the same.
+    const isGenuine = advanced !== undefined && refreshTokens.isGenuine(token, Buffer.from(advanced.nonce.value()));
+    return isGenuine ? advanced : undefined;
+  };
+}
+
+/** Creates the look-up of the live session that a genuine token belongs to. */
+function createFindGenuine(deps: RefreshDeps) {
+  const { sessions, refreshTokens, audit, now } = deps;
+  const awaitKey = createAwaitKey(deps);
+  const announceAgain = createAnnounceAgain(deps);
+
+  async function findGenuine(find: FindSession, presented: Presented): Promise<SessionDocument> {
+    const { token, parts, origin } = presented;
+    const session = await find(parts.sessionId);
+    if (find !== sessions.findConfirmed && isGone(session, now()))
+      return findGenuine(sessions.findConfirmed, presented);
+    if (session !== undefined) await awaitKey(session);
+    if (session === undefined || !refreshTokens.isGenuine(token, Buffer.from(session.nonce.value()))) {
+      throw expired(audit, 'not_genuine', origin);
+    }
+    if (session.is_revoked) {
+      // Only an end that cannot be rolled back is reported, and it is announced again: the request that ended it may
+      // have been answered 503.
+      const isOver = await announceAgain(session._id);
+      if (!isOver) return findGenuine(sessions.findConfirmed, presented);
+      audit({ event: 'refresh.revoked', ...idsOf(session) }, origin);
+      throw sessionEnded(session.revoked_reason);
+    }
+    if (session.expires_at <= now()) throw expired(audit, 'expired', origin, session);
+    return session;
+  }
+
+  return findGenuine;
+}
+
+/**
+ * Returns true if nothing tells its owner how it ended. It is read again then: a replaced primary may know neither the
+ * session nor its last use, and an erasure may be rolled back, but a refused owner is logged out for good.
+ */
+function isGone(session: SessionDocument | undefined, at: Date): boolean {
+  return session === undefined || (!session.is_revoked && session.expires_at <= at);
+}
+
+/** Creates the function that ends a session when one of its void tokens is presented. */
+function createRevokeStolen({ sessions, announce, audit, now }: RefreshDeps) {
+  return async (session: SessionDocument, origin: RequestOrigin): Promise<never> => {
+    const { requestId } = origin;
+    // The app may have refreshed by another request since, which made this token void. A thief who hangs up delays the
+    // detection and gains nothing: this event shows it.
+    if (origin.isAbandoned?.()) audit({ event: 'refresh.abandoned', ...idsOf(session) }, origin);
+    assertClientConnected(origin);
+    const at = now();
+    const reason = 'refresh_token_reuse';
+    audit({ event: 'refresh.stolen', ...idsOf(session) }, origin);
+    await sessions.revokeAll([session._id], { reason, at, requestId });
+    audit({ event: 'session.revoked', ...idsOf(session), reason }, origin);
+    await announce({ sessionIds: [session._id], reason: 'SESSION_REVOKED', requestId, at });
+    throw sessionEnded(reason);
+  };
+}
+
+function expired(
+  audit: Audit,
+  reason: 'expired' | 'not_genuine',
+  origin: RequestOrigin,
+  session?: SessionDocument,
+): AppError {
+  audit({ event: 'refresh.expired', user_id: session?.user_id, session_id: session?._id, reason }, origin);
+  return new AppError('IAD_JWT_REFRESH_EXPIRED');
+}
+
+function idsOf({ user_id, _id: session_id }: SessionDocument) {
+  return { user_id, session_id };
+}
+
+function rotation({ refreshTokens, lifetime, now }: RefreshDeps, session: SessionDocument, next: Generations) {
+  const at = now();
+  const kid = refreshTokens.currentKid;
+  const parts = { kid, sessionId: session._id, generation: next.gen };
+  const nonce = Buffer.from(session.nonce.value());
+  return {
+    ...next,
+    kid,
+    token: refreshTokenHash(refreshTokens.issue(parts, nonce)),
+    ...(hasHashOf(session, parts) ? {} : { ahead: hashesAhead(refreshTokens, parts, nonce) }),
+    handed_out_at: at,
+    last_used_at: at,
+    expires_at: extendedExpiry(session, at, lifetime),
+  };
+}
+
+/**
+ * Creates the refusal of a refresh token whose session was revoked for that reason. Only the holder of a genuine token
+ * may learn the reason. If it is missing, or comes from a newer version, the refusal names none.
+ */
+function sessionEnded(reason: RevocationReason | undefined): AppError<'IAD_JWT_REFRESH_STOLEN'> {
+  const told = toldReasonOf(reason);
+  return new AppError('IAD_JWT_REFRESH_STOLEN', { details: told === undefined ? {} : { reason: told } });
+}

@@ -1,0 +1,67 @@
+import type { SessionRevokedResponse } from '@auth-account/contracts/http/sessions';
+import { AppError } from '@auth-account/errors';
+import {
+  closeReasonOf,
+  type OwnSession,
+  type Revocation,
+  type SessionStore,
+  type UserStore,
+} from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
+import type { VerifiedAccessToken } from '@auth-account/tokens';
+import { type Announcement, createAnnounceAgain, type IsDenied } from '../../announcements/announce.ts';
+import type { Audit } from '../../audit/audit.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
+
+export interface RevokeSessionDeps {
+  readonly users: Pick<UserStore, 'forgetDevice'>;
+  readonly sessions: Pick<SessionStore, 'find' | 'findConfirmed' | 'revokeOwn'>;
+  readonly announce: (announcement: Announcement) => Promise<void>;
+  readonly isDenied: IsDenied;
+  readonly audit: Audit;
+  readonly now: () => Date;
+}
+
+/**
+ * Ends one of the caller's sessions by its id. Its stream closes with 4001, the caller's own with 1000. The account no
+ * longer knows the device of one that is not the caller's: its next login is told again ("not me").
+ *
+ * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` if the id is no live session of the caller. One that is over already is
+ * announced again first: the request that ended it may have been answered 503.
+ */
+export function createRevokeSession({ users, sessions, announce, isDenied, audit, now }: RevokeSessionDeps) {
+  const announceAgain = createAnnounceAgain({ sessions, announce, isDenied });
+
+  /** A session that was logged out, or ended by anything else, keeps its device known. */
+  async function forgetDevice({ user_id, device_id, revoked_reason }: SessionDocument): Promise<void> {
+    if (revoked_reason === 'revoked_by_user') await users.forgetDevice(user_id, device_id);
+  }
+
+  /** Revokes the caller's own in one write; only a miss, and another device's session, is read. */
+  async function revoke(own: OwnSession, revocation: Revocation): Promise<boolean> {
+    const isRevoked = await sessions.revokeOwn(own, revocation);
+    if (isRevoked && revocation.reason === 'logout') return true;
+    const session = await sessions.find(own.sessionId);
+    if (session?.user_id !== own.userId || !session.is_revoked) return isRevoked;
+    // Also after a miss: the request that ended it may have failed here.
+    await forgetDevice(session);
+    if (isRevoked) return true;
+    return !(await announceAgain(own.sessionId)) && sessions.revokeOwn(own, revocation);
+  }
+
+  return async (
+    sessionId: string,
+    caller: VerifiedAccessToken,
+    origin: RequestOrigin,
+  ): Promise<SessionRevokedResponse['data']> => {
+    const { requestId } = origin;
+    const at = now();
+    const reason = sessionId === caller.sid ? 'logout' : 'revoked_by_user';
+    const by = reason === 'logout' ? {} : { by: caller.sid };
+    const isRevoked = await revoke({ sessionId, userId: caller.user_id }, { reason, at, requestId, ...by });
+    if (!isRevoked) throw new AppError('ERR-LOGOUT-TARGET-NOT-FOUND');
+    audit({ event: 'session.revoked', user_id: caller.user_id, session_id: sessionId, reason }, origin);
+    await announce({ sessionIds: [sessionId], reason: closeReasonOf(reason), requestId, at });
+    return { message: 'SESSION_TERMINATED', session_id: sessionId, timestamp: now().toISOString() };
+  };
+}
