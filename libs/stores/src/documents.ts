@@ -281,3 +281,12 @@ export interface ChallengeDocument {
   /** Time at which the document is removed. Until then a code that comes too late is known as such. */
   readonly purge_at: Date;
 }
+
+/**
+ * Returns an id that sorts before every UUIDv7 created at that time or later, and after those created before (RFC 9562,
+ * section 5.7).
+ */
+export function firstIdOf(at: Date): string {
+  const milliseconds = at.getTime().toString(16).padStart(12, '0');
+  return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}`;
+}

@@ -1,7 +1,7 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
 import type { AnyBulkWriteOperation, ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
-import type { DeliveryAttempt, EventTaker, OutboxDocument } from './documents.ts';
+import { type DeliveryAttempt, type EventTaker, firstIdOf, type OutboxDocument } from './documents.ts';
 import { outboxTtl } from './indexes.ts';
 import { createOutboxLeases, type OutboxLeases } from './outbox-leases.ts';
 import { logAttempt, noteIn, settle } from './outbox-pipelines.ts';
@@ -159,17 +159,8 @@ function recordOf(
 
 function listFilter({ state, since, until, after }: Omit<OutboxFilter, 'limit'>): Filter<OutboxDocument> {
   const bounds: Filter<OutboxDocument>[] = [];
-  if (since) bounds.push({ _id: { $gte: idBound(since) } });
-  if (until) bounds.push({ _id: { $lt: idBound(until) } });
+  if (since) bounds.push({ _id: { $gte: firstIdOf(since) } });
+  if (until) bounds.push({ _id: { $lt: firstIdOf(until) } });
   if (after !== undefined) bounds.push({ _id: { $gt: after } });
   return { ...(state === undefined ? {} : { state }), ...(bounds.length === 0 ? {} : { $and: bounds }) };
-}
-
-/**
- * Returns an id that sorts before every UUIDv7 created at that time or later, and after those created before (RFC 9562,
- * section 5.7).
- */
-function idBound(at: Date): string {
-  const milliseconds = at.getTime().toString(16).padStart(12, '0');
-  return `${milliseconds.slice(0, 8)}-${milliseconds.slice(8)}`;
 }

@@ -1,16 +1,15 @@
 import { Command, CommanderError } from '@commander-js/extra-typings';
-import { exitCodes } from './cli/exit-codes.ts';
+import { exitCodes, toFailure } from './cli/command-error.ts';
 import { createShell, type Shell } from './cli/shell.ts';
 import type { Terminal } from './cli/terminal.ts';
-import { toFailure } from './cli/to-failure.ts';
-import { addDoctorCommand } from './doctor/doctor-command.ts';
-import { addEventCommands } from './events/event-commands.ts';
-import { addCommandCommands } from './force-logout/command-commands.ts';
-import { addKeyCommands } from './keys/key-commands.ts';
-import { addProbeCommand } from './probe/probe-command.ts';
-import { addSessionCommands } from './sessions/session-commands.ts';
-import { addTraceCommand } from './trace/trace-command.ts';
-import { addUserCommands } from './users/user-commands.ts';
+import { addDoctorCommand } from './commands/doctor/doctor-command.ts';
+import { addEventCommands } from './commands/events/event-commands.ts';
+import { addCommandCommands } from './commands/force-logout/command-commands.ts';
+import { addKeyCommands } from './commands/keys/key-commands.ts';
+import { addProbeCommand } from './commands/probe/probe-command.ts';
+import { addSessionCommands } from './commands/sessions/session-commands.ts';
+import { addTraceCommand } from './commands/trace/trace-command.ts';
+import { addUserCommands } from './commands/users/user-commands.ts';
 
 /** The whole program; its commands use the shell. */
 export function createProgram(shell: Shell): Command {

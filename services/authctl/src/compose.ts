@@ -19,8 +19,7 @@ import {
 } from '@auth-account/stores';
 import { type Db, MongoClient } from 'mongodb';
 import { Type } from 'typebox';
-import { CommandError } from './cli/command-error.ts';
-import { exitCodes } from './cli/exit-codes.ts';
+import { CommandError, exitCodes } from './cli/command-error.ts';
 import type { Shell } from './cli/shell.ts';
 
 /** MongoDB, while a command runs. */

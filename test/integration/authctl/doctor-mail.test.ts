@@ -1,7 +1,7 @@
 import { findFreePort } from '@auth-account/local-stack';
 import { startMailSink } from '@auth-account/local-stack/mail-sink';
 import { expect, test } from '@jest/globals';
-import { checkMail } from '../../../services/authctl/src/doctor/check-mail.ts';
+import { checkMail } from '../../../services/authctl/src/commands/doctor/check-mail.ts';
 
 const subscriberAt = (port: number, rest: object = {}) => ({
   name: 'mail',

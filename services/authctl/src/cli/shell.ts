@@ -1,8 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { type Config, loadConfig } from '@auth-account/config';
 import type { TObject } from 'typebox';
-import { CommandError } from './command-error.ts';
-import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { CommandError, type ExitCode, exitCodes } from './command-error.ts';
 import { findLocalStack } from './local-stack.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,5 +1,4 @@
-import { CommandError } from '../cli/command-error.ts';
-import { exitCodes } from '../cli/exit-codes.ts';
+import { CommandError, exitCodes } from '../cli/command-error.ts';
 import type { MailboxAddress } from './mailbox.ts';
 import type { ProbeConfig } from './probe-config.ts';
 

@@ -1,6 +1,5 @@
-import type { UserDocument } from '@auth-account/stores/documents';
+import { firstIdOf, type UserDocument } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
-import { firstIdOf } from '../cli/first-id-of.ts';
 import type { Mongo } from '../compose.ts';
 import { deleteEvents, findEvents } from './probe-events.ts';
 

@@ -1,0 +1,33 @@
+import { smtpServerOf } from '@auth-account/config';
+import { createTransport } from 'nodemailer';
+import type { SubscriberConfig } from '../../config.ts';
+import { type Finding, failed, ok } from './finding.ts';
+
+const timeoutMs = 5_000;
+
+type Subscriber = SubscriberConfig['EVENT_SUBSCRIBERS'][number];
+type MailSubscriber = Extract<Subscriber, { readonly kind: 'smtp' }>;
+
+/** Connects to the mail servers of EVENT_SUBSCRIBERS and logs in, as the worker does. Sends nothing. */
+export async function checkMail({ EVENT_SUBSCRIBERS }: SubscriberConfig): Promise<Finding[]> {
+  const servers = EVENT_SUBSCRIBERS.flatMap((subscriber) => (subscriber.kind === 'smtp' ? [subscriber] : []));
+  return Promise.all(servers.map(checkServer));
+}
+
+async function checkServer(subscriber: MailSubscriber): Promise<Finding> {
+  const check = `mail server ${subscriber.name}`;
+  const server = smtpServerOf(subscriber);
+  const limits = { connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, dnsTimeout: timeoutMs };
+  const transport = createTransport({ ...server, ...limits, socketTimeout: timeoutMs });
+  try {
+    await transport.verify();
+    return ok(check, `${server.host}:${server.port} takes mails`);
+  } catch (error) {
+    const { responseCode, code } = error as { readonly responseCode?: number; readonly code?: string };
+    const reason = responseCode === undefined ? `no answer: ${code}` : `answered ${responseCode}`;
+    const mend = 'See url, user and password of the subscriber in EVENT_SUBSCRIBERS, STARTTLS, and the NetworkPolicy.';
+    return failed(check, `${server.host}:${server.port} ${reason}`, mend);
+  } finally {
+    transport.close();
+  }
+}

@@ -1,0 +1,74 @@
+import { ConfigError, type ConfigProblem } from '@auth-account/config';
+import type { Command } from '@commander-js/extra-typings';
+import { type ExitCode, exitCodes, toFailure } from '../../cli/command-error.ts';
+import type { Outcome, Shell } from '../../cli/shell.ts';
+import { table } from '../../cli/table.ts';
+import { withMongo, withRedis } from '../../compose.ts';
+import { keyConfig, subscriberConfig } from '../../config.ts';
+import { checkKeys } from './check-keys.ts';
+import { checkMail } from './check-mail.ts';
+import { checkMongodb, mendOf } from './check-mongodb.ts';
+import { checkRedis } from './check-redis.ts';
+import { type Finding, failed, ok } from './finding.ts';
+
+/** The command `doctor`. */
+export function addDoctorCommand(program: Command, shell: Shell): void {
+  program
+    .command('doctor')
+    .description('check MongoDB, Redis, clocks, key files and mail servers, and say how to fix problems')
+    .action(() => shell.conclude(examine(shell)));
+}
+
+const variableCheck = 'variable ';
+
+/**
+ * Checks everything that the services need. Exit code 78 if variables are missing or wrong, 1 if another check failed;
+ * warnings don't count.
+ */
+async function examine(shell: Shell): Promise<Outcome> {
+  const findings = [
+    ...(await withVariables(() => reach('mongodb', 'MONGODB_URI', () => withMongo(shell, checkMongodb)))),
+    ...(await withVariables(() => reach('redis', 'REDIS_URL', () => withRedis(shell, checkRedis)))),
+    ...(await withVariables(async () => checkKeys(shell.config(keyConfig)))),
+    ...(await withVariables(async () => checkMail(shell.config(subscriberConfig)))),
+  ];
+  const hasFailed = findings.some(({ status }) => status === 'failed');
+  const rows = findings.map(({ status, check, detail }) => [status, check, detail]);
+  const mends = findings.flatMap(({ check, mend }) => (mend === undefined ? [] : [`${check}: ${mend}`]));
+  const advice = mends.length === 0 ? [] : [`\nTo mend it:\n${mends.map((line) => `  ${line}`).join('\n')}`];
+  return {
+    json: { ok: !hasFailed, checks: findings },
+    text: [table(['status', 'check', 'found'], rows), ...advice].join('\n'),
+    exitCode: exitCodeOf(findings),
+  };
+}
+
+function exitCodeOf(findings: readonly Finding[]): ExitCode {
+  if (findings.some(({ check }) => check.startsWith(variableCheck))) return exitCodes.configuration;
+  return findings.some(({ status }) => status === 'failed') ? exitCodes.negative : exitCodes.ok;
+}
+
+/** Returns one finding for each variable that is missing or wrong, so that all are reported at once. */
+async function withVariables(look: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await look();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.problems.map(toFinding);
+  }
+}
+
+function toFinding({ name, expected, came, where }: ConfigProblem): Finding {
+  return failed(`${variableCheck}${name}`, `${came}, expected ${expected}`, `Set it in ${where}, as for the services.`);
+}
+
+/** Turns an unreachable server into one finding, so that the other checks go on. */
+async function reach(server: string, variable: string, look: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return [ok(`${server} reachable`, 'yes'), ...(await look())];
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const mend = `See that ${server} runs and that ${variable} is right, with a user who may do what the services do.`;
+    return [failed(`${server} reachable`, toFailure(error).message, mendOf(error) ?? mend)];
+  }
+}

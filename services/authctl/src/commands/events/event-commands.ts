@@ -1,0 +1,135 @@
+import type { Stores } from '@auth-account/stores';
+import { type Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { CommandError, exitCodes } from '../../cli/command-error.ts';
+import { parseLimit, parseMoment, parseUuid } from '../../cli/parse-arguments.ts';
+import type { Outcome, Shell } from '../../cli/shell.ts';
+import { withMongo } from '../../compose.ts';
+import { listDeadLetters, listEvents, showEvent } from './describe-events.ts';
+import { replayEvents } from './replay-events.ts';
+import { listSubscribers, requireSubscriber } from './subscribers.ts';
+
+const states = ['pending', 'delivered', 'dead'] as const;
+
+function parseSubscriber(text: string): string {
+  if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(text)) throw new InvalidArgumentError('It must be the name of a subscriber.');
+  return text;
+}
+
+const stateOption = () => new Option('--state <state>', 'of this state only').choices(states);
+const subscriberOption = () => new Option('--subscriber <name>', 'of this subscriber only').argParser(parseSubscriber);
+const deadOption = () => new Option('--dead-letters', 'deliveries that were given up').conflicts('state');
+const timeOption = (flags: '--since <when>' | '--until <when>', text: string, shell: Shell) =>
+  new Option(flags, text).argParser((when: string) => parseMoment(when, shell.now()));
+
+const withStores = (shell: Shell, work: (stores: Stores) => Promise<Outcome>) =>
+  shell.conclude(withMongo(shell, ({ stores }) => work(stores)));
+
+/** The commands `events …`. */
+export function addEventCommands(program: Command, shell: Shell): void {
+  const events = program.command('events').description('events in the outbox, their deliveries and dead letters');
+  events
+    .command('list')
+    .description('the oldest first')
+    .addOption(stateOption())
+    .addOption(subscriberOption())
+    .addOption(deadOption())
+    .addOption(
+      timeOption('--since <when>', 'made (dead letters: given up) since then, such as 2h or an ISO time', shell),
+    )
+    .addOption(timeOption('--until <when>', 'made (dead letters: given up) before then', shell))
+    .addOption(new Option('--limit <n>', 'this many at most').argParser(parseLimit).default(50))
+    .action(({ deadLetters, limit, ...selection }) =>
+      withStores(shell, (stores) =>
+        deadLetters ? listDeadLetters(stores, bounds(selection), limit) : listEvents(stores, selection, limit),
+      ),
+    );
+  events
+    .command('show')
+    .description('one event with its deliveries, attempts and dead letters')
+    .argument('<event_id>', 'see events list', parseUuid)
+    .action((id) => withStores(shell, (stores) => showEvent(stores, id)));
+  addReplay(events, shell);
+  addSettling(events, shell);
+}
+
+function bounds<T extends { readonly state?: unknown }>({ state: _, ...others }: T): Omit<T, 'state'> {
+  return others;
+}
+
+function addReplay(events: Command, shell: Shell): void {
+  const parseIds = (text: string, before: string[] | undefined) => [...(before ?? []), parseUuid(text)];
+  events
+    .command('replay')
+    .description('send events again, under their own ids: those named, or those selected')
+    .argument('[event_id...]', 'see events list', parseIds)
+    .addOption(stateOption())
+    .addOption(new Option('--subscriber <name>', 'to this subscriber only').argParser(parseSubscriber))
+    .addOption(new Option('--dead-letters', 'only to subscribers for which it was given up').conflicts('state'))
+    .addOption(
+      timeOption('--since <when>', 'made (dead letters: given up) since then, such as 2h or an ISO time', shell),
+    )
+    .addOption(timeOption('--until <when>', 'made (dead letters: given up) before then', shell))
+    .addOption(
+      new Option('--missing', 'only what --subscriber has never had, because it was added later').conflicts(
+        'deadLetters',
+      ),
+    )
+    .option('--dry-run', 'print the number of events and send nothing')
+    .option('--yes', 'do not ask')
+    .action((ids, options) => withStores(shell, (stores) => replayEvents(stores, ids ?? [], options, shell)));
+}
+
+/** Commands that change the state of a subscriber's deliveries. */
+function addSettling(events: Command, shell: Shell): void {
+  events
+    .command('discard')
+    .description('delete a dead letter without sending the event again')
+    .argument('<event_id>', 'see events list --dead-letters', parseUuid)
+    .addOption(
+      new Option('--subscriber <name>', 'subscriber of the dead letter')
+        .argParser(parseSubscriber)
+        .makeOptionMandatory(),
+    )
+    .option('--yes', 'do not ask')
+    .action((id, { subscriber, yes }) =>
+      withStores(shell, async ({ deadLetters }) => {
+        if (!yes) await shell.confirm(`Discard event ${id} for ${subscriber}?`);
+        const isDone = await deadLetters.discard(id, subscriber, shell.now());
+        if (!isDone) throw new CommandError(`${subscriber} has no dead letter of event ${id}.`);
+        return { json: { event_id: id, subscriber, discarded: true }, text: 'Discarded.' };
+      }),
+    );
+  events
+    .command('subscribers')
+    .description('subscribers: which the workers have, which are parked because of a 410, which have dead letters')
+    .action(() => withStores(shell, listSubscribers));
+  events
+    .command('park')
+    .description("park a subscriber's deliveries; nothing is dropped")
+    .argument('<subscriber>', 'its name', parseSubscriber)
+    .action((name) =>
+      withStores(shell, async (stores) => {
+        await requireSubscriber(stores, name);
+        const isNew = await stores.subscribers.park(name, { at: shell.now(), eventId: byOperator });
+        return change(name, 'parked', isNew, `${name} was parked already.`);
+      }),
+    );
+  events
+    .command('resume')
+    .description("resume a parked subscriber's deliveries")
+    .argument('<subscriber>', 'its name', parseSubscriber)
+    .action((name) =>
+      withStores(shell, async ({ subscribers }) => {
+        const isNew = await subscribers.resume(name, shell.now());
+        return change(name, 'resumed', isNew, `${name} was not parked.`);
+      }),
+    );
+}
+
+/** Stored in place of the event with the 410 if an operator parked the subscriber. */
+const byOperator = 'operator';
+
+function change(subscriber: string, what: 'parked' | 'resumed', isNew: boolean, otherwise: string): Outcome {
+  const text = isNew ? `${subscriber} is ${what}.` : otherwise;
+  return { json: { subscriber, [what]: isNew }, text, exitCode: isNew ? exitCodes.ok : exitCodes.negative };
+}

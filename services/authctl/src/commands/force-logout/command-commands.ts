@@ -1,0 +1,26 @@
+import type { ForceLogoutState } from '@auth-account/messaging';
+import { type Command, Option } from '@commander-js/extra-typings';
+import { parseLimit } from '../../cli/parse-arguments.ts';
+import type { Shell } from '../../cli/shell.ts';
+import { withRedis } from '../../compose.ts';
+import { listCommands, showCommand } from './describe-commands.ts';
+
+const states: readonly ForceLogoutState[] = ['waiting', 'running', 'done', 'failed'];
+
+/** The commands `commands …`: forced logouts, whichever client ordered them. */
+export function addCommandCommands(program: Command, shell: Shell): void {
+  const commands = program.command('commands').description('forced logouts that were ordered, and their results');
+  commands
+    .command('list')
+    .description('the newest; done ones are kept for 7 days, failed ones for 30')
+    .addOption(new Option('--state <state>', 'of this state only').choices(states))
+    .addOption(new Option('--limit <n>', 'this many at most').argParser(parseLimit).default(50))
+    .action(({ state, limit }) =>
+      shell.conclude(withRedis(shell, (store) => listCommands(store, { states: state ? [state] : states, limit }))),
+    );
+  commands
+    .command('show')
+    .description('one command')
+    .argument('<command_id>')
+    .action((id) => shell.conclude(withRedis(shell, (store) => showCommand(store, id))));
+}

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { type ForceLogoutCommand, requestIdPattern } from '@auth-account/contracts';
+import { awaitForceLogout, openForceLogoutQueue, requestForceLogout } from '@auth-account/messaging';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { CommandError, exitCodes } from '../../cli/command-error.ts';
+import { parseSpan } from '../../cli/parse-arguments.ts';
+import type { Outcome } from '../../cli/shell.ts';
+import type { RedisStore } from '../../compose.ts';
+
+function parseReason(text: string): string {
+  if (text.length < 1 || text.length > 256) throw new InvalidArgumentError('It must have 1 to 256 characters.');
+  // A slip, as a rule: the account is named in every line anyway.
+  if (/\S@\S/.test(text)) throw new InvalidArgumentError('It goes into logs: it must have no e-mail address.');
+  return text;
+}
+
+function parseRequestId(text: string): string {
+  if (!new RegExp(requestIdPattern).test(text)) throw new InvalidArgumentError('It must be as X-Request-ID.');
+  return text;
+}
+
+/** Option of every order of a forced logout. */
+export const reasonOption = () =>
+  new Option('--reason <text>', 'reason, for the logs: no personal data').argParser(parseReason).makeOptionMandatory();
+export const requestIdOption = () =>
+  new Option('--request-id <id>', 'id by which trace finds it; default a generated one').argParser(parseRequestId);
+export const timeoutOption = () =>
+  new Option('--timeout <span>', 'limit for the wait for the result').argParser(parseSpan).default(30_000, '30s');
+
+export interface OrderOptions {
+  readonly reason: string;
+  readonly requestId?: string | undefined;
+  /** Milliseconds to wait for the result. */
+  readonly timeout: number;
+}
+
+type Target = { readonly user_id: string } | { readonly session_id: string };
+
+/**
+ * Orders a forced logout and waits for its result. The worker carries it out, so the deny list, the closes and the
+ * audit log are those of any other forced logout. Throws a `CommandError` if it failed, or if there was no result in
+ * time.
+ */
+export async function orderForceLogout(
+  { redis, keys }: RedisStore,
+  target: Target,
+  { reason, requestId = `authctl-${randomUUID()}`, timeout }: OrderOptions,
+): Promise<Outcome> {
+  const queue = openForceLogoutQueue(redis, keys);
+  // Faults are reported by the calls themselves.
+  queue.on('error', () => undefined);
+  try {
+    const command = { ...target, reason, request_id: requestId } satisfies ForceLogoutCommand;
+    const id = await requestForceLogout(queue, command);
+    const status = await awaitForceLogout(queue, id, timeout);
+    if (status?.state === 'failed') throw new CommandError(`Command ${id} failed: ${status.error}`);
+    if (status?.result === undefined) {
+      const message = `Command ${id} was ordered, but not carried out within ${timeout / 1_000} s. Does a worker run? See authctl commands show ${id}`;
+      throw new CommandError(message, { exitCode: exitCodes.unavailable });
+    }
+    const { sessions } = status.result;
+    const json = { command_id: id, request_id: requestId, sessions };
+    return { json, text: `Sessions ended: ${sessions}. Request id: ${requestId}` };
+  } finally {
+    await queue.close();
+  }
+}

@@ -1,0 +1,50 @@
+import { longestTokenSeconds } from '@auth-account/config';
+import { emailUndoSeconds } from '@auth-account/contracts/http/email-change';
+import {
+  type AccessTokenAlgorithm,
+  assertAccessTokenKeys,
+  assertRefreshTokenKeys,
+  generateSecretKey,
+  generateSigningKey,
+  type KeyEntry,
+  type KeySet,
+} from '@auth-account/tokens';
+import type { KeyConfig } from '../../config.ts';
+
+export const keyKinds = ['access', 'refresh', 'server'] as const;
+export type KeyKind = (typeof keyKinds)[number];
+
+/** Differences between kinds of key files. */
+interface KindTraits {
+  readonly variable: 'ACCESS_TOKEN_KEYS_FILE' | 'REFRESH_TOKEN_KEYS_FILE' | 'SERVER_KEYS_FILE';
+  generate(algorithm: AccessTokenAlgorithm): KeyEntry | Promise<KeyEntry>;
+  /** Throws for a set that the services would refuse. */
+  check(set: KeySet, algorithm: AccessTokenAlgorithm): void;
+  /** Number of seconds for which a key's tokens or answers stay valid after the key was replaced. */
+  usefulSeconds(config: KeyConfig): number;
+}
+
+/** A token's life is counted from the last one that the old key signed, on the last pod that read the new file. */
+const marginSeconds = 600;
+
+export const kindTraits: Readonly<Record<KeyKind, KindTraits>> = {
+  access: {
+    variable: 'ACCESS_TOKEN_KEYS_FILE',
+    generate: generateSigningKey,
+    check: (set, algorithm) => assertAccessTokenKeys(set, algorithm, 'sign'),
+    usefulSeconds: (config) => longestTokenSeconds(config) + marginSeconds,
+  },
+  refresh: {
+    variable: 'REFRESH_TOKEN_KEYS_FILE',
+    generate: generateSecretKey,
+    check: assertRefreshTokenKeys,
+    usefulSeconds: ({ REFRESH_TOKEN_ABSOLUTE_SECONDS }) => REFRESH_TOKEN_ABSOLUTE_SECONDS + marginSeconds,
+  },
+  server: {
+    variable: 'SERVER_KEYS_FILE',
+    generate: generateSecretKey,
+    check: assertRefreshTokenKeys,
+    // A change of address can be undone for 72 h; an answer is kept for its Idempotency-Key for a day.
+    usefulSeconds: () => emailUndoSeconds + marginSeconds,
+  },
+};

@@ -1,0 +1,55 @@
+import type { Stats } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type AccessTokenAlgorithm, type KeySet, writePublicKeyFile } from '@auth-account/tokens';
+import { CommandError, exitCodes } from '../../cli/command-error.ts';
+import type { KeyKind } from './key-kinds.ts';
+
+/** A key file that a command works on. */
+export interface KeyFile {
+  readonly kind: KeyKind;
+  /** Path of the file with the private keys. */
+  readonly path: string;
+  readonly algorithm: AccessTokenAlgorithm;
+  /** Path for the public halves; undefined if they are not asked for. */
+  readonly publicPath: string | undefined;
+}
+
+/**
+ * Throws if a public file is asked for but not possible: these keys have no public halves, or it is the private file
+ * itself.
+ */
+export async function assertPublicFile({ kind, path, publicPath }: KeyFile): Promise<void> {
+  if (publicPath === undefined) return;
+  const usage = { exitCode: exitCodes.usage };
+  if (kind !== 'access')
+    throw new CommandError('--public-file is for access keys: other keys have no public halves.', usage);
+  if (await isSameFile(path, publicPath))
+    throw new CommandError(`--public-file must not be the key file itself: ${path} has the private keys.`, usage);
+}
+
+/** Also detects links of either kind. */
+async function isSameFile(one: string, other: string): Promise<boolean> {
+  if (resolve(one) === resolve(other)) return true;
+  const find = (path: string): Promise<Stats | undefined> => stat(path).catch(() => undefined);
+  const [first, second] = await Promise.all([find(one), find(other)]);
+  return first !== undefined && first.ino === second?.ino && first.dev === second.dev;
+}
+
+/** Writes the public halves of the set, if they are asked for. */
+export async function writePublicFile({ publicPath, algorithm }: KeyFile, set: KeySet): Promise<void> {
+  if (publicPath === undefined) return;
+  try {
+    await writePublicKeyFile(publicPath, set, algorithm);
+  } catch (error) {
+    throw new CommandError(`The public keys were not written to ${publicPath}: ${(error as Error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Returns the remaining step for the push gateway after the key file has changed; undefined if there is none. */
+export function publicFileAdvice({ kind, path, publicPath }: KeyFile): string | undefined {
+  if (kind !== 'access' || publicPath !== undefined) return undefined;
+  return `The push gateway's file does not have it yet: authctl keys public --file ${path}`;
+}

@@ -1,0 +1,54 @@
+import { type ForceLogoutJobStatus, listForceLogouts, openForceLogoutQueue } from '@auth-account/messaging';
+import { type CloseRecord, findCloseRecords } from '@auth-account/messaging/close-records';
+import type { RedisStore } from '../../compose.ts';
+import type { TraceStep } from './timeline.ts';
+
+/** Number of forced logouts that are searched, per state. */
+const commandsRead = 10_000;
+
+/** Steps of a request that Redis has: the forced logout that it ordered, and the streams that it closed. */
+export async function findRedisSteps(
+  { redis, keys }: RedisStore,
+  requestId: string,
+  since: Date,
+): Promise<TraceStep[]> {
+  const queue = openForceLogoutQueue(redis, keys);
+  // Faults are reported by the calls themselves.
+  queue.on('error', () => undefined);
+  try {
+    const states = ['waiting', 'running', 'done', 'failed'] as const;
+    const [closes, ...jobs] = await Promise.all([
+      findCloseRecords(redis, keys, { requestId, since: since.getTime() }),
+      ...states.map((state) => listForceLogouts(queue, state, commandsRead)),
+    ]);
+    const commands = jobs.flat().filter(({ command }) => command?.request_id === requestId);
+    return [...commands.flatMap(toCommandSteps), ...closes.map(toCloseStep)];
+  } finally {
+    await queue.close();
+  }
+}
+
+function toCommandSteps({
+  id,
+  command,
+  orderedAt,
+  finishedAt,
+  state,
+  result,
+  error,
+  attempts,
+}: ForceLogoutJobStatus): TraceStep[] {
+  const ordered = {
+    at: orderedAt,
+    what: 'forced logout ordered',
+    facts: { command_id: id, state, attempts, why: command?.reason },
+  };
+  if (finishedAt === undefined) return [ordered];
+  const facts = { command_id: id, sessions: result?.sessions, error };
+  return [ordered, { at: finishedAt, what: `forced logout ${state}`, facts }];
+}
+
+function toCloseStep({ at, sessionId, code, reason, latencyMs, gateway }: CloseRecord): TraceStep {
+  const facts = { session_id: sessionId, code, reason, since_decision_ms: latencyMs, gateway };
+  return { at: new Date(at), what: 'stream closed', facts };
+}

@@ -1,0 +1,15 @@
+import { type Collections, emailKey } from '@auth-account/stores';
+import type { UserDocument } from '@auth-account/stores/documents';
+import { confirmedRead } from '@auth-account/stores/fenced-sessions';
+import { CommandError } from '../../cli/command-error.ts';
+
+/**
+ * Returns the user with that id or e-mail address, as a majority has it: what a command says of it can't be rolled
+ * back. Throws a `CommandError` if there is none.
+ */
+export async function loadUser({ users }: Pick<Collections, 'users'>, idOrEmail: string): Promise<UserDocument> {
+  const filter = idOrEmail.includes('@') ? { email_key: emailKey(idOrEmail) } : { _id: idOrEmail.toLowerCase() };
+  const user = await users.findOne(filter, confirmedRead);
+  if (user === null) throw new CommandError(`There is no user ${idOrEmail}.`);
+  return user;
+}

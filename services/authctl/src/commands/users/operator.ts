@@ -1,0 +1,56 @@
+import { appendFileSync, closeSync, openSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { createAuditLog, createLogger, type WriteAudit } from '@auth-account/telemetry';
+import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
+import { CommandError, exitCodes } from '../../cli/command-error.ts';
+import type { Shell } from '../../cli/shell.ts';
+import { auditConfig } from '../../config.ts';
+
+function parseOperator(text: string): string {
+  if (!/^[^\p{Cc}\p{Cs}]{1,128}$/u.test(text)) {
+    throw new InvalidArgumentError('It must have 1 to 128 characters, none of them a control character.');
+  }
+  return text;
+}
+
+/** Option of every command that changes an account. */
+export const asOption = () =>
+  new Option('--as <name>', 'operator, for the audit log; default the user of the operating system').argParser(
+    parseOperator,
+  );
+
+/** Returns the operator's name. Throws a `CommandError` if none was given and the operating system knows none. */
+export function operatorOf(given: string | undefined): string {
+  if (given !== undefined) return given;
+  try {
+    return userInfo().username;
+  } catch (error) {
+    const message = 'The operating system does not know who you are: give --as';
+    throw new CommandError(message, { exitCode: exitCodes.usage, cause: error });
+  }
+}
+
+/**
+ * Opens the audit log of a command: lines on stderr, and at the end of `AUTHCTL_AUDIT_FILE` if that is set, in the form
+ * of the services' lines. Throws a `CommandError` if the file cannot be written.
+ */
+export function openAudit(shell: Shell): WriteAudit {
+  const { AUTHCTL_AUDIT_FILE: path } = shell.config(auditConfig);
+  if (path !== undefined) assertWritable(path);
+  const destination = {
+    write(line: string) {
+      shell.terminal.stderr.write(line);
+      if (path !== undefined) appendFileSync(path, line);
+    },
+  };
+  return createAuditLog(createLogger({ service: 'authctl', level: 'info', destination }));
+}
+
+/** Before the change, which must not be made if it cannot be noted. */
+function assertWritable(path: string): void {
+  try {
+    closeSync(openSync(path, 'a'));
+  } catch (error) {
+    throw new CommandError(`The audit log ${path} cannot be written: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,58 @@
+import { eventOrigin } from '@auth-account/messaging';
+import { passwordChangedEvents } from '@auth-account/messaging/account-events';
+import type { UserDocument } from '@auth-account/stores/documents';
+import { passwordFields } from '@auth-account/stores/users';
+import { voidHash } from '@auth-account/stores/void-hash';
+import type { ClientSession } from 'mongodb';
+import { v7 } from 'uuid';
+import type { Outcome, Shell } from '../../cli/shell.ts';
+import {
+  type AccountChange,
+  changeAccount,
+  changedMeanwhile,
+  describeAccount,
+  type OperatorOptions,
+} from './change-account.ts';
+import { reportChange } from './report-change.ts';
+
+export interface ResetPasswordOptions extends OperatorOptions {
+  readonly yes?: true | undefined;
+}
+
+const reason = 'password_changed';
+
+/**
+ * Makes the password of an account void: nobody logs in until its holder has set another one with a code from the
+ * mailbox, which only their own app can ask for. All sessions, open codes and open invites of the account end in the
+ * same transaction. It writes the user's document, like every login, so that no login slips past.
+ */
+export function resetPassword(shell: Shell, idOrEmail: string, options: ResetPasswordOptions): Promise<Outcome> {
+  const before = async (user: UserDocument) => {
+    const question = `Make the password of the account ${describeAccount(user)} void? Its sessions end now.`;
+    if (!options.yes) await shell.confirm(question);
+  };
+  const change = async (made: AccountChange) => {
+    const { transaction, stores, user, at, requestId } = made;
+    const { _id: user_id, locale = 'en' } = user;
+    const password_hash = voidHash(user.password_hash);
+    const nextOrigin = () => eventOrigin({ requestId }, at, { entityId: v7 });
+    const work = async (session: ClientSession) => {
+      const fields = passwordFields(password_hash, user, at);
+      if (!(await stores.users.changeFresh(user, fields, session))) throw changedMeanwhile(user);
+      await stores.challenges.endAll(user_id, at, session);
+      const { ended } = await stores.sessions.revokeOf(user_id, { reason, at, requestId }, session);
+      const invites_revoked = await stores.invites.revokeMadeBy(user_id, at, session);
+      const told = { user_id, reason: 'operator', locale, invites_revoked } as const;
+      for (const event of passwordChangedEvents(told, nextOrigin)) await stores.outbox.append(event, at, session);
+      return { sessionIds: ended, invites_revoked };
+    };
+    const isCommitted = () => stores.users.hasPasswordHash(user_id, password_hash);
+    const hold = stores.sessions.holdOf([user_id], shell.now);
+    const { sessionIds, invites_revoked } = await transaction(work, { isCommitted, hold });
+    const done = `The password is void until it is reset in the app ("forgotten password"). Invites revoked: ${invites_revoked}.`;
+    const facts = { password_changed_at: at, invites_revoked };
+    const audited = { invites_revoked };
+    return reportChange(shell, made, { event: 'account.password_voided', audited, sessionIds, reason, facts, done });
+  };
+  return changeAccount(shell, idOrEmail, options, { before, change });
+}

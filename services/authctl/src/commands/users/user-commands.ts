@@ -1,0 +1,117 @@
+import type { Collections } from '@auth-account/stores';
+import type { UserDocument } from '@auth-account/stores/documents';
+import { type Command, Option } from '@commander-js/extra-typings';
+import { parseLimit } from '../../cli/parse-arguments.ts';
+import type { Outcome, Shell } from '../../cli/shell.ts';
+import { fieldList } from '../../cli/table.ts';
+import { withMongo, withStores } from '../../compose.ts';
+import { orderForceLogout, reasonOption, requestIdOption, timeoutOption } from '../force-logout/order-force-logout.ts';
+import { importUsers } from '../import/import-users.ts';
+import { importFormats } from '../import/read-records.ts';
+import { deleteUser, graceDaysOption, restoreUser } from './delete-user.ts';
+import { disableUser, enableUser } from './disable-user.ts';
+import { loadUser } from './load-user.ts';
+import { asOption } from './operator.ts';
+import { resetPassword } from './reset-password.ts';
+
+/** The commands `user …`. */
+export function addUserCommands(program: Command, shell: Shell): void {
+  const user = program.command('user').description('accounts');
+  user
+    .command('show')
+    .description('an account, its group and its number of sessions')
+    .argument('<id|email>')
+    .action((idOrEmail) =>
+      shell.conclude(withMongo(shell, ({ collections }) => showUser(collections, idOrEmail, shell.now()))),
+    );
+  user
+    .command('logout')
+    .description('end all sessions of an account')
+    .argument('<id|email>')
+    .addOption(reasonOption())
+    .addOption(requestIdOption())
+    .addOption(timeoutOption())
+    .action((idOrEmail, options) =>
+      shell.conclude(
+        withStores(shell, async ({ collections, ...redis }) => {
+          const { _id: user_id } = await loadUser(collections, idOrEmail);
+          return await orderForceLogout(redis, { user_id }, options);
+        }),
+      ),
+    );
+  addAccountChanges(user, shell);
+  user
+    .command('import')
+    .description('create accounts from a file of e-mail addresses and password hashes (see docs/authctl.md)')
+    .argument('<file>', 'CSV with a header line, or JSON Lines')
+    .addOption(new Option('--format <format>', 'format of the file; default from its name').choices(importFormats))
+    .addOption(new Option('--batch <n>', 'accounts per transaction').argParser(parseLimit).default(500))
+    .option('--group-namespace <text>', 'separates the group keys of this source from those of others', '')
+    .option('--emit-events', 'send subscribers an event for each account, as for a registration')
+    .option('--dry-run', 'check every line and write nothing')
+    .action((file, options) =>
+      shell.conclude(withMongo(shell, (mongo) => importUsers({ ...mongo, shell }, file, options))),
+    );
+}
+
+/** Commands that change an account, in the operator's name. */
+function addAccountChanges(user: Command, shell: Shell): void {
+  const add = (name: string, description: string) =>
+    user.command(name).description(description).argument('<id|email>').addOption(reasonOption()).addOption(asOption());
+  add('disable', 'let nobody log in to an account, and end its sessions').action((idOrEmail, options) =>
+    shell.conclude(disableUser(shell, idOrEmail, options)),
+  );
+  add('enable', 'let a disabled account log in again').action((idOrEmail, options) =>
+    shell.conclude(enableUser(shell, idOrEmail, options)),
+  );
+  add('delete', 'order the deletion of an account, and end its sessions; it can be restored until it is erased')
+    .addOption(graceDaysOption())
+    .option('--yes', 'do not ask')
+    .action((idOrEmail, options) => shell.conclude(deleteUser(shell, idOrEmail, options)));
+  add('restore', 'cancel the deletion of an account').action((idOrEmail, options) =>
+    shell.conclude(restoreUser(shell, idOrEmail, options)),
+  );
+  add('reset-password', 'make the password of an account void until its holder resets it, and end its sessions')
+    .option('--yes', 'do not ask')
+    .action((idOrEmail, options) => shell.conclude(resetPassword(shell, idOrEmail, options)));
+}
+
+/** Shows the user, their group and their number of sessions; never the hash. */
+async function showUser(collections: Collections, idOrEmail: string, now: Date): Promise<Outcome> {
+  const user = await loadUser(collections, idOrEmail);
+  const live = { user_id: user._id, is_revoked: false, expires_at: { $gt: now } };
+  const [group, sessions] = await Promise.all([
+    collections.groups.findOne({ _id: user.home_group_id }),
+    collections.sessions.countDocuments(live),
+  ]);
+  const json = {
+    user_id: user._id,
+    email: user.email,
+    email_verified_at: user.email_verified_at ?? null,
+    pending_email: user.pending_email ?? null,
+    display_name: user.display_name ?? null,
+    locale: user.locale ?? null,
+    password: hashKindOf(user),
+    home_group_id: user.home_group_id,
+    account_type: user.account_type,
+    role: user.role,
+    created_at: user.created_at,
+    joined_at: user.joined_at,
+    last_login_at: user.last_login_at ?? null,
+    password_changed_at: user.password_changed_at ?? user.created_at,
+    disabled_at: user.disabled_at ?? null,
+    disabled_by: user.disabled_by ?? null,
+    disabled_reason: user.disabled_reason ?? null,
+    deletes_at: user.deletes_at ?? null,
+    group_name: group?.name ?? null,
+    group_members: group?.member_count ?? null,
+    live_sessions: sessions,
+  };
+  return { json, text: fieldList(json) };
+}
+
+/** Algorithm of the password's hash: `argon2id`, `bcrypt`; nothing of the hash itself. */
+function hashKindOf({ password_hash }: UserDocument): string {
+  const kind = /^\$(argon2id?|argon2i|2[aby])\$/.exec(password_hash)?.[1] ?? 'unknown';
+  return kind.startsWith('2') ? 'bcrypt' : kind;
+}
