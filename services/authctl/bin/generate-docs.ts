@@ -1,12 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
+import { describeConfig } from '@auth-account/config';
 import type { Argument, Command } from 'commander';
 import { createProgram } from '../src/app.ts';
 import { createShell } from '../src/cli/shell.ts';
+import { probeConfig } from '../src/probe/probe-config.ts';
 
 /**
- * Writes the list of commands into docs/authctl.md, between its two markers, from the commands' definitions. With
- * --check it writes nothing and exits with 1 if the list is out of date.
+ * Writes the list of commands, and the variables of `probe`, into docs/authctl.md, between its two markers. With --check
+ * it writes nothing and exits with 1 if the list is out of date.
  */
 
 const DOCUMENT = new URL('../../../docs/authctl.md', import.meta.url);
@@ -55,6 +57,19 @@ function section({ path, command }: ReturnType<typeof leavesOf>[number]): string
   return [`### \`${title}\``, sentence, ...(lines.length > 0 ? [lines.join('\n')] : [])].join('\n\n');
 }
 
+function probeVariables(): string {
+  const rows = describeConfig(probeConfig).map(({ name, default: value, description, secret }) => {
+    const file = secret ? `. From a file: \`${name}_FILE\`` : '';
+    return `| \`${name}\` | ${value ? `\`${value}\`` : ''} | ${description}${file} |`;
+  });
+  return [
+    '### Variables of `authctl probe`\n',
+    '| Variable | Default | Meaning |',
+    '| --- | --- | --- |',
+    ...rows,
+  ].join('\n');
+}
+
 function withCommands(document: string, text: string): string {
   const [start, end] = [document.indexOf(START), document.indexOf(END)];
   if (start < 0 || end < start) throw new Error(`docs/authctl.md has no ${START} followed by ${END}`);
@@ -73,9 +88,8 @@ const shell = createShell(
   },
   () => false,
 );
-const text = leavesOf(createProgram(shell) as unknown as Leaf, [])
-  .map(section)
-  .join('\n\n');
+const commands = leavesOf(createProgram(shell) as unknown as Leaf, []).map(section);
+const text = [...commands, probeVariables()].join('\n\n');
 const before = readFileSync(DOCUMENT, 'utf8');
 const after = withCommands(before, text);
 
