@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
-import type { Span } from '@auth-account/playground/otlp-spans';
+import type { Span } from '@auth-account/local-stack/playground/otlp-spans';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, logOut, newEmail, newSession, password } from '../support/accounts.ts';
 import { changeEmail, codeOf, confirmReset, requestReset, requestVerification, undoTokenOf } from '../support/codes.ts';

@@ -5,7 +5,7 @@ import {
   createVerifierCache,
   type KeySet,
   type VerifyAccessToken,
-} from '@auth-account/tokens';
+} from '@auth-account/verifier/access-token';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { newSeeds } from '../model/new-seeds.ts';

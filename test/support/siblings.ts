@@ -3,7 +3,7 @@ import { existsSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
-import type { KeyEntry } from '@auth-account/tokens';
+import type { KeyEntry } from '@auth-account/verifier/access-token';
 import { testEnvironment } from './test-environment.ts';
 
 /** Siblings that may read revocations; the pantry has two secrets, as in a rotation. */

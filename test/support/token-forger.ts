@@ -1,5 +1,5 @@
 import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, randomUUID, sign } from 'node:crypto';
-import type { AccessTokenAlgorithm, KeyEntry } from '@auth-account/tokens';
+import type { AccessTokenAlgorithm, KeyEntry } from '@auth-account/verifier/access-token';
 
 /** Input of a forger: more than any attacker has, including the signing key. */
 export interface ForgeryMaterial {

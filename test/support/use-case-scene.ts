@@ -13,10 +13,9 @@ import {
   createRefreshTokens,
   generateSecretKey,
   generateSigningKey,
-  type KeySet,
   type RefreshTokens,
-  type VerifiedAccessToken,
 } from '@auth-account/tokens';
+import type { KeySet, VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { Binary, MongoClient } from 'mongodb';
 import type { Announcement, IsDenied } from '../../services/api/src/announcements/announce.ts';
 import type { Audit } from '../../services/api/src/audit/audit.ts';

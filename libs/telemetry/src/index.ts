@@ -1,4 +1,3 @@
-export { addressPrefix, loggedNetwork, type PrefixLength } from './address-prefix.ts';
 export { type AuditSampler, createAuditSampler } from './create-audit-sampler.ts';
 export { createAuditLog, createLogger, type Logger, type WriteAudit } from './create-logger.ts';
 export {

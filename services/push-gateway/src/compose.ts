@@ -15,7 +15,7 @@ import {
   subscriberOptions,
 } from '@auth-account/redis';
 import { type AuditSampler, createAuditLog, createAuditSampler, type Logger } from '@auth-account/telemetry';
-import { createCachedVerifier } from '@auth-account/tokens';
+import { createCachedVerifier } from '@auth-account/verifier/access-token';
 import { createPushApp, type PushApp } from './app.ts';
 import { createReconcile } from './commands/reconcile.ts';
 import { createSubscriber } from './commands/subscriber.ts';

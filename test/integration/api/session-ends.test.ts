@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { SessionDocument } from '@auth-account/stores/documents';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { RequestAbandoned } from '../../../services/api/src/request/assert-client-connected.ts';
 import { createListSessions } from '../../../services/api/src/usecases/sessions/list-sessions.ts';

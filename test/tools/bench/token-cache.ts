@@ -1,11 +1,11 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createAccessTokenSigner } from '@auth-account/tokens';
 import {
-  createAccessTokenSigner,
   createAccessTokenVerifier,
   createVerifierCache,
   type KeyEntry,
   type VerifyAccessToken,
-} from '@auth-account/tokens';
+} from '@auth-account/verifier/access-token';
 
 /**
  * `npm run bench token-cache`: measures the CPU (user and system, all threads) of verifying an access token, with and

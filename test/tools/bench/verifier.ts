@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAccessTokenSigner, generateSigningKey, publicKeySet } from '@auth-account/tokens';
+import { createAccessTokenSigner, generateSigningKey } from '@auth-account/tokens';
 import { createVerifier, type Denied, type RevocationSource } from '@auth-account/verifier';
+import { publicKeySet } from '@auth-account/verifier/access-token';
 import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 
 /**

@@ -1,7 +1,7 @@
 /** Checks: their commands by name. The programs are those of node_modules/.bin, Node among them. */
 export const checks: Readonly<Record<string, readonly [string, ...string[]]>> = {
   types: ['tsc'],
-  'page-types': ['tsc', '--project', 'libs/playground/page'],
+  'page-types': ['tsc', '--project', 'libs/local-stack/page'],
   lint: ['biome', 'check', '--error-on-warnings'],
   dead: ['knip', '--no-config-hints'],
   boundaries: ['depcruise', '--config', '.dependency-cruiser.cjs', 'libs', 'services'],

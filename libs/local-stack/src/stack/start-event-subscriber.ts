@@ -67,7 +67,7 @@ export async function startEventSubscriber({
 
   // Loaded when they are needed: this library is part of every test.
   const { mailPage, startMailSink } = await import('./mail-sink.ts');
-  const { createPlayground } = await import('@auth-account/playground');
+  const { createPlayground } = await import('../playground/create-playground.ts');
   const playground = createPlayground({ apiUrl, killGateway, log: logs.playground });
   const mails = await startMailSink((line) => {
     logs.mails(line);

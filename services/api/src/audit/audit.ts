@@ -1,4 +1,5 @@
-import { type AuditSampler, loggedNetwork, type WriteAudit } from '@auth-account/telemetry';
+import { loggedNetwork } from '@auth-account/lifecycle';
+import type { AuditSampler, WriteAudit } from '@auth-account/telemetry';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import { type AuditEvent, auditEvents } from './events.ts';
 

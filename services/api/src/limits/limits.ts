@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto';
 import { AppError } from '@auth-account/errors';
+import { networkOf, type PrefixLength } from '@auth-account/lifecycle';
 import { createLimitKeys, type RedisClient } from '@auth-account/redis';
 import { emailKey } from '@auth-account/stores';
-import { addressPrefix, type PrefixLength } from '@auth-account/telemetry';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import { createCodeLimit } from './code-limit.ts';
 import { type LimitRule, type LimitSettings, type RequestLimitRow, requestLimits } from './limits-table.ts';
@@ -122,13 +122,12 @@ function countBy({ rule, per }: Row, limit: Pick<RequestLimit, 'count'>, refuse:
     const waitMs = await limit.count(who);
     if (waitMs !== undefined) refuse({ rule, waitMs }, origin);
   };
-  if (per === 'network')
-    return (origin: RequestOrigin) => count(addressPrefix(origin.address, subscriberPrefix), origin);
+  if (per === 'network') return (origin: RequestOrigin) => count(networkOf(origin.address, subscriberPrefix), origin);
   return per === 'e-mail address' ? (email: string, origin: RequestOrigin) => count(emailKey(email), origin) : count;
 }
 
 function identityOf({ email, deviceId }: Login, origin: RequestOrigin): LoginIdentity {
-  return { emailKey: emailKey(email), deviceId, prefix: addressPrefix(origin.address, subscriberPrefix) };
+  return { emailKey: emailKey(email), deviceId, prefix: networkOf(origin.address, subscriberPrefix) };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { AppError } from '@auth-account/errors';
 import { type Denial, type DenyList, DenyListUnavailable } from '@auth-account/messaging/deny-list';
 import type { SessionStore } from '@auth-account/stores';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 
 export interface AssertNotDeniedDeps {
   readonly denyList: Pick<DenyList, 'find'>;

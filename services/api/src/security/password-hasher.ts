@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { addressPrefix, type PrefixLength, withSpan } from '@auth-account/telemetry';
+import { networkOf, type PrefixLength } from '@auth-account/lifecycle';
+import { withSpan } from '@auth-account/telemetry';
 import type { Argon2Binding, Argon2Cost } from './argon2-binding.ts';
 import { type BcryptBinding, isBcryptHash } from './bcrypt-binding.ts';
 import type { HashGate } from './hash-gate.ts';
@@ -55,7 +56,7 @@ export async function createPasswordHasher(deps: PasswordHasherDeps): Promise<Pa
     isBcryptHash(stored) ? bcrypt.verify(stored, password) : argon2.verify(stored, normalize(password));
   return {
     admit: ({ address, receivedAt }, use) =>
-      gate.admit({ source: addressPrefix(address, sitePrefix), receivedAt }, (run) =>
+      gate.admit({ source: networkOf(address, sitePrefix), receivedAt }, (run) =>
         use({
           hash: (password) => withSpan('password.hash', {}, () => run(() => argon2.hash(normalize(password), cost))),
           async verify(stored, password) {

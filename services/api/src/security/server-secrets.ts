@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
-import { type KeySet, type KeySource, readSecret } from '@auth-account/tokens';
+import { readSecret } from '@auth-account/tokens';
+import type { KeySet, KeySource } from '@auth-account/verifier/access-token';
 
 /** Returns the secrets of a set of symmetric keys, in its order. Throws if a key is not symmetric, or too short. */
 export function readServerSecrets({ keys }: KeySet): KeyObject[] {

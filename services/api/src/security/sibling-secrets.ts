@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { type KeySet, type KeySource, oncePerSet, readSecret } from '@auth-account/tokens';
+import { readSecret } from '@auth-account/tokens';
+import { type KeySet, type KeySource, oncePerSet } from '@auth-account/verifier/access-token';
 
 /** A sibling service that has shown one of its secrets. */
 export interface Sibling {

@@ -1,6 +1,7 @@
 import { pushStreamPath } from '@auth-account/contracts';
 import type { AppError } from '@auth-account/errors';
-import { type AuditSampler, loggedNetwork } from '@auth-account/telemetry';
+import { loggedNetwork } from '@auth-account/lifecycle';
+import type { AuditSampler } from '@auth-account/telemetry';
 import { authorizationCodes, type PushMetrics } from '../runtime/metrics.ts';
 
 /** The owner and the origin of a refused token. */

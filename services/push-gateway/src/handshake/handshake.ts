@@ -2,7 +2,7 @@ import type { HttpRequest } from 'uWebSockets.js';
 import { randomUUID } from 'node:crypto';
 import { requestIdPattern } from '@auth-account/contracts';
 import { AppError, type Locale, negotiateLocale } from '@auth-account/errors';
-import { readBearer } from '@auth-account/tokens';
+import { readBearer } from '@auth-account/verifier/access-token';
 
 /** The part of a request that is needed later: uWebSockets.js reuses the request itself after the first `await`. */
 export interface RequestHead {

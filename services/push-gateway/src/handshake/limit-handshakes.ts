@@ -1,5 +1,6 @@
 import { AppError } from '@auth-account/errors';
-import { type AuditSampler, addressPrefix, loggedNetwork, type PrefixLength } from '@auth-account/telemetry';
+import { loggedNetwork, networkOf, type PrefixLength } from '@auth-account/lifecycle';
+import type { AuditSampler } from '@auth-account/telemetry';
 import { route } from './audit-refusal.ts';
 
 export interface LimitHandshakesDeps {
@@ -36,7 +37,7 @@ export function createLimitHandshakes({ limit, sampler, now }: LimitHandshakesDe
       counts.clear();
       ends = at + windowMs;
     }
-    const network = addressPrefix(address, subscriberPrefix);
+    const network = networkOf(address, subscriberPrefix);
     const count = (counts.get(network) ?? 0) + 1;
     if (count > limit) {
       const logged = loggedNetwork(address);

@@ -1,7 +1,7 @@
 import { type AppError as AnyAppError, AppError, isAppError } from '@auth-account/errors';
 import { closeReasonOf, type DenyList, DenyListUnavailable } from '@auth-account/messaging/deny-list';
 import type { Logger } from '@auth-account/telemetry';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { type Connection, closeConnection, sendFrame } from '../streams/connection.ts';
 import type { ExpirySweep } from '../streams/expiry-sweep.ts';
 import type { AuditRefusal } from './audit-refusal.ts';

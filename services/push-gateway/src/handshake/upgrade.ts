@@ -2,7 +2,7 @@ import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets
 import { type AppError as AnyAppError, AppError, isAppError } from '@auth-account/errors';
 import { closeReasonOf } from '@auth-account/messaging/deny-list';
 import type { Logger } from '@auth-account/telemetry';
-import { findExpiredClaims, type VerifiedAccessToken } from '@auth-account/tokens';
+import { findExpiredClaims, type VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { PushMetrics } from '../runtime/metrics.ts';
 import type { Connection } from '../streams/connection.ts';
 import type { ConnectionRegistry, PendingUpgrade } from '../streams/connection-registry.ts';

@@ -3,14 +3,8 @@ import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-l
 import { openRedis, redisKeys, workerOptions } from '@auth-account/redis';
 import { collectionsOf } from '@auth-account/stores';
 import type { SessionDocument } from '@auth-account/stores/documents';
-import {
-  createAccessTokenSigner,
-  createAccessTokenVerifier,
-  createRefreshTokens,
-  createVerifierCache,
-  loadKeyFile,
-  refreshTokenHash,
-} from '@auth-account/tokens';
+import { createAccessTokenSigner, createRefreshTokens, loadKeyFile, refreshTokenHash } from '@auth-account/tokens';
+import { createAccessTokenVerifier, createVerifierCache } from '@auth-account/verifier/access-token';
 import { hash, verify } from '@node-rs/argon2';
 import express, { type Request } from 'express';
 import { Binary, MongoClient } from 'mongodb';

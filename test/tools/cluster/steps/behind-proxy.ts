@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { networkOf } from '@auth-account/lifecycle';
 import { waitUntil } from '@auth-account/local-stack';
-import { addressPrefix } from '@auth-account/telemetry';
 import type { StreamCredentials } from '../agent/open-stream.ts';
 import type { AgentClient } from '../agent-client.ts';
 import type { Cluster } from '../cluster.ts';
@@ -195,7 +195,7 @@ async function ownNetwork(address: string): Promise<string> {
   await once(socket, 'connect');
   const { localAddress } = socket;
   socket.destroy();
-  return addressPrefix(localAddress, { v4: 24, v6: 48 });
+  return networkOf(localAddress, { v4: 24, v6: 48 });
 }
 
 /** Returns the address in the audit line of a request. */

@@ -1,5 +1,5 @@
 import { withSpan } from '@auth-account/telemetry';
-import { readBearer, type VerifiedAccessToken } from '@auth-account/tokens';
+import { readBearer, type VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { RequestHandler } from 'express';
 import { extendContext } from '../request-context.ts';
 

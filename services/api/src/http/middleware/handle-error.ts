@@ -2,7 +2,7 @@ import { type AppError as AnyAppError, AppError, isAppError, toHttp } from '@aut
 import { DenyListUnavailable } from '@auth-account/messaging/deny-list';
 import { isBrokenSocket, isStoreUnavailable } from '@auth-account/stores';
 import type { Logger } from '@auth-account/telemetry';
-import { findExpiredClaims } from '@auth-account/tokens';
+import { findExpiredClaims } from '@auth-account/verifier/access-token';
 import type { ErrorRequestHandler } from 'express';
 import type { Audit } from '../../audit/audit.ts';
 import { isAuthorizationStatus } from '../../audit/audit-counters.ts';

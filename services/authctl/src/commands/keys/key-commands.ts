@@ -1,4 +1,5 @@
-import { type AccessTokenAlgorithm, type KeySet, loadKeyFile, publicKeySet, writeKeyFile } from '@auth-account/tokens';
+import { loadKeyFile, writeKeyFile } from '@auth-account/tokens';
+import { type AccessTokenAlgorithm, type KeySet, publicKeySet } from '@auth-account/verifier/access-token';
 import { Argument, type Command, Option } from '@commander-js/extra-typings';
 import { CommandError, exitCodes } from '../../cli/command-error.ts';
 import { parseSpan } from '../../cli/parse-arguments.ts';

@@ -1,14 +1,12 @@
 import { longestTokenSeconds } from '@auth-account/config';
 import { emailUndoSeconds } from '@auth-account/contracts/http/email-change';
 import {
-  type AccessTokenAlgorithm,
   assertAccessTokenKeys,
   assertRefreshTokenKeys,
   generateSecretKey,
   generateSigningKey,
-  type KeyEntry,
-  type KeySet,
 } from '@auth-account/tokens';
+import type { AccessTokenAlgorithm, KeyEntry, KeySet } from '@auth-account/verifier/access-token';
 import type { KeyConfig } from '../../config.ts';
 
 export const keyKinds = ['access', 'refresh', 'server'] as const;

@@ -1,4 +1,4 @@
-import type { KeyEntry, KeySet } from '@auth-account/tokens';
+import type { KeyEntry, KeySet } from '@auth-account/verifier/access-token';
 import { CommandError } from '../../cli/command-error.ts';
 
 /**

@@ -1,7 +1,8 @@
 import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type AccessTokenAlgorithm, type KeySet, writePublicKeyFile } from '@auth-account/tokens';
+import { writePublicKeyFile } from '@auth-account/tokens';
+import type { AccessTokenAlgorithm, KeySet } from '@auth-account/verifier/access-token';
 import { CommandError, exitCodes } from '../../cli/command-error.ts';
 import type { KeyKind } from './key-kinds.ts';
 

@@ -18,9 +18,9 @@ const withPort = /^(?:(?<v4>[\d.]+)|\[(?<v6>[^\]]+)\]):\d{1,5}$/;
  * `unknown` and so counts as one client: a proxy that forwards nonsense opens no gap.
  *
  * @example
- * addressPrefix('2001:db8:1:2:3::9', { v4: 32, v6: 64 }); // '2001:db8:1:2::/64'
+ * networkOf('2001:db8:1:2:3::9', { v4: 32, v6: 64 }); // '2001:db8:1:2::/64'
  */
-export function addressPrefix(text: string | undefined, { v4, v6 }: PrefixLength): string {
+export function networkOf(text: string | undefined, { v4, v6 }: PrefixLength): string {
   // Every request asks several times, and most come from such an address.
   if (text !== undefined && isIPv4(text)) return v4NetworkOf(text.split('.').map(Number), v4);
   const { groups } = withPort.exec(text ?? '') ?? {};
@@ -33,7 +33,7 @@ export function addressPrefix(text: string | undefined, { v4, v6 }: PrefixLength
 
 /** Returns the network of a client for the audit log. */
 export function loggedNetwork(address: string | undefined): string {
-  return addressPrefix(address, loggedPrefix);
+  return networkOf(address, loggedPrefix);
 }
 
 function v4NetworkOf(bytes: readonly number[], length: number): string {

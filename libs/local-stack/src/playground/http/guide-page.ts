@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Marked } from 'marked';
 import type { PageFile } from './build-page.ts';
 
-const guidesDir = join(import.meta.dirname, '../../../../docs');
+const guidesDir = join(import.meta.dirname, '../../../../../docs');
 
 /** A page of `docs/` or of the specification in it, and nothing else of the machine. */
 const guideName = /^(?:specification\/)?[a-z0-9-]+\.md$/;

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { addressPrefix, loggedNetwork } from './address-prefix.ts';
+import { loggedNetwork, networkOf } from './network-of.ts';
 
 /** Line of one subscriber. */
 const subscriberPrefix = { v4: 32, v6: 64 };
@@ -16,7 +16,7 @@ test.each([
   ['192.0.2.77:4711', '192.0.2.77/32'],
   ['[2001:db8:1:2::77]:4711', '2001:db8:1:2::/64'],
 ])('a client at %s counts as %s', (address, prefix) => {
-  expect(addressPrefix(address, subscriberPrefix)).toBe(prefix);
+  expect(networkOf(address, subscriberPrefix)).toBe(prefix);
 });
 
 test.each([
@@ -28,12 +28,12 @@ test.each([
 });
 
 test('a length within a byte keeps its bits', () => {
-  expect(addressPrefix('203.0.113.255', { v4: 20, v6: 64 })).toBe('203.0.112.0/20');
+  expect(networkOf('203.0.113.255', { v4: 20, v6: 64 })).toBe('203.0.112.0/20');
 });
 
 test.each([undefined, '', 'localhost', 'localhost:80', '192.0.2.1:', '[192.0.2.1', '192.0.2.1, 192.0.2.2'])(
   '%j is unknown',
   (address) => {
-    expect(addressPrefix(address, subscriberPrefix)).toBe('unknown');
+    expect(networkOf(address, subscriberPrefix)).toBe('unknown');
   },
 );

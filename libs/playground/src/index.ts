@@ -1,1 +1,0 @@
-export { createPlayground, type Playground, type PlaygroundOptions } from './create-playground.ts';
