@@ -1,133 +1,300 @@
-import type { CodePurpose } from '@auth-account/contracts/events';
-import type { ThrowableCode } from '@auth-account/errors';
-import type { RevocationReason } from '@auth-account/stores/documents';
-import type { LimitRule } from '../limits/limits-table.ts';
+import { type Route, routes } from '@auth-account/contracts';
+import { isThrowableCode, rowOf } from '@auth-account/errors';
+import { limitRules } from '../limits/limits-table.ts';
+import type { AuditRow, EventOf } from './audit-row.ts';
 
-/** Reason for which a right password opens no session. `credentials_changed`: since the password was verified. */
-export type LoginRefusal = 'credentials_changed' | 'account_disabled' | 'deletion_scheduled' | 'email_not_verified';
+/** Returns true if the status refuses authorization. */
+export const isAuthorizationStatus = (status: number): boolean => status === 401 || status === 403;
 
-/**
- * Fields of each event, in addition to those of its request. They are ids and numbers only: no secret and no e-mail
- * address may be added.
- */
-interface EventFields {
-  'account.registered': { readonly user_id: string };
-  'login.succeeded': { readonly user_id: string; readonly session_id: string };
-  'login.failed': {
-    readonly user_id: string | undefined;
-    /** `idempotency_key_reused`: a registration whose key is known, but with another password. */
-    readonly reason: 'unknown_account' | 'wrong_password' | 'idempotency_key_reused';
-  };
-  /** The password was right, and opened no session: at a restore, or at a repeated login, which gets its session. */
-  'login.verified': { readonly user_id: string; readonly session_id?: string };
-  /** The password was right, but the account opens no session. */
-  'login.refused': { readonly user_id: string; readonly reason: LoginRefusal };
-  /** An operation that asks for the password again got a wrong one. */
-  'reauthentication.failed': { readonly user_id: string; readonly session_id: string };
-  'account.changed': { readonly user_id: string; readonly session_id: string };
-  'account.password_changed': { readonly user_id: string; readonly session_id: string };
-  /** Without a session if a code from the mailbox ordered it. */
-  'account.deletion_scheduled': { readonly user_id: string; readonly session_id: string | undefined };
-  'account.deletion_cancelled': { readonly user_id: string };
-  'account.exported': { readonly user_id: string; readonly session_id: string };
-  'account.password_reset': { readonly user_id: string; readonly invites_revoked: number };
-  'account.email_verified': { readonly user_id: string };
-  'account.email_changed': { readonly user_id: string; readonly session_id: string };
-  'account.email_change_undone': { readonly user_id: string; readonly invites_revoked: number };
-  /** Without a user if the address has no account. */
-  'code.requested': { readonly user_id: string | undefined; readonly purpose: CodePurpose };
-  'code.resent': { readonly user_id: string | undefined; readonly purpose: CodePurpose };
-  'code.failed': {
-    readonly user_id: string | undefined;
-    readonly purpose: CodePurpose;
-    readonly reason: 'wrong' | 'dead' | 'expired' | 'unknown';
-  };
-  'refresh.rotated': { readonly user_id: string; readonly session_id: string };
-  'refresh.converged': { readonly user_id: string; readonly session_id: string };
-  'refresh.expired': {
-    readonly user_id: string | undefined;
-    readonly session_id: string | undefined;
-    readonly reason: 'expired' | 'not_genuine';
-  };
-  'refresh.revoked': { readonly user_id: string; readonly session_id: string };
-  'refresh.stolen': { readonly user_id: string; readonly session_id: string };
-  'refresh.abandoned': { readonly user_id: string; readonly session_id: string };
-  'logout.succeeded': { readonly user_id: string; readonly session_id: string };
-  'logout.all': { readonly user_id: string; readonly session_id: string };
-  'session.revoked': { readonly user_id: string; readonly session_id: string; readonly reason: RevocationReason };
-  'group.joined': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
-  'group.left': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
-  'group.removed': {
-    readonly user_id: string;
-    /** Session of the owner who removed the member. */
-    readonly session_id: string;
-    readonly home_group_id: string;
-    readonly removed_by: string;
-  };
-  'group.renamed': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
-  'group.owner_changed': {
-    readonly user_id: string;
-    readonly home_group_id: string;
-    /** The owner who handed the group over, and their session; missing if the owner has left. */
-    readonly handed_over_by?: string;
-    readonly session_id?: string;
-  };
-  'group.closed': { readonly user_id: string; readonly home_group_id: string };
-  'invite.created': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
-  'invite.revoked': { readonly user_id: string; readonly session_id: string; readonly home_group_id: string };
-  'authorization.failed': {
-    /** User of the token, if it was genuine. */
-    readonly user_id: string | undefined;
-    readonly session_id: string | undefined;
-    readonly reason: ThrowableCode;
-    /** Template of the route. */
-    readonly route: string | undefined;
-  };
-  'limit.exceeded': { readonly reason: LimitRule };
+const guarded: readonly Route[] = Object.values<Route>(routes).filter(({ auth }) => auth !== 'none');
+
+/** All codes with which a route that requires authorization refuses it, in the order of the contract. */
+const authorizationCodes = [...new Set(guarded.flatMap(({ errors }) => errors).filter(isThrowableCode))].filter(
+  (code) => isAuthorizationStatus(rowOf(code).http),
+);
+
+/** Returns reasons without explanations. */
+function plain<R extends string>(reasons: readonly R[]) {
+  return Object.fromEntries(reasons.map((reason) => [reason, ''])) as Readonly<Record<R, string>>;
 }
 
-export type AuditEventName = keyof EventFields;
+const user = ['user_id'] as const;
+const session = ['user_id', 'session_id'] as const;
+const group = ['user_id', 'session_id', 'home_group_id'] as const;
+
+/** Every event of the audit log. Its type, its counter and the table of docs/audit.md come from the row. */
+export const auditEvents = {
+  'account.registered': {
+    outcome: 'success',
+    fields: user,
+    meaning: 'An account was created. A replay by `Idempotency-Key` is no event.',
+  },
+  'login.succeeded': {
+    outcome: 'success',
+    fields: session,
+    counts: { in: 'logins' },
+    meaning: 'A session was opened.',
+  },
+  'login.failed': {
+    outcome: 'failure',
+    fields: ['user_id?'],
+    reasons: {
+      unknown_account: '',
+      wrong_password: '',
+      idempotency_key_reused:
+        'a registration with a known `Idempotency-Key` and another body: it may be a guess at the password',
+    },
+    counts: { in: 'logins' },
+    meaning: 'The credentials of a login or a restore were wrong. `user_id` is there if the account exists.',
+  },
+  'login.verified': {
+    outcome: 'success',
+    fields: ['user_id', 'session_id?'],
+    counts: { in: 'logins' },
+    meaning:
+      'The password was right, and no session was opened: at a restore (`account.deletion_cancelled` follows if a deletion waited), or at a login repeated with its `Idempotency-Key` (`session_id` is the session that it gets).',
+  },
+  'login.refused': {
+    outcome: 'failure',
+    fields: user,
+    reasons: {
+      credentials_changed: 'since the password was verified',
+      account_disabled: '',
+      deletion_scheduled: '',
+      email_not_verified: '`REQUIRE_VERIFIED_EMAIL`',
+    },
+    counts: { in: 'logins' },
+    meaning: 'The password was right, but the account opens no session, or is not restored.',
+  },
+  'reauthentication.failed': {
+    outcome: 'failure',
+    fields: session,
+    meaning:
+      "An operation that asks for the password again got a wrong one. The [limits](./specification/login-and-tokens.md#wrong-passwords) count it like a failed login of the session's device. `authorization.failed` follows.",
+  },
+  'account.changed': {
+    outcome: 'success',
+    fields: session,
+    meaning: 'The user changed their name or language.',
+  },
+  'account.password_changed': {
+    outcome: 'success',
+    fields: session,
+    meaning: 'The user changed the password. `session.revoked` follows for each other session.',
+  },
+  'account.deletion_scheduled': {
+    outcome: 'success',
+    fields: ['user_id', 'session_id?'],
+    counts: { in: 'codes', as: 'confirmed', purpose: 'account_deletion', unless: 'session_id' },
+    meaning:
+      'The deletion of the account was ordered; without `session_id` by a code from the mailbox, which makes the password of an unverified address void (it is then an event even if the deletion was ordered before). `session.revoked` follows for each session.',
+  },
+  'account.deletion_cancelled': {
+    outcome: 'success',
+    fields: user,
+    meaning: 'The account was restored before it was erased.',
+  },
+  'account.exported': {
+    outcome: 'success',
+    fields: session,
+    meaning: 'The user exported everything that is held of them.',
+  },
+  'account.password_reset': {
+    outcome: 'success',
+    fields: ['user_id', 'invites_revoked'],
+    counts: { in: 'codes', as: 'confirmed', purpose: 'password_reset' },
+    meaning:
+      "The password was reset with a code from the account's mailbox; `invites_revoked` of its open invites ended. `session.revoked` follows for each session.",
+  },
+  'account.email_verified': {
+    outcome: 'success',
+    fields: user,
+    counts: { in: 'codes', as: 'confirmed', purpose: 'email_verification' },
+    meaning:
+      'The address was verified with a code from its mailbox. A reset, or a change of the address, verifies it too, and is its own event.',
+  },
+  'account.email_changed': {
+    outcome: 'success',
+    fields: session,
+    counts: { in: 'codes', as: 'confirmed', purpose: 'email_change' },
+    meaning: 'The user changed the address. `session.revoked` follows for each other session.',
+  },
+  'account.email_change_undone': {
+    outcome: 'success',
+    fields: ['user_id', 'invites_revoked'],
+    meaning:
+      'The old address undid a change: the password is void, and `invites_revoked` open invites ended. `session.revoked` follows for each session.',
+  },
+  'code.requested': {
+    outcome: 'success',
+    fields: ['user_id?', 'purpose'],
+    counts: { in: 'codes' },
+    meaning: 'A code by e-mail was asked for: `purpose` says for what. `user_id` is there if the account exists.',
+  },
+  'code.resent': {
+    outcome: 'success',
+    fields: ['user_id?', 'purpose'],
+    counts: { in: 'codes' },
+    meaning: 'The same code was sent again.',
+  },
+  'code.failed': {
+    outcome: 'failure',
+    fields: ['user_id?', 'purpose'],
+    reasons: {
+      wrong: '',
+      dead: 'five wrong ones, used, or made void by a change of password or address',
+      expired: '',
+      unknown: 'no such challenge',
+    },
+    // A wrong code is one of five for its challenge.
+    sampled: ['dead', 'expired', 'unknown'],
+    counts: { in: 'codes', as: 'reason' },
+    meaning: 'A code was refused.',
+  },
+  'refresh.rotated': {
+    outcome: 'success',
+    fields: session,
+    counts: { in: 'refreshes' },
+    meaning: 'A new refresh token was handed out.',
+  },
+  'refresh.converged': {
+    outcome: 'success',
+    fields: session,
+    counts: { in: 'refreshes' },
+    meaning:
+      "A repeated or slower refresh got the token that had been handed out already, or MongoDB did not answer the refresh's own write: then there is no `refresh.rotated` for it.",
+  },
+  'refresh.expired': {
+    outcome: 'failure',
+    fields: ['user_id?', 'session_id?'],
+    reasons: { expired: '', not_genuine: '' },
+    sampled: ['not_genuine'],
+    counts: { in: 'refreshes' },
+    meaning:
+      'A refresh token was too old, or was not made by this service. The session is named if the token was genuine.',
+  },
+  'refresh.revoked': {
+    outcome: 'failure',
+    fields: session,
+    counts: { in: 'refreshes' },
+    meaning:
+      "A refresh token of a session that was revoked before. The session's `session.revoked` or `logout.succeeded` says why, unless the request that ended it got 503.",
+  },
+  'refresh.stolen': {
+    outcome: 'failure',
+    fields: session,
+    counts: { in: 'refreshes' },
+    meaning:
+      'A refresh token that was void already: two parties hold tokens of this session. `session.revoked` follows.',
+  },
+  'refresh.abandoned': {
+    outcome: 'failure',
+    fields: session,
+    counts: { in: 'refreshes' },
+    meaning:
+      'A refresh token that was void already, but the sender disconnected before that was found. The session lives on. An app that repeats a request does this now and then; many for one session do not come from an app.',
+  },
+  'logout.succeeded': {
+    outcome: 'success',
+    fields: session,
+    counts: { in: 'sessionsEnded', as: 'logout' },
+    meaning: 'The user ended a session; `session_id` is the one that ended.',
+  },
+  'logout.all': {
+    outcome: 'success',
+    fields: session,
+    meaning:
+      'The user ended all sessions, or all others; `session_id` is the one that asked. `session.revoked` follows for each.',
+  },
+  'session.revoked': {
+    outcome: 'success',
+    fields: session,
+    reasons: {
+      logout: '',
+      replaced: 'a newer login on the device',
+      session_limit: '',
+      refresh_token_reuse: '',
+      revoked_by_user: '',
+      password_changed: '',
+      account_deleted: '',
+    },
+    elsewhere: { forced: 'by the worker, without `address`', account_disabled: 'by an operator' },
+    counts: { in: 'sessionsEnded', as: 'reason' },
+    meaning: 'A session was revoked.',
+  },
+  'group.joined': {
+    outcome: 'success',
+    fields: group,
+    counts: { in: 'groupChanges' },
+    meaning: 'A user moved into the group by an invite. A registration by invite is an `account.registered`.',
+  },
+  'group.left': {
+    outcome: 'success',
+    fields: group,
+    counts: { in: 'groupChanges' },
+    meaning: 'The user left the group, or moved out of it by an invite (`group.joined` follows).',
+  },
+  'group.removed': {
+    outcome: 'success',
+    fields: [...group, 'removed_by'],
+    counts: { in: 'groupChanges' },
+    meaning: 'The owner (`removed_by`, whose session it names) removed the user from the group.',
+  },
+  'group.renamed': {
+    outcome: 'success',
+    fields: group,
+    meaning: 'The owner named the group, or removed its name.',
+  },
+  'group.owner_changed': {
+    outcome: 'success',
+    fields: ['user_id', 'home_group_id', 'handed_over_by?', 'session_id?'],
+    counts: { in: 'groupChanges' },
+    meaning: 'The owner left, or handed the group over (`handed_over_by`); `user_id` is the new one.',
+  },
+  'group.closed': {
+    outcome: 'success',
+    fields: ['user_id', 'home_group_id'],
+    counts: { in: 'groupChanges' },
+    meaning: 'The group was closed by its last member, `user_id`; its invites are revoked.',
+  },
+  'invite.created': {
+    outcome: 'success',
+    fields: group,
+    meaning: 'The owner created an invite. A replay by `Idempotency-Key` is no event.',
+  },
+  'invite.revoked': {
+    outcome: 'success',
+    fields: group,
+    meaning:
+      'The owner revoked an invite that was valid, or removed the member whom it had brought (after `group.removed`). Invites that end with their group are in `group.closed`.',
+  },
+  'authorization.failed': {
+    outcome: 'failure',
+    fields: ['user_id?', 'session_id?', 'route?'],
+    reasons: { ...plain(authorizationCodes), 'ERR-INVALID-CREDENTIALS': 'the secret of a sibling' },
+    elsewhere: { 'ERR-STREAM-SESSION-MISMATCH': 'at the gateway' },
+    sampled: authorizationCodes,
+    // Common, and from everywhere: apps that were asleep. Sampled by network, they would fill the log and the sampler.
+    sampledTogether: ['IAD_JWT_ACCESS_EXPIRED'],
+    counts: { in: 'authorizationFailures', as: 'reason' },
+    meaning:
+      "A route that needs authorization answered 401 or 403, or an open stream refused the token of an `auth` frame. User and session are named if the token was genuine: expired, of a session that has ended or changed groups, or without the right to do this. For a frame the session is the stream's, and there is neither `address` nor `request_id`.",
+  },
+  'limit.exceeded': {
+    outcome: 'failure',
+    fields: [],
+    reasons: plain(limitRules),
+    elsewhere: { handshake_address: 'at the gateway' },
+    sampled: limitRules,
+    counts: { in: 'rateLimited', as: 'reason' },
+    meaning: 'A request was refused with 429 by a [limit](./specification/requests.md#limits).',
+  },
+} as const satisfies Record<string, AuditRow>;
+
+export type AuditEventName = keyof typeof auditEvents;
 
 /** One event, by its name. */
-export type AuditEvent = { [E in AuditEventName]: { readonly event: E } & EventFields[E] }[AuditEventName];
+export type AuditEvent = { [E in AuditEventName]: EventOf<E, (typeof auditEvents)[E]> }[AuditEventName];
 
-/** Every event of the audit log; docs/audit.md describes them in the same order. */
-export const auditEvents = {
-  'account.registered': { outcome: 'success' },
-  'login.succeeded': { outcome: 'success' },
-  'login.failed': { outcome: 'failure' },
-  'login.verified': { outcome: 'success' },
-  'login.refused': { outcome: 'failure' },
-  'reauthentication.failed': { outcome: 'failure' },
-  'account.changed': { outcome: 'success' },
-  'account.password_changed': { outcome: 'success' },
-  'account.deletion_scheduled': { outcome: 'success' },
-  'account.deletion_cancelled': { outcome: 'success' },
-  'account.exported': { outcome: 'success' },
-  'account.password_reset': { outcome: 'success' },
-  'account.email_verified': { outcome: 'success' },
-  'account.email_changed': { outcome: 'success' },
-  'account.email_change_undone': { outcome: 'success' },
-  'code.requested': { outcome: 'success' },
-  'code.resent': { outcome: 'success' },
-  'code.failed': { outcome: 'failure' },
-  'refresh.rotated': { outcome: 'success' },
-  'refresh.converged': { outcome: 'success' },
-  'refresh.expired': { outcome: 'failure' },
-  'refresh.revoked': { outcome: 'failure' },
-  'refresh.stolen': { outcome: 'failure' },
-  'refresh.abandoned': { outcome: 'failure' },
-  'logout.succeeded': { outcome: 'success' },
-  'logout.all': { outcome: 'success' },
-  'session.revoked': { outcome: 'success' },
-  'group.joined': { outcome: 'success' },
-  'group.left': { outcome: 'success' },
-  'group.removed': { outcome: 'success' },
-  'group.renamed': { outcome: 'success' },
-  'group.owner_changed': { outcome: 'success' },
-  'group.closed': { outcome: 'success' },
-  'invite.created': { outcome: 'success' },
-  'invite.revoked': { outcome: 'success' },
-  'authorization.failed': { outcome: 'failure' },
-  'limit.exceeded': { outcome: 'failure' },
-} as const satisfies Record<AuditEventName, { readonly outcome: 'success' | 'failure' }>;
+/** Reason for which a right password opens no session. */
+export type LoginRefusal = keyof (typeof auditEvents)['login.refused']['reasons'];

@@ -1,3 +1,4 @@
+import { type CounterRow, counterTable } from '../../../../services/api/src/audit/audit-row.ts';
 import { lines, of, quantile, rate, spread } from './panel.ts';
 import { processRow } from './process-row.ts';
 import type { Dashboard, Row } from './to-grafana.ts';
@@ -21,16 +22,6 @@ const requests: Row = {
       title: 'Duration by route, p99',
       description: 'Exemplars lead to their traces.',
       unit: 's',
-    }),
-    lines([[rate('auth_rate_limited_total', 'rule'), '{{rule}}']], {
-      title: 'Rate limited',
-      description: 'Requests refused with 429, by rule (docs/specification/requests.md, "Limits").',
-      unit: 'reqps',
-    }),
-    lines([[rate('auth_authorization_failures_total', 'code'), '{{code}}']], {
-      title: 'Authorization refused',
-      description: 'Requests refused with 401 or 403, all of them; the audit log has samples (docs/audit.md).',
-      unit: 'reqps',
     }),
   ],
 };
@@ -64,32 +55,22 @@ const passwords: Row = {
   ],
 };
 
-const accounts: Row = {
-  title: 'Accounts and sessions',
+/** A panel for each counter that the audit log's events keep, from their table. */
+const events: Row = {
+  title: 'Events of the audit log',
+  panels: Object.values<CounterRow>(counterTable).flatMap(({ name, label, title, help }) =>
+    title === undefined
+      ? []
+      : [lines([[rate(name, label), `{{${label}}}`]], { title, description: `${help}.`, unit: 'ops' })],
+  ),
+};
+
+const registrations: Row = {
+  title: 'Registrations and tokens',
   panels: [
     lines([[rate('auth_registrations_total', 'mode, outcome'), '{{mode}} {{outcome}}']], {
       title: 'Registrations',
       description: 'By mode and outcome.',
-      unit: 'ops',
-    }),
-    lines([[rate('auth_logins_total', 'outcome'), '{{outcome}}']], {
-      title: 'Logins',
-      description: 'Whose password was verified.',
-      unit: 'ops',
-    }),
-    lines([[rate('auth_refreshes_total', 'outcome'), '{{outcome}}']], {
-      title: 'Refreshes',
-      description: 'converged: a repeated or slower request; stolen: the session was ended.',
-      unit: 'ops',
-    }),
-    lines([[rate('auth_sessions_ended_total', 'reason'), '{{reason}}']], {
-      title: 'Sessions ended',
-      description: 'By reason.',
-      unit: 'ops',
-    }),
-    lines([[rate('auth_group_changes_total', 'change'), '{{change}}']], {
-      title: 'Changes of groups',
-      description: 'A registration by invite is none.',
       unit: 'ops',
     }),
     lines([[rate('auth_revocation_feed_reads_total', 'secret, content'), '{{secret}} {{content}}']], {
@@ -170,7 +151,7 @@ const stores: Row = {
 export const api: Dashboard = {
   name: 'api',
   title: 'API',
-  description: 'Requests, password hashes, accounts and sessions, codes by e-mail, stores.',
+  description: 'Requests, password hashes, events, registrations and tokens, codes by e-mail, stores.',
   job: 'auth-api',
-  rows: [requests, passwords, accounts, codes, stores, processRow],
+  rows: [requests, passwords, events, registrations, codes, stores, processRow],
 };

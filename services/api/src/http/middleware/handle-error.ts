@@ -5,7 +5,7 @@ import type { Logger } from '@auth-account/telemetry';
 import { findExpiredClaims } from '@auth-account/verifier/access-token';
 import type { ErrorRequestHandler } from 'express';
 import type { Audit } from '../../audit/audit.ts';
-import { isAuthorizationStatus } from '../../audit/audit-counters.ts';
+import { isAuthorizationStatus } from '../../audit/events.ts';
 import { RequestAbandoned } from '../../request/assert-client-connected.ts';
 import { contextOf, type RequestContext } from '../request-context.ts';
 import { sendJson } from '../send-json.ts';

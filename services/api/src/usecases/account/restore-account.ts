@@ -49,7 +49,7 @@ export function createRestoreAccount(deps: RestoreAccountDeps) {
       if (reason !== undefined) audit({ event: 'login.refused', user_id, reason }, origin);
       throw error;
     });
-    audit({ event: 'login.verified', user_id }, origin);
+    audit({ event: 'login.verified', user_id, session_id: undefined }, origin);
     if (cancelled.length > 0) audit({ event: 'account.deletion_cancelled', user_id }, origin);
     for (const event of cancelled) publishEvent(event);
     if (notice !== undefined) newDevices.announce(notice);

@@ -82,7 +82,10 @@ export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
     const { changed, isClosed, heir, isInviteEnded } = await transaction(work, { isCommitted, ...turn });
 
     for (const event of events) audit(event, origin);
-    if (heir !== undefined) audit({ event: 'group.owner_changed', user_id: heir, home_group_id: from }, origin);
+    if (heir !== undefined) {
+      const byNobody = { handed_over_by: undefined, session_id: undefined };
+      audit({ event: 'group.owner_changed', user_id: heir, home_group_id: from, ...byNobody }, origin);
+    }
     if (isClosed) audit({ event: 'group.closed', user_id: userId, home_group_id: from }, origin);
     const versions = changed.map(({ _id, claims }) => ({ sessionId: _id, ver: claims.ver }));
     await announce({ changed: versions, reason: 'GROUP_CHANGED', requestId, at });

@@ -1,0 +1,115 @@
+import type { CodePurpose } from '@auth-account/contracts/events';
+
+export interface CounterRow {
+  readonly name: string;
+  /** Title of its panel in the api's dashboard, unless that has panels of its own for it. */
+  readonly title?: string;
+  readonly help: string;
+  readonly label: string;
+  /** The code's purpose is a label too. */
+  readonly hasPurpose?: boolean;
+}
+
+/** Counters that events keep. */
+export const counterTable = {
+  logins: {
+    name: 'auth_logins_total',
+    title: 'Logins',
+    help: 'Logins and restores whose password was checked, by outcome; a restore with the right one is verified',
+    label: 'outcome',
+  },
+  refreshes: {
+    name: 'auth_refreshes_total',
+    title: 'Refreshes',
+    help: 'Refreshes by outcome; converged: repeated or slower ones; stolen: the session was ended',
+    label: 'outcome',
+  },
+  authorizationFailures: {
+    name: 'auth_authorization_failures_total',
+    title: 'Authorization refused',
+    help: 'Requests that were refused with 401 or 403 by routes that require authorization, by error code',
+    label: 'code',
+  },
+  rateLimited: {
+    name: 'auth_rate_limited_total',
+    title: 'Rate limited',
+    help: 'Requests refused with 429, by rule',
+    label: 'rule',
+  },
+  codes: {
+    name: 'auth_codes_total',
+    help: 'Codes by e-mail that were asked for, sent again, confirmed and refused, by purpose',
+    label: 'outcome',
+    hasPurpose: true,
+  },
+  groupChanges: {
+    name: 'auth_group_changes_total',
+    title: 'Changes of groups',
+    help: 'Changes of groups; a registration by invite does not count',
+    label: 'change',
+  },
+  sessionsEnded: {
+    name: 'auth_sessions_ended_total',
+    title: 'Sessions ended',
+    help: "Sessions that were revoked, by reason; forced logouts are among the worker's metrics",
+    label: 'reason',
+  },
+} as const satisfies Record<string, CounterRow>;
+
+export type CounterName = keyof typeof counterTable;
+
+/** Fields of events besides those of the request. They are ids and numbers only: no secret and no e-mail address. */
+interface Fields {
+  readonly user_id: string;
+  readonly session_id: string;
+  readonly home_group_id: string;
+  readonly removed_by: string;
+  readonly handed_over_by: string;
+  readonly invites_revoked: number;
+  readonly purpose: CodePurpose;
+  /** Template of the route. */
+  readonly route: string;
+}
+type Field = keyof Fields;
+
+/** An event of the audit log. */
+export interface AuditRow {
+  readonly outcome: 'success' | 'failure';
+  /** `?` at the end: may be undefined. */
+  readonly fields: readonly (Field | `${Field}?`)[];
+  /** Reasons with their explanations; '' if the name says it all. */
+  readonly reasons?: Readonly<Record<string, string>>;
+  /** Reasons that only other services write. */
+  readonly elsewhere?: Readonly<Record<string, string>>;
+  /**
+   * Reasons of which samples are written, because a client can cause them at will. All others concern an account, or a
+   * limit bounds them: a `login.failed`, for example, is a try that the limits let through.
+   */
+  readonly sampled?: readonly string[];
+  /** Reasons whose samples are of all networks together. */
+  readonly sampledTogether?: readonly string[];
+  readonly counts?: {
+    readonly in: CounterName;
+    /** Value of the counter's label, or `reason` to take the event's. The end of the event's name if it is left out. */
+    readonly as?: string;
+    /** The purpose, if the event does not have it as a field. */
+    readonly purpose?: CodePurpose;
+    /** With this field the event does not count. */
+    readonly unless?: Field;
+  };
+  /** Its text in docs/audit.md. */
+  readonly meaning: string;
+}
+
+type FieldsOf<F extends string> = { readonly [N in F & Field]: Fields[N] } & {
+  readonly [N in F as N extends `${infer Name extends Field}?` ? Name : never]: N extends `${infer Name extends Field}?`
+    ? Fields[Name] | undefined
+    : never;
+};
+type ReasonOf<Row> = Row extends { readonly reasons: infer R }
+  ? { readonly reason: Extract<keyof R | (Row extends { readonly elsewhere: infer E } ? keyof E : never), string> }
+  : unknown;
+
+/** The type of an event of that row. */
+export type EventOf<Name, Row extends AuditRow> = { readonly event: Name } & FieldsOf<Row['fields'][number]> &
+  ReasonOf<Row>;

@@ -1,0 +1,31 @@
+import { labelOf } from '../../../services/api/src/audit/audit-counters.ts';
+import { type AuditRow, counterTable } from '../../../services/api/src/audit/audit-row.ts';
+import { type AuditEventName, auditEvents } from '../../../services/api/src/audit/events.ts';
+import { generateSections, toTable } from './page-sections.ts';
+
+/** Writes the table of docs/audit.md from the table of the api's events. With --check it only compares. */
+
+const quoted = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
+
+function sampledText({ reasons = {}, sampled = [] }: AuditRow): string {
+  if (sampled.length === 0) return '';
+  const isAll = sampled.length === Object.keys(reasons).length;
+  return ` [Sampled](#sampled-events)${isAll ? '' : `: ${quoted(sampled)}`}.`;
+}
+
+function counterText(name: AuditEventName, { counts }: AuditRow): string {
+  if (!counts) return '';
+  const { name: counter, label } = counterTable[counts.in];
+  const value = labelOf(name, counts.as);
+  const text = `\`${counter}{${value === 'reason' ? label : `${label}="${value}"`}}\``;
+  return counts.unless === undefined ? text : `${text}, without \`${counts.unless}\``;
+}
+
+const rows = Object.entries<AuditRow>(auditEvents).map(([name, row]) => {
+  const reasons = Object.entries({ ...row.reasons, ...row.elsewhere });
+  const meaning = `${row.meaning}${sampledText(row)}`.replaceAll('](./', '](');
+  const listed = reasons.map(([reason, note]) => `\`${reason}\`${note && ` (${note})`}`).join(', ');
+  return [`\`${name}\``, row.outcome, meaning, listed, counterText(name as AuditEventName, row)];
+});
+const events = toTable(['Event', 'Outcome', 'Meaning', 'Reasons', 'Counter'], rows);
+generateSections({ page: 'docs/audit.md', generator: 'audit', sections: { events } });
