@@ -18,7 +18,7 @@ export const probeConfig = Type.Object({
     pattern: '^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\\.)+[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$',
     maxLength: 200,
     default: 'probe.invalid',
-    description: 'Domain of the addresses that the probe registers: one that nobody else uses',
+    description: 'Domain of the addresses that the probe registers; nobody else uses it',
   }),
   PROBE_PASSWORD: Type.Optional(
     Type.String({ minLength: 1, secret: true, description: 'Password of the account that `--email` names' }),

@@ -65,7 +65,7 @@ async function write(
       updateOne: { filter: { _id, closed_at: null }, update: { $inc: { member_count: count } } },
     }));
     const { matchedCount } = await collections.groups.bulkWrite(counts, { session });
-    if (matchedCount < joins.size) throw new GroupClosed('a group was closed meanwhile');
+    if (matchedCount < joins.size) throw new GroupClosed('a group was closed in between');
   }
   await collections.users.insertMany(users, { session });
   if (eventsOf === undefined) return;

@@ -14,7 +14,7 @@ import { assertPublicFile, type KeyFile, publicFileAdvice, writePublicFile } fro
 const propagationMs = 300_000;
 
 const kindArgument = () => new Argument('<kind>', 'kind of the keys').choices(keyKinds);
-const fileOption = () => new Option('--file <path>', 'the key file, in place of the one that the environment names');
+const fileOption = () => new Option('--file <path>', "the key file, in place of the environment's");
 const algorithms: readonly AccessTokenAlgorithm[] = ['EdDSA', 'ES256'];
 const algorithmOption = () =>
   new Option('--algorithm <name>', 'algorithm of access token keys; default ACCESS_TOKEN_ALGORITHM').choices(

@@ -57,7 +57,7 @@ export function changeAccount(
 
 /** Returns the error for an account whose password or address was changed since it was found. */
 export function changedMeanwhile({ _id }: UserDocument): CommandError {
-  return new CommandError(`The account ${_id} was changed or erased meanwhile. Look at it (user show) and try again.`);
+  return new CommandError(`The account ${_id} was changed or erased in between. Look at it (user show) and try again.`);
 }
 
 /**
