@@ -8,13 +8,7 @@ import {
   type UserStore,
 } from '@auth-account/stores';
 import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
-import {
-  createAccessTokenSigner,
-  createRefreshTokens,
-  generateSecretKey,
-  generateSigningKey,
-  type RefreshTokens,
-} from '@auth-account/tokens';
+import { createAccessTokenSigner, createRefreshTokens, generateSecretKey, generateSigningKey, type RefreshTokens } from '@auth-account/tokens';
 import type { KeySet, VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { Binary, MongoClient } from 'mongodb';
 import type { Announcement, IsDenied } from '../../services/api/src/announcements/announce.ts';

@@ -60,7 +60,7 @@ export const redisConfig = (checks: Readonly<Record<'address' | 'file' | 'certif
 });
 
 /** Address and port that the service listens on. To be spread into a service's schema. */
-export const listenConfig = {
+const listenConfig = {
   BIND_ADDRESS: Type.String({ minLength: 1, default: '0.0.0.0', description: 'Address that every port listens on' }),
 };
 
@@ -96,7 +96,7 @@ export const logConfig = {
 };
 
 /** Settings of the service's shutdown. To be spread into a service's schema. */
-export const shutdownConfig = {
+const shutdownConfig = {
   SHUTDOWN_DELAY_SECONDS: Type.Integer({
     minimum: 0,
     maximum: 60,

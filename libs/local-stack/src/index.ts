@@ -9,7 +9,6 @@ export { type LocalMongo, startMongo } from './servers/start-mongo.ts';
 export { type LocalRedis, startRedis } from './servers/start-redis.ts';
 export { waitUntil } from './servers/wait-until.ts';
 export { isRunning, type ProcessRecord } from './stack/end-process.ts';
-export { localVariables } from './stack/local-variables.ts';
 export { runUp } from './stack/run-up.ts';
 export { nodeFor } from './stack/service-node.ts';
 export { SERVICES, type ServiceName } from './stack/service-plan.ts';

@@ -16,7 +16,6 @@ export {
   createTransactionRunner,
   type RunTransaction,
   type TransactionHooks,
-  type TransactionOutcome,
   type TransactionRequest,
 } from './transactions/run-transaction.ts';
 export { emailKey, type UserStore } from './user-store.ts';

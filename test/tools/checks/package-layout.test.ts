@@ -1,15 +1,14 @@
 import { execFile } from 'node:child_process';
 import { cp, glob, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { countExports, findFolderLoops, findLooseFiles } from './package-layout.ts';
+import { findFolderLoops, findLooseFiles } from './package-layout.ts';
 
 const run = promisify(execFile);
 const PROJECT = fileURLToPath(new URL('../../..', import.meta.url));
-const MOST_EXPORTS = 40;
 
 let fixtures: string;
 
@@ -26,23 +25,6 @@ async function loopsOf(tree: string): Promise<string[]> {
   // It exits with an error if it finds violations, which are the subject of another test.
   const { stdout } = await run(tool, args, { cwd: tree, maxBuffer: 2 ** 27 }).catch((error) => error);
   return findFolderLoops(JSON.parse(stdout).modules);
-}
-
-/**
- * Returns the modules that libraries export with more names than allowed, except those of patterns such as `./http/*`.
- */
-async function crowdedExportsOf(tree: string): Promise<string[]> {
-  const crowded: string[] = [];
-  for await (const manifest of glob('libs/*/package.json', { cwd: tree })) {
-    const { exports } = JSON.parse(await readFile(join(tree, manifest), 'utf8')) as { exports: Record<string, string> };
-    const modules = Object.values(exports).filter((path) => path.endsWith('.ts') && !path.includes('*'));
-    for (const module of modules) {
-      const file = join(dirname(manifest), module);
-      const count = await countExports(join(tree, file));
-      if (count > MOST_EXPORTS) crowded.push(`${file}: ${count}`);
-    }
-  }
-  return crowded.sort();
 }
 
 async function looseFilesOf(tree: string): Promise<string[]> {
@@ -74,16 +56,6 @@ describe('folders of one package do not import each other in a loop', () => {
       'services/api/src/usecases/groups → services/api/src/usecases/invites',
       'services/worker/src/delivery → services/worker/src/relay → services/worker/src/runtime',
     ]);
-  });
-});
-
-describe('no module that a library exports has more than 40 names', () => {
-  test('in the project', async () => {
-    expect(await crowdedExportsOf(PROJECT)).toEqual([]);
-  });
-
-  test('which is reported if one has', async () => {
-    expect(await crowdedExportsOf(fixtures)).toEqual(['libs/redis/src/index.ts: 41']);
   });
 });
 

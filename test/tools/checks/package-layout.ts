@@ -1,6 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { type ModuleItem, parse } from '@swc/core';
+import { readdir } from 'node:fs/promises';
 
 /** A module in dependency-cruiser's JSON. */
 export interface CruisedModule {
@@ -68,26 +66,6 @@ function shortestWayBack(imports: ReadonlyMap<string, ReadonlySet<string>>, star
 function fromItsFirst(path: readonly string[]): string[] {
   const first = path.indexOf([...path].sort()[0] ?? '');
   return [...path.slice(first), ...path.slice(0, first)];
-}
-
-/** Returns the names that a module exports; those of `export * from './another.ts'` are counted in that module. */
-export async function countExports(file: string): Promise<number> {
-  const { body } = await parse(await readFile(file, 'utf8'), { syntax: 'typescript', target: 'es2024' });
-  const counts = await Promise.all(body.map((item) => countNames(item, dirname(file))));
-  return counts.reduce((sum, count) => sum + count, 0);
-}
-
-async function countNames(item: ModuleItem, folder: string): Promise<number> {
-  switch (item.type) {
-    case 'ExportNamedDeclaration':
-      return item.specifiers.length;
-    case 'ExportDeclaration':
-      return item.declaration.type === 'VariableDeclaration' ? item.declaration.declarations.length : 1;
-    case 'ExportAllDeclaration':
-      return countExports(join(folder, item.source.value));
-    default:
-      return 0;
-  }
 }
 
 const rootFiles = /^(main|compose|app|config)(\.test)?\.ts$/;

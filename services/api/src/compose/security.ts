@@ -2,11 +2,9 @@ import { longestTokenSeconds } from '@auth-account/config';
 import { routes } from '@auth-account/contracts';
 import type { Logger } from '@auth-account/telemetry';
 import {
-  type AccessTokenClaims,
   assertAccessTokenKeys,
   assertRefreshTokenKeys,
   createAccessTokenSigner,
-  createCachedVerifier,
   createEmailChangeTokens,
   createEmailCodes,
   createRefreshTokens,
@@ -14,12 +12,16 @@ import {
   type EmailChangeTokens,
   type EmailCodes,
   type KeyFileWatch,
-  type KeySet,
-  publicKeySet,
   type RefreshTokens,
-  type VerifiedAccessToken,
   watchKeys,
 } from '@auth-account/tokens';
+import {
+  type AccessTokenClaims,
+  createCachedVerifier,
+  type KeySet,
+  publicKeySet,
+  type VerifiedAccessToken,
+} from '@auth-account/verifier/access-token';
 import type { ApiConfig } from '../config.ts';
 import type { PublicDocuments } from '../http/operations.ts';
 import type { ApiMetrics } from '../runtime/metrics.ts';

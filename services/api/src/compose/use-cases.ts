@@ -3,7 +3,7 @@ import type { RedisClient } from '@auth-account/redis';
 import type { ReadDenialPage } from '@auth-account/redis/denial-pages';
 import type { RunTransaction, Stores } from '@auth-account/stores';
 import { createAuditLog, createAuditSampler, type Logger } from '@auth-account/telemetry';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Announcement, IsDenied } from '../announcements/announce.ts';
 import type { TellSessions } from '../announcements/tell-sessions.ts';
 import { type Audit, createAudit } from '../audit/audit.ts';

@@ -1,7 +1,7 @@
 import { type Route, type RouteName, routes } from '@auth-account/contracts';
 import { AppError } from '@auth-account/errors';
 import { nameActiveRoute } from '@auth-account/telemetry';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Express, RequestHandler } from 'express';
 import type { FindSibling } from '../security/sibling-secrets.ts';
 import { checkAnswersOf } from './check-answers.ts';

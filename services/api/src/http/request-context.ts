@@ -1,5 +1,5 @@
 import type { Locale } from '@auth-account/errors';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Response } from 'express';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import type { Sibling } from '../security/sibling-secrets.ts';

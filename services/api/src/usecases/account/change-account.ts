@@ -1,7 +1,7 @@
 import type { AccountResponse, ChangeAccountRequest } from '@auth-account/contracts/http/account';
 import { AppError } from '@auth-account/errors';
 import type { UserStore } from '@auth-account/stores';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Audit } from '../../audit/audit.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { describeAccount } from './find-account.ts';

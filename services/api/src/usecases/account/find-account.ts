@@ -2,7 +2,7 @@ import type { Account, AccountResponse } from '@auth-account/contracts/http/acco
 import { AppError } from '@auth-account/errors';
 import type { UserStore } from '@auth-account/stores';
 import type { UserDocument } from '@auth-account/stores/documents';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 
 export interface FindAccountDeps {
   readonly users: Pick<UserStore, 'find'>;

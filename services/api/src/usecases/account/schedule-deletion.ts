@@ -1,7 +1,7 @@
 import type { ConfirmCodeRequest } from '@auth-account/contracts/http/challenges';
 import type { DeletionRequest, DeletionScheduledResponse } from '@auth-account/contracts/http/deletion';
 import { AppError } from '@auth-account/errors';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { type CheckCode, codeInvalid } from '../codes/check-code.ts';

@@ -8,7 +8,7 @@ import { isDuplicateKey, type OutboxStore, type RunTransaction } from '@auth-acc
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import type { UserDocument } from '@auth-account/stores/documents';
 import type { EmailChange, EmailChangeStore } from '@auth-account/stores/email-changes';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';

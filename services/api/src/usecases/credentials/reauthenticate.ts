@@ -1,7 +1,7 @@
 import { AppError } from '@auth-account/errors';
 import type { UserStore } from '@auth-account/stores';
 import type { UserDocument } from '@auth-account/stores/documents';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';

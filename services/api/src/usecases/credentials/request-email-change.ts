@@ -6,7 +6,7 @@ import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import { emailKey } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import type { EmailChangeStore, EmailHolder } from '@auth-account/stores/email-changes';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { ClientSession } from 'mongodb';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';

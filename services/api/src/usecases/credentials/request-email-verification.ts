@@ -1,7 +1,7 @@
 import type { ChallengeResponse } from '@auth-account/contracts/http/challenges';
 import { AppError } from '@auth-account/errors';
 import type { UserStore } from '@auth-account/stores';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Limits } from '../../limits/limits.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import type { RequestCode } from '../codes/request-code.ts';

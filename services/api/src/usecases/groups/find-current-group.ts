@@ -2,7 +2,7 @@ import type { AccountType } from '@auth-account/contracts';
 import type { CurrentGroupResponse, StockDeficit } from '@auth-account/contracts/http/groups';
 import { AppError } from '@auth-account/errors';
 import type { GroupStore, UserStore } from '@auth-account/stores';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 
 export interface FindCurrentGroupDeps {
   readonly users: Pick<UserStore, 'listGroup'>;

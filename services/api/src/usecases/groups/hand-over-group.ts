@@ -1,7 +1,7 @@
 import type { GroupHandedOverResponse, HandOverGroupRequest } from '@auth-account/contracts/http/groups';
 import { AppError } from '@auth-account/errors';
 import type { GroupStore, RunTransaction, UserStore } from '@auth-account/stores';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../../audit/audit.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';

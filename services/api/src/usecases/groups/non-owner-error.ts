@@ -1,6 +1,6 @@
 import { type AppError as AnyAppError, AppError } from '@auth-account/errors';
 import type { UserStore } from '@auth-account/stores';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 
 /**
  * Returns the error for a caller who does not own the group of the access token: `ERR-GROUP-OWNER-REQUIRED`. If the

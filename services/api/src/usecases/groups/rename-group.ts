@@ -1,6 +1,6 @@
 import type { CurrentGroupResponse, RenameGroupRequest } from '@auth-account/contracts/http/groups';
 import type { GroupStore, UserStore } from '@auth-account/stores';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Audit } from '../../audit/audit.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import type { FindCurrentGroup } from './find-current-group.ts';

@@ -3,7 +3,7 @@ import { AppError } from '@auth-account/errors';
 import { type GroupStore, type InviteState, type InviteStore, inviteState, type UserStore } from '@auth-account/stores';
 import type { InviteDocument } from '@auth-account/stores/documents';
 import type { Membership } from '@auth-account/stores/users';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { ClientSession } from 'mongodb';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';

@@ -2,7 +2,7 @@ import { CreateInviteRequest, defaultInviteSeconds, type InviteResponse } from '
 import { AppError } from '@auth-account/errors';
 import type { GroupStore, InviteStore, RunTransaction, SessionStore, UserStore } from '@auth-account/stores';
 import type { InviteDocument } from '@auth-account/stores/documents';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../../audit/audit.ts';
 import { canonicalBody, type OpenIdempotent, replayed } from '../../idempotency/open-idempotent.ts';

@@ -1,6 +1,6 @@
 import type { InviteListResponse } from '@auth-account/contracts/http/invites';
 import type { GroupStore, InviteStore, UserStore } from '@auth-account/stores';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { nonOwnerError } from '../groups/non-owner-error.ts';
 import { describeInvite } from './invite-validity.ts';
 

@@ -1,7 +1,8 @@
 import { pushStreamPath } from '@auth-account/contracts';
 import type { TokenResponse } from '@auth-account/contracts/http/login';
 import type { SessionDocument } from '@auth-account/stores/documents';
-import type { AccessTokenClaims, RefreshTokens } from '@auth-account/tokens';
+import type { RefreshTokens } from '@auth-account/tokens';
+import type { AccessTokenClaims } from '@auth-account/verifier/access-token';
 
 export interface IssueTokensDeps {
   readonly signAccessToken: (claims: AccessTokenClaims) => string;

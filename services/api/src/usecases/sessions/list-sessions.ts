@@ -1,6 +1,6 @@
 import type { SessionListResponse } from '@auth-account/contracts/http/sessions';
 import type { SessionStore } from '@auth-account/stores';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 
 export interface ListSessionsDeps {
   readonly sessions: Pick<SessionStore, 'listOwn'>;

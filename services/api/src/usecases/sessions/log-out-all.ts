@@ -2,7 +2,7 @@ import type { LogoutAllRequest, LogoutAllResponse } from '@auth-account/contract
 import { AppError } from '@auth-account/errors';
 import { closeReasonOf, type RunTransaction, type SessionStore, type UserStore } from '@auth-account/stores';
 import type { RevocationReason } from '@auth-account/stores/documents';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { ClientSession } from 'mongodb';
 import { type Announcement, createAnnounceAgain, type IsDenied } from '../../announcements/announce.ts';
 import type { Audit } from '../../audit/audit.ts';

@@ -2,7 +2,8 @@ import type { LogoutRequest, LogoutResponse } from '@auth-account/contracts/http
 import { AppError } from '@auth-account/errors';
 import type { OwnSession, Revocation, SessionStore } from '@auth-account/stores';
 import type { SessionDocument } from '@auth-account/stores/documents';
-import { type RefreshTokens, refreshTokenHash, type VerifiedAccessToken } from '@auth-account/tokens';
+import { type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { type Announcement, createAnnounceAgain, type IsDenied } from '../../announcements/announce.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';

@@ -8,7 +8,7 @@ import {
   type UserStore,
 } from '@auth-account/stores';
 import type { SessionDocument } from '@auth-account/stores/documents';
-import type { VerifiedAccessToken } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { type Announcement, createAnnounceAgain, type IsDenied } from '../../announcements/announce.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
