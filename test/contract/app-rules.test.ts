@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, logOut, newSession, type TokenPair } from '../support/accounts.ts';
 import { bearer, cheapHashes } from '../support/groups.ts';
+import { send } from '../support/http-client.ts';
 import { openStream } from '../support/push-client.ts';
 import { startTestServices, type TestServices } from '../support/test-services.ts';
 
@@ -76,10 +77,14 @@ test('ending the session of another device that has ended is a 404, and the own 
 
 test('the gateway answers a plain request to a stream in the same way, whatever its token', async () => {
   const { access_token, push_stream_path } = await newSession(services.api);
-  const url = services.gateway.base.replace('ws:', 'http:') + push_stream_path;
+  const base = services.gateway.base.replace('ws:', 'http:');
   for (const token of [access_token, 'no-token']) {
-    const answer = await fetch(url, { headers: { Authorization: `Bearer ${token}`, Connection: 'close' } });
+    const answer = await send(base, {
+      method: 'GET',
+      path: push_stream_path,
+      headers: bearer({ access_token: token }),
+    });
     expect(answer.status).toBe(404);
-    expect(await answer.json()).toMatchObject({ error_code: 'ERR-ROUTE-NOT-FOUND' });
+    expect(answer.json).toMatchObject({ error_code: 'ERR-ROUTE-NOT-FOUND' });
   }
 });

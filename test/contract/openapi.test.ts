@@ -8,6 +8,7 @@ import addFormats from 'ajv-formats';
 import { registerAccount } from '../support/accounts.ts';
 import { type GoodRequest, goodRequests, sendTo } from '../support/good-requests.ts';
 import { insertInvite } from '../support/groups.ts';
+import { answerTo, begin } from '../support/http-client.ts';
 import { openApiChecker } from '../support/openapi-checker.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
@@ -201,8 +202,8 @@ describe('every request example succeeds when it is sent', () => {
 
   test('listPublicKeys answers HEAD as GET, and POST with 405', async () => {
     const path = '/.well-known/jwks.json';
-    const head = await fetch(api.base + path, { method: 'HEAD', headers: { Connection: 'close' } });
-    expect([head.status, head.headers.get('content-type')]).toEqual([200, 'application/json']);
+    const head = await answerTo(begin(api.base, { method: 'HEAD', path }).end());
+    expect([head.status, head.headers['content-type']]).toEqual([200, 'application/json']);
     const post = await send('POST', path);
     expect([post.status, post.headers.allow]).toEqual([405, 'GET, HEAD']);
   });

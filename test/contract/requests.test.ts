@@ -1,7 +1,6 @@
-import { connect } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { send } from '../support/http-client.ts';
+import { exchange } from '../support/raw-connection.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 const path = '/api/v1/auth/register';
@@ -119,13 +118,10 @@ describe('if a body of 10 GB is announced, the connection ends with the answer, 
     ['as text', 415, `POST ${path}`, [id, 'Content-Type: text/plain']],
     ['as JSON', 413, `POST ${path}`, [id, json]],
   ])('%s: %i', async (_, status, line, headers) => {
-    const { hostname, port } = new URL(api.base);
-    const socket = connect(Number(port), hostname);
     const head = [`${line} HTTP/1.1`, 'Host: a.example', ...headers, 'Content-Length: 10000000000'];
-    socket.write(`${head.join('\r\n')}\r\n\r\n`);
-    const answer = await text(socket);
-    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
-    expect(answer).toMatch(/^Connection: close\r$/m);
+    const answer = await exchange(api.base, `${head.join('\r\n')}\r\n\r\n`, { waitMs: 60_000 });
+    expect(answer).toMatchObject({ statuses: [status], endedMs: expect.any(Number) });
+    expect(answer.text).toMatch(/^Connection: close\r$/m);
   });
 });
 

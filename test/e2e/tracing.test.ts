@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { connect } from 'node:net';
 import type { Span } from '@auth-account/local-stack/playground/otlp-spans';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, logOut, newEmail, newSession, password } from '../support/accounts.ts';
@@ -7,6 +6,7 @@ import { changeEmail, codeOf, confirmReset, requestReset, requestVerification, u
 import { bearer } from '../support/groups.ts';
 import { send } from '../support/http-client.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
+import { openSocket } from '../support/raw-connection.ts';
 import { startTestStack, type TestStack } from '../support/test-stack.ts';
 import { dueRow } from '../support/worker-events.ts';
 import { eventually } from '../support/worker-scene.ts';
@@ -190,7 +190,7 @@ test.each(['01', '00'])(
         '{}',
       ].join('\r\n');
     });
-    const socket = connect(Number(new URL(stack.apiUrl).port), '127.0.0.1');
+    const socket = openSocket(stack.apiUrl);
     let answered = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => {
       answered += chunk;
@@ -223,8 +223,9 @@ test('histograms carry exemplars that lead to the trace', async () => {
   await stream.closed;
   const exemplarsOf = async (service: 'api' | 'push-gateway' | 'worker', histogram: string) => {
     const headers = { accept: 'application/openmetrics-text; version=1.0.0' };
-    const answer = await fetch(`http://127.0.0.1:${stack.opsPorts[service]}/metrics`, { headers });
-    const found = (await answer.text()).matchAll(new RegExp(`^${histogram}_bucket.* # {trace_id="(\\w+)"`, 'gm'));
+    const base = `http://127.0.0.1:${stack.opsPorts[service]}`;
+    const { text } = await send(base, { method: 'GET', path: '/metrics', headers });
+    const found = text.matchAll(new RegExp(`^${histogram}_bucket.* # {trace_id="(\\w+)"`, 'gm'));
     return Array.from(found, ([, traceId]) => traceId);
   };
   const known = async (traceIds: readonly unknown[]) => {

@@ -1,5 +1,4 @@
-import { request as httpRequest } from 'node:http';
-import { type Answer, send } from '../support/http-client.ts';
+import { type Answer, begin, send } from '../support/http-client.ts';
 import { type Life, never, running, type Tell } from './client-device.ts';
 import type { VirtualTime } from './client-time.ts';
 
@@ -213,11 +212,7 @@ async function sendAndHangUp(base: string, { method, path, headers, body }: Sent
   const length = body === '' ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
   return new Promise((resolve) => {
     const nobody = { status: 0, headers: {}, text: '', json: undefined };
-    const request = httpRequest(base + path, {
-      method,
-      agent: false,
-      headers: { ...Object.fromEntries(headers), ...length },
-    });
+    const request = begin(base, { method, path, headers: { ...Object.fromEntries(headers), ...length } });
     request.on('error', () => undefined);
     // Long enough for whatever the api still does; no course depends on it.
     request.on('close', () => setTimeout(resolve, 30, nobody));

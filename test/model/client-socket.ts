@@ -1,6 +1,6 @@
 import { closeCodes } from '@auth-account/contracts';
-import { WebSocket } from 'ws';
 import type { StreamSocket } from '../../libs/client/src/platform/platform.ts';
+import { dial } from '../support/push-client.ts';
 import type { Life } from './client-device.ts';
 import type { HeardStream, StreamFate, StreamsDeps } from './client-streams.ts';
 
@@ -157,7 +157,7 @@ interface RealListener {
 }
 
 function connect({ url, token, time, epoch, observed }: SocketDeps, listener: RealListener): RealStream {
-  const real = new WebSocket(url, ['bearer', token], { perMessageDeflate: false });
+  const real = dial(url, { subprotocols: ['bearer', token] });
   /** Messages that the gateway owes an answer to, the handshake first. */
   const owed: (() => void)[] = [];
   let dueAt = 0;
@@ -195,7 +195,7 @@ function connect({ url, token, time, epoch, observed }: SocketDeps, listener: Re
   owe();
   return {
     send(data) {
-      if (real.readyState !== WebSocket.OPEN) return;
+      if (real.readyState !== real.OPEN) return;
       owe();
       real.send(data);
     },

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { findFreePort, waitUntil } from '@auth-account/local-stack';
@@ -9,10 +9,11 @@ import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
-import { WebSocket } from 'ws';
 import { logIn, logOut, newEmail, newSession, registerAccount, type TokenPair } from '../support/accounts.ts';
 import { cheapHashes } from '../support/groups.ts';
 import { type Answer, type SentRequest, send } from '../support/http-client.ts';
+import { dial } from '../support/push-client.ts';
+import { openSocket } from '../support/raw-connection.ts';
 import { storesOf } from '../support/stores-of.ts';
 import { testEnvironment } from '../support/test-api.ts';
 import { startTestStack, type TestStack } from '../support/test-stack.ts';
@@ -253,9 +254,9 @@ async function expiredToken({ session_id, device_id, home_group_id }: TokenPair)
 async function streams(session: TokenPair): Promise<void> {
   const stream = await stack.openStream(session);
   const { push_stream_url: url } = session as TokenPair & { readonly push_stream_url: string };
-  const handshake = (protocols: string[], headers: Record<string, string>, frames: string[] = []) =>
+  const handshake = (subprotocols: string[], headers: Record<string, string>, frames: string[] = []) =>
     new Promise<void>((resolve) => {
-      const socket = new WebSocket(url, protocols, { headers: { 'X-Request-ID': requestId, ...headers } });
+      const socket = dial(url, { subprotocols, headers: { 'X-Request-ID': requestId, ...headers } });
       socket.on('error', () => resolve());
       socket.on('close', () => resolve());
       socket.on('message', () => {
@@ -299,8 +300,7 @@ async function failures({ email, password }: { email: string; password: string }
 
 /** Records every command that Redis gets from now on. By a socket: ioredis' monitor fails if commands come with its answer. */
 async function monitorRedis(url: string): Promise<Socket> {
-  const { hostname, port } = new URL(url);
-  const socket = connect(Number(port), hostname);
+  const socket = openSocket(url);
   const lines = createInterface({ input: socket });
   const begun = once(lines, 'line');
   lines.on('line', (line) => commands.push(line.replaceAll('\\"', '"')));

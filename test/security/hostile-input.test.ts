@@ -5,12 +5,12 @@ import { type GatewayProcess, startGatewayProcess } from '../support/gateway-pro
 import { newDevice, signToken } from '../support/gateway-scene.ts';
 import { cheapHashes } from '../support/groups.ts';
 import { send } from '../support/http-client.ts';
+import { type Exchange, exchange } from '../support/raw-connection.ts';
 import { serviceEnvironment } from '../support/test-api.ts';
 import { startTestStack, type TestStack } from '../support/test-stack.ts';
 import { type ApiProcess, startApiProcess } from '../support/token-api-process.ts';
 import { percentilesOf } from '../tools/bench/push/percentiles.ts';
 import { bodyAttacks, oddRequests } from './hostile/body-attacks.ts';
-import { type Exchange, exchange } from './hostile/exchange.ts';
 import { frameAttacks, oddFrames } from './hostile/frame-attacks.ts';
 import { type Attack, headerFloods, malformedHeads, smugglingAttacks } from './hostile/http-attacks.ts';
 import { measureSideBySide } from './hostile/side-by-side.ts';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { Agent } from 'node:http';
 import { parentPort, workerData } from 'node:worker_threads';
 import { newEmail, password } from './accounts.ts';
-import { send } from './http-client.ts';
+import { type Agent, keepConnections, send } from './http-client.ts';
 
 /** Input of the thread. */
 export interface AddressFloodOrder {
@@ -38,7 +37,7 @@ async function ask(agent: Agent, replay: object | undefined, key: string): Promi
   }
 }
 
-const agents = addresses.map((localAddress) => new Agent({ keepAlive: true, maxSockets: connections, localAddress }));
+const agents = addresses.map((localAddress) => keepConnections({ maxSockets: connections, localAddress }));
 await Promise.all(
   agents.flatMap((agent) => {
     const [household, key] = [{ email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' }, randomUUID()];

@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { newEmail, password } from './accounts.ts';
 import type { AddressFloodOrder, AddressFloodReport } from './address-flood-clients.ts';
 import { startFloodedApi } from './flooded-api.ts';
-import { send } from './http-client.ts';
+import { keepConnections, send } from './http-client.ts';
 import { type Timed, timed } from './timed.ts';
 
 export interface AddressFloodOptions {
@@ -53,7 +52,7 @@ export async function floodFromAddresses(options: AddressFloodOptions): Promise<
   const api = await startFloodedApi({ ...productionLimits, ...env });
   const users = Array.from({ length: victims }, (_, index) => {
     const email = newEmail();
-    const agent = new Agent({ keepAlive: true, localAddress: `127.0.1.${index + 1}` });
+    const agent = keepConnections({ localAddress: `127.0.1.${index + 1}` });
     const post = (path: string, body: object) =>
       send(api.base, { path, body, agent, headers: { 'Content-Type': 'application/json', 'X-Request-ID': 'victim' } });
     return {

@@ -9,12 +9,11 @@ import {
 import { type Account, account } from '@auth-account/client/account';
 import { type Household, household } from '@auth-account/client/household';
 import { newEmail, password } from './accounts.ts';
+import { createLossyNetwork, type LossyNetwork, type RecordedSockets, recordSockets } from './app-network.ts';
 import { startTestGateway, type TestGateway } from './gateway-scene.ts';
 import { cheapHashes } from './groups.ts';
 import { createHurriedTimers } from './hurried-timers.ts';
-import { createLossyNetwork, type LossyNetwork } from './lossy-network.ts';
 import { createMemoryStorage, type MemoryStorage } from './memory-storage.ts';
-import { type RecordedSockets, recordSockets } from './recorded-socket.ts';
 import { serviceEnvironment, startTestApi, type TestApi, uniqueName } from './test-api.ts';
 import { eventually } from './worker-scene.ts';
 import { startTestWorker, type TestWorker } from './worker-service.ts';

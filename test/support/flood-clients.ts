@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { Agent } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { password } from './accounts.ts';
-import { send } from './http-client.ts';
+import { keepConnections, send } from './http-client.ts';
 import { type Timed, timed } from './timed.ts';
 
 /** Input of the thread: logins for these addresses, all at once, and then the same number again. */
@@ -25,14 +24,12 @@ export interface FloodReport {
 }
 
 const { base, rounds, everyMs } = workerData as FloodOrder;
-const agent = everyMs === undefined ? undefined : new Agent({ keepAlive: true });
+const agent = everyMs === undefined ? undefined : keepConnections();
 
 async function attempt(email: string): Promise<Timed> {
   const headers = { 'Content-Type': 'application/json', 'X-Request-ID': randomUUID() };
   try {
-    return await timed(() =>
-      send(base, { path: '/api/v1/auth/login', headers, body: { email, password }, ...(agent && { agent }) }),
-    );
+    return await timed(() => send(base, { path: '/api/v1/auth/login', headers, body: { email, password }, agent }));
   } catch (error) {
     return { status: 0, ms: Number.NaN, retryAfter: undefined, error: (error as NodeJS.ErrnoException).code };
   }

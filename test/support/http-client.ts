@@ -1,46 +1,77 @@
-import { type Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { Agent, type AgentOptions, type ClientRequest, type IncomingHttpHeaders, request } from 'node:http';
+import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 
-export interface SentRequest {
+export type { Agent };
+
+/** A request before its body. */
+export interface RequestHead {
   readonly method?: string;
-  readonly path: string;
+  readonly path?: string;
   readonly headers?: Readonly<Record<string, string | string[]>>;
-  /** An object is sent as JSON; text and bytes are sent as they are. */
-  readonly body?: unknown;
   /** Agent whose connections are used; without one the request has a separate connection. */
-  readonly agent?: Agent;
+  readonly agent?: Agent | undefined;
+  /** Breaks the request off. */
+  readonly signal?: AbortSignal;
 }
 
-export interface Answer {
+export interface SentRequest extends RequestHead {
+  readonly path: string;
+  /** An object is sent as JSON; text and bytes are sent as they are. */
+  readonly body?: unknown;
+}
+
+export interface TextAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
+}
+
+export interface Answer extends TextAnswer {
   // biome-ignore lint/suspicious/noExplicitAny: tests assert the shape of answers, the compiler cannot know it.
   readonly json: any;
 }
 
+/** Creates an agent whose connections stay open between requests; `url` says whether with TLS. */
+export function keepConnections(options: AgentOptions = {}, url = 'http:'): Agent {
+  return new (url.startsWith('https:') ? TlsAgent : Agent)({ ...options, keepAlive: true });
+}
+
+/** Begins a request whose body, end and abortion are the caller's. */
+export function begin(base: string, { path = '', agent, ...head }: RequestHead): ClientRequest {
+  return (base.startsWith('https:') ? tlsRequest : request)(base + path, { ...head, agent: agent ?? false });
+}
+
+/** Returns the answer when all of it has come. Rejects if the connection breaks before. */
+export function answerTo(sent: ClientRequest): Promise<TextAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<TextAnswer>();
+  sent.on('error', reject);
+  sent.on('response', (response) => {
+    const chunks: Buffer[] = [];
+    response.on('data', (chunk: Buffer) => chunks.push(chunk));
+    response.on('error', reject);
+    response.on('end', () => {
+      const { statusCode: status = 0, headers } = response;
+      resolve({ status, headers, text: Buffer.concat(chunks).toString() });
+    });
+  });
+  return promise;
+}
+
 /**
- * Sends one request, on a separate connection unless there is an agent. The global `fetch` keeps connections, and with
- * them Jest, alive for seconds.
+ * The HTTP client of tests and tools: sends one request, on a separate connection unless there is an agent. The global
+ * `fetch` keeps connections, and with them Jest, alive for seconds.
  */
-export function send(base: string, { method = 'POST', path, headers = {}, body, agent }: SentRequest): Promise<Answer> {
+export async function send(base: string, { method = 'POST', headers, body, ...head }: SentRequest): Promise<Answer> {
   const payload = encodeBody(body);
   const length = payload === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(payload)) };
-  const options = { method, agent: agent ?? false, headers: { ...length, ...headers } };
-  return new Promise((resolve, reject) => {
-    const req = httpRequest(base + path, options, (res) => {
-      const chunks: Buffer[] = [];
-      res.on('data', (chunk: Buffer) => chunks.push(chunk));
-      res.on('error', reject);
-      res.on('end', () => {
-        const text = Buffer.concat(chunks).toString('utf8');
-        const json = res.headers['content-type'] === 'application/json' ? JSON.parse(text) : undefined;
-        resolve({ status: res.statusCode ?? 0, headers: res.headers, text, json });
-      });
-    });
-    req.on('error', reject);
-    req.end(payload);
-  });
+  const sent = begin(base, { ...head, method, headers: { ...length, ...headers } });
+  const answer = await answerTo(sent.end(payload));
+  const isJson = answer.text !== '' && answer.headers['content-type']?.startsWith('application/json');
+  return { ...answer, json: isJson ? JSON.parse(answer.text) : undefined };
 }
+
+/** Returns the answer to a GET without headers. */
+export const get = (base: string, path = ''): Promise<Answer> => send(base, { method: 'GET', path });
 
 function encodeBody(body: unknown): string | Uint8Array | undefined {
   if (body === undefined || typeof body === 'string' || body instanceof Uint8Array) return body;

@@ -8,8 +8,7 @@ import { MongoClient } from 'mongodb';
 import { logIn, newEmail, password } from './accounts.ts';
 import type { FloodOrder, FloodReport } from './flood-clients.ts';
 import { type FloodedApi, startFloodedApi } from './flooded-api.ts';
-import { send } from './http-client.ts';
-import { openKeptConnection } from './kept-connection.ts';
+import { keepConnections, send } from './http-client.ts';
 import type { MemoryCgroup } from './memory-cgroup.ts';
 import { seedAccounts } from './seed-accounts.ts';
 import { type Timed, timed } from './timed.ts';
@@ -137,22 +136,28 @@ async function flood(order: FloodOrder): Promise<FloodReport> {
 }
 
 function startProbes(api: FloodedApi, refreshToken: string) {
-  const connection = openKeptConnection(api.base);
+  const agent = keepConnections({ maxSockets: 1 });
+  const headers = { 'Content-Type': 'application/json', 'X-Request-ID': 'probe' };
   let token = refreshToken;
   const refresh = async () => {
-    const answer = await connection.send({ path: '/api/v1/auth/refresh', body: { refresh_token: token } });
-    if (answer.status === 200) token = JSON.parse(answer.text).data.refresh_token;
+    const answer = await send(api.base, {
+      path: '/api/v1/auth/refresh',
+      headers,
+      body: { refresh_token: token },
+      agent,
+    });
+    if (answer.status === 200) token = answer.json.data.refresh_token;
     return answer;
   };
   return {
     async until(isOver: () => boolean): Promise<Probes> {
       const [keys, refreshes]: [Timed[], Timed[]] = [[], []];
       do {
-        keys.push(await timed(() => connection.send({ method: 'GET', path: '/.well-known/jwks.json' })));
+        keys.push(await timed(() => send(api.base, { method: 'GET', path: '/.well-known/jwks.json', headers, agent })));
         refreshes.push(await timed(refresh));
       } while (!isOver());
       return { keys, refreshes };
     },
-    close: connection.close,
+    close: () => agent.destroy(),
   };
 }

@@ -1,4 +1,4 @@
-import { openRawStream, type RawHandshake } from './raw-stream.ts';
+import { openRawStream, type RawHandshake } from './raw-connection.ts';
 
 /** The moments of a drain as an app saw them, in `performance.now()`. */
 export interface Move {

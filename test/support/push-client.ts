@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { pushStreamPath } from '@auth-account/contracts';
+import type { Platform } from '@auth-account/client';
+import { pushStreamPath } from '@auth-account/contracts/push/close-codes';
 import { type ClientOptions, WebSocket } from 'ws';
 
+/** The end of a stream, as the client saw it. */
 export interface StreamEnd {
   readonly code: number;
   readonly reason: string;
@@ -14,12 +16,20 @@ export interface PushClient {
   readonly socket: WebSocket;
   /** Of the answer 101. */
   readonly headers: IncomingMessage['headers'];
-  /** The code and the reason that the client saw. */
   readonly closed: Promise<StreamEnd>;
   isOpen(): boolean;
   send(frame: unknown): void;
   /** Returns the next frame; each is returned once. */
   next(): Promise<Record<string, unknown>>;
+  /** Ends the connection without a close frame. */
+  terminate(): void;
+}
+
+/** A stream whose `hello` has come. */
+export interface StreamClient extends PushClient {
+  readonly hello: Readonly<Record<string, unknown>>;
+  /** `at`: `performance.now()` at the close frame. */
+  readonly closed: Promise<StreamEnd & { readonly at: number }>;
 }
 
 /** A handshake that was answered with an error. */
@@ -36,6 +46,8 @@ export interface Credentials {
   readonly subprotocols?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly protocolVersion?: 8 | 13;
+  /** Milliseconds that it may take. */
+  readonly handshakeTimeout?: number;
 }
 
 export interface HandshakeOptions extends Credentials {
@@ -44,14 +56,28 @@ export interface HandshakeOptions extends Credentials {
 
 const addressOf = (base: string, sessionId: string) => `${base}${pushStreamPath(sessionId)}`;
 
-function begin(url: string, { token, subprotocols = [], headers = {}, protocolVersion = 13 }: Credentials): WebSocket {
+/** The WebSocket client of tests and tools: begins a handshake. */
+export function dial(url: string, { token, subprotocols = [], headers, ...version }: Credentials): WebSocket {
   const authorization = token === undefined ? {} : { Authorization: `Bearer ${token}` };
-  const options: ClientOptions = {
-    headers: { ...authorization, ...headers },
-    perMessageDeflate: false,
-    protocolVersion,
-  };
+  const options: ClientOptions = { headers: { ...authorization, ...headers }, perMessageDeflate: false, ...version };
   return new WebSocket(url, [...subprotocols], options);
+}
+
+/**
+ * Returns the WebSocket for a client of apps: connects to the address that `target` gives for the api's, and shows each
+ * socket before the client sees it.
+ */
+export function platformSocket(
+  target: (url: string) => string,
+  watch: (socket: WebSocket, protocols: readonly string[]) => void,
+): NonNullable<Platform['WebSocket']> {
+  class WatchedSocket extends WebSocket {
+    constructor(url: string, protocols: string[]) {
+      super(target(url), protocols);
+      watch(this, protocols);
+    }
+  }
+  return WatchedSocket as unknown as NonNullable<Platform['WebSocket']>;
 }
 
 /**
@@ -63,12 +89,19 @@ export function openStream(base: string, { sessionId, ...credentials }: Handshak
 }
 
 /** Opens a stream in the same way, by its whole address. */
-export async function openStreamAt(url: string, credentials: Credentials): Promise<PushClient> {
-  const maxLost = 3;
+async function openStreamAt(url: string, credentials: Credentials, maxLost = 3): Promise<PushClient> {
   for (let lost = 0; ; lost += 1) {
     const client = await connect(url, credentials);
     if (!(await isLost(client)) || lost === maxLost) return client;
   }
+}
+
+/** Opens a stream by its whole address and waits for `hello`. Throws if it is refused, or ends before. */
+export async function openGreeted(url: string, credentials: Credentials, maxLost?: number): Promise<StreamClient> {
+  const stream = await openStreamAt(url, credentials, maxLost);
+  const gone = stream.closed.then(({ code }) => Promise.reject(new Error(`closed with ${code} before hello`)));
+  const hello = await Promise.race([stream.next(), gone]);
+  return { ...stream, hello, closed: stream.closed.then((end) => ({ ...end, at: performance.now() })) };
 }
 
 interface Connected extends PushClient {
@@ -82,7 +115,7 @@ async function isLost({ begun, closed }: Connected): Promise<boolean> {
 }
 
 async function connect(url: string, credentials: Credentials): Promise<Connected> {
-  const socket = begin(url, credentials);
+  const socket = dial(url, credentials);
   const begun = Promise.withResolvers<void>();
   const frames: Record<string, unknown>[] = [];
   const waiting: ((frame: Record<string, unknown>) => void)[] = [];
@@ -105,6 +138,7 @@ async function connect(url: string, credentials: Credentials): Promise<Connected
     begun: begun.promise,
     closed,
     isOpen: () => socket.readyState === WebSocket.OPEN,
+    terminate: () => socket.terminate(),
     send: (frame) => socket.send(JSON.stringify(frame)),
     next() {
       const frame = frames.shift();
@@ -116,7 +150,7 @@ async function connect(url: string, credentials: Credentials): Promise<Connected
 
 /** Returns the error answer to a handshake. Throws if the gateway opens the stream. */
 export async function refusalOf(base: string, { sessionId, ...credentials }: HandshakeOptions): Promise<Refusal> {
-  const socket = begin(addressOf(base, sessionId), credentials);
+  const socket = dial(addressOf(base, sessionId), credentials);
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   socket.on('unexpected-response', (_request, response) => resolve(response));
   socket.on('error', reject);

@@ -1,5 +1,5 @@
-import { Agent } from 'node:http';
 import type { TokenPair } from './accounts.ts';
+import { keepConnections } from './http-client.ts';
 import type { TestApi } from './test-api.ts';
 
 /** Sessions that are refreshed as fast as the api answers, each by one request at a time. */
@@ -14,7 +14,7 @@ export interface RefreshStorm {
 
 /** Begins to refresh the sessions. A session whose token is refused with 401 is over. */
 export function startRefreshStorm(api: Pick<TestApi, 'send'>, sessions: readonly TokenPair[]): RefreshStorm {
-  const agent = new Agent({ keepAlive: true, maxSockets: sessions.length });
+  const agent = keepConnections({ maxSockets: sessions.length });
   const statuses = new Set<number>();
   let refreshed = 0;
   let isStopped = false;

@@ -1,7 +1,6 @@
 import { type EventReceiver, startEventReceiver } from './event-receiver.ts';
 import { startTestGateway, type TestGateway } from './gateway-scene.ts';
-import { refusalOf } from './push-client.ts';
-import { openStream, type StreamClient } from './stream-client.ts';
+import { openGreeted, refusalOf, type StreamClient } from './push-client.ts';
 import { serviceEnvironment, startTestApi, type TestApi, uniqueName } from './test-api.ts';
 import { startTestWorker, type TestWorker } from './worker-service.ts';
 
@@ -46,7 +45,8 @@ export async function startTestServices(
     gateway,
     worker,
     receiver,
-    openStream: ({ push_stream_path, access_token }) => openStream(gateway.base + push_stream_path, access_token),
+    openStream: ({ push_stream_path, access_token }) =>
+      openGreeted(gateway.base + push_stream_path, { token: access_token }),
     async refusal({ session_id, access_token }) {
       return (await refusalOf(gateway.base, { sessionId: session_id, token: access_token })).status;
     },

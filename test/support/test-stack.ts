@@ -14,7 +14,7 @@ import { MongoClient } from 'mongodb';
 import { createProcessGuard } from './create-process-guard.ts';
 import { type EventReceiver, startEventReceiver } from './event-receiver.ts';
 import { type Answer, send } from './http-client.ts';
-import { openStream, type StreamClient } from './stream-client.ts';
+import { openGreeted, type StreamClient } from './push-client.ts';
 import { gatewayEnvironment, serviceEnvironment, uniqueName } from './test-api.ts';
 
 /** The three services as processes, on the shared MongoDB, a separate Redis and a subscriber. */
@@ -117,7 +117,7 @@ async function startParts(
     ops: (service, path) => send(`http://127.0.0.1:${opsPorts[service]}`, { method: 'GET', path }),
     openStream: ({ push_stream_path, access_token }) =>
       withLogs(logs['push-gateway'], () =>
-        openStream(`ws://127.0.0.1:${ports.PUSH_PORT}${push_stream_path}`, access_token),
+        openGreeted(`ws://127.0.0.1:${ports.PUSH_PORT}${push_stream_path}`, { token: access_token }),
       ),
   };
 }

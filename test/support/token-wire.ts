@@ -1,4 +1,5 @@
-import { connect } from 'node:net';
+import { exchange } from './raw-connection.ts';
+import { handshakeRequest } from './websocket-wire.ts';
 
 export interface RawAnswer {
   readonly status: number;
@@ -7,27 +8,16 @@ export interface RawAnswer {
   readonly json: any;
 }
 
-/** Sends the bytes of a header value as an attacker writes them, also those that HTTP clients refuse to send. */
-function sendRaw(base: string, lines: readonly string[], body = ''): Promise<RawAnswer> {
-  const { hostname, port, host } = new URL(base);
-  const [start, ...headers] = lines;
-  const head = [start, `Host: ${host}`, ...headers, '', ''].join('\r\n');
-  return new Promise((resolve, reject) => {
-    const socket = connect(Number(port), hostname);
-    const chunks: Buffer[] = [];
-    socket.on('data', (chunk) => {
-      chunks.push(chunk);
-      const answer = parse(Buffer.concat(chunks).toString('utf8'));
-      if (answer === undefined) return;
-      resolve(answer);
-      socket.destroy();
-    });
-    socket.on('error', reject);
-    socket.on('close', () => reject(new Error(`no complete answer, but ${Buffer.concat(chunks).toString('utf8')}`)));
-    socket.write(head + body, 'utf8');
-  });
+/** Sends a header value as an attacker writes it, even bytes that HTTP clients refuse to send. */
+async function sendRaw(base: string, request: string): Promise<RawAnswer> {
+  const isEnough = (text: string) => parse(text) !== undefined;
+  const { text } = await exchange(base, Buffer.from(request), { waitMs: 60_000, isEnough });
+  const answer = parse(text);
+  if (answer === undefined) throw new Error(`no complete answer, but ${text}`);
+  return answer;
 }
 
+/** `text` has a character for each byte. */
 function parse(text: string): RawAnswer | undefined {
   const end = text.indexOf('\r\n\r\n');
   if (end === -1) return undefined;
@@ -38,28 +28,27 @@ function parse(text: string): RawAnswer | undefined {
       return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
     }),
   );
-  const body = text.slice(end + 4);
+  const body = Buffer.from(text.slice(end + 4), 'latin1');
   const status = Number(start.split(' ')[1]);
   if (status === 101) return { status, headers, json: undefined };
-  if (Buffer.byteLength(body) < Number(headers.get('content-length') ?? 0)) return undefined;
-  return { status, headers, json: headers.get('content-type') === 'application/json' ? JSON.parse(body) : undefined };
+  if (body.length < Number(headers.get('content-length') ?? 0)) return undefined;
+  const isJson = headers.get('content-type') === 'application/json';
+  return { status, headers, json: isJson ? JSON.parse(body.toString()) : undefined };
 }
 
 /** Logs out with that token: the endpoint that checks authorization before anything else. */
 export function logOutRaw(base: string, token: string): Promise<RawAnswer> {
   const body = JSON.stringify({ refresh_token: 'none' });
-  return sendRaw(
-    base,
-    [
-      'POST /api/v1/auth/logout HTTP/1.1',
-      'Content-Type: application/json',
-      'X-Request-ID: forged-1',
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      `Authorization: Bearer ${token}`,
-      'Connection: close',
-    ],
-    body,
-  );
+  const lines = [
+    'POST /api/v1/auth/logout HTTP/1.1',
+    `Host: ${new URL(base).host}`,
+    'Content-Type: application/json',
+    'X-Request-ID: forged-1',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `Authorization: Bearer ${token}`,
+    'Connection: close',
+  ];
+  return sendRaw(base, `${lines.join('\r\n')}\r\n\r\n${body}`);
 }
 
 /** Requests a push stream with that token, in the header or as the second subprotocol. */
@@ -67,12 +56,7 @@ export function upgradeRaw(
   base: string,
   { sessionId, token, place }: { sessionId: string; token: string; place: 'header' | 'subprotocol' },
 ): Promise<RawAnswer> {
-  return sendRaw(base, [
-    `GET /ws/push-stream/${sessionId} HTTP/1.1`,
-    'Connection: Upgrade',
-    'Upgrade: websocket',
-    'Sec-WebSocket-Version: 13',
-    'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-    place === 'header' ? `Authorization: Bearer ${token}` : `Sec-WebSocket-Protocol: bearer, ${token}`,
-  ]);
+  const bearer =
+    place === 'header' ? { Authorization: `Bearer ${token}` } : { 'Sec-WebSocket-Protocol': `bearer, ${token}` };
+  return sendRaw(base, handshakeRequest(`/ws/push-stream/${sessionId}`, bearer));
 }

@@ -1,4 +1,3 @@
-import { get } from 'node:http';
 import type { SmtpSubscriber } from '@auth-account/config';
 import { findFreePort } from '@auth-account/local-stack';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
@@ -7,6 +6,8 @@ import {
   startEventSubscriber,
 } from '../../../libs/local-stack/src/stack/start-event-subscriber.ts';
 import { createSmtpSender, type SmtpSender } from '../../../services/worker/src/mail/smtp-sender.ts';
+import { send } from '../../support/http-client.ts';
+import { exchange } from '../../support/raw-connection.ts';
 
 const printed: string[] = [];
 const killGateway = jest.fn();
@@ -32,10 +33,10 @@ afterAll(async () => {
   await subscriber.stop();
 });
 
-const ask = (accept: string) => fetch(address, { headers: { accept, connection: 'close' } });
+const ask = (accept: string) => send(address, { method: 'GET', path: '', headers: { accept } });
 
 test('the mails lie on a page and as JSON, the newest first, and each has a line of the screen', async () => {
-  expect(await (await ask('text/html')).text()).toContain('None yet');
+  expect((await ask('text/html')).text).toContain('None yet');
   for (const code of ['11111111', '22222222']) {
     const mail = {
       to: 'cook@example.com',
@@ -47,8 +48,8 @@ test('the mails lie on a page and as JSON, the newest first, and each has a line
     await sender.send(mail, new AbortController().signal);
   }
   const answer = await ask('application/json');
-  expect(answer.headers.get('content-type')).toBe('application/json');
-  expect(await answer.json()).toEqual(
+  expect(answer.headers['content-type']).toBe('application/json');
+  expect(answer.json).toEqual(
     ['22222222', '11111111'].map((code) => ({
       to: 'cook@example.com',
       subject: `${code} is <your> code`,
@@ -57,45 +58,37 @@ test('the mails lie on a page and as JSON, the newest first, and each has a line
       at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
     })),
   );
-  const page = await (await ask('text/html')).text();
+  const page = (await ask('text/html')).text;
   expect(page).toContain('<h2>22222222 is &lt;your&gt; code</h2>');
   expect(page).toContain('srcdoc="&lt;b&gt;22222222&lt;/b&gt;');
   expect(printed).toEqual(['11111111', '22222222'].map((code) => `to cook@example.com: ${code} is <your> code`));
 });
 
 test('a request that names another host is refused: a foreign site may have pointed its name at this machine', async () => {
-  const status = await new Promise((resolve, reject) => {
-    get(address, { headers: { host: 'mails.example.com' }, agent: false }, (answer) => {
-      answer.resume();
-      resolve(answer.statusCode);
-    }).on('error', reject);
-  });
+  const { status } = await send(address, { method: 'GET', path: '', headers: { host: 'mails.example.com' } });
   expect(status).toBe(421);
 });
 
 test.each(['//', '//127.0.0.1:1/api/x', 'http://127.0.0.1:1/api/x', '/\\\\127.0.0.1/'])(
   'a request for %s is refused, and ends nothing',
   async (path) => {
-    const status = await new Promise((resolve, reject) => {
-      get({ port: new URL(address).port, path, agent: false }, (answer) => {
-        answer.resume();
-        resolve(answer.statusCode);
-      }).on('error', reject);
-    });
-    expect(status).toBe(400);
+    const { host, port } = new URL(address);
+    const head = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+    expect((await exchange(Number(port), head, { waitMs: 60_000 })).statuses).toEqual([400]);
     expect((await ask('text/html')).status).toBe(200);
   },
 );
 
 test('spans that a page of another site sends are refused', async () => {
-  const options = { method: 'POST', headers: { Origin: 'http://localhost:1', connection: 'close' }, body: '{}' };
-  expect((await fetch(new URL('/v1/traces', address), options)).status).toBe(403);
+  const { origin } = new URL(address);
+  const spans = { path: '/v1/traces', headers: { Origin: 'http://localhost:1' }, body: '{}' };
+  expect((await send(origin, spans)).status).toBe(403);
 });
 
 test('the page of the stack alone can have the gateway killed, and no other site', async () => {
   const { origin } = new URL(address);
   const kill = async (headers: Record<string, string>) =>
-    (await fetch(`${origin}/gateway`, { method: 'DELETE', headers: { ...headers, connection: 'close' } })).status;
+    (await send(origin, { method: 'DELETE', path: '/gateway', headers })).status;
   expect(await kill({ Origin: 'http://somewhere.example' })).toBe(403);
   expect(await kill({})).toBe(403);
   expect(killGateway).not.toHaveBeenCalled();

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { newEmail, password } from '../../support/accounts.ts';
 import type { Answer } from '../../support/http-client.ts';
+import { openSocket } from '../../support/raw-connection.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
 
 /** These tests are about counting: hashes as cheap as Argon2 allows. */
@@ -164,9 +164,8 @@ describe('the limit of an address', () => {
  * with MONITOR's answer for the answer to a command, and ends.
  */
 async function watchRedis(text: string) {
-  const { hostname, port } = new URL(testEnvironment().redisUrl);
   const redis = new Redis(testEnvironment().redisUrl);
-  const monitor = connect(Number(port), hostname);
+  const monitor = openSocket(testEnvironment().redisUrl);
   let commands = 0;
   let last = '';
   createInterface(monitor).on('line', (line) => {

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { Agent } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { logOut, newSession } from '../../support/accounts.ts';
 import { insertInvite, joinByInvite } from '../../support/groups.ts';
-import type { SentRequest } from '../../support/http-client.ts';
+import { keepConnections, type SentRequest } from '../../support/http-client.ts';
 import { countEvents, type Line, type RecordedLog, recordLog } from '../../support/recorded-log.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
@@ -113,7 +112,7 @@ async function flood(
 ) {
   const own = recordLog('api');
   const flooded = await startTestApi({ ...cheap, ...env }, { now: () => Date.now() + ahead }, own.logger);
-  const agent = new Agent({ keepAlive: true, maxSockets: lanes });
+  const agent = keepConnections({ maxSockets: lanes });
   let sent = 0;
   const lane = async () => {
     while (sent < times) {

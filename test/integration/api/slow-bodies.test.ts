@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { password, registerAccount } from '../../support/accounts.ts';
+import { answerTo, begin } from '../../support/http-client.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
 const waitMs = 3_000;
@@ -16,12 +15,13 @@ afterAll(() => api.close());
 test('a login whose body takes longer than a hash may wait is hashed when it has come in', async () => {
   const { email } = await registerAccount(api);
   const body = JSON.stringify({ email, password });
-  const headers = { 'Content-Type': 'application/json', 'X-Request-ID': 'slow-body', 'Content-Length': body.length };
-  const slow = request(`${api.base}/api/v1/auth/login`, { method: 'POST', agent: false, headers });
+  const headers = {
+    'Content-Type': 'application/json',
+    'X-Request-ID': 'slow-body',
+    'Content-Length': String(body.length),
+  };
+  const slow = begin(api.base, { method: 'POST', path: '/api/v1/auth/login', headers });
   slow.flushHeaders();
   await sleep(waitMs + 200);
-  slow.end(body);
-  const [answer] = (await once(slow, 'response')) as [IncomingMessage];
-  answer.resume();
-  expect(answer.statusCode).toBe(200);
+  expect((await answerTo(slow.end(body))).status).toBe(200);
 });

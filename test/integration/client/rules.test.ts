@@ -1,8 +1,8 @@
 import { AuthError } from '@auth-account/client';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, password } from '../../support/accounts.ts';
+import type { Fate } from '../../support/app-network.ts';
 import { type ClientScene, noStream, openClientScene, type TestApp } from '../../support/client-scene.ts';
-import type { Fate } from '../../support/lossy-network.ts';
 import { createMemoryStorage } from '../../support/memory-storage.ts';
 import { createSharedTabs } from '../../support/shared-tabs.ts';
 import { eventually } from '../../support/worker-scene.ts';

@@ -2,6 +2,7 @@ import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type GatewayProcess, startGatewayProcess } from '../../support/gateway-process.ts';
 import { type GatewayScene, newDevice, openGatewayScene } from '../../support/gateway-scene.ts';
+import { get } from '../../support/http-client.ts';
 import { type Move, type ObedientApp, startObedientApp } from '../../support/obedient-app.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
@@ -26,7 +27,7 @@ beforeAll(async () => {
   };
   [first, second] = await Promise.all([startGatewayProcess(env), startGatewayProcess(env)]);
   for (const { opsBase } of [first, second]) {
-    await eventually('readiness', async () => (await fetch(`${opsBase}/readyz`)).status === 200);
+    await eventually('readiness', async () => (await get(opsBase, '/readyz')).status === 200);
   }
 });
 

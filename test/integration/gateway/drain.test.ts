@@ -7,6 +7,7 @@ import {
   signToken,
   startTestGateway,
 } from '../../support/gateway-scene.ts';
+import { get } from '../../support/http-client.ts';
 import { openStream, refusalOf } from '../../support/push-client.ts';
 import { type Stopwatch, startStopwatch } from '../../support/stopwatch.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -19,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => scene.close());
 
-const readyStatus = async (opsBase: string) => (await fetch(`${opsBase}/readyz`)).status;
+const readyStatus = async (opsBase: string) => (await get(opsBase, '/readyz')).status;
 
 async function open(base: string, device = newDevice()) {
   return openStream(base, { ...device, token: await signToken(scene.env, device) });
@@ -70,8 +71,7 @@ describe('a gateway that is told to stop', () => {
       REDIS_URL: 'redis://127.0.0.1:1',
       SHUTDOWN_DELAY_SECONDS: '15',
     });
-    const body = async () =>
-      (await (await fetch(`${gateway.opsBase}/readyz`)).json()) as { checks: { name: string }[] };
+    const body = async () => (await get(gateway.opsBase, '/readyz')).json as { checks: { name: string }[] };
     expect(await body()).toMatchObject({
       ok: false,
       checks: [

@@ -12,8 +12,9 @@ import {
   startTestGateway,
   type TestGateway,
 } from '../../support/gateway-scene.ts';
+import { type SentRequest, send } from '../../support/http-client.ts';
 import { openStream, refusalOf } from '../../support/push-client.ts';
-import { connectRaw, handshakeText } from '../../support/raw-stream.ts';
+import { handshakeText, openSocket } from '../../support/raw-connection.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
 let scene: GatewayScene;
@@ -256,10 +257,9 @@ describe('the list of origins', () => {
 });
 
 describe('a request that is no handshake', () => {
-  const ask = async (path: string, init: RequestInit = {}) => {
-    const response = await fetch(`${gateway.base.replace('ws:', 'http:')}${path}`, init);
-    const text = await response.text();
-    return { status: response.status, headers: response.headers, code: text && JSON.parse(text).error_code };
+  const ask = async (path: string, init: Pick<SentRequest, 'method' | 'body'> = {}) => {
+    const answer = await send(gateway.base.replace('ws:', 'http:'), { method: 'GET', path, ...init });
+    return { ...answer, code: answer.text && JSON.parse(answer.text).error_code };
   };
 
   test('finds nothing, on any path', async () => {
@@ -271,7 +271,7 @@ describe('a request that is no handshake', () => {
 
   test('gets 405 for another method on the path of a stream', async () => {
     const { status, code, headers } = await ask('/ws/push-stream/x', { method: 'POST', body: 'x' });
-    expect([status, code, headers.get('allow')]).toEqual([405, 'ERR-METHOD-NOT-ALLOWED', 'GET']);
+    expect([status, code, headers.allow]).toEqual([405, 'ERR-METHOD-NOT-ALLOWED', 'GET']);
   });
 
   test('gets 404 and the version that there is for an older version of the protocol', async () => {
@@ -283,7 +283,7 @@ describe('a request that is no handshake', () => {
 describe('a client that goes away', () => {
   /** Connects, sends the handshake whole or in part, and leaves after this many turns of the event loop. */
   async function abandon(base: string, text: string, turns: number): Promise<void> {
-    const socket = connectRaw(base);
+    const socket = openSocket(base);
     await once(socket, 'connect');
     const gone = once(socket, 'close');
     socket.write(text);

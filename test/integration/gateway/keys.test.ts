@@ -8,6 +8,7 @@ import { type KeyEntry, publicKeySet } from '@auth-account/verifier/access-token
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type GatewayProcess, startGatewayProcess } from '../../support/gateway-process.ts';
 import { type GatewayScene, openGatewayScene } from '../../support/gateway-scene.ts';
+import { get } from '../../support/http-client.ts';
 import { newSigningKey } from '../../support/token-forger.ts';
 import { upgradeRaw } from '../../support/token-wire.ts';
 
@@ -82,7 +83,7 @@ describe('a running gateway whose key file gets a private key', () => {
   beforeEach(async () => {
     await write(publicHalves(first));
     gateway = await start();
-    const isReady = async () => (await fetch(`${gateway.opsBase}/readyz`)).status === 200;
+    const isReady = async () => (await get(gateway.opsBase, '/readyz')).status === 200;
     await waitUntil(isReady, { what: 'readiness', timeoutMs: 60_000 });
   });
   afterEach(async () => {

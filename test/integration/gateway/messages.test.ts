@@ -19,7 +19,7 @@ import {
   type TestGateway,
 } from '../../support/gateway-scene.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
-import { openRawStream, type RawFrame } from '../../support/raw-stream.ts';
+import { openRawStream, type RawFrame } from '../../support/raw-connection.ts';
 import { testEnvironment } from '../../support/test-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
 

@@ -12,7 +12,7 @@ import {
 } from '../../support/gateway-scene.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import { openStream } from '../../support/push-client.ts';
-import { openRawStream } from '../../support/raw-stream.ts';
+import { openRawStream } from '../../support/raw-connection.ts';
 import { testEnvironment } from '../../support/test-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
 

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logOut, newSession, registerAccount } from '../../support/accounts.ts';
 import { authctl } from '../../support/authctl.ts';
 import { createProcessGuard } from '../../support/create-process-guard.ts';
+import { get } from '../../support/http-client.ts';
 import {
   type Certificates,
   findTlsObstacle,
@@ -92,7 +93,7 @@ if (obstacle !== undefined) console.warn(`redis/tls.test.ts: ${obstacle}: NOTHIN
     const worker = await startWorkerProcess({ ...serviceEnvironment(uniqueName()), ...settings });
     try {
       await eventually('the log', () => /client certificate[^\n]*REDIS_CERT_FILE/.test(worker.log()));
-      expect((await fetch(`http://127.0.0.1:${worker.opsPort}/readyz`)).status).toBe(503);
+      expect((await get(`http://127.0.0.1:${worker.opsPort}`, '/readyz')).status).toBe(503);
     } finally {
       await worker.end('SIGKILL');
     }

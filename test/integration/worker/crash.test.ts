@@ -2,6 +2,7 @@ import { connect, createServer } from 'node:net';
 import { findFreePort } from '@auth-account/local-stack';
 import { expect, test } from '@jest/globals';
 import { closingAll } from '../../support/closing.ts';
+import { get } from '../../support/http-client.ts';
 import { newEvent } from '../../support/worker-events.ts';
 import { hang, startReceiver, status } from '../../support/worker-receiver.ts';
 import { eventually, openWorkerScene } from '../../support/worker-scene.ts';
@@ -52,9 +53,9 @@ test.concurrent(
     const second = await startWorkerProcess(scene.env);
     closing({ close: async () => void (await second.end('SIGKILL')) });
     await eventually('the row is delivered', () => scene.isDelivered(event));
-    const ready = await fetch(`http://127.0.0.1:${second.opsPort}/readyz`);
-    expect([ready.status, (await ready.json()) as unknown]).toEqual([200, expect.objectContaining({ ok: true })]);
-    const metrics = async () => (await fetch(`http://127.0.0.1:${second.opsPort}/metrics`)).text();
+    const ready = await get(`http://127.0.0.1:${second.opsPort}`, '/readyz');
+    expect([ready.status, ready.json as unknown]).toEqual([200, expect.objectContaining({ ok: true })]);
+    const metrics = async () => (await get(`http://127.0.0.1:${second.opsPort}`, '/metrics')).text;
     await eventually('the outbox is empty', async () => /^auth_outbox_depth 0$/m.test(await metrics()));
   }),
 );

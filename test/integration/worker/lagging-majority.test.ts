@@ -14,10 +14,10 @@ import { createProcessGuard } from '../../support/create-process-guard.ts';
 import { startTestGateway, type TestGateway } from '../../support/gateway-scene.ts';
 import { bearer } from '../../support/groups.ts';
 import type { Answer } from '../../support/http-client.ts';
+import { openGreeted } from '../../support/push-client.ts';
 import { newSessionDocument } from '../../support/session-document.ts';
 import { keepPrimary, stopReplication } from '../../support/stop-replication.ts';
 import { storesOf } from '../../support/stores-of.ts';
-import { openStream } from '../../support/stream-client.ts';
 import { serviceEnvironment } from '../../support/test-api.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -109,7 +109,7 @@ test('a logout that got 503 is carried out nevertheless: the worker announces it
   try {
     await eventually('the list is complete', () => denyList.isComplete());
     const session = await newSession(api);
-    const stream = await openStream(gateway.base + session.push_stream_path, session.access_token);
+    const stream = await openGreeted(gateway.base + session.push_stream_path, { token: session.access_token });
     expect((await whileLagging(() => logOut(impatient, session))).status).toBe(503);
     await majorityHas(session);
     await eventually('its token is refused', async () => (await list(session)) === 401);
@@ -141,7 +141,7 @@ test('a logout that got 503 is announced by any request that ends the session ag
   const scenes = await Promise.all(
     again.map(async ([name, send, status]) => {
       const session = await newSession(api);
-      const stream = await openStream(gateway.base + session.push_stream_path, session.access_token);
+      const stream = await openGreeted(gateway.base + session.push_stream_path, { token: session.access_token });
       return { name, send, status, session, stream };
     }),
   );

@@ -1,4 +1,5 @@
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { openSocket } from '../../support/raw-connection.ts';
 
 /** Times for which slow clients stayed connected. */
 export interface Lifetimes {
@@ -42,12 +43,11 @@ export function startSlowClients({ port, count, opening, drip, intervalMs }: Slo
   let part = 0;
 
   function begin(place: number): void {
-    const socket = connect({ port, host: '127.0.0.1' });
+    const socket = openSocket(port);
     socket.on('connect', () => {
       begun.set(socket, performance.now());
       socket.write(opening);
     });
-    socket.on('error', () => undefined); // its close event follows
     socket.on('close', () => {
       if (isStopped) return;
       const began = begun.get(socket);

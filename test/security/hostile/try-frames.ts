@@ -1,5 +1,5 @@
 import { type GatewayScene, newDevice, signToken } from '../../support/gateway-scene.ts';
-import { openRawStream, type RawStream } from '../../support/raw-stream.ts';
+import { openRawStream, type RawStream } from '../../support/raw-connection.ts';
 import { encodeFrame, type FrameAttack, type OddFrames, opcodes, ping } from './frame-attacks.ts';
 
 /** Gateway and user of the streams: with any key of the services, tests can sign a session that the gateway accepts. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { connect } from 'node:net';
 import { pushStreamPath } from '@auth-account/contracts';
+import { openSocket } from '../../support/raw-connection.ts';
 import { encodeFrame, opcodes } from './frame-attacks.ts';
 
 export interface Credentials {
@@ -96,7 +96,7 @@ export function tryUpgrade(
   waitMs: number,
 ): Promise<UpgradeOutcome> {
   const { promise, resolve } = Promise.withResolvers<UpgradeOutcome>();
-  const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  const socket = openSocket(port);
   const finish = (outcome: UpgradeOutcome) => {
     clearTimeout(timer);
     socket.resetAndDestroy();
@@ -108,7 +108,6 @@ export function tryUpgrade(
     const [, status] = /^HTTP\/1\.1 (\d{3}) /.exec(chunk.toString('latin1')) ?? [];
     finish(status === undefined ? 'ended' : Number(status));
   });
-  socket.on('error', () => undefined); // its close event follows
   socket.on('close', () => finish('ended'));
   return promise;
 }

@@ -1,6 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { Agent, request } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { waitUntil } from '@auth-account/local-stack';
@@ -8,6 +6,7 @@ import { openRedis, workerOptions } from '@auth-account/redis';
 import { ensureIndexes } from '@auth-account/stores';
 import { Binary, type Collection, type Document, Timestamp } from 'mongodb';
 import { newEmail, password } from '../../support/accounts.ts';
+import { answerTo, begin, keepConnections } from '../../support/http-client.ts';
 import { startTestServers } from '../../support/start-test-servers.ts';
 import { startTestStack } from '../../support/test-stack.ts';
 
@@ -30,7 +29,7 @@ const stack = await startTestStack({ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1',
 const redis = openRedis({ REDIS_URL: stack.redis.url }, workerOptions());
 const { db } = stack.collections.users;
 const oplog: Collection<{ ts: Timestamp }> = db.client.db('local').collection('oplog.rs');
-const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+const agent = keepConnections({ maxSockets: 1 });
 let wire = 0;
 
 /** Sends on one connection, and counts its bytes in both directions. */
@@ -38,15 +37,12 @@ async function send(path: string, body?: object, token?: string) {
   const headers = { 'Content-Type': 'application/json', 'X-Request-ID': randomUUID() };
   const authorization = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   const options = { agent, method: body === undefined ? 'GET' : 'POST', headers: { ...headers, ...authorization } };
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const sent = request(stack.apiUrl + path, options, (res) => text(res).then(resolve, reject));
+  const sent = begin(stack.apiUrl, { ...options, path });
   let before = 0;
   sent.on('socket', ({ bytesRead, bytesWritten }) => {
     before = bytesRead + bytesWritten;
   });
-  sent.on('error', reject);
-  sent.end(body && JSON.stringify(body));
-  const answer = JSON.parse(await promise);
+  const answer = JSON.parse((await answerTo(sent.end(body && JSON.stringify(body)))).text);
   wire += (sent.socket?.bytesRead ?? 0) + (sent.socket?.bytesWritten ?? 0) - before;
   if (answer.data === undefined) throw new Error(`${path} answered ${JSON.stringify(answer)}`);
   return answer.data;

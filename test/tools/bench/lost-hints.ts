@@ -9,8 +9,9 @@ import { createSubscription, openRedis, publish, redisKeys, subscriberOptions } 
 import { startGatewayProcess } from '../../support/gateway-process.ts';
 import { type Device, newDevice, openGatewayScene, signToken } from '../../support/gateway-scene.ts';
 import { startHoldingProxy } from '../../support/holding-proxy.ts';
+import { get } from '../../support/http-client.ts';
+import { openGreeted } from '../../support/push-client.ts';
 import { startTestServers } from '../../support/start-test-servers.ts';
-import { openStream } from '../../support/stream-client.ts';
 
 /**
  * `npm run bench hints`: the figures of ADR 0005.
@@ -82,7 +83,7 @@ async function measureLoss(redisPort: number, cut: number): Promise<void> {
 
   async function open(device: Device): Promise<void> {
     const token = await signToken(scene.env, device);
-    const stream = await openStream(`${gateway.base}/ws/push-stream/${device.sessionId}`, token);
+    const stream = await openGreeted(`${gateway.base}/ws/push-stream/${device.sessionId}`, { token: token });
     stream.closed.then(({ at }) => closedAt.set(device.sessionId, at), console.error);
   }
 
@@ -104,7 +105,7 @@ async function measureLoss(redisPort: number, cut: number): Promise<void> {
   });
   while (closedAt.size < devices.length) await delay(10);
   const waits = devices.map(({ sessionId }) => (closedAt.get(sessionId) ?? NaN) - (decidedAt.get(sessionId) ?? NaN));
-  const text = await (await fetch(`${gateway.opsBase}/metrics`)).text();
+  const { text } = await get(gateway.opsBase, '/metrics');
   const lost = /^push_reconcile_closed_total (\d+)/m.exec(text)?.[1];
   console.log(`${devices.length} logouts at ${logoutsPerSecond}/s, cut for ${cut} ms: ${lost} commands lost`);
   console.log(`  decision → close frame at the client: ${summary(waits)}`);

@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { Agent, request } from 'node:http';
 import { openApiPath, type RouteName, routes } from '@auth-account/contracts';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type GoodRequest, goodRequests, requestTo } from '../../support/good-requests.ts';
-import type { Answer } from '../../support/http-client.ts';
+import { type Answer, keepConnections, send } from '../../support/http-client.ts';
 import { openApiChecker } from '../../support/openapi-checker.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 import { bodiesLike } from './arbitrary-bodies.ts';
@@ -22,7 +21,7 @@ const batch = 20;
 const checker = openApiChecker(
   JSON.parse(await readFile(new URL('../../../docs/openapi.json', import.meta.url), 'utf8')),
 );
-const agent = new Agent({ keepAlive: true, maxSockets: batch });
+const agent = keepConnections({ maxSockets: batch });
 
 let api: TestApi;
 let goods: ReadonlyMap<RouteName, GoodRequest>;
@@ -38,39 +37,17 @@ afterAll(async () => {
 let sent = 0;
 const statuses = new Map<string, number>();
 
-function sendBytes(name: RouteName, body: Buffer): Promise<Answer & { readonly requestId: string }> {
+async function sendBytes(name: RouteName, body: Buffer): Promise<Answer & { readonly requestId: string }> {
   const { method, path, headers } = requestTo(name, goods.get(name) ?? {});
   sent += 1;
   const requestId = `body-${sent}`;
   const needed = {
     'Content-Type': 'application/json',
-    'Content-Length': body.length,
     'X-Request-ID': requestId,
     // Every other body has a new key, so that no answer comes from memory.
     ...(sent % 2 === 0 ? { 'Idempotency-Key': requestId } : {}),
   };
-  const options = { method, agent, headers: { ...needed, ...headers } };
-  const { promise, resolve, reject } = Promise.withResolvers<Answer & { readonly requestId: string }>();
-  const req = request(api.base + path, options, (res) => {
-    const chunks: Buffer[] = [];
-    res.on('data', (chunk: Buffer) => chunks.push(chunk));
-    res.on('error', reject);
-    res.on('end', () => {
-      const text = Buffer.concat(chunks).toString('utf8');
-      resolve({ requestId, status: res.statusCode ?? 0, headers: res.headers, text, json: parseJson(text) });
-    });
-  });
-  req.on('error', reject);
-  req.end(body);
-  return promise;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return { requestId, ...(await send(api.base, { method, path, headers: { ...needed, ...headers }, body, agent })) };
 }
 
 /** Returns the fault of the answer, undefined if there is none. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { newDeviceTopic } from '@auth-account/contracts';
-import { openStream } from '../../support/stream-client.ts';
+import { openGreeted } from '../../support/push-client.ts';
 import type { DemoStack } from './demo-stack.ts';
 import { endGrace } from './end-grace.ts';
 import {
@@ -51,14 +51,14 @@ export async function tellAccountPath(stack: DemoStack): Promise<void> {
 /** Returns the stream of the tablet. */
 async function tellNotMe({ stack, email, tablet, post, remove }: Telling) {
   const { access_token, push_stream_url } = (await post('auth/login', 200, { email, password, ...tablet })).json.data;
-  const stream = await openStream(push_stream_url, access_token);
+  const stream = await openGreeted(push_stream_url, { token: access_token });
   show('frame', stream.hello);
 
   say(
     '17. A lost phone: its finder knows the password, and logs in on a new one. The tablet hears of it, the mailbox too.',
   );
   const finder = (await post('auth/login', 200, { email, password, ...deviceOf('Pixel 9') })).json.data;
-  const strange = await openStream(finder.push_stream_url, finder.access_token);
+  const strange = await openGreeted(finder.push_stream_url, { token: finder.access_token });
   const frame = await inTime('the message of the new device', stream.next());
   show('frame', frame);
   check('the topic', frame.topic, newDeviceTopic);
@@ -95,7 +95,7 @@ async function tellGoodbye({ stack, email, userId, tablet, post }: Telling): Pro
   const credentials = { email, password: newPassword };
   const order = async () => {
     const session = (await post('auth/login', 200, { ...credentials, ...tablet })).json.data;
-    const stream = await openStream(session.push_stream_url, session.access_token);
+    const stream = await openGreeted(session.push_stream_url, { token: session.access_token });
     const { data } = (await post('account/deletion', 202, { current_password: newPassword }, bearer(session))).json;
     await showClose(stream, 'SESSION_REVOKED');
     return data.deletes_at;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type AuthClient, createAuthClient } from '@auth-account/client';
 import { type Account, account } from '@auth-account/client/account';
 import { memoryStorage } from '@auth-account/client/testing';
+import { meet } from '../../support/app-network.ts';
 import { type DemoStack, poll } from './demo-stack.ts';
 import { check, demoPassword as password, say, show } from './narration.ts';
 
@@ -64,7 +65,7 @@ function startApp(baseUrl: string, storage: ReturnType<typeof memoryStorage>, we
     storage,
     async fetch(url, init) {
       if (!weather.isOnline) throw new TypeError('there is no network');
-      const response = await fetch(url, init);
+      const response = await meet('passes', url, init);
       show(init?.method ?? 'GET', `${new URL(url).pathname} ${response.status}`);
       if (weather.loses === undefined || !url.endsWith(weather.loses)) return response;
       weather.loses = undefined;

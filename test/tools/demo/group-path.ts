@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { openStream } from '../../support/stream-client.ts';
+import { openGreeted } from '../../support/push-client.ts';
 import type { DemoStack } from './demo-stack.ts';
 import { bearer, createAsk, demoPassword as password, say, show, showClose } from './narration.ts';
 
@@ -24,7 +24,7 @@ export async function tellGroupPath(stack: DemoStack): Promise<void> {
   say('12. A friend has a household already: the app has to ask first.');
   await post('auth/register', 201, { email: emailOf('friend'), password, space_creation_mode: 'CREATE_NEW_HOME' });
   const friend = (await post('auth/login', 200, { email: emailOf('friend'), password })).json.data;
-  const stream = await openStream(friend.push_stream_url, friend.access_token);
+  const stream = await openGreeted(friend.push_stream_url, { token: friend.access_token });
   show('frame', stream.hello);
   const accept = `invites/${invite_token}/accept`;
   await post(accept, 400, {}, bearer(friend));
@@ -38,7 +38,7 @@ export async function tellGroupPath(stack: DemoStack): Promise<void> {
   const moved = (await post('auth/refresh', 200, { refresh_token: friend.refresh_token })).json.data;
   const { members } = (await get('groups/current', 200, bearer(moved))).json.data;
   if (members.length !== 3) throw new Error(`the household has ${members.length} members`);
-  const reopened = await openStream(moved.push_stream_url, moved.access_token);
+  const reopened = await openGreeted(moved.push_stream_url, { token: moved.access_token });
   show('frame', reopened.hello);
   reopened.terminate();
 

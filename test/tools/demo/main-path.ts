@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { openStream } from '../../support/stream-client.ts';
+import { openGreeted } from '../../support/push-client.ts';
 import type { DemoStack } from './demo-stack.ts';
 import { createAsk, milliseconds, demoPassword as password, say, show, showClose } from './narration.ts';
 
@@ -32,7 +32,7 @@ export async function tellMainPath(stack: DemoStack): Promise<void> {
 
   say('6. The phone opens its push stream.');
   show('connect', tokens.push_stream_url);
-  const stream = await openStream(tokens.push_stream_url, tokens.access_token);
+  const stream = await openGreeted(tokens.push_stream_url, { token: tokens.access_token });
   show('frame', stream.hello);
 
   say('7. The access token is refreshed; the refresh token rotates, the stream stays.');

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { type CloseReason, closeCodes } from '@auth-account/contracts';
 import { type Answer, send } from '../../support/http-client.ts';
-import type { StreamClient } from '../../support/stream-client.ts';
+import type { StreamClient } from '../../support/push-client.ts';
 
 export const demoPassword = 'correct horse battery staple';
 

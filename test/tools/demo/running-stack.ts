@@ -1,6 +1,8 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import type { AuthEvent } from '@auth-account/contracts/events';
 import type { SunkMail } from '@auth-account/local-stack/mail-sink';
-import { send } from '../../support/http-client.ts';
+import { begin, send } from '../../support/http-client.ts';
 import { type Arrival, apiUrl as api, type DemoStack, findArrival, findMail, poll } from './demo-stack.ts';
 
 const { LOCAL_SUBSCRIBER_PORT = '8090' } = process.env;
@@ -11,15 +13,16 @@ export async function followRunning(): Promise<DemoStack> {
   console.log(`A stack runs on ${api}: the story is told against it.`);
   const abort = new AbortController();
   const arrivals: Arrival[] = [];
-  const url = `${subscriber}/events`;
-  const response = await fetch(url, { signal: abort.signal });
-  if (response.body === null) throw new Error(`${url} answered without a body`);
-  const reading = readEvents(response.body, (event) => arrivals.push({ event, at: performance.now() }));
+  const request = begin(subscriber, { path: '/events', signal: abort.signal });
+  const [response] = (await once(request.end(), 'response')) as [IncomingMessage];
+  const reading = readEvents(response, (event) => arrivals.push({ event, at: performance.now() })).catch((error) => {
+    if (!abort.signal.aborted) throw error;
+  });
   return {
     api,
     async waitForEvent(userId, type = 'service.auth.events.registered') {
       const found = await poll(type, () => findArrival(arrivals, userId, type));
-      return { ...found, where: `the stack's own subscriber (${url})` };
+      return { ...found, where: `the stack's own subscriber (${subscriber}/events)` };
     },
     waitForMail: (to, subject) => poll(`a mail (${subject})`, async () => findMail(await readMails(), to, subject)),
     async close() {
@@ -34,18 +37,14 @@ async function readMails(): Promise<readonly SunkMail[]> {
   return json;
 }
 
-async function readEvents(body: ReadableStream<Uint8Array>, onEvent: (event: AuthEvent) => void): Promise<void> {
+async function readEvents(body: IncomingMessage, onEvent: (event: AuthEvent) => void): Promise<void> {
   let text = '';
-  try {
-    for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
-      const parts = (text + chunk).split('\n\n');
-      text = parts.pop() ?? '';
-      for (const part of parts) {
-        const data = /^data: (.*)$/m.exec(part)?.[1];
-        if (data !== undefined) onEvent(JSON.parse(data) as AuthEvent);
-      }
+  for await (const chunk of body.setEncoding('utf8')) {
+    const parts = (text + chunk).split('\n\n');
+    text = parts.pop() ?? '';
+    for (const part of parts) {
+      const data = /^data: (.*)$/m.exec(part)?.[1];
+      if (data !== undefined) onEvent(JSON.parse(data) as AuthEvent);
     }
-  } catch (error) {
-    if ((error as Error).name !== 'AbortError') throw error;
   }
 }

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { waitUntil } from '@auth-account/local-stack';
 import { createLogger } from '@auth-account/telemetry';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { logIn, newSession, password, registerAccount } from '../../support/accounts.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
+import { openSocket } from '../../support/raw-connection.ts';
 import { testEnvironment } from '../../support/test-api.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
 
@@ -61,9 +62,7 @@ const waitForLine = (wanted: Line) =>
 async function abandon({ path, body, accessToken, heldAt = 'find', giveUp, meanwhile }: Abandoned): Promise<void> {
   const request_id = `abandoned-${randomUUID()}`;
   proxy.hold(heldAt);
-  const { hostname, port } = new URL(slow.base);
-  const socket = connect(Number(port), hostname);
-  socket.on('error', () => undefined); // it is abandoned on purpose
+  const socket = openSocket(slow.base);
   socket.resume().write(requestText(path, body, { 'X-Request-ID': request_id, accessToken }));
   await waitUntil(async () => proxy.held() > 0, { what: 'a question to MongoDB', timeoutMs: 60_000, intervalMs: 5 });
   giveUp(socket);

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { waitUntil } from '@auth-account/local-stack';
 import { expect, test } from '@jest/globals';
+import { openSocket } from '../../support/raw-connection.ts';
 import { startCuttableProxy } from './stack/cuttable-proxy.ts';
 
 test('a silent cut holds back what a new connection sends, until it is mended', async () => {
@@ -15,7 +16,7 @@ test('a silent cut holds back what a new connection sends, until it is mended', 
   await once(server, 'listening');
   const proxy = await startCuttableProxy((server.address() as AddressInfo).port);
   const say = async (text: string) => {
-    const socket = connect(proxy.port, '127.0.0.1');
+    const socket = openSocket(proxy.port);
     await once(socket, 'connect');
     socket.write(text);
     return socket;

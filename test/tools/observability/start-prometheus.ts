@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { findFreePort, spawnServer, waitUntil } from '@auth-account/local-stack';
 import { stringify } from 'yaml';
 import { createProcessGuard } from '../../support/create-process-guard.ts';
+import { get } from '../../support/http-client.ts';
 import { providePrometheusBinary } from './provide-prometheus.ts';
 import type { RuleFile } from './rule-file.ts';
 
@@ -40,6 +41,7 @@ export async function startPrometheus(rules: RuleFile, targets: Readonly<Record<
   await writeFile(join(dir, 'rules.yaml'), stringify(rules));
   await writeFile(join(dir, 'prometheus.yaml'), stringify(toConfig(targets)));
   const address = `127.0.0.1:${await findFreePort()}`;
+  const base = `http://${address}`;
   const server = await spawnServer({
     name: 'prometheus',
     binary,
@@ -53,15 +55,14 @@ export async function startPrometheus(rules: RuleFile, targets: Readonly<Record<
     onSpawn: guard.watch,
   });
   const ask = async <T>(path: string): Promise<T> => {
-    const answer = await fetch(`http://${address}${path}`);
-    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-    const { data } = (await answer.json()) as { data: T };
-    return data;
+    const { status, text, json } = await get(base, path);
+    if (status !== 200) throw new Error(`${path} answered ${status}: ${text}`);
+    return json.data;
   };
   const isReady = async () => {
     if (!server.isRunning()) throw new Error(`Prometheus ended:\n${await server.readLogTail()}`);
-    return await fetch(`http://${address}/-/ready`).then(
-      ({ ok }) => ok,
+    return await get(base, '/-/ready').then(
+      ({ status }) => status === 200,
       () => false,
     );
   };

@@ -1,3 +1,5 @@
+import { send } from '../../support/http-client.ts';
+
 /** Commit that makes an upgrade after an await safe (pull request 1929), in uWebSockets v20.79.0 of 7 July 2026. */
 const fix = 'fe7c01a';
 /** `process.versions.modules` of Node 24. */
@@ -31,7 +33,7 @@ export async function findUpstreamReleases(hosts: Hosts = gitHub): Promise<reado
   const releases: UpstreamRelease[] = [];
   for (const { name: tag } of tags) {
     const files = `${hosts.raw}/${bindings}/${tag}`;
-    const source = (await (await get(`${files}/source_commit`)).text()).trim();
+    const source = (await getText(`${files}/source_commit`)).trim();
     const library = (await getJson(`${hosts.api}/repos/${bindings}/contents/uWebSockets?ref=${source}`)) as {
       readonly sha: string;
     };
@@ -45,16 +47,20 @@ export async function findUpstreamReleases(hosts: Hosts = gitHub): Promise<reado
   return releases;
 }
 
-async function get(url: string): Promise<Response> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(limitMs) });
-  if (!response.ok) throw new Error(`${url} answers ${response.status}`);
-  return response;
+/** GitHub answers no client without a name. */
+const ask = (method: string, url: string) =>
+  send(url, { method, path: '', headers: { 'User-Agent': 'auth-account' }, signal: AbortSignal.timeout(limitMs) });
+
+async function getText(url: string): Promise<string> {
+  const { status, text } = await ask('GET', url);
+  if (status !== 200) throw new Error(`${url} answers ${status}`);
+  return text;
 }
 
-const getJson = async (url: string): Promise<unknown> => (await get(url)).json();
+const getJson = async (url: string): Promise<unknown> => JSON.parse(await getText(url));
 
 async function exists(url: string): Promise<boolean> {
-  const { status } = await fetch(url, { method: 'HEAD', signal: AbortSignal.timeout(limitMs) });
+  const { status } = await ask('HEAD', url);
   if (status !== 200 && status !== 404) throw new Error(`${url} answers ${status}`);
   return status === 200;
 }

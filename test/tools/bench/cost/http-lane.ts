@@ -1,5 +1,4 @@
-import { Agent, request } from 'node:http';
-import { text } from 'node:stream/consumers';
+import { answerTo, begin, keepConnections } from '../../../support/http-client.ts';
 
 export interface LaneRequest {
   readonly method?: 'GET' | 'POST';
@@ -10,7 +9,7 @@ export interface LaneRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Sends requests on connections that stay open, as a proxy in front of the api does. */
+/** Sends requests of the bench on connections that stay open, as a proxy in front of the api does. */
 export interface HttpLane {
   /** Returns `data` of a success, if it has one. Throws at any other answer. */
   // biome-ignore lint/suspicious/noExplicitAny: each operation knows the shape of its answer.
@@ -18,26 +17,21 @@ export interface HttpLane {
   close(): void;
 }
 
-export function openHttpLane(port: number): HttpLane {
-  const agent = new Agent({ keepAlive: true, maxSockets: 64 });
+export function openHttpLane(port: number, maxSockets = 64): HttpLane {
+  const agent = keepConnections({ maxSockets });
+  const base = `http://127.0.0.1:${port}`;
   return {
     async send({ method = 'POST', path, body, token, headers: more }) {
       const { type, payload } = encoded(body);
       const headers = {
         'X-Request-ID': 'bench-cost',
         ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
-        ...(type === undefined ? {} : { 'Content-Type': type, 'Content-Length': Buffer.byteLength(payload) }),
+        ...(type === undefined ? {} : { 'Content-Type': type, 'Content-Length': String(Buffer.byteLength(payload)) }),
         ...more,
       };
-      const { promise, resolve, reject } = Promise.withResolvers<{ status: number; answer: string }>();
-      const sent = request({ agent, host: '127.0.0.1', port, method, path, headers }, (res) => {
-        text(res).then((answer) => resolve({ status: res.statusCode ?? 0, answer }), reject);
-      });
-      sent.on('error', reject);
-      sent.end(payload);
-      const { status, answer } = await promise;
-      if (status >= 300) throw new Error(`${path} answered ${status}: ${answer}`);
-      return answer === '' ? undefined : JSON.parse(answer)?.data;
+      const { status, text } = await answerTo(begin(base, { agent, method, path, headers }).end(payload));
+      if (status >= 300) throw new Error(`${path} answered ${status}: ${text}`);
+      return text === '' ? undefined : JSON.parse(text)?.data;
     },
     close: () => agent.destroy(),
   };

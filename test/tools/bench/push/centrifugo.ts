@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { findFreePort } from '@auth-account/local-stack';
 import { loadKeyFile } from '@auth-account/tokens';
 import { publicKeySet } from '@auth-account/verifier/access-token';
+import { send } from '../../../support/http-client.ts';
 import type { Commander } from './commander.ts';
 import { monotonicNow } from './monotonic-now.ts';
 import { type ServerProcess, startServer } from './server-process.ts';
@@ -69,13 +70,9 @@ export async function commandCentrifugo(env: Environment): Promise<Commander> {
   const node = await startCentrifugo(env);
   async function call(method: string, body: object): Promise<number> {
     const at = monotonicNow();
-    const answer = await fetch(`http://127.0.0.1:${node.port}/api/${method}`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'X-API-Key': apiKey },
-      body: JSON.stringify(body),
-    });
-    const text = await answer.text();
-    if (!answer.ok || text.includes('"error"')) throw new Error(`${method} answered ${answer.status}: ${text}`);
+    const headers = { 'Content-Type': 'application/json', 'X-API-Key': apiKey };
+    const { status, text } = await send(`http://127.0.0.1:${node.port}`, { path: `/api/${method}`, headers, body });
+    if (status !== 200 || text.includes('"error"')) throw new Error(`${method} answered ${status}: ${text}`);
     return at;
   }
   return {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { openSocket } from '../../../support/raw-connection.ts';
+import { clientFrame, findFrames, handshakeRequest, opcodes, readFrames } from '../../../support/websocket-wire.ts';
 import { type BenchSession, dialects } from './dialect.ts';
 import type { ClientOrder, ClientReport, ClientSettings } from './load-client-protocol.ts';
 import { monotonicNow } from './monotonic-now.ts';
-import { clientFrame, findFrames, handshakeRequest, opcodes, readFrames } from './websocket-wire.ts';
 
 /**
  * Process of the load client: opens streams on bare TCP sockets and keeps them, answers pings, and reports when one is
@@ -43,7 +43,7 @@ function openStream(index: number, port: number): Promise<void> {
   const session = sessionAt(index);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const localAddress = `127.${settings.network}.0.${1 + (index % addressCount)}`;
-  const socket = connect({ host: '127.0.0.1', port, localAddress, noDelay: true });
+  const socket = openSocket(port, { localAddress });
   let rest = nothing;
   let isUpgraded = false;
   let isReady = false;

@@ -1,5 +1,4 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,6 +9,7 @@ import { password } from '../../../support/accounts.ts';
 import { seedAccounts } from '../../../support/seed-accounts.ts';
 import { startTestStack } from '../../../support/test-stack.ts';
 import { runAtOnce } from '../at-once.ts';
+import { type HttpLane, openHttpLane } from '../cost/http-lane.ts';
 import type { BenchSession } from './dialect.ts';
 import { type LoadClient, startLoadClient } from './load-client.ts';
 import { monotonicNow } from './monotonic-now.ts';
@@ -64,7 +64,7 @@ export async function measureLogouts(options: LogoutOptions): Promise<LogoutResu
     LOG_LEVEL: 'warn',
   });
   const directory = await mkdtemp(join(tmpdir(), 'push-bench-'));
-  const api = createApi(apiPort);
+  const api = openHttpLane(apiPort, 128);
   let client: LoadClient | undefined;
   try {
     const count = options.warmUp + options.single + options.perSecond * options.seconds;
@@ -92,40 +92,12 @@ export async function measureLogouts(options: LogoutOptions): Promise<LogoutResu
   }
 }
 
-type Api = ReturnType<typeof createApi>;
-
-/** Posts on connections that stay open, as a proxy in front of the api does. */
-function createApi(port: number) {
-  const agent = new Agent({ keepAlive: true, maxSockets: 128 });
-  const needed = { 'Content-Type': 'application/json', 'X-Request-ID': 'bench' };
-  return {
-    post(path: string, body: object, headers: Readonly<Record<string, string>> = {}): Promise<string> {
-      const { promise, resolve, reject } = Promise.withResolvers<string>();
-      const options = { agent, host: '127.0.0.1', port, method: 'POST', path, headers: { ...needed, ...headers } };
-      const sent = request(options, (answer) => {
-        let text = '';
-        answer.setEncoding('utf8').on('data', (chunk: string) => {
-          text += chunk;
-        });
-        answer.on('end', () => {
-          if (answer.statusCode === 200) resolve(text);
-          else reject(new Error(`${path} answered ${answer.statusCode}: ${text}`));
-        });
-      });
-      sent.on('error', reject);
-      sent.end(JSON.stringify(body));
-      return promise;
-    },
-    close: () => agent.destroy(),
-  };
-}
-
-async function logInAll(api: Api, emails: readonly string[]): Promise<LoggedIn[]> {
+async function logInAll(api: HttpLane, emails: readonly string[]): Promise<LoggedIn[]> {
   const rest = [...emails];
   const sessions: LoggedIn[] = [];
   const lane = async () => {
     for (let email = rest.pop(); email !== undefined; email = rest.pop()) {
-      const { data } = JSON.parse(await api.post('/api/v1/auth/login', { email, password }));
+      const data = await api.send({ path: '/api/v1/auth/login', body: { email, password } });
       const { session_id: sessionId, access_token: token, refresh_token: refreshToken } = data;
       sessions.push({ sessionId, token, refreshToken, groupId: data.home_group_id });
     }
@@ -140,13 +112,13 @@ interface LoggedOut {
   readonly answeredAt: number;
 }
 
-function createLogOut(api: Api, client: LoadClient, sessions: readonly LoggedIn[]) {
+function createLogOut(api: HttpLane, client: LoadClient, sessions: readonly LoggedIn[]) {
   return async (index: number): Promise<LoggedOut> => {
     const { token, refreshToken } = sessions[index] ?? { token: '', refreshToken: '' };
     const closed = client.closed(index);
     const begun = monotonicNow();
-    const headers = { Authorization: `Bearer ${token}` };
-    const answered = api.post('/api/v1/auth/logout', { refresh_token: refreshToken }, headers).then(monotonicNow);
+    const body = { refresh_token: refreshToken };
+    const answered = api.send({ path: '/api/v1/auth/logout', body, token }).then(monotonicNow);
     const [{ at, code }, answeredAt] = await Promise.all([closed, answered]);
     if (code !== 1000) throw new Error(`the stream of a logout closed with ${code}`);
     return { toClose: at - begun, toAnswer: answeredAt - begun, answeredAt };

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { connect as connectSocket } from 'node:net';
 import { createInterface } from 'node:readline';
+import { openSocket } from '../../../support/raw-connection.ts';
 import { ask } from './ask.ts';
 import { countArrivals, paceReceiver, registerMany } from './events.ts';
 import { type Fleet, startFleet } from './fleet.ts';
@@ -29,7 +29,7 @@ function running<T>(what: T | undefined): T {
 const calls: AgentCalls = {
   ask,
   async connect({ host, port }) {
-    const socket = connectSocket({ host, port });
+    const socket = openSocket(port, { host });
     try {
       await once(socket, 'connect', { signal: AbortSignal.timeout(connectLimitMs) });
       return 'connected';
@@ -38,7 +38,6 @@ const calls: AgentCalls = {
       if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return 'refused';
       throw error;
     } finally {
-      socket.on('error', () => undefined);
       socket.destroy();
     }
   },

@@ -1,5 +1,4 @@
-import { Agent, request } from 'node:http';
-import { request as requestByTls, Agent as TlsAgent } from 'node:https';
+import { type Agent, answerTo, begin, type TextAnswer } from '../../../support/http-client.ts';
 
 /** One request of an agent. */
 export interface Question {
@@ -26,12 +25,6 @@ export interface Reply {
 
 const timeoutMs = 10_000;
 
-/** Creates an agent with one connection, which stays open between requests. */
-export function keepConnection(url: string): Agent {
-  const options = { keepAlive: true, maxSockets: 1 };
-  return url.startsWith('https:') ? new TlsAgent(options) : new Agent(options);
-}
-
 /** A request without an answer; the message says how far it came. */
 export class AskError extends Error {
   /** `X-Request-ID`, by which the services' logs know it. */
@@ -44,7 +37,7 @@ export class AskError extends Error {
 }
 
 /** Sends once and never retries: rejects with an `AskError` on any fault of the connection and after 10 s. */
-export function ask({ url, method = 'POST', headers = {}, body, agent, isNamed = true }: Question): Promise<Reply> {
+export function ask({ url, method = 'POST', headers, body, agent, isNamed = true }: Question): Promise<Reply> {
   const start = performance.now();
   const payload = body === undefined ? '' : JSON.stringify(body);
   const requestId = `cluster-${crypto.randomUUID()}`;
@@ -54,21 +47,8 @@ export function ask({ url, method = 'POST', headers = {}, body, agent, isNamed =
     ...(isNamed ? { 'X-Request-ID': requestId } : {}),
   };
   let phase = 'before it was connected';
-  const { promise, resolve, reject } = Promise.withResolvers<Reply>();
-  const options = { method, agent: agent ?? false, signal: AbortSignal.timeout(timeoutMs) };
-  const send = url.startsWith('https:') ? requestByTls : request;
-  const sent = send(url, { ...options, headers: { ...needed, ...headers } }, async (answer) => {
-    phase = 'in the answer';
-    try {
-      const text = Buffer.concat(await answer.toArray()).toString();
-      const json = answer.headers['content-type'] === 'application/json' ? JSON.parse(text) : text;
-      const status = answer.statusCode ?? 0;
-      resolve({ status, json, requestId: answer.headers['x-request-id'] as string, ms: performance.now() - start });
-    } catch (error) {
-      fail(error as Error);
-    }
-  });
-  const fail = (cause: Error) => reject(new AskError(cause, phase, requestId));
+  const signal = AbortSignal.timeout(timeoutMs);
+  const sent = begin(url, { method, headers: { ...needed, ...headers }, agent, signal });
   sent.on('socket', (socket) => {
     const isConnected = () => {
       phase = 'while it waited for the answer';
@@ -76,7 +56,14 @@ export function ask({ url, method = 'POST', headers = {}, body, agent, isNamed =
     if (socket.connecting) socket.once('connect', isConnected);
     else isConnected();
   });
-  sent.on('error', fail);
-  sent.end(payload);
-  return promise;
+  sent.on('response', () => {
+    phase = 'in the answer';
+  });
+  const replyOf = ({ status, headers: received, text }: TextAnswer): Reply => {
+    const json = received['content-type'] === 'application/json' ? JSON.parse(text) : text;
+    return { status, json, requestId: received['x-request-id'] as string, ms: performance.now() - start };
+  };
+  return answerTo(sent.end(payload))
+    .then(replyOf)
+    .catch((error) => Promise.reject(new AskError(error, phase, requestId)));
 }

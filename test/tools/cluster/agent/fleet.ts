@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AuthClient, createAuthClient } from '@auth-account/client';
 import { memoryStorage } from '@auth-account/client/testing';
+import type { WebSocket } from 'ws';
+import { platformSocket } from '../../../support/push-client.ts';
 import type { FleetOrder, FleetReport } from './protocol.ts';
 import { password } from './sessions.ts';
-import { watchSockets } from './watched-socket.ts';
 
 /** Apps whose client reopens its stream whenever it ends. */
 export interface Fleet {
@@ -38,20 +39,20 @@ export async function startFleet({ api, push, streams }: FleetOrder): Promise<Fl
 
   function startApp(number: number): AuthClient {
     let closedAt: number | undefined;
-    const WebSocket = watchSockets(push, {
-      onOpen() {
-        open.add(number);
-        if (closedAt === undefined) return;
-        figures.reopened += 1;
-        figures.longestAwayMs = Math.max(figures.longestAwayMs, performance.now() - closedAt);
-      },
-      onClose(end) {
-        open.delete(number);
-        closedAt = performance.now();
-        if (!isStopping) count(figures.closed, end);
-      },
-      onRefused: (why) => count(figures.refused, why),
-    });
+    const gateway = (url: string) => push.replace(/^http/, 'ws') + new URL(url).pathname;
+    function onOpen(): void {
+      open.add(number);
+      if (closedAt === undefined) return;
+      figures.reopened += 1;
+      figures.longestAwayMs = Math.max(figures.longestAwayMs, performance.now() - closedAt);
+    }
+    function onClose(end: string): void {
+      open.delete(number);
+      closedAt = performance.now();
+      if (!isStopping) count(figures.closed, end);
+    }
+    const onRefused = (why: string) => count(figures.refused, why);
+    const WebSocket = platformSocket(gateway, (socket) => watchSocket(socket, { onOpen, onClose, onRefused }));
     return createAuthClient({ baseUrl: api, storage: memoryStorage(), WebSocket });
   }
 
@@ -94,4 +95,29 @@ export async function startFleet({ api, push, streams }: FleetOrder): Promise<Fl
       return report;
     },
   };
+}
+
+interface SocketWatch {
+  /** Its `hello` has come. */
+  onOpen(): void;
+  /** It has ended after that, with this code and reason. */
+  onClose(end: string): void;
+  /** It has ended before. */
+  onRefused(why: string): void;
+}
+
+function watchSocket(socket: WebSocket, { onOpen, onClose, onRefused }: SocketWatch): void {
+  let isOpen = false;
+  let why: string | undefined;
+  socket.once('message', () => {
+    isOpen = true;
+    onOpen();
+  });
+  socket.on('error', ({ message }) => {
+    why = message;
+  });
+  socket.on('close', (code, reason) => {
+    if (isOpen) onClose(`${code} ${reason}`.trim());
+    else onRefused(why ?? `closed with ${code} before hello`);
+  });
 }

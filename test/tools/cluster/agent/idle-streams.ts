@@ -1,6 +1,6 @@
-import { type OpenStream, openStream } from './open-stream.ts';
+import type { StreamClient } from '../../../support/push-client.ts';
 import type { IdleOrder, IdleReport } from './protocol.ts';
-import { newSessions } from './sessions.ts';
+import { newSessions, openStream } from './sessions.ts';
 
 /** Streams on which neither side has anything to say but the gateway's pings. */
 export interface IdleStreams {
@@ -13,9 +13,9 @@ export async function holdIdleStreams({ api, push, streams }: IdleOrder): Promis
     sessions.map((session, index) => openStream(push, session, index % 2 === 0 ? 'header' : 'subprotocol')),
   );
   const since = performance.now();
-  const ends = new Map<OpenStream, string>();
+  const ends = new Map<StreamClient, string>();
   for (const stream of open) {
-    void stream.ended.then(({ code, reason, at }) =>
+    void stream.closed.then(({ code, reason, at }) =>
       ends.set(stream, `${code} ${reason} after ${((at - since) / 1_000).toFixed(0)} s`),
     );
   }

@@ -1,5 +1,5 @@
-import type { Agent } from 'node:http';
-import { type AskError, ask, keepConnection, type Question } from './ask.ts';
+import { type Agent, keepConnections } from '../../../support/http-client.ts';
+import { type AskError, ask, type Question } from './ask.ts';
 import type { LoadOrder, LoadReport } from './protocol.ts';
 import { bearer, newSessions, password, type Session } from './sessions.ts';
 
@@ -36,7 +36,7 @@ const loginEvery = 20;
  */
 export async function startLoad({ api, perSecond, users: count }: LoadOrder): Promise<Load> {
   const users = (await newSessions(api, count)).map(
-    (session): User => ({ session, kept: keepConnection(api), line: Promise.resolve() }),
+    (session): User => ({ session, kept: keepConnections({ maxSockets: 1 }, api), line: Promise.resolve() }),
   );
   let figures = newFigures();
   let sent = 0;

@@ -1,13 +1,13 @@
+import type { StreamClient } from '../../../support/push-client.ts';
 import { ask } from './ask.ts';
-import { type OpenStream, openStream } from './open-stream.ts';
 import type { AcrossOrder, AcrossReport } from './protocol.ts';
-import { bearer, newSessions, type Session } from './sessions.ts';
+import { bearer, newSessions, openStream, type Session } from './sessions.ts';
 
 interface Place {
   readonly api: string;
   readonly gateway: string;
   readonly session: Session;
-  readonly stream: OpenStream;
+  readonly stream: StreamClient;
 }
 
 /**
@@ -27,7 +27,7 @@ export async function logOutAcross({ apis, gateways, each }: AcrossOrder): Promi
   for (const [index, place] of places.entries()) {
     const report = reports[index % pairs.length] as (typeof reports)[number];
     report.closeMs.push(await logOut(place));
-    const { code, reason } = await place.stream.ended;
+    const { code, reason } = await place.stream.closed;
     report.ends.push(`${code} ${reason}`);
     report.strays += places.slice(index + 1).filter(({ stream }) => !stream.isOpen()).length;
   }
@@ -38,5 +38,5 @@ async function logOut({ api, session, stream }: Place): Promise<number> {
   const start = performance.now();
   const { status } = await ask({ url: `${api}/api/v1/auth/logout`, headers: bearer(session), body: session });
   if (status !== 200) throw new Error(`the logout was answered ${status}`);
-  return (await stream.ended).at - start;
+  return (await stream.closed).at - start;
 }

@@ -1,6 +1,5 @@
-import { openStream, type StreamCredentials } from './open-stream.ts';
 import type { CloseReport, TokenEndsOrder } from './protocol.ts';
-import { logIn, register } from './sessions.ts';
+import { logIn, openStream, register, type StreamCredentials } from './sessions.ts';
 
 /**
  * Opens a stream by each part of the handshake that may carry the token, never renews the token, and reports how the
@@ -10,8 +9,8 @@ export function outliveTokens({ api, push }: TokenEndsOrder): Promise<CloseRepor
   async function end(by: StreamCredentials): Promise<CloseReport> {
     const { email } = await register(api);
     const start = performance.now();
-    const { ended } = await openStream(push, await logIn(api, email), by);
-    const { code, reason, at } = await ended;
+    const { closed } = await openStream(push, await logIn(api, email), by);
+    const { code, reason, at } = await closed;
     return { way: `token by ${by}`, end: `${code} ${reason}`, ms: at - start };
   }
   return Promise.all([end('header'), end('subprotocol')]);

@@ -1,4 +1,4 @@
-import type { StreamCredentials } from './open-stream.ts';
+import type { StreamCredentials } from './sessions.ts';
 
 /** Requests of the test to the agent, and their answers: one JSON object per line, over stdin and stdout. */
 export interface AgentCalls {

@@ -1,3 +1,4 @@
+import { openGreeted, type StreamClient } from '../../../support/push-client.ts';
 import { ask, type Question, type Reply } from './ask.ts';
 
 export const password = 'correct horse battery staple';
@@ -47,4 +48,18 @@ export async function newSessions(api: string, count: number): Promise<Session[]
     sessions.push(...(await Promise.all(batch)));
   }
   return sessions;
+}
+
+/** Part of the handshake that carries the access token. */
+export type StreamCredentials = 'header' | 'subprotocol';
+
+/** Opens a push stream once and waits for `hello`; throws if the handshake is refused or fails. */
+export function openStream(
+  push: string,
+  { session_id, access_token: token }: Session,
+  by: StreamCredentials = 'header',
+): Promise<StreamClient> {
+  const url = `${push.replace(/^http/, 'ws')}/ws/push-stream/${session_id}`;
+  const credentials = by === 'header' ? { token } : { subprotocols: ['bearer', token] };
+  return openGreeted(url, { ...credentials, handshakeTimeout: 10_000 }, 0);
 }

@@ -1,7 +1,7 @@
+import type { StreamClient } from '../../../support/push-client.ts';
 import { ask } from './ask.ts';
-import { type OpenStream, openStream, type StreamCredentials } from './open-stream.ts';
 import type { CloseReport, ClosesOrder } from './protocol.ts';
-import { bearer, expectStatus, logIn, register, type Session } from './sessions.ts';
+import { bearer, expectStatus, logIn, openStream, register, type Session, type StreamCredentials } from './sessions.ts';
 
 /**
  * Ends a stream in each way that an app can bring about, and reports how each end arrives. Without the client of apps,
@@ -11,12 +11,12 @@ export async function walkCloses({ api, push, by }: ClosesOrder): Promise<CloseR
   const { email } = await register(api);
   const invite = await inviteOfAnother(api);
 
-  async function end(way: string, act: (session: Session, stream: OpenStream) => Promise<unknown>) {
+  async function end(way: string, act: (session: Session, stream: StreamClient) => Promise<unknown>) {
     const session = await logIn(api, email);
     const stream = await openStream(push, session, by);
     const start = performance.now();
     await act(session, stream);
-    const { code, reason, at } = await stream.ended;
+    const { code, reason, at } = await stream.closed;
     return { way, end: `${code} ${reason}`, ms: at - start };
   }
 

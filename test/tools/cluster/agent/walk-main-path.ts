@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ask } from './ask.ts';
-import { openStream } from './open-stream.ts';
 import type { MainPathReport } from './protocol.ts';
-import { bearer, logIn, register } from './sessions.ts';
+import { bearer, logIn, openStream, register } from './sessions.ts';
 
 /** Address at which the receiver in this pod reports arrivals. */
 const arrivals = 'http://127.0.0.1:8090/arrivals';
@@ -28,7 +27,7 @@ export async function walkMainPath({ api, push }: { api: string; push: string })
   const beforeLogout = performance.now();
   const { status, ms: logoutMs } = await ask(logout);
   if (status !== 200) throw new Error(`the logout was answered ${status}`);
-  const { code, reason, at } = await stream.ended;
+  const { code, reason, at } = await stream.closed;
   const again = (await ask(logout)).status;
   const eventMs = event.at - registeredAt;
   return {

@@ -1,9 +1,9 @@
 import { strict as assert } from 'node:assert';
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import { networkOf } from '@auth-account/lifecycle';
 import { waitUntil } from '@auth-account/local-stack';
-import type { StreamCredentials } from '../agent/open-stream.ts';
+import { openSocket } from '../../../support/raw-connection.ts';
+import type { StreamCredentials } from '../agent/sessions.ts';
 import type { AgentClient } from '../agent-client.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Kubernetes } from '../kubernetes.ts';
@@ -191,7 +191,7 @@ function upgradeAs(requestId: string) {
 
 /** Returns the network of this machine as the proxy sees it, in the form of the audit log. */
 async function ownNetwork(address: string): Promise<string> {
-  const socket = connect({ host: address, port: 443 });
+  const socket = openSocket(443, { host: address });
   await once(socket, 'connect');
   const { localAddress } = socket;
   socket.destroy();

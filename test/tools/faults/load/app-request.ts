@@ -1,4 +1,4 @@
-import { Agent, request as httpRequest } from 'node:http';
+import { type Answer, keepConnections, send } from '../../../support/http-client.ts';
 
 /** An answer that came. */
 export interface Reply {
@@ -25,46 +25,28 @@ export interface SendOptions {
   readonly timeoutMs: number;
 }
 
-const agent = new Agent({ keepAlive: true, maxSockets: 500 });
+const agent = keepConnections({ maxSockets: 500 });
 
 /** Sends it as an app does, over kept connections. Undefined if no complete answer came. */
 export function sendFromApp(
   request: AppRequest,
   { port, requestId, timeoutMs }: SendOptions,
 ): Promise<Reply | undefined> {
-  const { method, path, body, accessToken, idempotencyKey } = request;
-  const payload = method === 'POST' ? JSON.stringify(body ?? {}) : undefined;
+  const { method, path, body = {}, accessToken, idempotencyKey } = request;
   const headers = {
     'Content-Type': 'application/json',
     'X-Request-ID': requestId,
-    ...(payload === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(payload)) }),
     ...(accessToken === undefined ? {} : { Authorization: `Bearer ${accessToken}` }),
     ...(idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey }),
   };
-  return new Promise((resolve) => {
-    const req = httpRequest({ host: '127.0.0.1', port, method, path, headers, agent }, (res) => {
-      const chunks: Buffer[] = [];
-      res.on('data', (chunk: Buffer) => chunks.push(chunk));
-      res.on('error', () => resolve(undefined));
-      res.on('end', () => resolve(res.complete ? parse(res.statusCode ?? 0, Buffer.concat(chunks)) : undefined));
-    });
-    const timer = setTimeout(() => req.destroy(), timeoutMs);
-    req.on('error', () => resolve(undefined));
-    req.on('close', () => {
-      clearTimeout(timer);
-      resolve(undefined);
-    });
-    req.end(payload);
-  });
+  const sent = { method, path, headers, agent, signal: AbortSignal.timeout(timeoutMs) };
+  return send(`http://127.0.0.1:${port}`, method === 'POST' ? { ...sent, body } : sent).then(replyOf, () => undefined);
 }
 
-function parse(status: number, body: Buffer): Reply | undefined {
-  try {
-    const { error_code: code, data = {}, details = {} } = JSON.parse(body.toString('utf8'));
-    return { status, code, data, details };
-  } catch {
-    return undefined; // interrupted on its way
-  }
+function replyOf({ status, json }: Answer): Reply | undefined {
+  if (json === undefined) return undefined;
+  const { error_code: code, data = {}, details = {} } = json;
+  return { status, code, data, details };
 }
 
 /** Closes the kept connections. */

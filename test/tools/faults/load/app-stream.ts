@@ -1,5 +1,5 @@
 import type { ServerFrame } from '@auth-account/contracts';
-import { WebSocket } from 'ws';
+import { dial } from '../../../support/push-client.ts';
 
 /** An app's push stream, open and with its hello received. */
 export interface AppStream {
@@ -24,9 +24,8 @@ export interface StreamOptions {
 export function openAppStream(options: StreamOptions): Promise<AppStream | number | undefined> {
   const { port, path, accessToken, requestId, timeoutMs, onFrame, onClose } = options;
   return new Promise((resolve) => {
-    const socket = new WebSocket(`ws://127.0.0.1:${port}${path}`, {
-      headers: { Authorization: `Bearer ${accessToken}`, 'X-Request-ID': requestId },
-    });
+    const headers = { 'X-Request-ID': requestId };
+    const socket = dial(`ws://127.0.0.1:${port}${path}`, { token: accessToken, headers });
     let isGreeted = false;
     const timer = setTimeout(() => socket.terminate(), timeoutMs);
     socket.on('unexpected-response', (request, response) => {
@@ -42,7 +41,7 @@ export function openAppStream(options: StreamOptions): Promise<AppStream | numbe
       }
       isGreeted = true;
       clearTimeout(timer);
-      resolve({ isOpen: () => socket.readyState === WebSocket.OPEN, terminate: () => socket.terminate() });
+      resolve({ isOpen: () => socket.readyState === socket.OPEN, terminate: () => socket.terminate() });
     });
     socket.on('error', () => undefined); // its close event follows
     socket.on('close', (code) => {

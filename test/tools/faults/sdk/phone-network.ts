@@ -1,5 +1,7 @@
 import type { Platform } from '@auth-account/client';
-import { WebSocket } from 'ws';
+import type { WebSocket } from 'ws';
+import { meet } from '../../../support/app-network.ts';
+import { platformSocket } from '../../../support/push-client.ts';
 import { anyOf } from '../load/app.ts';
 import type { Secrets } from './secrets.ts';
 import { createSwitch, type Switch } from './switch.ts';
@@ -32,27 +34,24 @@ export function createPhoneNetwork({ apiPorts, gatewayPorts, random, secrets }: 
     for (const socket of sockets) socket.terminate();
   }
 
-  class AnyGateway extends WebSocket {
-    constructor(url: string, protocols: string[]) {
-      super(`ws://127.0.0.1:${anyOf(random, gatewayPorts)}${new URL(url).pathname}`, protocols);
-      for (const token of protocols.slice(1)) secrets.add(token);
-      sockets.add(this);
-      this.once('close', () => sockets.delete(this));
-    }
-  }
-
+  const anyGateway = (url: string) => `ws://127.0.0.1:${anyOf(random, gatewayPorts)}${new URL(url).pathname}`;
   const network = createSwitch((isOn) => isOn || cut());
   return {
     ...network,
     cut,
     refreshes: () => refreshes,
-    WebSocket: AnyGateway as unknown as NonNullable<Platform['WebSocket']>,
-    async fetch(url, init = {}) {
+    WebSocket: platformSocket(anyGateway, (socket, protocols) => {
+      for (const token of protocols.slice(1)) secrets.add(token);
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+    }),
+    async fetch(asked, init = {}) {
       secrets.noteRequest(init);
       if (!network.isOn()) throw new TypeError('no network');
-      const { pathname } = new URL(url);
+      const { pathname } = new URL(asked);
       const signal = AbortSignal.any([requests.signal, ...(init.signal ? [init.signal] : [])]);
-      const response = await fetch(`http://127.0.0.1:${anyOf(random, apiPorts)}${pathname}`, { ...init, signal });
+      const url = `http://127.0.0.1:${anyOf(random, apiPorts)}${pathname}`;
+      const response = await meet('passes', url, { ...init, signal });
       if (response.ok && pathname.endsWith('/refresh')) refreshes += 1;
       return response;
     },

@@ -1,0 +1,178 @@
+import type { StreamSocket } from '@auth-account/client';
+
+/** What becomes of one request. */
+export type Fate =
+  | 'passes'
+  | 'request_lost'
+  | 'answer_lost'
+  | 'sent_twice'
+  | 'captive_portal'
+  | 'foreign_401'
+  | 'unavailable'
+  | 'no_pod_left'
+  | 'throttled'
+  | 'hangs'
+  | 'answer_held';
+
+/** The way between an app and the services: real requests, each with a fate of its own. */
+export interface LossyNetwork {
+  readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
+  /** Fates of the next requests whose address contains the text; then they pass again. */
+  plan(part: string, ...fates: readonly Fate[]): void;
+  /** Drops what is planned. */
+  mend(): void;
+  /** Delivers the answers that were held back, also to whoever has given up. */
+  release(): void;
+  /** Number of answers that are held back. */
+  held(): number;
+  /** While false, no request gets through. */
+  isOnline: boolean;
+  /** Every request that the app has sent. */
+  readonly sent: readonly SentCall[];
+  /** Those whose path contains the text. */
+  to(part: string): readonly SentCall[];
+}
+
+export interface SentCall {
+  readonly path: string;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+/**
+ * Sends a request by the platform's own `fetch`, as an app does, and lets it meet its fate. `hold` waits with an answer
+ * until it may be delivered.
+ */
+export async function meet(
+  fate: Fate,
+  url: string,
+  init: RequestInit = {},
+  hold: () => Promise<void> = async () => undefined,
+): Promise<Response> {
+  const html = { headers: { 'Content-Type': 'text/html' } };
+  switch (fate) {
+    case 'passes':
+      return fetch(url, init);
+    case 'request_lost':
+      throw new TypeError('network request failed');
+    case 'answer_lost':
+      await (await fetch(url, { ...init, signal: null })).text();
+      throw new TypeError('network request failed');
+    case 'sent_twice': {
+      const answer = await fetch(url, { ...init, signal: null });
+      await (await fetch(url, { ...init, signal: null })).text();
+      return answer;
+    }
+    case 'captive_portal':
+      return new Response('<html>Log in to the hotel</html>', { status: 200, ...html });
+    case 'foreign_401':
+      return new Response('<html>Log in to the hotel</html>', { status: 401, ...html });
+    case 'unavailable':
+      return new Response('upstream connect error', { status: 503 });
+    case 'no_pod_left':
+      // As Traefik answers, unless it may have services without pods.
+      return new Response('404 page not found\n', { status: 404 });
+    case 'throttled':
+      return new Response('{}', { status: 429, headers: { 'Retry-After': '1' } });
+    case 'hangs':
+      return new Promise((_, reject) =>
+        init.signal?.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError'))),
+      );
+    case 'answer_held': {
+      const answer = await fetch(url, { ...init, signal: null });
+      await hold();
+      return answer;
+    }
+  }
+}
+
+export function createLossyNetwork(): LossyNetwork {
+  const planned: { readonly part: string; readonly fate: Fate }[] = [];
+  const sent: SentCall[] = [];
+  const held: (() => void)[] = [];
+
+  function nextFate(url: string): Fate {
+    const found = planned.findIndex(({ part }) => url.includes(part));
+    return found < 0 ? 'passes' : (planned.splice(found, 1)[0]?.fate ?? 'passes');
+  }
+
+  const network: LossyNetwork & { isOnline: boolean } = {
+    isOnline: true,
+    sent,
+    to: (part) => sent.filter(({ path }) => path.includes(part)),
+    plan: (part, ...fates) => planned.push(...fates.map((fate) => ({ part, fate }))),
+    mend: () => void planned.splice(0),
+    held: () => held.length,
+    release() {
+      for (const deliver of held.splice(0)) deliver();
+    },
+    async fetch(url, init = {}) {
+      if (!network.isOnline) throw new TypeError('network request failed');
+      sent.push({ path: new URL(url).pathname, headers: new Headers(init.headers), body: String(init.body ?? '') });
+      return meet(nextFate(url), url, init, () => new Promise((resolve) => held.push(resolve)));
+    },
+  };
+  return network;
+}
+
+/** What happened on an app's streams, in order: `open`, `sent auth`, `closed 4004`, `left`. */
+export interface RecordedSockets {
+  readonly WebSocket: new (url: string, protocols: string[]) => StreamSocket;
+  readonly steps: string[];
+  /** Streams that are connected or connecting. */
+  live(): number;
+  /** `pong` frames that came. */
+  pongs(): number;
+  /** While true, every handshake fails. */
+  isRefused: boolean;
+  /** Where a load balancer leads from now on: `ws://…`. */
+  base: string | undefined;
+  /** Ends every stream as a lost connection does. */
+  cut(): void;
+}
+
+/** Node's own WebSocket, whose steps are recorded. */
+export function recordSockets(): RecordedSockets {
+  const steps: string[] = [];
+  const live = new Set<WebSocket>();
+  let pongs = 0;
+  const recorded: RecordedSockets = {
+    steps,
+    pongs: () => pongs,
+    live: () => live.size,
+    isRefused: false,
+    base: undefined,
+    cut() {
+      for (const socket of live) {
+        const { onclose } = socket as unknown as StreamSocket;
+        WebSocket.prototype.close.call(socket);
+        live.delete(socket);
+        onclose?.({ code: 1006, reason: '' });
+      }
+    },
+    WebSocket: class extends WebSocket {
+      constructor(url: string, protocols: string[]) {
+        const path = new URL(url).pathname;
+        const target = recorded.base === undefined ? url : `${recorded.base}${path}`;
+        super(recorded.isRefused ? target.replace('/ws/push-stream/', '/ws/nowhere/') : target, protocols);
+        live.add(this);
+        this.addEventListener('open', () => steps.push('open'));
+        this.addEventListener('message', ({ data }) => {
+          if (JSON.parse(data).type === 'pong') pongs += 1;
+        });
+        this.addEventListener('close', ({ code }) => {
+          if (live.delete(this)) steps.push(`closed ${code}`);
+        });
+      }
+      override send(data: string): void {
+        steps.push(`sent ${JSON.parse(data).type}`);
+        super.send(data);
+      }
+      override close(code?: number): void {
+        if (live.delete(this)) steps.push('left');
+        super.close(code);
+      }
+    } as unknown as RecordedSockets['WebSocket'],
+  };
+  return recorded;
+}
