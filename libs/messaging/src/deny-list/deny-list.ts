@@ -1,9 +1,13 @@
-import { randomUUID } from 'node:crypto';
 import { type CloseReason, closeCodes } from '@auth-account/contracts';
-import { publish, publishCommandOf, type RedisClient, type RedisKeys } from '@auth-account/redis';
-import { createDenyListReader, parseDenyListValue } from '@auth-account/redis/deny-list-reader';
+import type { RedisClient, RedisKeys } from '@auth-account/redis';
+import {
+  createDenyListReader,
+  type DenyListValue,
+  overlapMs,
+  parseDenyListValue,
+} from '@auth-account/redis/deny-list-reader';
+import { createDenyListWriter, type WrittenDenial } from '@auth-account/redis/deny-list-writer';
 import { encodeCommand } from '../push/commands.ts';
-import { beginScript, completeScript, denyAndCloseScript } from './deny-list-scripts.ts';
 
 /**
  * Content of an entry: the session is revoked (and the way in which its stream closes), or the smallest `ver` that is
@@ -75,17 +79,6 @@ export interface DenyListRebuild {
   complete(): Promise<boolean>;
 }
 
-/** Milliseconds after which a rebuild that never completed is forgotten. */
-const rebuildLimitMs = 10 * 60_000;
-
-type Script = (keyCount: number, ...args: (string | number)[]) => Promise<number>;
-
-/**
- * Milliseconds by which `recent` reads further back: more entries of the same moment may follow a reading. A clock that
- * is set back by no more than this hides nothing either.
- */
-export const overlapMs = 1_000;
-
 /**
  * Returns for how many milliseconds an entry is needed: the longest life of a token that any process accepts, leeway,
  * the stream's grace and a margin.
@@ -104,12 +97,8 @@ export function createDenyList(
   lifetimeMs: number,
   takesWrites = async () => true,
 ): DenyList {
-  redis.defineCommand('denyAndClose', { lua: denyAndCloseScript });
-  redis.defineCommand('beginDenyList', { lua: beginScript });
-  redis.defineCommand('completeDenyList', { lua: completeScript });
-  const scripts = redis as unknown as Record<'denyAndClose' | 'beginDenyList' | 'completeDenyList', Script>;
-  const publishCommand = publishCommandOf(redis);
   const reader = createDenyListReader(redis, keys);
+  const writer = createDenyListWriter(redis, keys, lifetimeMs);
 
   async function ask<T>(work: () => Promise<T | undefined>): Promise<T> {
     const answer = await work().catch((error: unknown) => {
@@ -119,61 +108,32 @@ export function createDenyList(
     return answer;
   }
 
-  /** A full Redis still removes and publishes: nobody takes the list for complete any more, and streams close. */
-  async function distrust(entries: readonly DenyEntry[]): Promise<void> {
-    const commands = entries.flatMap((entry) => [
-      closeCommand(entry.sessionId, entry),
-      ...(entry.alsoClose === undefined ? [] : closeOther(entry.alsoClose, entry)),
-    ]);
-    const closing = commands.map((command) => publish(redis, keys.commands, command));
-    await Promise.all([redis.del(keys.denyListComplete), ...closing]);
-  }
-
   return {
     async denyAndClose(entries) {
       if (entries.length === 0) return;
-      const names = [keys.revocations, ...entries.map(({ sessionId }) => keys.denied(sessionId))];
-      const values = entries.flatMap((entry) => [
-        entry.sessionId,
-        encodeDenial(entry.denial),
-        closeCommand(entry.sessionId, entry),
-      ]);
       const others = entries.flatMap((entry) =>
         entry.alsoClose === undefined ? [] : closeOther(entry.alsoClose, entry),
       );
-      const args = [publishCommand, keys.commands, lifetimeMs, ...values, ...others];
-      try {
-        await scripts.denyAndClose(names.length, ...names, ...args);
-      } catch (error) {
-        if (isFull(error)) await distrust(entries);
-        throw error;
-      }
+      await writer.deny(entries.map(toWritten), others);
     },
     async find(sessionIds) {
       const values = await ask(async () => {
         const [found, isWritable] = await Promise.all([reader.find(sessionIds), takesWrites()]);
         return isWritable ? found : undefined;
       });
-      return values.map(parseDenial);
+      return values.map((value) => toDenial(parseDenyListValue(value)));
     },
     async peek(sessionIds) {
-      return sessionIds.length === 0 ? [] : (await redis.mget(...sessionIds.map(keys.denied))).map(parseDenial);
+      return (await writer.peek(sessionIds)).map(toDenial);
     },
     recent: (since) => ask(() => reader.recent(since - overlapMs)),
     async isComplete() {
       return (await reader.find([])) !== undefined;
     },
     async beginRebuild() {
-      const mark = keys.denyListRebuild(randomUUID());
-      await scripts.beginDenyList(1, mark, rebuildLimitMs);
-      return { complete: async () => (await scripts.completeDenyList(2, mark, keys.denyListComplete)) === 1 };
+      return { complete: await writer.beginRebuild() };
     },
   };
-}
-
-/** Returns true if Redis refused to write because its memory is full (`noeviction`). */
-function isFull(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('OOM ');
 }
 
 type Cause = Pick<DenyEntry, 'denial' | 'requestId' | 'decidedAt'>;
@@ -192,13 +152,14 @@ function closeOther(sessionId: string, cause: Cause): string {
   return closeCommand(sessionId, { ...cause, denial: { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' } });
 }
 
-function encodeDenial(denial: Denial): string {
-  return denial.kind === 'revoked' ? `none:${denial.reason}` : String(denial.ver);
+function toWritten(entry: DenyEntry): WrittenDenial {
+  const { sessionId, denial } = entry;
+  const value = denial.kind === 'revoked' ? ({ kind: 'revoked', word: denial.reason } as const) : denial;
+  return { sessionId, value, command: closeCommand(sessionId, entry) };
 }
 
-function parseDenial(value: string | null): Denial | undefined {
-  const read = parseDenyListValue(value);
-  return read?.kind === 'revoked' ? { kind: 'revoked', reason: closeReasonIn(read.word) } : read;
+function toDenial(value: DenyListValue | undefined): Denial | undefined {
+  return value?.kind === 'revoked' ? { kind: 'revoked', reason: closeReasonIn(value.word) } : value;
 }
 
 /** A newer api may write a reason for which this gateway has no close code. The session has ended all the same. */

@@ -1,4 +1,5 @@
-import { closeReasonOf, type DenyList, DenyListUnavailable, overlapMs } from '@auth-account/messaging/deny-list';
+import { closeReasonOf, type DenyList, DenyListUnavailable } from '@auth-account/messaging/deny-list';
+import { overlapMs } from '@auth-account/redis/deny-list-reader';
 import type { Logger } from '@auth-account/telemetry';
 import type { PushMetrics } from '../runtime/metrics.ts';
 import type { ConnectionRegistry } from '../streams/connection-registry.ts';

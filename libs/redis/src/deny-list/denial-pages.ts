@@ -1,4 +1,4 @@
-import { type DenialPage, type DenyListReader, parseDenyListValue } from './deny-list-reader.ts';
+import { type DenialPage, type DenyListReader, overlapMs, parseDenyListValue } from './deny-list-reader.ts';
 
 /** A session whose tokens are refused. */
 export interface Denied {
@@ -30,9 +30,6 @@ export interface DeniedPage<Cursor = DenialCursor> {
  * leaves nothing out. Returns undefined if the list is not known to be complete.
  */
 export type ReadDenialPage = (cursor: DenialCursor | undefined) => Promise<DeniedPage | undefined>;
-
-/** Milliseconds: further denials of the same moment may follow an answer. */
-const overlapMs = 1_000;
 
 /** Values in one command: a script of Redis can return some 8,000, and others wait meanwhile. */
 const valuesAtOnce = 1_000;

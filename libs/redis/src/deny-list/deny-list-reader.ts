@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
-import { isCluster, isReplicated, type RedisClient } from './redis-client.ts';
-import type { RedisKeys } from './redis-keys.ts';
-import { createServerIdentity } from './server-identity.ts';
+import { isCluster, isReplicated, type RedisClient } from '../redis-client.ts';
+import type { RedisKeys } from '../redis-keys.ts';
+import { createServerIdentity } from '../server-identity.ts';
 
 /** Content of an entry: the session is revoked (and the word of the reason), or the smallest `ver` that is still good. */
 export type DenyListValue =
@@ -25,6 +25,12 @@ export interface DenyListReader {
   /** As `recent`, at most `limit` of them: the earliest. */
   page(since: number, limit: number): Promise<DenialPage | undefined>;
 }
+
+/**
+ * Milliseconds by which a reader reads further back than its last answer: more denials of the same moment may follow. A
+ * clock that is set back by no more than this hides nothing either.
+ */
+export const overlapMs = 1_000;
 
 type Time = [seconds: string, microseconds: string];
 
