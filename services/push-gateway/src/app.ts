@@ -7,8 +7,7 @@ import {
   us_socket_local_port,
 } from 'uWebSockets.js';
 import { AppError } from '@auth-account/errors';
-import { readRequestHead } from './handshake/handshake.ts';
-import { sendError } from './handshake/send-error.ts';
+import { readRequestHead, sendError } from './handshake/handshake.ts';
 import type { createUpgrade } from './handshake/upgrade.ts';
 import { type Connection, maxBackpressureBytes } from './streams/connection.ts';
 import type { SocketData, SocketOpener } from './streams/open-socket.ts';

@@ -6,7 +6,7 @@ import { ProbeFailure } from './step-log.ts';
 import { type Patience, within } from './within.ts';
 
 /** Where the probe reads the mails to its own addresses. */
-export interface MailboxAddress {
+export interface MailboxAccess {
   readonly url: string;
   /** Bearer token, if the mailbox asks for one. */
   readonly token: string | undefined;
@@ -28,7 +28,7 @@ const answerLimit = 4 * 1_024 * 1_024;
 const codes = /(?<![0-9])[0-9]{8}(?![0-9])/g;
 
 /** Opens the mailbox. Its failures name neither mails nor the token. */
-export function openMailbox({ url, token }: MailboxAddress, patience: Patience): Mailbox {
+export function openMailbox({ url, token }: MailboxAccess, patience: Patience): Mailbox {
   const dispatcher = new Agent({ maxResponseSize: answerLimit });
   const seen = new Set<string>();
   const headers = {

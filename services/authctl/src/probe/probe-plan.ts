@@ -1,5 +1,5 @@
 import { CommandError, exitCodes } from '../cli/command-error.ts';
-import type { MailboxAddress } from './mailbox.ts';
+import type { MailboxAccess } from './mailbox.ts';
 import type { ProbeConfig } from './probe-config.ts';
 
 /** Options of a probe on the command line; times are in milliseconds. */
@@ -21,7 +21,7 @@ export interface Credentials {
 }
 
 /** Plan of the path through a mailbox. */
-export interface MailPlan extends MailboxAddress {
+export interface MailPlan extends MailboxAccess {
   /** Milliseconds from the start of one run with mails to that of the next. */
   readonly everyMs: number;
   /** Limit in milliseconds for the arrival of a mail. */

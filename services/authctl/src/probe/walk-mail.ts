@@ -1,6 +1,6 @@
 import { routes } from '@auth-account/contracts';
 import type { ApiClient } from './api-client.ts';
-import { type MailboxAddress, openMailbox } from './mailbox.ts';
+import { type MailboxAccess, openMailbox } from './mailbox.ts';
 import { newPassword } from './probe-accounts.ts';
 import type { Credentials } from './probe-plan.ts';
 import type { TakeStep } from './step-log.ts';
@@ -8,7 +8,7 @@ import type { Patience } from './within.ts';
 
 export interface MailWalk {
   readonly api: ApiClient;
-  readonly mailbox: MailboxAddress;
+  readonly mailbox: MailboxAccess;
   readonly credentials: Credentials;
   readonly deviceId: string;
   readonly take: TakeStep;
@@ -22,7 +22,7 @@ export interface MailWalk {
  */
 export async function walkMail({
   api,
-  mailbox: address,
+  mailbox: access,
   credentials,
   deviceId,
   take,
@@ -30,7 +30,7 @@ export async function walkMail({
 }: MailWalk): Promise<void> {
   const { email } = credentials;
   const device = { device_id: deviceId };
-  const mailbox = openMailbox(address, patience);
+  const mailbox = openMailbox(access, patience);
   try {
     const { challenge_id } = await take('reset', () => ask(api, routes.requestPasswordReset, { email, ...device }));
     const code = await take('reset_mail', () => mailbox.nextCode(email));

@@ -11,7 +11,7 @@ export interface RefusedAuthorization {
   /** Of a genuine token; of a frame, of the stream that it came on. */
   readonly session_id?: string | undefined;
   /** The handshake; absent if a frame was refused. */
-  readonly handshake?: { readonly requestId: string; readonly address: string | undefined };
+  readonly handshake?: { readonly requestId: string; readonly network: string | undefined };
 }
 
 export interface AuditRefusalDeps {
@@ -35,7 +35,7 @@ export function createAuditRefusal({ sampler, metrics }: AuditRefusalDeps): Audi
       sampler.write({ kind: `${event} ${code} frame`, fields });
       return;
     }
-    const network = loggedNetwork(handshake.address);
+    const network = loggedNetwork(handshake.network);
     sampler.write({
       kind: `${event} ${code}`,
       // Common, and from everywhere: apps that were asleep.

@@ -1,7 +1,8 @@
-import type { HttpRequest } from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { randomUUID } from 'node:crypto';
+import { STATUS_CODES } from 'node:http';
 import { requestIdPattern } from '@auth-account/contracts';
-import { AppError, type Locale, negotiateLocale } from '@auth-account/errors';
+import { type AppError as AnyAppError, AppError, type Locale, negotiateLocale, toHttp } from '@auth-account/errors';
 import { readBearer } from '@auth-account/verifier/access-token';
 
 /** The part of a request that is needed later: uWebSockets.js reuses the request itself after the first `await`. */
@@ -20,7 +21,7 @@ export interface Handshake extends RequestHead {
   readonly authorization: string | undefined;
   /** Offered subprotocols, in order. */
   readonly subprotocols: readonly string[];
-  /** Addresses in `X-Forwarded-For`, in order. */
+  /** Networks in `X-Forwarded-For`, in order. */
   readonly forwardedFor: readonly string[];
   readonly origin: string | undefined;
   readonly host: string | undefined;
@@ -92,4 +93,33 @@ export function readCredentials({ authorization, subprotocols }: Handshake): Cre
   const token = authorization === undefined && inProtocol !== undefined ? inProtocol : readBearer(authorization);
   if (inProtocol !== undefined && inProtocol !== token) throw new AppError('IAD_JWT_ACCESS_INVALID');
   return { token, subprotocol };
+}
+
+/**
+ * Returns the network of the client. `trustedProxyHops` of the hops are our own proxies: the gateway's peer first, then
+ * the entries of `X-Forwarded-For` from the right. The client is the hop before these, or the leftmost of a shorter
+ * list. The response must not have been aborted.
+ */
+export function clientNetwork(
+  res: Pick<HttpResponse, 'getRemoteAddressAsText'>,
+  { forwardedFor }: Pick<Handshake, 'forwardedFor'>,
+  trustedProxyHops: number,
+): string | undefined {
+  const peer = Buffer.from(res.getRemoteAddressAsText()).toString();
+  return [...forwardedFor, peer].slice(-trustedProxyHops - 1)[0];
+}
+
+/**
+ * Answers with the contract's error body and closes the connection, which is of no further use. The response must not
+ * have been aborted.
+ */
+export function sendError(res: HttpResponse, error: AnyAppError, { requestId, locale, isHead }: RequestHead): void {
+  const { status, headers, body } = toHttp(error, { locale });
+  const text = JSON.stringify(body);
+  res.cork(() => {
+    res.writeStatus(`${status} ${STATUS_CODES[status]}`);
+    for (const [name, value] of Object.entries(headers)) res.writeHeader(name, value);
+    res.writeHeader('Content-Type', 'application/json').writeHeader('X-Request-ID', requestId);
+    res.end(isHead ? '' : text, true);
+  });
 }

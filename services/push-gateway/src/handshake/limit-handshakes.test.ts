@@ -5,9 +5,9 @@ function scene(limit = 2) {
   const clock = { ms: 1_000_000 };
   const write = jest.fn();
   const count = createLimitHandshakes({ limit, sampler: { write }, now: () => clock.ms });
-  const isLetIn = (address: string | undefined) => {
+  const isLetIn = (network: string | undefined) => {
     try {
-      count({ address, requestId: 'r' });
+      count({ network, requestId: 'r' });
       return true;
     } catch {
       return false;
@@ -22,7 +22,7 @@ test('a network has so many a minute, and learns when there are more; others go 
   expect([isLetIn('192.0.2.2'), isLetIn(undefined)]).toEqual([true, true]);
   clock.ms += 18_500;
   const refused = expect.objectContaining({ code: 'ERR-RATE-LIMITED', retryAfterSeconds: 42 });
-  expect(() => count({ address: '::ffff:192.0.2.1', requestId: 'r' })).toThrow(refused as never);
+  expect(() => count({ network: '::ffff:192.0.2.1', requestId: 'r' })).toThrow(refused as never);
   clock.ms += 41_500;
   expect(isLetIn('192.0.2.1')).toBe(true);
 });
@@ -47,7 +47,7 @@ test('a flood from very many networks takes bounded memory: the first is forgott
   expect([isLetIn('10.0.0.0'), isLetIn('192.0.2.1'), isLetIn('10.0.0.0')]).toEqual([false, true, true]);
 });
 
-test('a refusal is an event of the audit log, which has no more of the address than others', () => {
+test('a refusal is an event of the audit log, which has no more of the network than others', () => {
   const { write, isLetIn } = scene(1);
   for (let count = 0; count < 2; count += 1) isLetIn('192.0.2.1');
   const fields = { event: 'limit.exceeded', reason: 'handshake_address', request_id: 'r', address: '192.0.2.0/24' };

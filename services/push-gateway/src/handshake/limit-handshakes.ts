@@ -12,7 +12,7 @@ export interface LimitHandshakesDeps {
 }
 
 /** Counts a handshake of that client. Throws `ERR-RATE-LIMITED` with `Retry-After` if its network has had too many. */
-export type LimitHandshakes = (client: { readonly address: string | undefined; readonly requestId: string }) => void;
+export type LimitHandshakes = (client: { readonly network: string | undefined; readonly requestId: string }) => void;
 
 const windowMs = 60_000;
 const subscriberPrefix: PrefixLength = { v4: 32, v6: 64 };
@@ -30,22 +30,22 @@ const reason = 'handshake_address';
 export function createLimitHandshakes({ limit, sampler, now }: LimitHandshakesDeps): LimitHandshakes {
   const counts = new Map<string, number>();
   let ends = 0;
-  return ({ address, requestId }) => {
+  return ({ network, requestId }) => {
     const at = now();
     // The second condition is for a clock that was set back.
     if (at >= ends || at < ends - windowMs) {
       counts.clear();
       ends = at + windowMs;
     }
-    const network = networkOf(address, subscriberPrefix);
-    const count = (counts.get(network) ?? 0) + 1;
+    const subscriber = networkOf(network, subscriberPrefix);
+    const count = (counts.get(subscriber) ?? 0) + 1;
     if (count > limit) {
-      const logged = loggedNetwork(address);
+      const logged = loggedNetwork(network);
       const fields = { outcome: 'failure', event, reason, route, request_id: requestId, address: logged };
       sampler.write({ kind: `${event} ${reason}`, network: logged, fields });
       throw new AppError('ERR-RATE-LIMITED', { retryAfterSeconds: (ends - at) / 1_000 });
     }
     if (count === 1 && counts.size >= mostNetworks) counts.delete(counts.keys().next().value ?? '');
-    counts.set(network, count);
+    counts.set(subscriber, count);
   };
 }

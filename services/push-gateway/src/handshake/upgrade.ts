@@ -9,10 +9,8 @@ import type { ConnectionRegistry, PendingUpgrade } from '../streams/connection-r
 import type { SocketOpener } from '../streams/open-socket.ts';
 import type { RedisAnswer } from './ask-redis.ts';
 import type { AuditRefusal } from './audit-refusal.ts';
-import { clientAddress } from './client-address.ts';
-import { type Handshake, readCredentials, readHandshake } from './handshake.ts';
+import { type Handshake, clientNetwork, readCredentials, readHandshake, sendError } from './handshake.ts';
 import type { LimitHandshakes } from './limit-handshakes.ts';
-import { sendError } from './send-error.ts';
 
 export interface UpgradeDeps {
   readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
@@ -27,7 +25,7 @@ export interface UpgradeDeps {
   readonly metrics: Pick<PushMetrics, 'refused' | 'aborted' | 'lost'>;
   readonly auditRefusal: AuditRefusal;
   readonly limitHandshakes: LimitHandshakes;
-  /** Number of our own proxies in front: this many addresses of `X-Forwarded-For` are trusted, from the right. */
+  /** Number of our own proxies in front: this many entries of `X-Forwarded-For` are trusted, from the right. */
   readonly trustedProxyHops: number;
   readonly logger: Logger;
 }
@@ -75,10 +73,8 @@ export function createUpgrade(deps: UpgradeDeps) {
       throw new AppError('ERR-ROUTE-NOT-FOUND', { headers: { 'Sec-WebSocket-Version': '13' } });
     assertStaying();
     const { requestId } = exchange.handshake;
-    deps.limitHandshakes({
-      address: clientAddress(exchange.res, exchange.handshake, deps.trustedProxyHops),
-      requestId,
-    });
+    const network = clientNetwork(exchange.res, exchange.handshake, deps.trustedProxyHops);
+    deps.limitHandshakes({ network, requestId });
     const { token, subprotocol } = readCredentials(exchange.handshake);
     const claims = await verifyAccessToken(token);
     exchange.bearer = claims;
@@ -131,11 +127,11 @@ function refuse(
   const { code, status } = error;
   metrics.refused.inc({ code });
   const genuine = bearer ?? findExpiredClaims(error);
-  const address = clientAddress(res, handshake, trustedProxyHops);
+  const network = clientNetwork(res, handshake, trustedProxyHops);
   auditRefusal(error, {
     user_id: genuine?.user_id,
     session_id: genuine?.sid,
-    handshake: { requestId: handshake.requestId, address },
+    handshake: { requestId: handshake.requestId, network },
   });
   sendError(res, error, handshake);
   const line = { request_id: handshake.requestId, code, status };

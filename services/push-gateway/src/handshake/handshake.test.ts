@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { clientAddress } from './client-address.ts';
+import { clientNetwork } from './handshake.ts';
 
 const bytesOf = (text: string) => new TextEncoder().encode(text).buffer;
 const res = { getRemoteAddressAsText: () => bytesOf('10.0.0.1') };
@@ -10,6 +10,6 @@ test.each([
   [1, ['192.0.2.1', '203.0.113.7'], '203.0.113.7'],
   [2, ['192.0.2.1', '203.0.113.7', '10.0.0.2'], '203.0.113.7'],
   [3, ['203.0.113.7'], '203.0.113.7'],
-])('behind %s proxies of ours, with X-Forwarded-For %j, a client is at %s', (hops, forwardedFor, address) => {
-  expect(clientAddress(res, { forwardedFor }, hops)).toBe(address);
+])('behind %s proxies of ours, with X-Forwarded-For %j, a client has the network %s', (hops, forwardedFor, network) => {
+  expect(clientNetwork(res, { forwardedFor }, hops)).toBe(network);
 });
