@@ -10,7 +10,8 @@ const root = join(import.meta.dirname, '../..');
 const libraries = ['contracts', 'errors', 'messaging', 'redis'];
 
 const consumer = `
-import { RegisteredEvent, registeredTopic } from '@auth-account/contracts';
+import { RegisteredEvent } from '@auth-account/contracts';
+import { registeredChannel } from '@auth-account/contracts/events';
 import { AppError } from '@auth-account/errors';
 import { createEventConsumer } from '@auth-account/messaging';
 import { redisKeys, workerOptions } from '@auth-account/redis';
@@ -24,7 +25,7 @@ export async function start() {
   return createEventConsumer({
     connection: new Redis('redis://127.0.0.1:1', workerOptions()),
     keys: redisKeys('auth'),
-    topic: registeredTopic,
+    channel: registeredChannel,
     schema: RegisteredEvent,
     subscriber: 'kitchen',
     inbox: await openMongoInbox({ client: mongo, collection: db.collection<InboxDocument>('inbox') }),
@@ -41,11 +42,11 @@ export async function start() {
 `;
 
 const imports = `
-import { registeredTopic } from '@auth-account/contracts';
+import { registeredChannel } from '@auth-account/contracts/events';
 import { AppError } from '@auth-account/errors';
 import { createEventConsumer, subscriberQueueName } from '@auth-account/messaging';
 import { openMongoInbox } from '@auth-account/messaging/mongo-inbox';
-console.log(subscriberQueueName(registeredTopic, 'kitchen'), typeof createEventConsumer, typeof openMongoInbox);
+console.log(subscriberQueueName(registeredChannel, 'kitchen'), typeof createEventConsumer, typeof openMongoInbox);
 console.log(new AppError('ERR-INTERNAL').status);
 `;
 

@@ -1,5 +1,5 @@
-import { RegisteredEvent, registeredTopic } from '@auth-account/contracts';
-import { type AuthEvent, accountChannel, accountEvents } from '@auth-account/contracts/events';
+import { RegisteredEvent } from '@auth-account/contracts';
+import { type AuthEvent, accountChannel, accountEvents, registeredChannel } from '@auth-account/contracts/events';
 import {
   addEvent,
   type ConsumerReport,
@@ -78,8 +78,8 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
       onError: (error: Error) => errors.push(error.message),
     };
     const consumer = isOfAccounts
-      ? createEventConsumer({ ...parts, topic: accountChannel, schemas: accountEvents })
-      : createEventConsumer({ ...parts, topic: registeredTopic, schema: RegisteredEvent });
+      ? createEventConsumer({ ...parts, channel: accountChannel, schemas: accountEvents })
+      : createEventConsumer({ ...parts, channel: registeredChannel, schema: RegisteredEvent });
     open.push({ consumer, connection });
     /** Returns the errors of the consumer, and Redis's refusals to the user, also those that nobody reports. */
     const refusals = async () => [...errors, ...((await scene.admin.call('ACL', 'LOG')) as unknown[])];
@@ -166,7 +166,7 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
 
   test('consumes nothing of another subscriber', async () => {
     const others = openEventQueue(
-      subscriberQueueName(registeredTopic, 'pantry'),
+      subscriberQueueName(registeredChannel, 'pantry'),
       scene.admin,
       keys,
       consumedJobOptions,

@@ -24,7 +24,7 @@ test.concurrent(
       createEventConsumer({
         connection: scene.redis,
         keys: scene.keys,
-        topic: accountChannel,
+        channel: accountChannel,
         schemas: accountEvents,
         subscriber: kitchen.name,
         inbox: await openInbox(scene),
@@ -57,7 +57,7 @@ test.concurrent(
     const scene = closing(await openWorkerScene([{ name: 'kitchen', kind: 'queue' }]));
     const handled: string[] = [];
     const outcomes: string[] = [];
-    const parts = { connection: scene.redis, keys: scene.keys, topic: accountChannel, subscriber: 'kitchen' };
+    const parts = { connection: scene.redis, keys: scene.keys, channel: accountChannel, subscriber: 'kitchen' };
     const inbox = await openInbox(scene);
     const onReport = ({ outcome, eventId }: ConsumerReport) => void outcomes.push(`${outcome} ${eventId}`);
     const onError = () => undefined;

@@ -1,4 +1,5 @@
-import { RegisteredEvent, registeredTopic } from '@auth-account/contracts';
+import { RegisteredEvent } from '@auth-account/contracts';
+import { registeredChannel } from '@auth-account/contracts/events';
 import { type ConsumerReport, createEventConsumer, type EventConsumer, type Inbox } from '@auth-account/messaging';
 import { type InboxDocument, openMongoInbox } from '@auth-account/messaging/mongo-inbox';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
@@ -49,7 +50,7 @@ export async function startExampleConsumer(options: ExampleConsumerOptions): Pro
   return createEventConsumer({
     connection: redis,
     keys,
-    topic: registeredTopic,
+    channel: registeredChannel,
     schema: RegisteredEvent,
     subscriber,
     inbox: around.inbox?.(inbox) ?? inbox,

@@ -47,7 +47,7 @@ export interface ConsumerReport {
    * its type is not among the consumer's schemas. `expired`: it asks for a mail with a code that is no longer good.
    */
   readonly outcome: 'processed' | 'duplicate' | 'failed' | 'given_up' | 'malformed' | 'ignored' | 'expired';
-  readonly topic: string;
+  readonly channel: string;
   readonly subscriber: string;
   /** Undefined if the job has none. */
   readonly eventId: string | undefined;
@@ -62,8 +62,8 @@ interface ConsumerOptions<Event, Session> {
   readonly connection: RedisClient;
   /** `redisKeys(KEY_PREFIX)` of the authentication service. */
   readonly keys: Pick<RedisKeys, 'queuePrefix'>;
-  /** Channel, the first part of the queue's name; that of the registration event is named like its topic. */
-  readonly topic: string;
+  /** Channel, the first part of the queue's name: `registeredChannel` or `accountChannel`. */
+  readonly channel: string;
   /** Name of this consumer in EVENT_SUBSCRIBERS, with `"kind":"queue"`. */
   readonly subscriber: string;
   readonly inbox: Inbox<Session>;
@@ -79,7 +79,7 @@ interface ConsumerOptions<Event, Session> {
 
 export interface EventConsumerOptions<Schema extends Type.TSchema, Session>
   extends ConsumerOptions<Type.Static<Schema>, Session> {
-  /** Schema of the topic, from `@auth-account/contracts`. */
+  /** Schema of the only topic of the channel, from `@auth-account/contracts`. */
   readonly schema: Schema;
 }
 
@@ -110,7 +110,7 @@ const defaultPatienceMs = 10_000;
 const runRetryDelay = 500;
 
 /**
- * Consumes a topic, or the events of a channel, as a subscriber of the kind `queue` until it is closed. Processes of
+ * Consumes the events of a channel, as a subscriber of the kind `queue` until it is closed. Processes of
  * one subscriber share its events. Delivery is at least once, and not in the order of the events; the inbox makes the
  * effect happen once.
  *
@@ -119,7 +119,7 @@ const runRetryDelay = 500;
  *
  * @example
  * createEventConsumer({
- *   topic: accountChannel,
+ *   channel: accountChannel,
  *   schemas: { 'service.auth.events.deleted': DeletedEvent },
  *   handle: async (event, { session }) => forget(event.data.user_id, session),
  *   …
@@ -134,10 +134,11 @@ export function createEventConsumer<Schemas extends EventSchemas, Session>(
 export function createEventConsumer<Session>(
   options: EventConsumerOptions<Type.TSchema, Session> | ChannelConsumerOptions<EventSchemas, Session>,
 ): EventConsumer {
-  const { connection, keys, topic, subscriber, concurrency = defaultConcurrency, onError } = options;
-  const parse = 'schemas' in options ? createChannelParser(options.schemas) : createTopicParser(topic, options.schema);
+  const { connection, keys, channel, subscriber, concurrency = defaultConcurrency, onError } = options;
+  const parse =
+    'schemas' in options ? createChannelParser(options.schemas) : createTopicParser(channel, options.schema);
   const processJob = createProcessor<Session>(options as ConsumerOptions<unknown, Session>, parse);
-  const worker = new Worker<unknown, void>(subscriberQueueName(topic, subscriber), processJob, {
+  const worker = new Worker<unknown, void>(subscriberQueueName(channel, subscriber), processJob, {
     ...reliableWorkerOptions,
     connection,
     prefix: keys.queuePrefix,
@@ -160,13 +161,13 @@ export function createEventConsumer<Session>(
 }
 
 function createProcessor<Session>(options: ConsumerOptions<unknown, Session>, parse: ParseEvent) {
-  const { topic, subscriber, inbox, handle, onReport } = options;
+  const { channel, subscriber, inbox, handle, onReport } = options;
 
   // BullMQ passes the signal only to a function of three parameters.
   return async (job: Job<unknown, void>, _token: string | undefined, stop: AbortSignal | undefined): Promise<void> => {
     const attempt = job.attemptsMade + 1;
     const eventIdOfJob = job.id === undefined ? undefined : eventIdOf(job.id);
-    const about = { topic, subscriber, eventId: eventIdOfJob, requestId: undefined, attempt };
+    const about = { channel, subscriber, eventId: eventIdOfJob, requestId: undefined, attempt };
     const { event, isHandled } = parse(job.data, (error) => onReport({ ...about, outcome: 'malformed', error }));
     const { id: eventId, requestid: requestId, traceparent } = event;
     const known = { ...about, eventId, requestId };
@@ -193,7 +194,7 @@ type ParseEvent = (
   onMalformed: (error: Error) => void,
 ) => { readonly event: CloudEventEnvelope; readonly isHandled: boolean };
 
-/** Creates the parser of one topic: an event of another type is malformed. */
+/** Creates the parser of a channel that is named like its only topic: an event of another type is malformed. */
 function createTopicParser(topic: string, schema: Type.TSchema): ParseEvent {
   const validator = Compile(schema);
   return createParser((event) => {
