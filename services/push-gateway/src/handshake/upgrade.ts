@@ -9,7 +9,7 @@ import type { ConnectionRegistry, PendingUpgrade } from '../streams/connection-r
 import type { SocketOpener } from '../streams/open-socket.ts';
 import type { RedisAnswer } from './ask-redis.ts';
 import type { AuditRefusal } from './audit-refusal.ts';
-import { type Handshake, clientNetwork, readCredentials, readHandshake, sendError } from './handshake.ts';
+import { clientNetwork, type Handshake, readCredentials, readHandshake, sendError } from './handshake.ts';
 import type { LimitHandshakes } from './limit-handshakes.ts';
 
 export interface UpgradeDeps {
