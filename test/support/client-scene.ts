@@ -8,6 +8,7 @@ import {
 } from '@auth-account/client';
 import { type Account, account } from '@auth-account/client/account';
 import { type Household, household } from '@auth-account/client/household';
+import { type Sessions, sessions } from '@auth-account/client/sessions';
 import { newEmail, password } from './accounts.ts';
 import { createLossyNetwork, type LossyNetwork, type RecordedSockets, recordSockets } from './app-network.ts';
 import { startTestGateway, type TestGateway } from './gateway-scene.ts';
@@ -31,7 +32,7 @@ export function codeOf(work: Promise<unknown>): Promise<string> {
 
 /** An app: a client, its storage and its network. */
 export interface TestApp {
-  readonly client: AuthClient & Account & Household;
+  readonly client: AuthClient & Account & Household & Sessions;
   readonly storage: MemoryStorage;
   readonly network: LossyNetwork;
   readonly events: AuthEvent[];
@@ -113,7 +114,7 @@ export async function openClientScene(env: Readonly<Record<string, string>> = {}
       now: () => Date.now() + clock.wall,
       monotonic: () => performance.now() + clock.monotonic,
       timers,
-      groups: [account, household],
+      groups: [account, household, sessions],
       ...options,
     });
     clients.push(client);

@@ -1,40 +1,78 @@
 import type { Route } from '@auth-account/contracts';
-import { clientRoutes, generatedNotice } from './client-routes.ts';
+import { routes } from '@auth-account/contracts';
+import { type Schema, typeOf } from './type-of.ts';
 
-/** Operations that the core needs itself, whatever their subject. */
-const ofCore: readonly string[] = ['registerAccount', 'findAccount'];
+/** The operations that apps call. */
+export const clientRoutes: readonly Route[] = Object.values<Route>(routes).filter(({ client }) => client !== null);
 
-const tables = ['core', 'account', 'household'] as const;
-type Table = (typeof tables)[number];
-const tableOfTag: Readonly<Record<string, Table>> = { Accounts: 'account', Groups: 'household', Invites: 'household' };
-
-/** The operations as the client calls them: method, path and, with 1, the access token; a table for each group. */
+/** Operations as the client sends them. */
 export function operationsModule(): string {
-  return `${generatedNotice}
-/** Method, path, and 1 if the operation wants the access token. */
-export type Operation = readonly [method: string, path: string, wantsToken: 0 | 1];
-${tables.map(printedTable).join('')}
-export type OperationName =
-${tables.map((name) => `  | keyof typeof ${name}Operations`).join('\n')};
-export type Operations = Readonly<Partial<Record<OperationName, Operation>>>;
+  return `import type { OperationTypes } from './operation-types.ts';
+
+export type OperationName = keyof OperationTypes;
+
+${partConstants()}
+
+/** How to send an operation. \`takes\` is the sum of the parts of a request that it takes. */
+export type Operation<N extends OperationName = OperationName> = readonly [
+  name: N,
+  method: string,
+  path: string,
+  takes: number,
+];
+
+${clientRoutes.map(operationRow).join('\n')}
 `;
 }
 
-function tableOf({ operationId, tag }: Route): Table {
-  return ofCore.includes(operationId) ? 'core' : (tableOfTag[tag] ?? 'core');
+/** Parts of a request that the client adds, if the operation takes them. */
+const parts = { Token: 1, Body: 2, DeviceId: 4, IdempotencyKey: 8 } as const;
+
+function partConstants(): string {
+  return Object.entries(parts)
+    .map(([name, value]) => `export const takes${name} = ${value};`)
+    .join('\n');
 }
 
-function printedTable(table: Table): string {
-  const rows = clientRoutes
-    .filter((route) => tableOf(route) === table)
-    .map(({ operationId, method, path, auth }) => {
-      const template = path.replace(/:(\w+)/g, '{$1}');
-      const row = [`'${method.toUpperCase()}'`, `'${template}'`, auth === 'none' ? '0' : '1'];
-      return `  ${operationId}: [${row.join(', ')}],`;
-    });
-  return `
-export const ${table}Operations = {
-${rows.join('\n')}
-} as const satisfies Record<string, Operation>;
+function operationRow({ operationId, method, path, auth, body, headers }: Route): string {
+  const sum =
+    (auth === 'none' ? 0 : parts.Token) +
+    (body ? parts.Body : 0) +
+    (takesDeviceId(body) ? parts.DeviceId : 0) +
+    (headers.includes('Idempotency-Key') ? parts.IdempotencyKey : 0);
+  const row = [operationId, method.toUpperCase(), path.replace(/:(\w+)/g, '{$1}')].map((text) => `'${text}'`);
+  return `export const ${operationId}: Operation<'${operationId}'> = [${row.join(', ')}, ${sum}];`;
+}
+
+/** Returns true if the client adds the device's id to the body. */
+export function takesDeviceId(body: Schema | undefined): boolean {
+  return body?.properties?.device_id !== undefined;
+}
+
+/** Types of what each operation takes and gives, without any import. */
+export function operationTypesModule(): string {
+  const entries = clientRoutes.map((route) => {
+    const { operationId, summary, body, params, success } = route;
+    const members = [
+      ...(params ? [`    readonly params: { ${Object.keys(params).map(paramOf).join('; ')} };`] : []),
+      ...(body ? [`    readonly body: ${typeOf(body as Schema, 2)};`] : []),
+      `    readonly data: ${typeOf(dataOf(success.body as Schema, route), 2)};`,
+    ];
+    return `  /** ${summary}. */\n  readonly ${operationId}: {\n${members.join('\n')}\n  };`;
+  });
+  return `/** Parameters in the path, body and \`data\` of the success of each operation. */
+export interface OperationTypes {
+${entries.join('\n')}
+}
 `;
+}
+
+function paramOf(name: string): string {
+  return `readonly ${name}: string`;
+}
+
+function dataOf(schema: Schema, { operationId }: Route): Schema {
+  const data = schema.properties?.data;
+  if (data === undefined) throw new Error(`the success of ${operationId} has no data`);
+  return data;
 }

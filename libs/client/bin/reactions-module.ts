@@ -1,5 +1,5 @@
+import { closeCodes, closeReactions, otherCloseReaction } from '@auth-account/contracts/push/close-codes';
 import { catalogue } from '@auth-account/errors';
-import { generatedNotice } from './client-routes.ts';
 
 /** Left out of the rows: the bundle pays for every byte. */
 const usualRetry = 'never';
@@ -9,8 +9,7 @@ const alsoOwn: readonly string[] = ['PMA_TRACE_ID_MISSING'];
 
 /** Reaction and retry of every code that this service answers, and the types of all. */
 export function reactionsModule(): string {
-  return `${generatedNotice}
-import type { siblingReactions } from './sibling-reactions.ts';
+  return `import type { siblingReactions } from './sibling-reactions.ts';
 
 /** Reaction of every error code of the service, and its retry unless that is \`${usualRetry}\`. */
 export const reactions = {
@@ -34,8 +33,7 @@ export type Retry = '${usualRetry}' | Extract<Row, readonly [unknown, unknown]>[
 
 /** Reaction and retry of the other services' codes: only an app that reads them carries them. */
 export function siblingReactionsModule(): string {
-  return `${generatedNotice}
-/** Reaction of every error code of the other services of the family, and its retry unless that is \`${usualRetry}\`. */
+  return `/** Reaction of every error code of the other services of the family, and its retry unless that is \`${usualRetry}\`. */
 export const siblingReactions = {
 ${printedRows((code) => !isOwn(code))}
 } as const;
@@ -67,4 +65,17 @@ function printed(value: unknown): string {
   return `{ ${Object.entries(value)
     .map(([name, member]) => `${name}: ${printed(member)}`)
     .join(', ')} }`;
+}
+
+/** The reaction to each close code of the stream. */
+export function closeReactionsModule(): string {
+  const rows = Object.entries(closeCodes).map(
+    ([reason, code]) =>
+      `  /** ${reason} */\n  readonly ${code}: '${closeReactions[reason as keyof typeof closeReactions]}';`,
+  );
+  return `/** Reaction of an app to each close code of its stream; to every other end it is '${otherCloseReaction}'. */
+export interface CloseReactions {
+${rows.join('\n')}
+}
+`;
 }

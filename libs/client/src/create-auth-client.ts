@@ -1,12 +1,11 @@
 import { createCall } from './calls/call.ts';
 import type { ClientGroup } from './calls/client-group.ts';
-import { createDevice } from './calls/device.ts';
-import { type Credentials, createLogIn } from './calls/log-in.ts';
+import { createDeviceId } from './calls/device-id.ts';
+import { type Credentials, createLogIn, type LogInWith } from './calls/log-in.ts';
 import { createRegister, type Register } from './calls/register.ts';
 import { createServiceFetch, type ServiceFetch } from './calls/service-fetch.ts';
-import { createSessions, type Sessions } from './calls/sessions.ts';
 import { type AuthListener, type AuthState, createEvents, type SessionInfo } from './events.ts';
-import { coreOperations, type Operations } from './generated/operations.ts';
+import * as operations from './generated/operations.ts';
 import { completePlatform } from './platform/default-platform.ts';
 import type { AuthStorage, Platform } from './platform/platform.ts';
 import { createChanges } from './session/changes.ts';
@@ -36,7 +35,7 @@ export interface AuthClientOptions extends Partial<Omit<Platform, 'storage'>> {
   readonly prefix?: string;
 }
 
-/** The operations of the groups that the client is created with: `account`, `household`. */
+/** The operations of the groups that the client is created with: `account`, `household`, `sessions`. */
 export type Added<G extends readonly ClientGroup<object>[]> = (
   G[number] extends infer One
     ? One extends ClientGroup<infer T>
@@ -49,8 +48,6 @@ export type Added<G extends readonly ClientGroup<object>[]> = (
 
 /** The client of the authentication and account service: one for each app, or for each tab of a page. */
 export interface AuthClient {
-  /** The user's devices. */
-  readonly sessions: Sessions;
   /** The present state, without waiting: `unknown` until the storage was read. */
   state(): AuthState;
   /** Reads the storage if need be. Raises `CLIENT_STATE_UNKNOWN` if that fails; the client goes on trying. */
@@ -77,25 +74,23 @@ export function createAuthClient<const G extends readonly ClientGroup<object>[] 
   options: AuthClientOptions & { readonly groups?: G },
 ): AuthClient & Added<G> {
   const { groups = [] } = options;
-  const operations = Object.assign({}, coreOperations, ...groups.map((group) => group.operations));
-  const parts = assemble(options, operations);
-  const { keeper, logouts, stream, tabs, waking, device, events, changes } = parts;
-  const deviceId = () => device.id();
+  const parts = assemble(options);
+  const { keeper, logouts, stream, tabs, waking, events, changes } = parts;
   const send = createLogIn({ ...parts, about: options.device ?? {} });
-  const logIn = async (credentials: Credentials) => {
+  const logInWith: LogInWith = async (...asked) => {
     stream.pause();
     try {
-      return await send(credentials);
+      return await send(...asked);
     } finally {
       stream.resume();
       void logouts.flush();
     }
   };
+  const logIn = ({ email, password }: Credentials) =>
+    logInWith(operations.logIn, { email, password }, email.toLowerCase());
   waking.wake().catch(() => undefined);
 
-  const grouped = { ...parts, deviceId };
   const client: AuthClient = {
-    sessions: createSessions(grouped),
     state: keeper.state,
     ready: waking.wake,
     subscribe: events.subscribe,
@@ -124,10 +119,10 @@ export function createAuthClient<const G extends readonly ClientGroup<object>[] 
       tabs.close();
     },
   };
-  return Object.assign(client, ...groups.map((group) => group.create(grouped)));
+  return Object.assign(client, ...groups.map((create) => create({ ...parts, logInWith })));
 }
 
-function assemble(options: AuthClientOptions, operations: Operations) {
+function assemble(options: AuthClientOptions) {
   const { language, timeoutMs, prefix = 'auth-account' } = options;
   const baseUrl = options.baseUrl.replace(/\/+$/, '');
   const platform = completePlatform(options);
@@ -140,7 +135,7 @@ function assemble(options: AuthClientOptions, operations: Operations) {
   };
   const parts = openSession(
     platform,
-    { baseUrl, language, timeoutMs, prefix, operations },
+    { baseUrl, language, timeoutMs, prefix },
     {
       onChange,
       onWritten: () => tabs.tellChange(),
@@ -160,7 +155,8 @@ function assemble(options: AuthClientOptions, operations: Operations) {
     onEvent: events.tell,
     onCheck: (afterMs) => stream.checkOwn(afterMs),
   });
-  const call = createCall(exchange, keeper, operations);
+  const deviceId = createDeviceId(platform, parts.exclusive, prefix, log);
+  const call = createCall({ platform, exchange, keeper, deviceId });
   const waking: Waking = createWaking(platform, parts, () => stream);
   const isOff = options.stream === false;
   if (!isOff && !platform.WebSocket) log({ event: 'stream_unavailable' });
@@ -176,6 +172,5 @@ function assemble(options: AuthClientOptions, operations: Operations) {
     },
     checkElsewhere: tabs.tellCheck,
   });
-  const device = createDevice(platform, parts.exclusive, prefix, log);
-  return { ...parts, platform, baseUrl, prefix, events, changes, tabs, call, waking, stream, device };
+  return { ...parts, platform, baseUrl, prefix, events, changes, tabs, call, waking, stream, deviceId };
 }

@@ -107,6 +107,8 @@ test('an app’s test has sessions, streams, lost answers and ends', async () =>
   service.push(home_group_id, 'inventory.item.changed', {});
   service.expireAccessTokens();
   expect((await auth.account.find()).email).toBe(email);
+  // What the fake service does not keep succeeds with the contract's example.
+  expect((await auth.invites.create()).invite_token).toMatch(/^[\w-]+$/);
   auth.close();
   const again = createAuthClient({ ...service, storage, groups: [account, household] });
   expect((await again.ready()).status).toBe('signed_in');

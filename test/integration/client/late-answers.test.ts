@@ -18,7 +18,7 @@ const outcomeOf = (work: Promise<unknown>) => work.catch((error) => error);
 
 test.each([
   ['revokeAll', '/logout-all', (app: TestApp) => app.client.sessions.revokeAll()],
-  ['delete', '/account/deletion', (app: TestApp) => app.client.account.delete(password)],
+  ['delete', '/account/deletion', (app: TestApp) => app.client.account.delete({ current_password: password })],
 ])('the late answer to %s ends nobody who has logged in meanwhile', async (_name, path, end) => {
   const app = await scene.signedIn(noStream);
   const other = await scene.signedIn(noStream);

@@ -99,7 +99,7 @@ test('two tabs that start for the first time are one device', async () => {
   const shared = createSharedTabs();
   const storage = createMemoryStorage();
   const tabs = [scene.app({ ...noStream, ...shared }, storage), scene.app({ ...noStream, ...shared }, storage)];
-  await Promise.all(tabs.map(({ client }) => client.account.passwordReset.request(newEmail())));
+  await Promise.all(tabs.map(({ client }) => client.account.passwordReset.request({ email: newEmail() })));
   const ids = tabs.flatMap(({ network }) =>
     network.to('/password-reset').map(({ body }) => JSON.parse(body).device_id),
   );

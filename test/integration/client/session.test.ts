@@ -16,7 +16,7 @@ test('registers, logs in, opens the stream, calls, and logs out', async () => {
   expect(client.state().status).toBe('signed_in');
   await eventually('the stream is open', async () => client.stream.isOpen());
   expect((await client.account.find()).email).toContain('@');
-  expect(await client.sessions.list()).toHaveLength(1);
+  expect((await client.sessions.list()).sessions).toHaveLength(1);
   await client.logOut();
   expect(client.state()).toEqual({ status: 'signed_out', reason: 'logged_out' });
   await eventually(

@@ -11,7 +11,7 @@ const scriptsIn = (manifest: string) => readJson<{ scripts?: Record<string, stri
 const scripts = scriptsIn('package.json');
 
 /** Scripts that are run in the directory of one package. */
-const packageScripts = ['libs/errors', 'libs/contracts'].flatMap((path) =>
+const packageScripts = ['libs/errors', 'libs/contracts', 'libs/client'].flatMap((path) =>
   Object.keys(scriptsIn(`${path}/package.json`)),
 );
 

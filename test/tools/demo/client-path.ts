@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type AuthClient, createAuthClient } from '@auth-account/client';
 import { type Account, account } from '@auth-account/client/account';
+import { type Sessions, sessions } from '@auth-account/client/sessions';
 import { memoryStorage } from '@auth-account/client/testing';
 import { meet } from '../../support/app-network.ts';
 import { type DemoStack, poll } from './demo-stack.ts';
@@ -47,20 +48,24 @@ export async function tellClientPath(stack: DemoStack): Promise<void> {
   weather.isOnline = false;
   await phone.logOut();
   show('state', phone.state());
-  show('sessions', `${(await laptop.sessions.list()).length} at the service`);
+  show('sessions', `${(await laptop.sessions.list()).sessions.length} at the service`);
   phone.close();
   weather.isOnline = true;
   phone = start();
-  await poll('the logout', async () => ((await laptop.sessions.list()).length === 1 ? true : undefined));
+  await poll('the logout', async () => ((await laptop.sessions.list()).sessions.length === 1 ? true : undefined));
   show('sessions', '1 at the service, the laptop’s');
   await laptop.logOut();
   for (const app of [phone, laptop]) app.close();
   console.log();
 }
 
-function startApp(baseUrl: string, storage: ReturnType<typeof memoryStorage>, weather: Weather): AuthClient & Account {
+function startApp(
+  baseUrl: string,
+  storage: ReturnType<typeof memoryStorage>,
+  weather: Weather,
+): AuthClient & Account & Sessions {
   return createAuthClient({
-    groups: [account],
+    groups: [account, sessions],
     baseUrl,
     storage,
     async fetch(url, init) {

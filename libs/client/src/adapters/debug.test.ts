@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createAuthClient } from '../create-auth-client.ts';
 import { household } from '../groups/household.ts';
-import { createFakeService, memoryStorage } from '../testing/index.ts';
+import { createFakeService, memoryStorage } from '../testing/fake-service.ts';
 import { debugEvents, withDebug } from './debug.ts';
 
 test('debug lines tell of requests, log entries and events, and of no secret', async () => {
@@ -17,12 +17,15 @@ test('debug lines tell of requests, log entries and events, and of no secret', a
   await auth.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
   await auth.logIn({ email, password });
   const token = await auth.accessToken();
-  await auth.invites.find('Q2hhbmdlTWUtc2VjcmV0LWludml0ZQ').catch(() => undefined);
+  const preview = () => auth.invites.find('Q2hhbmdlTWUtc2VjcmV0LWludml0ZQ');
+  await preview();
+  service.loseNextAnswer();
+  await preview().catch(() => undefined);
   await auth.fetch('/api/v1/account?mail=anna').catch(() => undefined);
   await auth.logOut();
   const text = lines.join('\n');
   expect(text).toMatch(/^auth: POST https:\/\/auth\.test\/api\/v1\/auth\/login 20\d \d+ ms$/m);
-  expect(text).toMatch(/^auth: GET https:\/\/auth\.test\/api\/v1\/invites\/… 404 /m);
+  expect(text).toMatch(/^auth: GET https:\/\/auth\.test\/api\/v1\/invites\/… 200 /m);
   expect(text).toContain('auth: call_failed {"operation":"findInvite"');
   expect(text).toContain('auth: state signed_in');
   expect(text).toContain('auth: signed_out logged_out');

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createAuthClient } from '../create-auth-client.ts';
-import { createFakeService, memoryStorage } from '../testing/index.ts';
+import { createFakeService, memoryStorage } from '../testing/fake-service.ts';
 import {
   type AppState,
   keychainStorage,

@@ -1,24 +1,37 @@
 import type { OperationTypes } from '../generated/operation-types.ts';
-import type { OperationName, Operations } from '../generated/operations.ts';
-import { AuthError } from '../http/auth-error.ts';
+import {
+  type Operation,
+  type OperationName,
+  takesDeviceId,
+  takesIdempotencyKey,
+  takesToken,
+} from '../generated/operations.ts';
+import { AuthError, isLost } from '../http/auth-error.ts';
 import type { Exchange } from '../http/exchange.ts';
+import type { Platform } from '../platform/platform.ts';
 import type { Access } from '../session/access.ts';
 import { ownReactionTo } from '../session/end-reason.ts';
 import type { Keeper } from '../session/keeper.ts';
+import type { DeviceId } from './device-id.ts';
 
 export type Data<N extends OperationName> = OperationTypes[N]['data'];
 export type Body<N extends OperationName> = OperationTypes[N] extends { readonly body: infer B } ? B : never;
 
 export interface CallInput {
-  readonly params?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
+  /** Parameters of the path, in its order. */
+  readonly params?: readonly string[];
+  readonly body?: object | undefined;
+  /** A new one, if the operation takes one and none is given. */
   readonly idempotencyKey?: string;
   /** Is asked before each request: false if the work must not be done any more. */
   readonly isWanted?: () => boolean;
 }
 
-/** Calls an operation, with the access token if it wants one and with one transparent refresh. */
-export type Call = <N extends OperationName>(name: N, input?: CallInput) => Promise<Data<N>>;
+/**
+ * Calls an operation with what it takes: the device's id, the access token with one transparent refresh, an idempotency
+ * key. With a key, a call whose answer was lost is repeated once.
+ */
+export type Call = <N extends OperationName>(operation: Operation<N>, input?: CallInput) => Promise<Data<N>>;
 
 /**
  * Does the work with an access token, and once more with another one if the service refuses the first. Raises
@@ -48,10 +61,32 @@ export function wantsRefresh(error: unknown): boolean {
   return error instanceof AuthError && ownReactionTo(error.reaction.type) === 'refresh';
 }
 
-export function createCall(exchange: Exchange, keeper: Keeper, operations: Operations): Call {
-  return async <N extends OperationName>(name: N, { isWanted, ...input }: CallInput = {}): Promise<Data<N>> => {
-    const send = (access?: Access) =>
-      exchange<Data<N>>(name, { ...input, ...(access && { accessToken: access.token }) });
-    return operations[name]?.[2] === 1 ? withAccess(keeper, send, isWanted) : send();
+export interface CallDeps {
+  readonly platform: Pick<Platform, 'randomUUID'>;
+  readonly exchange: Exchange;
+  readonly keeper: Keeper;
+  readonly deviceId: DeviceId;
+}
+
+export function createCall({ platform, exchange, keeper, deviceId }: CallDeps): Call {
+  return async <N extends OperationName>(
+    operation: Operation<N>,
+    { params, body, isWanted, idempotencyKey }: CallInput = {},
+  ): Promise<Data<N>> => {
+    const takes = operation[3];
+    const outgoing = {
+      params,
+      body: takes & takesDeviceId ? { ...body, device_id: await deviceId() } : body,
+      idempotencyKey: takes & takesIdempotencyKey ? (idempotencyKey ?? platform.randomUUID()) : undefined,
+    };
+    const send = (access?: Access) => exchange<Data<N>>(operation, { ...outgoing, accessToken: access?.token });
+    const work = () => (takes & takesToken ? withAccess(keeper, send, isWanted) : send());
+    try {
+      return await work();
+    } catch (error) {
+      // With the same key it is done once.
+      if (outgoing.idempotencyKey && isLost(error)) return work();
+      throw error;
+    }
   };
 }

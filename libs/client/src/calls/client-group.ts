@@ -1,20 +1,43 @@
 import type { SessionInfo, SignedOutReason } from '../events.ts';
-import type { Operations } from '../generated/operations.ts';
+import type { MethodTable } from '../generated/methods.ts';
+import { type Operation, takesBody } from '../generated/operations.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Keeper } from '../session/keeper.ts';
 import type { Call } from './call.ts';
+import type { LogInWith } from './log-in.ts';
 
 export interface ClientGroupDeps {
-  readonly platform: Pick<Platform, 'randomUUID' | 'now'>;
+  readonly platform: Pick<Platform, 'now'>;
   readonly call: Call;
   readonly keeper: Keeper;
-  readonly deviceId: () => Promise<string>;
+  /** For a group that brings a way to log in. */
+  readonly logInWith: LogInWith;
 }
 
-/** Operations that an app adds to its client if it calls them: no other app carries them. */
-export interface ClientGroup<T extends object> {
-  readonly operations: Operations;
-  readonly create: (deps: ClientGroupDeps) => T;
+/** Creates operations that an app adds to its client if it calls them: no other app carries them. */
+export type ClientGroup<T extends object> = (deps: ClientGroupDeps) => T;
+
+/** Creates the plain methods of a table: each takes the parameters of the path, then the body, and returns the data. */
+export function methodsOf<M extends object>(table: MethodTable<M>, call: Call): M {
+  const made = Object.entries<Operation | MethodTable>(table).map(([name, entry]) => [
+    name,
+    isOperation(entry) ? methodOf(entry, call) : methodsOf(entry, call),
+  ]);
+  return Object.fromEntries(made) as M;
+}
+
+function isOperation(entry: Operation | MethodTable): entry is Operation {
+  return Array.isArray(entry);
+}
+
+function methodOf(operation: Operation, call: Call) {
+  const [, , path, takes] = operation;
+  const count = path.split('{').length - 1;
+  return (...input: unknown[]) =>
+    call(operation, {
+      params: input.slice(0, count) as string[],
+      body: takes & takesBody ? ((input[count] ?? {}) as object) : undefined,
+    });
 }
 
 /** Does what ends the present session, and ends it here too; not one that has followed it meanwhile. */

@@ -1,4 +1,5 @@
 import type { SessionInfo } from '../events.ts';
+import type { Operation } from '../generated/operations.ts';
 import { AuthError } from '../http/auth-error.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Log, Platform } from '../platform/platform.ts';
@@ -6,8 +7,15 @@ import { exchangeTokens } from '../session/exchange-tokens.ts';
 import type { Exclusive } from '../session/exclusive.ts';
 import type { Keeper } from '../session/keeper.ts';
 import type { Vault } from '../session/vault.ts';
-import type { Device } from './device.ts';
+import type { DeviceId } from './device-id.ts';
 import { createIntents } from './intents.ts';
+
+/**
+ * Opens a session by an operation that answers with a token pair; its body gets the device's id. The intent names what
+ * is asked for, such as an address or a challenge: an operation that is repeated with the same intent keeps its
+ * idempotency key, also across a restart, so it must hold no secret.
+ */
+export type LogInWith = (operation: Operation, body: object, intent: string) => Promise<SessionInfo>;
 
 export interface Credentials {
   readonly email: string;
@@ -20,7 +28,7 @@ export interface LogInDeps {
   readonly exclusive: Exclusive;
   readonly keeper: Keeper;
   readonly vault: Pick<Vault, 'read'>;
-  readonly device: Device;
+  readonly deviceId: DeviceId;
   /** The device as the user sees it in the list of sessions. */
   readonly about: { readonly name?: string; readonly platform?: string };
   readonly prefix: string;
@@ -32,21 +40,21 @@ export interface LogInDeps {
  * earlier one, whichever it meets first. A request that a network repeats, and a login after a lost answer, get the same
  * session, by the idempotency key. Raises `CLIENT_SUPERSEDED` if the user has logged out meanwhile.
  */
-export function createLogIn(deps: LogInDeps) {
-  const { platform, exchange, exclusive, keeper, vault, device, about, prefix, log } = deps;
+export function createLogIn(deps: LogInDeps): LogInWith {
+  const { platform, exchange, exclusive, keeper, vault, deviceId, about, prefix, log } = deps;
   const intents = createIntents(platform, `${prefix}.login`, log);
 
-  async function logInOnce({ email, password }: Credentials, endings: number): Promise<SessionInfo> {
+  async function logInOnce(endings: number, ...[operation, body, intent]: Parameters<LogInWith>): Promise<SessionInfo> {
     await keeper.load();
     // Another tab may have logged in or out a moment ago.
     const { era } = await vault.read();
     const { name, platform: kind } = about;
-    const own = { device_id: await device.id(), ...(name && { device_name: name }), ...(kind && { platform: kind }) };
+    const own = { device_id: await deviceId(), ...(name && { device_name: name }), ...(kind && { platform: kind }) };
     // In its era only: a key of before a logout could bring back the session that was logged out.
-    return intents.carryOut(JSON.stringify([email.toLowerCase(), own, era]), async (idempotencyKey) => {
+    return intents.carryOut(JSON.stringify([operation[0], intent, own, era]), async (idempotencyKey) => {
       if (keeper.endings() !== endings) throw new AuthError('CLIENT_SUPERSEDED');
       const sentAt = platform.monotonic();
-      const pair = await exchangeTokens(exchange, 'logIn', { body: { email, password, ...own }, idempotencyKey });
+      const pair = await exchangeTokens(exchange, operation, { body: { ...body, ...own }, idempotencyKey });
       const held = await keeper.adoptLogin(pair, { endings, era }, sentAt);
       if (held) return held;
       // No later login must get the session that is logged out here.
@@ -56,8 +64,8 @@ export function createLogIn(deps: LogInDeps) {
     });
   }
 
-  return (credentials: Credentials): Promise<SessionInfo> => {
+  return (...asked) => {
     const endings = keeper.endings();
-    return exclusive('login', () => logInOnce(credentials, endings));
+    return exclusive('login', () => logInOnce(endings, ...asked));
   };
 }

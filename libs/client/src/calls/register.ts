@@ -1,8 +1,8 @@
 import type { SessionInfo } from '../events.ts';
-import { AuthError, isLost } from '../http/auth-error.ts';
+import { registerAccount } from '../generated/operations.ts';
+import { AuthError } from '../http/auth-error.ts';
 import type { Log, Platform } from '../platform/platform.ts';
 import type { Body, Call, Data } from './call.ts';
-import type { Device } from './device.ts';
 import { createIntents } from './intents.ts';
 import type { Credentials } from './log-in.ts';
 
@@ -12,7 +12,6 @@ export type Register = (input: Registration) => Promise<Data<'registerAccount'>>
 export interface RegisterDeps {
   readonly platform: Pick<Platform, 'storage' | 'randomUUID' | 'now'>;
   readonly call: Call;
-  readonly device: Device;
   /** Logs in with what was typed; for an address that may be the user's own. */
   readonly logIn: (credentials: Credentials) => Promise<SessionInfo>;
   readonly prefix: string;
@@ -30,7 +29,7 @@ export interface RegisterDeps {
  * `ERR-IDEMPOTENCY-KEY-REUSED` says that the account exists, made from here with another password: the app offers to log
  * in.
  */
-export function createRegister({ platform, call, device, logIn, prefix, log }: RegisterDeps): Register {
+export function createRegister({ platform, call, logIn, prefix, log }: RegisterDeps): Register {
   const intents = createIntents(platform, `${prefix}.registration`, log);
 
   /** Returns the account if it is the user's own after all. */
@@ -48,11 +47,9 @@ export function createRegister({ platform, call, device, logIn, prefix, log }: R
     let mayBeOwn = false;
     try {
       const intent = JSON.stringify([email.toLowerCase(), space_creation_mode, invite_token]);
-      return await intents.carryOut(intent, async (idempotencyKey, isRepeated) => {
+      return await intents.carryOut(intent, (idempotencyKey, isRepeated) => {
         mayBeOwn = isRepeated;
-        const body = { ...input, device_id: await device.id() };
-        const send = () => call('registerAccount', { body, idempotencyKey });
-        return send().catch((error) => (isLost(error) ? send() : Promise.reject(error)));
+        return call(registerAccount, { body: input, idempotencyKey });
       });
     } catch (error) {
       const isTaken = error instanceof AuthError && error.code === 'ERR-EMAIL-ALREADY-EXISTS';

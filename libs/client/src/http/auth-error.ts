@@ -54,13 +54,7 @@ export class AuthError extends Error {
     const { status = 0, message, details = {}, requestId, retryAfterMs } = init;
     const [reaction, retry = 'never'] = rowOf(code, status);
     super(message ?? code);
-    this.code = code;
-    this.status = status;
-    this.details = details;
-    this.requestId = requestId;
-    this.retryAfterMs = retryAfterMs;
-    this.reaction = reaction;
-    this.retry = retry;
+    Object.assign(this, { code, status, details, requestId, retryAfterMs, reaction, retry });
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Operation, OperationName, Operations } from '../generated/operations.ts';
+import type { Operation } from '../generated/operations.ts';
 import type { Log, Platform } from '../platform/platform.ts';
 import { AuthError, type ClientErrorCode } from './auth-error.ts';
 
@@ -14,14 +14,14 @@ export interface ExchangeConfig {
   /** `Accept-Language` of the errors' texts. */
   readonly language: (() => string) | undefined;
   readonly timeoutMs: number | undefined;
-  readonly operations: Operations;
 }
 
 /** One request. */
 export interface Outgoing {
-  readonly params?: Readonly<Record<string, string>> | undefined;
+  /** Parameters of the path, in its order. */
+  readonly params?: readonly string[] | undefined;
   readonly body?: unknown;
-  readonly accessToken?: string;
+  readonly accessToken?: string | undefined;
   readonly idempotencyKey?: string | undefined;
   /** Ends the exchange early; it then fails with `CLIENT_SUPERSEDED`. */
   readonly signal?: AbortSignal | undefined;
@@ -31,20 +31,21 @@ export interface Outgoing {
  * One request and its answer. Raises {@link AuthError}: the answer's own code only if the answer has the contract's
  * shape, so that no other server on the way speaks for the service.
  */
-export type Exchange = <T>(name: OperationName, outgoing: Outgoing) => Promise<T>;
+export type Exchange = <T>(operation: Operation, outgoing: Outgoing) => Promise<T>;
 
 export function createExchange(
   platform: Platform,
-  { baseUrl, language, timeoutMs = 15_000, operations }: ExchangeConfig,
+  { baseUrl, language, timeoutMs = 15_000 }: ExchangeConfig,
   log: Log,
 ): Exchange {
   const { fetch, randomUUID, timers } = platform;
   const limit = Math.min(timeoutMs, maxTimeoutMs);
 
   function requestOf(operation: Operation, outgoing: Outgoing, requestId: string, signal: AbortSignal) {
-    const { accessToken, idempotencyKey, body } = outgoing;
-    const [method, path] = operation;
-    const filled = path.replace(/\{(\w+)\}/g, (_, param: string) => encodeURIComponent(outgoing.params?.[param] ?? ''));
+    const { accessToken, idempotencyKey, body, params = [] } = outgoing;
+    const [, method, path] = operation;
+    let filled = path;
+    for (const param of params) filled = filled.replace(/\{\w+\}/, () => encodeURIComponent(param));
     const headers: Record<string, string> = { Accept: 'application/json', 'X-Request-ID': requestId };
     if (language) headers['Accept-Language'] = language();
     if (accessToken) headers.Authorization = `Bearer ${accessToken}`;
@@ -55,7 +56,7 @@ export function createExchange(
     return [`${baseUrl}${filled}`, init] as const;
   }
 
-  return async <T>(name: OperationName, outgoing: Outgoing): Promise<T> => {
+  return async <T>(operation: Operation, outgoing: Outgoing): Promise<T> => {
     const requestId = randomUUID();
     const { signal } = outgoing;
     if (signal?.aborted) throw new AuthError('CLIENT_SUPERSEDED', { requestId });
@@ -71,7 +72,7 @@ export function createExchange(
     signal?.addEventListener('abort', stop);
     const cancel = timers.after(limit, giveUp('CLIENT_TIMEOUT'));
     async function send(): Promise<T> {
-      const response = await fetch(...requestOf(operations[name] as Operation, outgoing, requestId, abort.signal));
+      const response = await fetch(...requestOf(operation, outgoing, requestId, abort.signal));
       // The body counts too: an answer whose body never ends is none.
       return readAnswer<T>(response, await response.text(), requestId);
     }
@@ -81,7 +82,7 @@ export function createExchange(
       // The platform's own error is dropped: its text may hold the address, and the address an invite's token.
       const failure = error instanceof AuthError ? error : new AuthError(lostBy, { requestId });
       const { status, code } = failure;
-      log({ event: 'call_failed', operation: name, status, code, request_id: requestId });
+      log({ event: 'call_failed', operation: operation[0], status, code, request_id: requestId });
       throw failure;
     } finally {
       cancel();

@@ -1,3 +1,4 @@
+import * as operations from '../generated/operations.ts';
 import { AuthError } from '../http/auth-error.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { createBackoff } from '../platform/backoff.ts';
@@ -30,7 +31,7 @@ export function createPendingLogouts({ platform, exchange, exclusive, vault }: P
 
   async function logOut({ refresh_token }: PendingLogout, accessToken: string): Promise<void> {
     try {
-      await exchange('logOut', { body: { refresh_token }, accessToken });
+      await exchange(operations.logOut, { body: { refresh_token }, accessToken });
     } catch (error) {
       if (!(error instanceof AuthError && error.code === 'ERR-LOGOUT-TARGET-NOT-FOUND')) throw error;
     }
@@ -50,7 +51,7 @@ export function createPendingLogouts({ platform, exchange, exclusive, vault }: P
   /** Returns undefined if the session is over. */
   async function renew({ refresh_token }: PendingLogout): Promise<TokenPair | undefined> {
     try {
-      return await exchangeTokens(exchange, 'refreshTokens', { body: { refresh_token } });
+      return await exchangeTokens(exchange, operations.refreshTokens, { body: { refresh_token } });
     } catch (error) {
       if (endReasonOf(error) === undefined) throw error;
       return undefined;

@@ -1,3 +1,4 @@
+import { refreshTokens } from '../generated/operations.ts';
 import { AuthError, isLost } from '../http/auth-error.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Platform } from '../platform/platform.ts';
@@ -113,7 +114,7 @@ export function createRenewal(deps: RenewDeps): Renewal {
 
   async function ask(refresh_token: string, era: string, signal: AbortSignal): Promise<Access | undefined> {
     const sentAt = monotonic();
-    const pair = await exchangeTokens(exchange, 'refreshTokens', { body: { refresh_token }, signal });
+    const pair = await exchangeTokens(exchange, refreshTokens, { body: { refresh_token }, signal });
     return keepPair(pair, refresh_token, era, sentAt);
   }
 

@@ -1,14 +1,14 @@
 import type { Call } from '../calls/call.ts';
-import type { AuthEvent } from '../events.ts';
+import type { AuthEvent, NewDevice } from '../events.ts';
+import type { CloseReactions } from '../generated/close-reactions.ts';
+import { findAccount } from '../generated/operations.ts';
 import { AuthError } from '../http/auth-error.ts';
 import { createBackoff } from '../platform/backoff.ts';
 import type { Log, Platform } from '../platform/platform.ts';
 import type { Access } from '../session/access.ts';
 import type { Keeper } from '../session/keeper.ts';
 import type { Vault } from '../session/vault.ts';
-import { reactionToClose } from './close-reactions.ts';
 import { type Connection, type ConnectionEnd, type ConnectionListener, connect } from './connection.ts';
-import { eventOf } from './frame-events.ts';
 import type { Leadership } from './leadership.ts';
 
 export interface StreamDeps {
@@ -148,15 +148,15 @@ export function createStream(deps: StreamDeps): Stream {
     if (wasOpen) tell({ type: 'stream', status: 'closed' });
     const hasLasted = wasOpen && deps.platform.monotonic() - openedAt > steadyMs;
     if (hasLasted) again.reset();
-    const reaction = reactionToClose(code);
-    if (reaction === 'stop') wish.leaveTo(connection?.era);
+    const step = (steps as Readonly<Record<number, string>>)[code];
+    if (step === 'stop') wish.leaveTo(connection?.era);
     // The service says what the end means: a close code alone ends no session.
-    else if (reaction === 'renew')
+    else if (step === 'renew')
       void attempt(() => keeper.renew(connection?.token()).then(() => (hasLasted ? open() : again.schedule())));
     else if (pauseMs !== undefined) again.scheduleAt(pauseMs);
     else if (wasOpen) again.schedule();
     // Asked by HTTP why the handshake failed: a WebSocket does not tell its status.
-    else void attempt(() => call('findAccount').then(() => again.schedule()));
+    else void attempt(() => call(findAccount).then(() => again.schedule()));
   }
 
   const { state, again, attempt, open } = createOpening(deps, wish.canOpen, {
@@ -205,4 +205,32 @@ export function createStream(deps: StreamDeps): Stream {
     extend,
     isOpen: () => state.connection?.isOpen() === true,
   };
+}
+
+/**
+ * What the client does after a reaction. `renew`: a refresh asks the service what the end means, because a close code
+ * alone ends no session. `stop`: another connection has the stream now, and would lose it again. `reconnect`: after a
+ * pause, the gateway's own if it has named one. A reaction that is new in the contract is not assignable to any.
+ */
+type StepAfter<R> = R extends 'log_in' | 'refresh_and_reconnect'
+  ? 'renew'
+  : R extends 'none' | 'stop'
+    ? 'stop'
+    : R extends 'reconnect' | 'reconnect_after_notice' | 'app_error'
+      ? 'reconnect'
+      : never;
+
+/** The codes after which the client does not reconnect: exhaustive, as the reactions to errors are. */
+const steps: {
+  readonly [C in keyof CloseReactions as 'reconnect' extends StepAfter<CloseReactions[C]> ? never : C]: StepAfter<
+    CloseReactions[C]
+  >;
+} = { 1000: 'renew', 4001: 'renew', 4002: 'renew', 4003: 'stop', 4004: 'renew', 4005: 'stop' };
+
+/** The event of a `message` frame; undefined for a frame that this version does not know. */
+function eventOf(frame: Readonly<Record<string, unknown>>): AuthEvent | undefined {
+  const { type, id, topic, payload } = frame;
+  if (type !== 'message' || typeof id !== 'string' || typeof topic !== 'string') return undefined;
+  if (topic === 'security.new_device') return { type: 'new_device', id, device: payload as NewDevice };
+  return { type: 'message', id, topic, payload };
 }

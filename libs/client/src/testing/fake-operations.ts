@@ -40,9 +40,10 @@ export interface FakeOperationsDeps {
   readonly pushUrl: string;
 }
 
-export type FakeOperation = (call: FakeCall) => { readonly status: number; readonly data: object };
+/** Returns the `data` of the success. */
+export type FakeOperation = (call: FakeCall) => object;
 
-/** The operations that the fake service has; it answers any other with 404. */
+/** The operations that have an effect in the fake service. */
 export function createFakeOperations(deps: FakeOperationsDeps): Partial<Record<OperationName, FakeOperation>> {
   return { ...entranceOf(deps), ...sessionsOf(deps), ...accountOf(deps) };
 }
@@ -62,7 +63,7 @@ function entranceOf({
       const text = JSON.stringify(input);
       const earlier = answers.get(idempotencyKey ?? '');
       if (earlier && earlier.body !== text) throw new FakeRefusal(422, 'ERR-IDEMPOTENCY-KEY-REUSED');
-      if (earlier) return { status: 201, data: earlier.data };
+      if (earlier) return earlier.data;
       const rejected_email = input.email;
       if (userByEmail(records, input.email)) throw new FakeRefusal(409, 'ERR-EMAIL-ALREADY-EXISTS', { rejected_email });
       const at = now().toISOString();
@@ -72,7 +73,7 @@ function entranceOf({
       users.set(ids.user_id, { ...ids, email, password, display_name: null, locale: null, created_at: at });
       const data = { ...ids, timestamp: at };
       if (idempotencyKey) answers.set(idempotencyKey, { body: text, data });
-      return { status: 201, data };
+      return data;
     },
     logIn({ body, idempotencyKey }) {
       const { email, password, ...device } = body as Body<'logIn'>;
@@ -83,7 +84,7 @@ function entranceOf({
       const openedBy = idempotencyKey && { key: idempotencyKey, body: JSON.stringify(device) };
       const live = [...sessions.values()].filter((one) => one.user_id === user_id && !one.ended);
       const earlier = openedBy && openedUnder(live, openedBy);
-      if (earlier) return { status: 200, data: tokens(earlier) };
+      if (earlier) return tokens(earlier);
       for (const one of live) if (one.device_id === device_id) endSession(one, 'replaced');
       const about = { device_id, device_name: device_name ?? null, platform: platform ?? null };
       const ids = { session_id: newId(), user_id, created_at: now().toISOString() };
@@ -97,7 +98,7 @@ function entranceOf({
         accessTokens: new Set<string>(),
       };
       sessions.set(session.session_id, session);
-      return { status: 200, data: tokens(session) };
+      return tokens(session);
     },
     refreshTokens({ body }) {
       const found = parseRefreshToken(records, (body as Body<'refreshTokens'>).refresh_token);
@@ -105,7 +106,7 @@ function entranceOf({
       const { session, generation } = found;
       if (!session.ended && !rotate(session, generation)) endSession(session, 'reused');
       if (session.ended) throw new FakeRefusal(401, 'IAD_JWT_REFRESH_STOLEN', { reason: session.ended });
-      return { status: 200, data: tokens(session) };
+      return tokens(session);
     },
   };
 }
@@ -146,14 +147,14 @@ function sessionsOf({ records, endSession }: FakeOperationsDeps): Partial<Record
       if (found?.user_id !== user_id || found.ended) throw new FakeRefusal(404, 'ERR-LOGOUT-TARGET-NOT-FOUND');
       endSession(found, 'logged_out');
       const details = 'The refresh token has been revoked and the push WebSocket of this device has been closed.';
-      return { status: 200, data: { message: 'SESSION_TERMINATED', details, timestamp: timestamp() } };
+      return { message: 'SESSION_TERMINATED', details, timestamp: timestamp() };
     },
     logOutAll({ body, session }) {
       const { except_current = false } = (body ?? {}) as Body<'logOutAll'>;
       const ended = liveOf(session.user_id).filter((one) => !(except_current && one === session));
       for (const one of ended) endSession(one, 'logged_out');
       const terminated_sessions = ended.length;
-      return { status: 200, data: { message: 'SESSIONS_TERMINATED', terminated_sessions, timestamp: timestamp() } };
+      return { message: 'SESSIONS_TERMINATED', terminated_sessions, timestamp: timestamp() };
     },
     listSessions({ session }) {
       const list = liveOf(session.user_id).map(({ session_id, device_id, device_name, platform, created_at }) => ({
@@ -162,13 +163,13 @@ function sessionsOf({ records, endSession }: FakeOperationsDeps): Partial<Record
         expires_at: new Date(now().getTime() + 2_592_000_000).toISOString(),
         is_current: session_id === session.session_id,
       }));
-      return { status: 200, data: { sessions: list, timestamp: timestamp() } };
+      return { sessions: list, timestamp: timestamp() };
     },
     revokeSession({ params: { session_id = '' }, session }) {
       const found = sessions.get(session_id);
       if (found?.user_id !== session.user_id || found.ended) throw new FakeRefusal(404, 'ERR-LOGOUT-TARGET-NOT-FOUND');
       endSession(found, 'revoked');
-      return { status: 200, data: { message: 'SESSION_TERMINATED', session_id, timestamp: timestamp() } };
+      return { message: 'SESSION_TERMINATED', session_id, timestamp: timestamp() };
     },
   };
 }
@@ -182,12 +183,12 @@ function accountOf({ records }: FakeOperationsDeps): Partial<Record<OperationNam
     return { ...own, ...facts, password_changed_at: own.created_at, timestamp: now().toISOString() };
   };
   return {
-    findAccount: (call) => ({ status: 200, data: shown(userOf(call)) }),
+    findAccount: (call) => shown(userOf(call)),
     changeAccount(call) {
       const user = userOf(call);
       const { display_name = user.display_name, locale = user.locale } = call.body as Body<'changeAccount'>;
       Object.assign(user, { display_name, locale });
-      return { status: 200, data: shown(user) };
+      return shown(user);
     },
   };
 }

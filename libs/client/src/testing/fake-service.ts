@@ -1,6 +1,7 @@
 import type { SignedOutReason } from '../events.ts';
-import { accountOperations, coreOperations, householdOperations, type OperationName } from '../generated/operations.ts';
-import type { Platform } from '../platform/platform.ts';
+import { examples } from '../generated/examples.ts';
+import { takesToken } from '../generated/operations.ts';
+import type { AuthStorage, Platform } from '../platform/platform.ts';
 import { createFakeOperations, type FakeCall, FakeRefusal } from './fake-operations.ts';
 import { type FakeRecords, type FakeSession, sessionOfAccess } from './fake-records.ts';
 import { createFakeStreams, type FakeStreams } from './fake-streams.ts';
@@ -21,15 +22,13 @@ export interface FakeService extends Pick<Platform, 'fetch'> {
   push(home_group_id: string, topic: string, payload: unknown): void;
 }
 
-const operations = { ...coreOperations, ...accountOperations, ...householdOperations };
-
 /** Close codes of ends that are not 4001. */
 const closes: Readonly<Partial<Record<SignedOutReason, number>>> = { replaced: 4005, logged_out: 1000 };
 
 /**
- * Creates a service in memory that keeps the contract where it has the operation: registration, login, refresh with its
- * rotation, logout, sessions, the caller's account, the stream. Any other operation is answered with 404
- * `ERR-ROUTE-NOT-FOUND`. It checks neither the form of bodies nor limits.
+ * Creates a service in memory that keeps the contract in registration, login, refresh with its rotation, logout,
+ * sessions, the caller's account and the stream. Any other operation succeeds with the contract's example and changes
+ * nothing. It checks neither the form of bodies nor limits.
  */
 export function createFakeService(): FakeService {
   const records: FakeRecords = {
@@ -52,16 +51,14 @@ export function createFakeService(): FakeService {
 
   function answer(method: string, path: string, headers: Headers, body: unknown): Response {
     const found = find(method, path);
-    const operation = found && known[found.name];
-    if (!found || !operation) return refusal(new FakeRefusal(404, 'ERR-ROUTE-NOT-FOUND'), headers);
+    if (!found) return refusal(new FakeRefusal(404, 'ERR-ROUTE-NOT-FOUND'), headers);
+    const [[name, , , takes], status, example] = found.success;
     const session = sessionOfAccess(records, (headers.get('Authorization') ?? '').replace('Bearer ', ''));
-    if (operations[found.name][2] === 1 && !session) {
-      return refusal(new FakeRefusal(401, 'IAD_JWT_ACCESS_INVALID'), headers);
-    }
+    if (takes & takesToken && !session) return refusal(new FakeRefusal(401, 'IAD_JWT_ACCESS_INVALID'), headers);
     try {
       const idempotencyKey = headers.get('Idempotency-Key') ?? undefined;
       const call = { params: found.params, body, idempotencyKey, session } as FakeCall;
-      const { status, data } = operation(call);
+      const data = known[name]?.(call) ?? { ...example, timestamp: records.now().toISOString() };
       return json(status, { status: 'success', data }, headers);
     } catch (error) {
       if (error instanceof FakeRefusal) return refusal(error, headers);
@@ -98,13 +95,14 @@ export function createFakeService(): FakeService {
 }
 
 /** Finds the operation of a request, and its parameters. */
-function find(method: string, path: string): { name: OperationName; params: Record<string, string> } | undefined {
-  for (const [name, [ownMethod, template]] of Object.entries(operations)) {
+function find(method: string, path: string) {
+  for (const success of examples) {
+    const [, ownMethod, template] = success[0];
     const form = new RegExp(`^${template.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
     const match = ownMethod === method ? form.exec(path) : null;
-    if (match) return { name: name as OperationName, params: { ...match.groups } };
+    if (match) return { success, params: { ...match.groups } };
   }
-  return undefined;
+  return;
 }
 
 function refusal({ status, code, message, details }: FakeRefusal, headers: Headers): Response {
@@ -120,4 +118,14 @@ function json(status: number, body: object, sent: Headers): Response {
 function fakeUuid(): string {
   const hex = Array.from({ length: 32 }, () => Math.floor(Math.random() * 16).toString(16)).join('');
   return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-a$4-$5');
+}
+
+/** A storage in memory. Give it to the next client as well, and the app has been started again. */
+export function memoryStorage(): AuthStorage {
+  const content = new Map<string, string>();
+  return {
+    get: async (key) => content.get(key),
+    set: async (key, value) => void content.set(key, value),
+    remove: async (key) => void content.delete(key),
+  };
 }

@@ -1,6 +1,7 @@
 import { type AuthClient, AuthError, type AuthEvent, createAuthClient } from '@auth-account/client';
 import { type Account, account } from '@auth-account/client/account';
 import { type Household, household } from '@auth-account/client/household';
+import { type Sessions, sessions } from '@auth-account/client/sessions';
 import { createStore, type Store } from '../store.ts';
 import { readAccount, writeAccount } from './phone-account.ts';
 import { createPhoneNetwork } from './phone-network.ts';
@@ -13,7 +14,7 @@ import { noTrouble, troublesOf } from './troubles.ts';
 export interface Phone {
   readonly owner: Owner;
   readonly view: Pick<Store<PhoneView>, 'read' | 'subscribe'>;
-  readonly client: AuthClient & Account & Household;
+  readonly client: AuthClient & Account & Household & Sessions;
   show(screen: Screen): Promise<void>;
   type(entries: Partial<Pick<PhoneView, 'email' | 'password' | 'code' | 'inviteToken' | 'space'>>): void;
   register(): Promise<void>;
@@ -70,7 +71,7 @@ export function createPhone(options: PhoneOptions): Phone {
   const network = createPhoneNetwork({ owner, onTraffic: options.onTraffic, onLost: () => set({ losesNext: false }) });
   let skippedMs = 0;
   const client = createAuthClient({
-    groups: [account, household],
+    groups: [account, household, sessions],
     baseUrl: location.origin,
     storage: phoneStorage,
     ...network.platform,
@@ -108,7 +109,7 @@ export function createPhone(options: PhoneOptions): Phone {
 
 type Run = (work: () => Promise<void>) => Promise<void>;
 
-function createWork(client: AuthClient & Account & Household, view: ViewStore, set: SetView) {
+function createWork(client: AuthClient & Account & Household & Sessions, view: ViewStore, set: SetView) {
   let running = Promise.resolve();
   /** One thing at a time, as the buttons of a phone do it. */
   function run(work: () => Promise<void>): Promise<void> {
@@ -129,7 +130,7 @@ function createWork(client: AuthClient & Account & Household, view: ViewStore, s
   }
   async function readAgain(): Promise<void> {
     if (view.read().state.status !== 'signed_in') return;
-    if (view.read().screen === 'devices') set({ sessions: await client.sessions.list() });
+    if (view.read().screen === 'devices') set({ sessions: (await client.sessions.list()).sessions });
     else set({ group: await client.group.find() });
   }
   return { run, readAgain };
@@ -174,7 +175,7 @@ const signedOutView = { group: undefined, sessions: [], invite: undefined, isStr
 
 interface DeedsDeps {
   readonly owner: Owner;
-  readonly client: AuthClient & Account & Household;
+  readonly client: AuthClient & Account & Household & Sessions;
   readonly view: ViewStore;
   readonly set: SetView;
   readonly run: Run;
@@ -205,7 +206,7 @@ function deedsOf({ owner, client, view, set, run, readAgain }: DeedsDeps) {
     logOut: () => run(() => client.logOut()),
     askCode: () =>
       run(async () => {
-        const { challenge_id } = await client.account.passwordReset.request(now().email);
+        const { challenge_id } = await client.account.passwordReset.request({ email: now().email });
         set({ challengeId: challenge_id, code: '', notice: { kind: 'code_sent' } });
       }),
     resetPassword: () =>

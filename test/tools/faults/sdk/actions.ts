@@ -81,7 +81,11 @@ const readSessions: Action = async (user, app) => {
   const { sessionId } = user;
   const told = await attempt(user, app, 'sessions.list', (auth) => auth.sessions.list());
   // A login without an answer may have replaced it.
-  if (user.isLoginUnsure || told instanceof AuthError || told.some(({ session_id }) => session_id === sessionId))
+  if (
+    user.isLoginUnsure ||
+    told instanceof AuthError ||
+    told.sessions.some(({ session_id }) => session_id === sessionId)
+  )
     return;
   user.world.history.violate('an app of the client does not find its own session', { user: user.id, sessionId });
 };

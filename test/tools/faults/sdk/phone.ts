@@ -1,8 +1,9 @@
 import { type AuthClient, type AuthEvent, createAuthClient } from '@auth-account/client';
 import { type Account, account } from '@auth-account/client/account';
 import { type Household, household } from '@auth-account/client/household';
+import { type Sessions, sessions } from '@auth-account/client/sessions';
 
-type Auth = AuthClient & Account & Household;
+type Auth = AuthClient & Account & Household & Sessions;
 
 import { memoryStorage } from '@auth-account/client/testing';
 import { type AppLife, beginLife, never } from './app-life.ts';
@@ -46,7 +47,7 @@ export function createPhone({ onEvent, ...ways }: PhoneOptions): Phone {
     start() {
       const life = beginLife(storage);
       const auth = createAuthClient({
-        groups: [account, household],
+        groups: [account, household, sessions],
         baseUrl: 'http://api.example.com',
         storage: life.storage,
         timers: life.timers,

@@ -2,21 +2,19 @@ import { AuthError } from '../http/auth-error.ts';
 import type { Log, Platform } from '../platform/platform.ts';
 import type { Exclusive } from '../session/exclusive.ts';
 
-/** This installation of the app, as the service knows it. */
-export interface Device {
-  /**
-   * The id that all logins of this installation have, made at the first of them. It is no secret and outlives a logout:
-   * by it the account knows the device again. Raises `CLIENT_STATE_UNKNOWN` if the storage can't be read.
-   */
-  id(): Promise<string>;
-}
+/**
+ * Returns the id that all logins of this installation of the app have, made at the first of them. It is no secret and
+ * outlives a logout: by it the account knows the device again. Raises `CLIENT_STATE_UNKNOWN` if the storage can't be
+ * read.
+ */
+export type DeviceId = () => Promise<string>;
 
-export function createDevice(
+export function createDeviceId(
   { storage, randomUUID }: Pick<Platform, 'storage' | 'randomUUID'>,
   exclusive: Exclusive,
   prefix: string,
   log: Log,
-): Device {
+): DeviceId {
   const slot = `${prefix}.device`;
   let id: string | undefined;
 
@@ -32,11 +30,9 @@ export function createDevice(
     return made;
   }
 
-  return {
-    async id() {
-      // One at a time: two calls, or two tabs, would make an id each.
-      id ??= await exclusive('device', find);
-      return id;
-    },
+  return async () => {
+    // One at a time: two calls, or two tabs, would make an id each.
+    id ??= await exclusive('device', find);
+    return id;
   };
 }

@@ -1,0 +1,32 @@
+import { type ClientGroup, endWith, methodsOf, sessionOf } from '../calls/client-group.ts';
+import { type SessionsMethods, sessionsMethods } from '../generated/methods.ts';
+
+export interface Sessions {
+  readonly sessions: SessionsWithOwn;
+}
+
+interface SessionsWithOwn extends SessionsMethods {
+  /** If it is the session of this device, it is signed out here too. */
+  revoke: SessionsMethods['revoke'];
+  /** This one too. */
+  revokeAll(): ReturnType<SessionsMethods['revokeAll']>;
+  /** End all sessions but this one. */
+  revokeOthers(): ReturnType<SessionsMethods['revokeAll']>;
+}
+
+/** The user's devices. */
+export const sessions: ClientGroup<Sessions> = ({ call, keeper }) => {
+  const plain = methodsOf(sessionsMethods, call);
+  return {
+    sessions: {
+      ...plain,
+      async revoke(session_id) {
+        const data = await plain.revoke(session_id);
+        if (sessionOf(keeper)?.session_id === session_id) await keeper.end('logged_out', false);
+        return data;
+      },
+      revokeAll: () => endWith(keeper, 'logged_out', () => plain.revokeAll()),
+      revokeOthers: () => plain.revokeAll({ except_current: true }),
+    },
+  };
+};

@@ -1,2 +1,0 @@
-export { createFakeService, type FakeService } from './fake-service.ts';
-export { memoryStorage } from './memory-storage.ts';
