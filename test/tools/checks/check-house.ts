@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { findBrokenInFiles } from './citations.ts';
+import { findFaultsInPages } from './table-names.ts';
 
 /**
  * `npm run check house`: measures what weighs on a reader of the repository, of the files that git has or would take.
@@ -115,6 +116,12 @@ const measures: readonly Measure[] = [
     how: 'of pages, headings and ADRs, in comments and pages (citations.ts)',
     aim: 0,
     count: () => findBrokenInFiles(files),
+  },
+  {
+    name: 'limits and events that pages name wrongly',
+    how: 'code spans like the rule of a limit or an audit event; events that docs/audit.md lacks (table-names.ts)',
+    aim: 0,
+    count: findFaultsInPages,
   },
   {
     name: 'words of Markdown by hand',

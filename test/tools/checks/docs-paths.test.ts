@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import { anchorsOf, findBrokenCitations, findBrokenInFiles, pagesHere } from './citations.ts';
+import { findFaultsInPages, findUnknownNames } from './table-names.ts';
 
 const root = new URL('../../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
@@ -101,4 +102,11 @@ describe('the pages name only what there is', () => {
       'ADR 9999: there is no such ADR',
     ]);
   });
+});
+
+test('a rule and an event that are not there are found, and those that are there are not', () => {
+  const page =
+    '`move_account`, `unknown_account`, `stray_account`, `group.left`, `group.lost`, `details.lost`, `device_id`';
+  expect(findUnknownNames(page)).toEqual(['stray_account', 'group.lost']);
+  expect(findFaultsInPages()).toEqual([]);
 });

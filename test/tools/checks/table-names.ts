@@ -1,0 +1,47 @@
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { AuditRow } from '../../../services/api/src/audit/audit-row.ts';
+import { auditEvents } from '../../../services/api/src/audit/events.ts';
+import { limitRules } from '../../../services/api/src/limits/limits-table.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const read = (path: string) => readFileSync(`${root}${path}`, 'utf8');
+const find = (pattern: string) => globSync(pattern, { cwd: root }).sort();
+
+/** Returns the names of events that the other services and `authctl` write. */
+function findOtherEvents(): string[] {
+  const sources = find('services/{push-gateway,worker,authctl}/src/**/*.ts').map(read).join('\n');
+  return [...sources.matchAll(/\bevent(?::| =) '([a-z]+\.[a-z_]+)'/g)].map(([, name = '']) => name);
+}
+
+const others = findOtherEvents();
+const events = new Set([...Object.keys(auditEvents), ...others]);
+const families = new Set(Array.from(events, (name) => name.replace(/\..*/, '')));
+
+const reasons = Object.values<AuditRow>(auditEvents).flatMap((row) =>
+  Object.keys({ ...row.reasons, ...row.elsewhere }),
+);
+const kinds = new Set(limitRules.map((rule) => rule.replace(/.*_/, '')));
+
+/** Returns the code spans of a page that look like a limit's rule or an event of the audit log, and are none. */
+export function findUnknownNames(page: string): string[] {
+  return [...page.matchAll(/`([a-z]+)([._])([a-z_]+)`/g)].flatMap(([, family = '', mark, rest = '']) => {
+    const name = `${family}${mark}${rest}`;
+    const isUnknown =
+      mark === '.'
+        ? families.has(family) && !events.has(name)
+        : kinds.has(name.replace(/.*_/, '')) && !reasons.includes(name);
+    return isUnknown ? [name] : [];
+  });
+}
+
+/** Returns the names in pages that are none, and the events of other services that docs/audit.md lacks. */
+export function findFaultsInPages(): string[] {
+  const audit = read('docs/audit.md');
+  return [
+    ...find('{README.md,SECURITY.md,docs/**/*.md}').flatMap((page) =>
+      findUnknownNames(read(page)).map((name) => `${page}: there is no ${name}`),
+    ),
+    ...others.filter((name) => !audit.includes(`\`${name}\``)).map((name) => `docs/audit.md: ${name} is missing`),
+  ];
+}
