@@ -1,6 +1,12 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { generateSecretKey, generateSigningKey, loadKeyFile, writeKeyFile, writePublicKeyFile } from '@auth-account/tokens';
+import {
+  generateSecretKey,
+  generateSigningKey,
+  loadKeyFile,
+  writeKeyFile,
+  writePublicKeyFile,
+} from '@auth-account/tokens';
 import type { KeyEntry } from '@auth-account/verifier/access-token';
 
 /** Paths of the JWKS files, to be given to the services' configuration. */
