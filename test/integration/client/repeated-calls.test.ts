@@ -73,6 +73,16 @@ describe('a login', () => {
   });
 });
 
+describe('an operation that takes an idempotency key', () => {
+  test('is done once, and answered, although its answer is lost', async () => {
+    const app = await scene.signedIn(noStream);
+    app.network.plan('/invites', 'answer_lost');
+    const { invite_token } = await app.client.invites.create();
+    const { invites } = await app.client.invites.list();
+    expect(invites.map((invite) => invite.invite_token)).toEqual([invite_token]);
+  });
+});
+
 describe('leaving a group', () => {
   test('does not succeed offline, also right after a start', async () => {
     const app = await scene.signedIn(noStream);
