@@ -9,9 +9,9 @@ import { logIn, logOut, newEmail, newSession, password, registerAccount, type To
 import { codeOf, expire, requestChange } from '../support/codes.ts';
 import { type GoodRequest, goodRequests, requestTo, sendTo } from '../support/good-requests.ts';
 import { bearer, cheapHashes, insertInvite, joinByInvite, leave, refresh } from '../support/groups.ts';
+import { startHoldingProxy } from '../support/holding-proxy.ts';
 import { type Answer, send } from '../support/http-client.ts';
 import { openApiChecker } from '../support/openapi-checker.ts';
-import { startReplyDroppingProxy } from '../support/reply-dropping-proxy.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 
 const checker = openApiChecker(JSON.parse(await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8')));
@@ -31,7 +31,7 @@ let closed: TestApi;
 let wary: TestApi;
 
 beforeAll(async () => {
-  const proxy = await startReplyDroppingProxy(Number(new URL(testEnvironment().mongodbUri).port));
+  const proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
   const byProxy = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true`;
   [api, severed, narrow, strict, faulty, wary, closed] = await Promise.all([
     startTestApi(cheapHashes),

@@ -89,7 +89,7 @@ describe('a registration', () => {
   test('names of the webhook nothing but its origin: its path may be a secret', () => {
     const request = spans.find(({ service, name }) => service === 'auth-worker' && name === 'POST');
     expect(request?.attributes).toMatchObject({
-      'url.full': new URL(stack.receiver.url).origin,
+      'url.full': new URL(stack.receiver.subscriber.url).origin,
       'url.path': '/…',
       'url.query': '',
     });

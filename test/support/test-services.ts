@@ -1,7 +1,7 @@
-import { type EventReceiver, startEventReceiver } from './event-receiver.ts';
 import { startTestGateway, type TestGateway } from './gateway-scene.ts';
 import { openGreeted, refusalOf, type StreamClient } from './push-client.ts';
 import { serviceEnvironment, startTestApi, type TestApi, uniqueName } from './test-api.ts';
+import { type Receiver, startReceiver } from './worker-receiver.ts';
 import { startTestWorker, type TestWorker } from './worker-service.ts';
 
 /** The three services in this process, with a separate database and key prefix. */
@@ -11,7 +11,7 @@ export interface TestServices {
   readonly api: TestApi;
   readonly gateway: TestGateway;
   readonly worker: TestWorker;
-  readonly receiver: EventReceiver;
+  readonly receiver: Receiver;
   openStream(tokens: StreamTokens): Promise<StreamClient>;
   /** Returns the status with which the gateway refuses this handshake. Throws if it opens a stream. */
   refusal(tokens: StreamTokens): Promise<number>;
@@ -33,9 +33,8 @@ export async function startTestServices(
   only: Readonly<Partial<Record<'api' | 'gateway' | 'worker', Readonly<Record<string, string>>>>> = {},
 ): Promise<TestServices> {
   const name = uniqueName();
-  const receiver = await startEventReceiver();
-  const subscriber = { name: 'analytics', kind: 'webhook', url: receiver.url, secret: receiver.secret };
-  const env = { ...serviceEnvironment(name), EVENT_SUBSCRIBERS: JSON.stringify([subscriber]), ...settings };
+  const receiver = await startReceiver('analytics');
+  const env = { ...serviceEnvironment(name), EVENT_SUBSCRIBERS: JSON.stringify([receiver.subscriber]), ...settings };
   const api = await startTestApi({ ...env, ...only.api });
   const worker = await startTestWorker({ ...env, ...only.worker });
   const gateway = await startTestGateway({ env }, { ...only.gateway });

@@ -12,10 +12,10 @@ import {
 import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
 import { createProcessGuard } from './create-process-guard.ts';
-import { type EventReceiver, startEventReceiver } from './event-receiver.ts';
 import { type Answer, send } from './http-client.ts';
 import { openGreeted, type StreamClient } from './push-client.ts';
 import { gatewayEnvironment, serviceEnvironment, uniqueName } from './test-api.ts';
+import { type Receiver, startReceiver } from './worker-receiver.ts';
 
 /** The three services as processes, on the shared MongoDB, a separate Redis and a subscriber. */
 export interface TestStack {
@@ -23,7 +23,7 @@ export interface TestStack {
   /** Port of each service's probes and metrics. */
   readonly opsPorts: Readonly<Record<ServiceName, string>>;
   readonly redis: LocalRedis;
-  readonly receiver: EventReceiver;
+  readonly receiver: Receiver;
   /** Address of the api for apps. */
   readonly apiUrl: string;
   /** Address of the gateway for apps: `ws://…`. */
@@ -68,16 +68,15 @@ async function startParts(
   const name = uniqueName();
   const redis = await startRedis({ dir, log: () => undefined, onSpawn: guard.watch });
   endings.push(() => redis.kill());
-  const receiver = await startEventReceiver();
+  const receiver = await startReceiver('analytics');
   endings.push(() => receiver.close());
   const ports = await freePorts(['API_PORT', 'PUSH_PORT', 'API_OPS_PORT', 'PUSH_OPS_PORT', 'WORKER_OPS_PORT']);
-  const subscriber = { name: 'analytics', kind: 'webhook', url: receiver.url, secret: receiver.secret };
   const env: NodeJS.ProcessEnv = {
     ...process.env,
     ...serviceEnvironment(name),
     ...ports,
     REDIS_URL: redis.url,
-    EVENT_SUBSCRIBERS: JSON.stringify([subscriber]),
+    EVENT_SUBSCRIBERS: JSON.stringify([receiver.subscriber]),
     PUSH_PUBLIC_URL: `ws://127.0.0.1:${ports.PUSH_PORT}`,
     ...settings,
   };

@@ -2,12 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import type { RegisteredEvent } from '@auth-account/contracts';
 import { Webhook } from 'standardwebhooks';
 
 export interface Received {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** `id` of the event. Its signature was verified. */
+  /** Its signature was verified. */
+  readonly event: RegisteredEvent;
+  /** `id` of the event. */
   readonly id: string;
   /** `performance.now()` when all of it was received. */
   readonly at: number;
@@ -25,6 +28,8 @@ export interface Receiver {
   };
   readonly received: readonly Received[];
   ids(): string[];
+  /** Resolves with the first delivery about the user. */
+  waitFor(userId: string, timeoutMs?: number): Promise<Received>;
   /** Sets its answer from now on. */
   answerWith(answer: Answer): void;
   close(): Promise<void>;
@@ -59,20 +64,23 @@ export const hang: Answer = () => undefined;
 /** Starts a receiver. A delivery without a valid signature (Standard Webhooks) is answered 401 and not kept. */
 export async function startReceiver(name: string, initially: Answer = status(204)): Promise<Receiver> {
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  const webhook = new Webhook(secret);
   const received: Received[] = [];
+  const waiting = new Set<() => void>();
   let answer = initially;
   const server = createServer((request, response) => {
     void text(request).then((body) => {
-      let id: string;
+      let event: RegisteredEvent;
       try {
-        id = (new Webhook(secret).verify(body, request.headers as Record<string, string>) as { id: string }).id;
+        event = webhook.verify(body, request.headers as Record<string, string>) as RegisteredEvent;
       } catch {
         response.writeHead(401).end();
         return;
       }
-      const delivery = { headers: request.headers, body, id, at: performance.now() };
+      const delivery = { headers: request.headers, body, event, id: event.id, at: performance.now() };
       received.push(delivery);
       answer(response, delivery);
+      for (const look of waiting) look();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -82,6 +90,21 @@ export async function startReceiver(name: string, initially: Answer = status(204
     subscriber: { name, kind: 'webhook', url, secret },
     received,
     ids: () => received.map(({ id }) => id),
+    waitFor(userId, timeoutMs = 60_000) {
+      const { promise, resolve, reject } = Promise.withResolvers<Received>();
+      const late = new Error(`no event about ${userId} within ${timeoutMs} ms`);
+      const timer = setTimeout(() => reject(late), timeoutMs);
+      const look = () => {
+        const found = received.find(({ event }) => event.subject === userId);
+        if (found !== undefined) resolve(found);
+      };
+      waiting.add(look);
+      look();
+      return promise.finally(() => {
+        clearTimeout(timer);
+        waiting.delete(look);
+      });
+    },
     answerWith(next) {
       answer = next;
     },

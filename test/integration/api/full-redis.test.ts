@@ -8,12 +8,12 @@ import { type RedisKeys, redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { newEmail, newSession, registerAccount } from '../../support/accounts.ts';
-import { startEventReceiver } from '../../support/event-receiver.ts';
 import { newDevice, signToken, startTestGateway } from '../../support/gateway-scene.ts';
 import { goodRequests, sendTo } from '../../support/good-requests.ts';
 import { bearer } from '../../support/groups.ts';
 import { refusalOf } from '../../support/push-client.ts';
 import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';
+import { startReceiver } from '../../support/worker-receiver.ts';
 import { eventually } from '../../support/worker-scene.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
 
@@ -114,11 +114,10 @@ test('the gateway opens no stream meanwhile, as while Redis is away', async () =
 
 test('the worker makes deny list and events good once there is room', async () => {
   await makeRoom();
-  const receiver = await startEventReceiver();
-  const subscriber = { name: 'analytics', kind: 'webhook', url: receiver.url, secret: receiver.secret };
+  const receiver = await startReceiver('analytics');
   const worker = await startTestWorker({
     ...serviceEnvironment(api.database),
-    ...{ KEY_PREFIX: api.keyPrefix, REDIS_URL: server.url, EVENT_SUBSCRIBERS: JSON.stringify([subscriber]) },
+    ...{ KEY_PREFIX: api.keyPrefix, REDIS_URL: server.url, EVENT_SUBSCRIBERS: JSON.stringify([receiver.subscriber]) },
   });
   await eventually('the list', () => denyList.isComplete());
   const session = await newSession(api);

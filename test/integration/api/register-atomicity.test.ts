@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { newEmail, password, registerAccount } from '../../support/accounts.ts';
 import { withFailPoint } from '../../support/fail-point.ts';
 import { cheapHashes } from '../../support/groups.ts';
-import { type ReplyDroppingProxy, startReplyDroppingProxy } from '../../support/reply-dropping-proxy.ts';
+import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
 
@@ -11,11 +11,11 @@ const path = '/api/v1/auth/register';
 const appName = uniqueName();
 
 let api: TestApi;
-let proxy: ReplyDroppingProxy;
+let proxy: HoldingProxy;
 
 beforeAll(async () => {
   const direct = new URL(testEnvironment().mongodbUri);
-  proxy = await startReplyDroppingProxy(Number(direct.port));
+  proxy = await startHoldingProxy(Number(direct.port));
   // Connects through the proxy only: the member addresses of the replica set would bypass it.
   const uri = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true&appName=${appName}`;
   api = await startTestApi({ ...cheapHashes, MONGODB_URI: uri });

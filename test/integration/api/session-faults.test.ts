@@ -9,7 +9,6 @@ import { createProcessGuard } from '../../support/create-process-guard.ts';
 import { type FailCommand, withFailPoint } from '../../support/fail-point.ts';
 import { startHoldingProxy } from '../../support/holding-proxy.ts';
 import { send } from '../../support/http-client.ts';
-import { startReplyDroppingProxy } from '../../support/reply-dropping-proxy.ts';
 import { serviceEnvironment } from '../../support/test-api.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
 import { type ApiProcess, startApiProcess } from '../../support/token-api-process.ts';
@@ -118,7 +117,7 @@ describe.each([
   ['of one that has read', 'update', withoutHashesAhead],
 ])('%s', (_, command, prepare) => {
   test('a reply of MongoDB’s that is lost after the write makes one successor, not two', async () => {
-    const proxy = await startReplyDroppingProxy(mongo.ports[0] as number);
+    const proxy = await startHoldingProxy(mongo.ports[0] as number);
     const behind = await scene.start({ MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/?directConnection=true` });
     const { refresh_token, session_id } = await newSession(behind);
     await prepare(session_id);

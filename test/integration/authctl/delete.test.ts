@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newSession, password } from '../../support/accounts.ts';
 import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/authctl.ts';
-import { startReplyDroppingProxy } from '../../support/reply-dropping-proxy.ts';
+import { startHoldingProxy } from '../../support/holding-proxy.ts';
 import { serviceEnvironment, testEnvironment } from '../../support/test-api.ts';
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -141,7 +141,7 @@ describe('user delete', () => {
 
   test('is done once if the reply to its commit is lost', async () => {
     const { user_id } = await newSession(stack);
-    const proxy = await startReplyDroppingProxy(Number(new URL(testEnvironment().mongodbUri).port));
+    const proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
     try {
       const env = { ...options.env, MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/?directConnection=true` };
       proxy.dropReplyTo('commitTransaction');

@@ -11,16 +11,16 @@ import {
   leave,
   refresh,
 } from '../../support/groups.ts';
-import { type ReplyDroppingProxy, startReplyDroppingProxy } from '../../support/reply-dropping-proxy.ts';
+import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
 
 const appName = uniqueName();
 
 let api: TestApi;
-let proxy: ReplyDroppingProxy;
+let proxy: HoldingProxy;
 
 beforeAll(async () => {
-  proxy = await startReplyDroppingProxy(Number(new URL(testEnvironment().mongodbUri).port));
+  proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
   // Connects through the proxy only: the member addresses of the replica set would bypass it.
   const uri = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true&appName=${appName}`;
   api = await startTestApi({ ...cheapHashes, MONGODB_URI: uri });

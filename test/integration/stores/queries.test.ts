@@ -3,7 +3,6 @@ import { collectionsOf, mongoOptions } from '@auth-account/stores';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type IndexDescriptionInfo, MongoClient } from 'mongodb';
 import { driveAuthctl, driveRoutes, driveWorker, hotOperations } from '../../support/drive-services.ts';
-import { startEventReceiver } from '../../support/event-receiver.ts';
 import { cheapHashes } from '../../support/groups.ts';
 import { planOf } from '../../support/query-plans.ts';
 import { namedFields, type Query, queriesOf, shapeOf } from '../../support/query-shape.ts';
@@ -12,6 +11,7 @@ import { type CallScene, storeCalls } from '../../support/store-calls.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
 import { dueRow } from '../../support/worker-events.ts';
+import { startReceiver } from '../../support/worker-receiver.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
 import { type HotOperation, type KnownQuery, knownQueries } from '../../tools/queries/known-queries.ts';
 import { shardKeys } from '../../tools/queries/shard-keys.ts';
@@ -58,9 +58,8 @@ async function driveStores(): Promise<void> {
 
 /** Lets a worker do all that it does, and an operator run all commands. */
 async function driveOthers(): Promise<void> {
-  const receiver = await startEventReceiver();
-  const subscriber = { name: 'analytics', kind: 'webhook', url: receiver.url, secret: receiver.secret };
-  const EVENT_SUBSCRIBERS = JSON.stringify([subscriber]);
+  const receiver = await startReceiver('analytics');
+  const EVENT_SUBSCRIBERS = JSON.stringify([receiver.subscriber]);
   const env = { ...serviceEnvironment(api.database), KEY_PREFIX: api.keyPrefix, MONGODB_URI, EVENT_SUBSCRIBERS };
   const worker = await startTestWorker(env);
   try {

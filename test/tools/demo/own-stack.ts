@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { startMailSink } from '@auth-account/local-stack/mail-sink';
-import { startEventReceiver } from '../../support/event-receiver.ts';
+import { startReceiver } from '../../support/worker-receiver.ts';
 import { apiUrl as api, type DemoStack, findArrival, findMail, poll } from './demo-stack.ts';
 import { type Kitchen, openKitchen } from './kitchen.ts';
 
@@ -15,9 +15,8 @@ import { type Kitchen, openKitchen } from './kitchen.ts';
  */
 export async function startOwn(): Promise<DemoStack> {
   console.log('No stack runs: one is started for the story (npm run up keeps one running).');
-  const receiver = await startEventReceiver();
+  const receiver = await startReceiver('demo');
   const dataDir = await mkdtemp(join(tmpdir(), 'auth-account-demo-'));
-  const subscriber = { name: 'demo', kind: 'webhook', url: receiver.url, secret: receiver.secret };
   const consuming = { name: 'kitchen', kind: 'queue' };
   const sink = await startMailSink(() => undefined);
   const from = 'Demo <no-reply@example.com>';
@@ -26,7 +25,7 @@ export async function startOwn(): Promise<DemoStack> {
     env: {
       ...process.env,
       LOCAL_DATA_DIR: dataDir,
-      EVENT_SUBSCRIBERS: JSON.stringify([subscriber, consuming, mailing]),
+      EVENT_SUBSCRIBERS: JSON.stringify([receiver.subscriber, consuming, mailing]),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
     // Ctrl-C reaches only the story, which ends the stack in order.
@@ -62,7 +61,7 @@ export async function startOwn(): Promise<DemoStack> {
     api,
     async waitForEvent(userId, type = 'service.auth.events.registered') {
       const found = await poll(type, () => findArrival(receiver.received, userId, type));
-      return { ...found, where: `the demo's subscriber (${receiver.url})` };
+      return { ...found, where: `the demo's subscriber (${receiver.subscriber.url})` };
     },
     waitForMail: (to, subject) => poll(`a mail (${subject})`, () => findMail(sink.mails(), to, subject)),
     waitForConsumer: kitchen.waitForLine,

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { waitUntil } from '@auth-account/local-stack';
 import { startTestServers } from '../../support/start-test-servers.ts';
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
-import { startAnsweringServer } from './answering-server.ts';
+import { startReceiver, status } from '../../support/worker-receiver.ts';
 import { type Fault, faults } from './faults.ts';
 import { readRules } from './rule-file.ts';
 import { speedUp } from './speed-up.ts';
@@ -64,12 +64,10 @@ async function startStack(): Promise<TestStack> {
   process.env.TEST_MONGODB_URI = servers.mongo.uri;
   process.env.TEST_REDIS_URL = servers.redis.url;
   process.env.TEST_KEYS_DIR = servers.keysDir;
-  const [failing, gone] = [await startAnsweringServer(500), await startAnsweringServer(410)];
+  const [failing, gone] = [await startReceiver('failing', status(500)), await startReceiver('gone', status(410))];
   endings.push(failing.close, gone.close);
-  const secret = `whsec_${Buffer.from('a secret of the tests, 32 bytes!').toString('base64')}`;
-  const subscriber = (name: string, url: string) => ({ name, kind: 'webhook', url, secret });
   const stack = await startTestStack({
-    EVENT_SUBSCRIBERS: JSON.stringify([subscriber('failing', failing.url), subscriber('gone', gone.url)]),
+    EVENT_SUBSCRIBERS: JSON.stringify([failing.subscriber, gone.subscriber]),
     DELIVERY_GIVE_UP_SECONDS: '20',
     // So few that the clients of one machine can exceed it.
     HASH_QUEUE_LIMIT: '4',
