@@ -127,7 +127,7 @@ const measures: readonly Measure[] = [
     name: 'words of Markdown by hand',
     how: 'all *.md without generated pages and parts',
     aim: 55_000,
-    allowed: 61_500,
+    allowed: 58_500,
     count: wordsByHand,
   },
   {
@@ -140,7 +140,7 @@ const measures: readonly Measure[] = [
     name: 'small files beside their only importer',
     how: 'of at most 40 lines, in libs and services; tests, entries, index, main and bin aside',
     aim: 8,
-    allowed: 33,
+    allowed: 30,
     count: smallBesideOnlyImporter,
   },
   {
@@ -158,7 +158,7 @@ const measures: readonly Measure[] = [
   {
     name: 'stand-ins that also connect',
     how: 'the same, in files that accept connections too: proxies, mostly',
-    aim: 6,
+    aim: 5,
     count: () => opening.filter(isServer),
   },
   {
