@@ -1,13 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { generateSections, toTable } from './page-sections.ts';
 
-/**
- * Writes docs/push.md's tables of frames and of close codes from docs/asyncapi.json, between their markers. With
- * --check it writes nothing and exits with 1 if they are out of date.
- */
+/** Writes docs/push.md's tables of frames and close codes from docs/asyncapi.json. With --check it only compares. */
 
-const root = new URL('../../../', import.meta.url);
-const PAGE = new URL('docs/push.md', root);
-const CONTRACT = new URL('docs/asyncapi.json', root);
+const CONTRACT = new URL('../../../docs/asyncapi.json', import.meta.url);
 
 interface Reference {
   readonly $ref: string;
@@ -45,10 +41,6 @@ interface Contract {
 
 const nameOf = ({ $ref }: Reference) => $ref.split('/').at(-1) ?? '';
 
-function toTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-}
-
 function framesTables({ operations, components }: Contract): string {
   const ofStream = Object.values(operations).filter(({ channel }) => nameOf(channel) === 'pushStream');
   const received = ofStream.flatMap(({ action, messages }) => (action === 'receive' ? messages.map(nameOf) : []));
@@ -81,20 +73,6 @@ function closesTable({ channels }: Contract): string {
   return toTable(['Code', 'Reason', 'For programs', 'What the app does'], [...rows, last]);
 }
 
-function replaceBlock(page: string, name: string, text: string): string {
-  const [startMark, endMark] = [`<!-- ${name}:start -->`, `<!-- ${name}:end -->`];
-  const [start, end] = [page.indexOf(startMark), page.indexOf(endMark)];
-  if (start < 0 || end < start) throw new Error(`docs/push.md has no ${startMark} followed by ${endMark}`);
-  return `${page.slice(0, start)}${startMark}\n\n${text}\n\n${page.slice(end)}`;
-}
-
-const before = readFileSync(PAGE, 'utf8');
 const contract: Contract = JSON.parse(readFileSync(CONTRACT, 'utf8'));
-const after = replaceBlock(replaceBlock(before, 'frames', framesTables(contract)), 'closes', closesTable(contract));
-
-if (!process.argv.includes('--check')) {
-  writeFileSync(PAGE, after);
-} else if (after !== before) {
-  console.error('docs/push.md: the tables of frames and close codes are out of date. Run: npm run generate');
-  process.exitCode = 1;
-}
+const sections = { frames: framesTables(contract), closes: closesTable(contract) };
+generateSections({ page: 'docs/push.md', generator: 'streams', sections });
