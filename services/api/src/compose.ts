@@ -29,7 +29,6 @@ import { createAnnounce, createIsDenied } from './announcements/announce.ts';
 import { createEventPublisher } from './announcements/publish-events.ts';
 import { createTellSessions } from './announcements/tell-sessions.ts';
 import { createApp } from './app.ts';
-import { composeOperations } from './compose/operations.ts';
 import { composeSecurity, type TestOverrides } from './compose/security.ts';
 import { composeGuards, composeUseCases } from './compose/use-cases.ts';
 import type { ApiConfig, apiConfig } from './config.ts';
@@ -139,7 +138,7 @@ export async function compose(
       onFallback: () => apiMetrics.denyListFallbacks.inc(),
     }),
     findSibling: security.findSibling,
-    handlers: createHandlers(composeOperations(useCases), security.publicDocuments),
+    handlers: createHandlers(useCases, security.publicDocuments),
     bodyChecks: {
       registerAccount: blockedPasswordCheck(security.isBlockedPassword, 'password'),
       confirmPasswordReset: blockedPasswordCheck(security.isBlockedPassword, 'new_password'),

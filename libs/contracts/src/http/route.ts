@@ -8,8 +8,8 @@ export interface RequestExample {
 }
 
 /**
- * One operation of the HTTP API: the router mounts, validates and answers by it, and the OpenAPI document is generated
- * from it.
+ * One operation of the HTTP API: the router mounts, validates and answers by it, its use case takes the parameters of
+ * its path, its body and its caller, and the OpenAPI document is generated from it.
  */
 export interface Route {
   readonly operationId: string;
@@ -31,7 +31,7 @@ export interface Route {
    * `sibling`: the secret of another service is required.
    */
   readonly auth: 'none' | 'bearer' | 'signature' | 'sibling';
-  /** Path parameters, by name. */
+  /** Path parameters, by name. The use case gets those named `…_id` in lower case. */
   readonly params?: Readonly<Record<string, TSchema>>;
   readonly headers: readonly RequestHeader[];
   readonly body?: TSchema;

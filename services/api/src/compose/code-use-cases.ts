@@ -1,3 +1,7 @@
+import type { CodePurpose } from '@auth-account/contracts/events';
+import type { ResendCodeRequest } from '@auth-account/contracts/http/challenges';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
+import type { RequestOrigin } from '../request/request-origin.ts';
 import { createOrderDeletion, type OrderDeletionDeps } from '../usecases/account/order-deletion.ts';
 import { createConfirmDeletion, createScheduleDeletion } from '../usecases/account/schedule-deletion.ts';
 import { type AnnounceCodeDeps, createAnnounceCode } from '../usecases/codes/announce-code.ts';
@@ -33,26 +37,33 @@ type OwnParts = 'announceCode' | 'requestCode' | 'checkCode' | 'endSessions' | '
 
 export type CodeUseCaseParts = Omit<CodeDeps & PasswordDeps & EmailDeps & OrderDeletionDeps, OwnParts>;
 
-/** Gives the use cases of codes by e-mail the dependencies that they name. */
+/** Gives the use cases of codes by e-mail the dependencies that they name; for the other use cases `requestCode`. */
 export function codeUseCases(parts: CodeUseCaseParts) {
   const sending = { ...parts, announceCode: createAnnounceCode(parts) };
   const requestCode = createRequestCode(sending);
+  const resendCode = createResendCode(sending);
+  const resend = (purpose: CodePurpose) => (body: ResendCodeRequest, origin: RequestOrigin) =>
+    resendCode(purpose, body, origin);
   const requesting = { ...parts, requestCode, reauthenticate: createReauthenticate(parts) };
   const endSessions = createEndSessions(parts);
   const orderDeletion = createOrderDeletion({ ...parts, endSessions });
   const confirming = { ...parts, checkCode: createCheckCode(parts), endSessions, orderDeletion };
   return {
     requestCode,
-    resendCode: createResendCode(sending),
     requestPasswordReset: createRequestCodeForAddress(requesting, 'password_reset'),
+    resendPasswordReset: resend('password_reset'),
     scheduleDeletion: createScheduleDeletion({ ...requesting, orderDeletion }),
     requestDeletion: createRequestCodeForAddress(requesting, 'account_deletion'),
+    resendDeletion: resend('account_deletion'),
     confirmDeletion: createConfirmDeletion(confirming),
-    resetPassword: createResetPassword(confirming),
+    confirmPasswordReset: createResetPassword(confirming),
     requestEmailVerification: createRequestEmailVerification(requesting),
-    verifyEmail: createVerifyEmail(confirming),
+    resendEmailVerification: resend('email_verification'),
+    confirmEmailVerification: createVerifyEmail(confirming),
     requestEmailChange: createRequestEmailChange(requesting),
-    changeEmail: createChangeEmail(confirming),
+    resendEmailChange: (body: ResendCodeRequest, caller: VerifiedAccessToken, origin: RequestOrigin) =>
+      resendCode('email_change', body, origin, caller.user_id),
+    confirmEmailChange: createChangeEmail(confirming),
     undoEmailChange: createUndoEmailChange(confirming),
   };
 }

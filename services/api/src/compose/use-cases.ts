@@ -9,6 +9,7 @@ import type { TellSessions } from '../announcements/tell-sessions.ts';
 import { type Audit, createAudit } from '../audit/audit.ts';
 import { countAuditEvents } from '../audit/audit-counters.ts';
 import type { ApiConfig } from '../config.ts';
+import type { Operations } from '../http/operations.ts';
 import { createOpenIdempotent } from '../idempotency/open-idempotent.ts';
 import { createLimits, type Limits } from '../limits/limits.ts';
 import { systemIds as ids } from '../request/ids.ts';
@@ -85,8 +86,6 @@ export interface UseCaseParts extends Pick<Guards, 'audit' | 'limits'> {
   readonly now: () => number;
 }
 
-export type UseCases = ReturnType<typeof composeUseCases>;
-
 export function composeGuards({ config, logger, metrics, redis, secrets, now }: GuardParts): Guards {
   const write = createAuditLog(logger);
   const sampler = createAuditSampler(write);
@@ -103,15 +102,22 @@ export function composeGuards({ config, logger, metrics, redis, secrets, now }: 
   return { audit, limits, flushAudit: sampler.flush };
 }
 
-/** Gives each use case the dependencies that it names. */
-export function composeUseCases(parts: UseCaseParts) {
+/** Gives the use case of each route the dependencies that it names. */
+export function composeUseCases(parts: UseCaseParts): Operations {
   const shared = sharedParts(parts);
   const { hasher, emailCodes: codes, emailChangeTokens } = parts.security;
   const { publishEvent, config } = parts;
   const graceDays = config.ACCOUNT_DELETION_GRACE_DAYS;
-  const withCodes = codeUseCases({ ...shared, hasher, codes, emailChangeTokens, publishEvent, graceDays });
+  const { requestCode, ...withCodes } = codeUseCases({
+    ...shared,
+    hasher,
+    codes,
+    emailChangeTokens,
+    publishEvent,
+    graceDays,
+  });
   return {
-    ...accountUseCases(parts, { ...shared, requestCode: withCodes.requestCode }),
+    ...accountUseCases(parts, { ...shared, requestCode }),
     ...withCodes,
     ...groupUseCases(shared),
     ...inviteUseCases(shared),
@@ -167,7 +173,7 @@ function accountUseCases(
   const assertEmailVerified = createAssertEmailVerified({ ...shared, isRequired });
   const limited = createLimitWrites(parts.limits);
   return {
-    register: createRegister({
+    registerAccount: createRegister({
       ...shared,
       spaces: createSpaces(shared),
       onEnd: (mode, outcome) => metrics.registrations.inc({ mode, outcome }),
@@ -178,7 +184,7 @@ function accountUseCases(
     changePassword: createChangePassword(fresh),
     restoreAccount: createRestoreAccount({ ...shared, authenticate: createAuthenticate(shared), tellSessions }),
     logIn: createLogIn({ ...shared, assertEmailVerified, tellSessions }),
-    refresh: createRefresh({ ...shared, retryWindowMs }),
+    refreshTokens: createRefresh({ ...shared, retryWindowMs }),
     logOut: createLogOut(shared),
     logOutAll: limited(createLogOutAll(shared)),
     listSessions: createListSessions(shared),

@@ -1,6 +1,6 @@
 import { type Route, type RouteName, routes } from '@auth-account/contracts';
 import type { ServerMetadata } from '@auth-account/contracts/http/metadata';
-import type { RequestHandler, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import type { Static, TSchema } from 'typebox';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import type { Handlers } from './mount-routes.ts';
@@ -23,13 +23,23 @@ const callers = {
 
 type CallerOf<A extends Route['auth']> = ReturnType<(typeof callers)[A]>;
 
-/** The parts of a request that the route declares. The body has passed its schema. */
-interface OperationInput<N extends RouteName> {
-  readonly body: Routes[N] extends { readonly body: infer B extends TSchema } ? Static<B> : undefined;
-  readonly params: Routes[N] extends { readonly params: infer P } ? Readonly<Record<keyof P, string>> : undefined;
-  readonly caller: CallerOf<Routes[N]['auth']>;
-  readonly origin: RequestOrigin;
-}
+/** One text for each parameter of the path. */
+type PathValues<P extends string> = P extends `${string}:${string}/${infer Rest}`
+  ? [value: string, ...PathValues<Rest>]
+  : P extends `${string}:${string}`
+    ? [value: string]
+    : [];
+
+/**
+ * Parts of a request that its route declares, in this order: the values of the path, the body, the caller; then the
+ * origin. The body has passed its schema, and ids of the path are in lower case.
+ */
+type ArgumentsOf<N extends RouteName> = [
+  ...values: PathValues<Routes[N]['path']>,
+  ...body: Routes[N] extends { readonly body: infer B extends TSchema } ? [body: Static<B>] : [],
+  ...caller: Routes[N]['auth'] extends 'none' ? [] : [caller: CallerOf<Routes[N]['auth']>],
+  origin: RequestOrigin,
+];
 
 type DataOf<N extends RouteName> = SuccessOf<N> extends { readonly data: infer D } ? D : never;
 
@@ -43,13 +53,16 @@ type OutputOf<N extends RouteName> = 'Idempotency-Key' extends Routes[N]['header
   ? Replayable<DataOf<N>>
   : DataOf<N>;
 
-/** Maps each route to the function that carries it out, without Express. Its types come from the route table. */
+/**
+ * Maps each route to its use case, which takes the parts of the request that the route declares, or the first ones of
+ * them. One that takes others does not compile.
+ */
 export type Operations = {
-  readonly [N in OperationName]: (input: OperationInput<N>) => Promise<OutputOf<N>>;
+  readonly [N in OperationName]: (...parts: ArgumentsOf<N>) => Promise<OutputOf<N>>;
 };
 
 /** Any one of the operations. */
-type AnyOperation = (input: Readonly<Record<keyof OperationInput<RouteName>, unknown>>) => Promise<unknown>;
+type AnyOperation = (...parts: unknown[]) => Promise<unknown>;
 
 /** Answers without the envelope. */
 export interface PublicDocuments {
@@ -73,12 +86,18 @@ export function createHandlers(operations: Operations, { publicKeys, metadata }:
 function createHandler(route: Route, operation: AnyOperation): RequestHandler {
   const isIdempotent = route.headers.includes('Idempotency-Key');
   return async (req, res) => {
-    const caller = callers[route.auth](res);
-    const output = await operation({ body: req.body, params: req.params, caller, origin: contextOf(res) });
+    const output = await operation(...partsOf(route, req, res), contextOf(res));
     const { data, isReplayed } = isIdempotent ? (output as Replayable<unknown>) : { data: output, isReplayed: false };
     if (isReplayed) res.setHeader('Idempotency-Replayed', 'true');
     sendSuccess(res, route, { status: 'success', data });
   };
+}
+
+function partsOf(route: Route, { params, body }: Request, res: Response): unknown[] {
+  const values = Object.entries(params).map(([name, value]) =>
+    name.endsWith('_id') ? String(value).toLowerCase() : value,
+  );
+  return [...values, ...(route.body ? [body] : []), ...(route.auth === 'none' ? [] : [callers[route.auth](res)])];
 }
 
 function sendSuccess(res: Response, { success: { status, cacheControl } }: Route, body: unknown): void {
