@@ -1,11 +1,11 @@
 export { ConfigError, type ConfigProblem } from './config-error.ts';
 export { type ConfigRow, describeConfig } from './describe-config.ts';
 export { type Config, hasVariable, loadConfig } from './load-config.ts';
-export { longestTokenSeconds } from './longest-token-seconds.ts';
 export {
   deletionConfig,
   graceDaysLimits,
   logConfig,
+  longestTokenSeconds,
   mongoConfig,
   proxyConfig,
   redisConfig,

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, type TObject, Type } from 'typebox';
 import type { VariableCheck } from './variable-schema.ts';
 
 /** MongoDB, the truth. To be spread into a service's schema. */
@@ -170,3 +170,13 @@ export const deletionConfig = {
       'Days between the order to delete an account and its erasure, in which it can be restored. Fewer than 3 cut short the 72 hours in which a change of the e-mail address can be undone',
   }),
 };
+
+type TokenLife = Static<TObject<typeof tokenLifeConfig>>;
+
+/**
+ * Longest life of an access token that is accepted, in seconds. Revocations are remembered for as long. The signer uses
+ * `ACCESS_TOKEN_TTL_SECONDS` alone.
+ */
+export function longestTokenSeconds(config: TokenLife): number {
+  return Math.max(config.ACCESS_TOKEN_TTL_SECONDS, config.ACCESS_TOKEN_MAX_TTL_SECONDS ?? 0);
+}

@@ -13,7 +13,5 @@ export {
   refreshTokenHash,
 } from './refresh-token.ts';
 export { createStatementSigner, type StatedRevocations } from './revocation-statement.ts';
-export type { KeyFileWatch } from './watch-key-file.ts';
-export { watchKeys } from './watch-keys.ts';
-export { writeKeyFile } from './write-key-file.ts';
-export { writePublicKeyFile } from './write-public-key-file.ts';
+export { type KeyFileWatch, watchKeys } from './watch-key-file.ts';
+export { writeKeyFile, writePublicKeyFile } from './write-key-file.ts';

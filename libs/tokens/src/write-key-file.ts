@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { type FileHandle, link, open, realpath, rename, rm, stat } from 'node:fs/promises';
-import type { KeySet } from '@auth-account/verifier/access-token';
+import { type AccessTokenAlgorithm, type KeySet, publicKeySet } from '@auth-account/verifier/access-token';
 
 export interface WriteKeyFileOptions {
   /** True to replace an existing file; otherwise an existing file stays, and the write fails with `EEXIST`. */
@@ -47,4 +47,19 @@ async function permitLike(file: FileHandle, { uid, gid, mode }: Stats): Promise<
     const reason = `the file's owner ${uid} and group ${gid} cannot be kept (${(error as NodeJS.ErrnoException).code})`;
     throw new Error(`${reason}: nothing was replaced`, { cause: error });
   }
+}
+
+/**
+ * Writes the public halves of the access token keys: all that the push gateway may have of them. An existing file is
+ * replaced, as {@link writeKeyFile} does it.
+ */
+export async function writePublicKeyFile(path: string, set: KeySet, algorithm: AccessTokenAlgorithm): Promise<void> {
+  await writeKeyFile(path, publicKeySet(set, algorithm), { replace: await exists(path) });
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
 }

@@ -1,3 +1,4 @@
+import { requestHeaders } from '../http/request-headers.ts';
 import type { ErrorReaction } from '../openapi/openapi-document.ts';
 import { type Json, type JsonObject, publishNamedSchemas, publishSchema } from '../openapi/publish-schema.ts';
 import {
@@ -9,8 +10,6 @@ import {
 } from '../push/close-codes.ts';
 import { maxPushMessageBytes } from '../push/push-message.ts';
 import { frameErrors, handshakeErrors } from '../push/stream-errors.ts';
-import { closeCodeTexts, otherCloseText } from './close-code-texts.ts';
-import { handshakeBinding, securitySchemes } from './handshake-binding.ts';
 import { type DocumentedMessage, fromApp, fromServices, toApp } from './stream-messages.ts';
 
 const description = `One WebSocket per device, and the channel on which other services publish to it.
@@ -99,6 +98,63 @@ function pushStreamChannel(reactions: Reactions): JsonObject {
     },
   };
 }
+
+/** The two places for the access token; one is enough. It is never in the address: addresses reach logs. */
+const securitySchemes: JsonObject = {
+  accessToken: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'The access token of login or refresh (RFC 9068). Its `sid` is the session of the path.',
+  },
+  accessTokenInSubprotocol: {
+    type: 'httpApiKey',
+    in: 'header',
+    name: 'Sec-WebSocket-Protocol',
+    description:
+      'For clients that cannot set headers: the access token as the second of two subprotocols, `bearer, <token>`. ' +
+      'The answer names `bearer` only.',
+  },
+};
+
+/** Headers of the handshake. */
+const handshakeBinding: JsonObject = {
+  method: 'GET',
+  headers: {
+    type: 'object',
+    description: 'If the access token is in both places, they must be equal.',
+    properties: {
+      Authorization: { type: 'string', pattern: '^[Bb]earer [A-Za-z0-9._~+/-]+=*$' },
+      'Sec-WebSocket-Protocol': { type: 'string', pattern: '^bearer, *[A-Za-z0-9._~+/-]+=*$' },
+      'X-Request-ID': {
+        ...publishSchema(requestHeaders['X-Request-ID'].schema),
+        description: 'Optional. The answer carries it, or a generated one.',
+      },
+    },
+    anyOf: [{ required: ['Authorization'] }, { required: ['Sec-WebSocket-Protocol'] }],
+  },
+  bindingVersion: '0.1.0',
+};
+
+/** What the app does after each close and why, in the order in which docs/push.md shows them. */
+const closeCodeTexts: Readonly<Record<CloseReason, string>> = {
+  LOGOUT_CONFIRMED: 'logs in: this session was logged out',
+  SESSION_REVOKED: 'logs in: ended by another device, an operator or theft',
+  TOKEN_EXPIRED: 'refreshes, reconnects. It comes 30 s after the end of the token',
+  GROUP_CHANGED: 'refreshes, reconnects: the user is now in another group',
+  SESSION_REPLACED:
+    "nothing: a newer login on this device has taken over. It may come before that login's answer, and is no logout",
+  STREAM_REPLACED: 'stops: another connection of this session has taken over',
+  SERVER_DRAINING: 'reconnects as the `reconnect` frame says',
+  SLOW_CONSUMER: 'reconnects with jitter, and reads its state again: more than 64 KiB waited for it',
+  UNSUPPORTED_DATA: 'error in the app: a binary frame, or text that is none of these frames',
+  MESSAGE_TOO_BIG: 'error in the app: a frame of more than 16 KiB',
+};
+
+/** The same for every other end: the connection was lost, or the code is none of these. */
+const otherCloseText =
+  'reconnects with jitter. 1006: there was no close frame, the connection was lost. Any other code counts as a lost ' +
+  'connection: the handshake then says what to do';
 
 const appMessages: JsonObject = {
   address: '{key_prefix}:messages',

@@ -1,10 +1,10 @@
 import { type FocusEvent, type RefObject, useEffect, useRef, useState } from 'react';
 import { useStore } from '../store.ts';
+import type { Words } from '../words/en.ts';
 import { language, useWords } from '../words/speech.ts';
 import { HomeScreen } from './home-screen.tsx';
-import { NoticeBar } from './notice-bar.tsx';
 import type { Phone } from './phone.ts';
-import type { PhoneView } from './phone-view.ts';
+import type { Notice, PhoneView } from './phone-view.ts';
 import { SignedOutScreen } from './signed-out-screen.tsx';
 import { Switches } from './switches.tsx';
 
@@ -90,4 +90,35 @@ function StatusBar({ view, name }: { view: PhoneView; name: string }) {
       </time>
     </header>
   );
+}
+
+/** The message that a phone shows above its screen. */
+function NoticeBar({ view: { notice }, phone }: { view: PhoneView; phone: Phone }) {
+  const words = useWords();
+  return (
+    <div className="notices" role="status">
+      {notice && (
+        <p className={notice.kind === 'error' || notice.kind === 'new_device' ? 'notice alarming' : 'notice'}>
+          <span>{textOf(notice, words)}</span>
+          <button type="button" className="plain" aria-label={words.phone.dismiss} onClick={phone.dismiss}>
+            ×
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+function textOf(notice: Notice, { notices }: Words): string {
+  switch (notice.kind) {
+    case 'error':
+      // The client's own errors have no text but their code.
+      return notice.text.startsWith('CLIENT_') ? notices.noNetwork : notice.text;
+    case 'signed_out':
+      return notices.signedOut(notices.reasons[notice.reason]);
+    case 'new_device':
+      return notices.newDevice(notice.device.device_name ?? '?');
+    default:
+      return notices[notice.kind];
+  }
 }

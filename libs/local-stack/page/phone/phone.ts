@@ -1,11 +1,10 @@
-import { type AuthClient, AuthError, type AuthEvent, createAuthClient } from '@auth-account/client';
+import { type AuthClient, AuthError, type AuthEvent, type AuthStorage, createAuthClient } from '@auth-account/client';
 import { type Account, account } from '@auth-account/client/account';
 import { type Household, household } from '@auth-account/client/household';
 import { type Sessions, sessions } from '@auth-account/client/sessions';
 import { createStore, type Store } from '../store.ts';
 import { readAccount, writeAccount } from './phone-account.ts';
 import { createPhoneNetwork } from './phone-network.ts';
-import { phoneStorage, storedRefreshToken } from './phone-storage.ts';
 import type { PhoneView, Screen, SetView, ViewStore } from './phone-view.ts';
 import type { OnTraffic, Owner } from './traffic.ts';
 import { noTrouble, troublesOf } from './troubles.ts';
@@ -50,6 +49,20 @@ const tenMinutes = 600_000;
 
 /** Error of a clock that a story and a switch set, in milliseconds. */
 export const aDayAheadMs = 86_400_000;
+
+/** The storage of the phones: it lives as long as the tab. A tab that is duplicated has the same phones. */
+const phoneStorage: AuthStorage = {
+  get: async (key) => sessionStorage.getItem(key),
+  set: async (key, value) => sessionStorage.setItem(key, value),
+  remove: async (key) => sessionStorage.removeItem(key),
+};
+
+/** The client keeps its record in two slots, of which the one with the higher number is valid. */
+function storedRefreshToken(owner: Owner): string | undefined {
+  const records = [0, 1].map((slot) => JSON.parse(sessionStorage.getItem(`${owner}.session.${slot}`) ?? '{"n":-1}'));
+  const [newest] = records.toSorted((one, other) => other.n - one.n);
+  return newest.session?.refresh_token;
+}
 
 export function createPhone(options: PhoneOptions): Phone {
   const { owner } = options;

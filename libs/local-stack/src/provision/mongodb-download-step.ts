@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { checkMongod } from './check-mongod.ts';
-import { findObstacle } from './find-obstacle.ts';
 import type { ProvisionStep } from './provision-step.ts';
-import { withVerifiedTls } from './with-verified-tls.ts';
 
 const VERSION = '8.0.17';
 const HOST = 'https://fastdl.mongodb.org';
+const ANSWER_TIMEOUT_MS = 5_000;
+const PROXY_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'];
+const STRICT_TLS = 'npm_config_strict_ssl';
 
 /**
  * Step that downloads the official archive with mongodb-memory-server, which picks the one for this system, checks its
@@ -32,3 +33,38 @@ export const mongodbDownloadStep: ProvisionStep = {
     return checkMongod(binary, context);
   },
 };
+
+/**
+ * Returns why nothing can be fetched from this address, or undefined if its host answers, with whatever status. This
+ * saves the minutes for which a downloader retries behind a firewall. Behind a proxy it can't tell, and lets the
+ * downloader try.
+ */
+async function findObstacle(url: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  if (PROXY_VARIABLES.some((variable) => env[variable])) return undefined;
+  try {
+    await fetch(url, { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
+    return undefined;
+  } catch (error) {
+    return `${new URL(url).host} cannot be reached: ${reasonOf(error)}`;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return `no answer within ${ANSWER_TIMEOUT_MS / 1000} s`;
+  return error.cause instanceof Error && 'code' in error.cause ? String(error.cause.code) : error.message;
+}
+
+/**
+ * Runs a download with certificates checked: mongodb-memory-server checks a server's certificate only if npm is
+ * configured to.
+ */
+async function withVerifiedTls<T>(work: () => Promise<T>): Promise<T> {
+  const before = process.env[STRICT_TLS];
+  process.env[STRICT_TLS] = before ?? 'true';
+  try {
+    return await work();
+  } finally {
+    if (before === undefined) delete process.env[STRICT_TLS];
+  }
+}

@@ -13,12 +13,11 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { NodeSDK } from '@opentelemetry/sdk-node';
-import { ContextManager } from './context-manager.ts';
 import { nameRequestOnSpans } from './request-id.ts';
 import { enterRequest, nameActiveRoute } from './server-span.ts';
 import { activeTraceIds, withSpan } from './spans.ts';
 import { activeTraceparent } from './trace-carrier.ts';
-import { TraceContextPropagator } from './trace-context-propagator.ts';
+import { ContextManager, TraceContextPropagator } from './unsampled.ts';
 
 type Processor = NonNullable<NonNullable<ConstructorParameters<typeof NodeSDK>[0]>['spanProcessors']>[number];
 type EndedSpan = Parameters<Processor['onEnd']>[0];

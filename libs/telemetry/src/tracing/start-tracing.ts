@@ -8,10 +8,9 @@ import { IORedisInstrumentation } from '@opentelemetry/instrumentation-ioredis';
 import { MongoDBInstrumentation } from '@opentelemetry/instrumentation-mongodb';
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
 import { NodeSDK } from '@opentelemetry/sdk-node';
-import { ContextManager } from './context-manager.ts';
 import { nameRequestOnSpans, RequestIdPropagator } from './request-id.ts';
 import { unnamedPath } from './server-span.ts';
-import { TraceContextPropagator } from './trace-context-propagator.ts';
+import { ContextManager, TraceContextPropagator } from './unsampled.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

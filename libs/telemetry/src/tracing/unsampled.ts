@@ -8,6 +8,8 @@ import {
   TraceFlags,
   trace,
 } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { W3CTraceContextPropagator } from '@opentelemetry/core';
 
 const unsampledKey = createContextKey('auth-account.unsampled');
 
@@ -17,7 +19,7 @@ const unsampledKey = createContextKey('auth-account.unsampled');
  * that is kept. The trace's id and the decision not to keep it are carried on all the same. A span of another process
  * stays: whether its trace is kept here, the sampler decides.
  */
-export function hideUnsampled(from: Context): Context {
+function hideUnsampled(from: Context): Context {
   const span = trace.getSpan(from);
   if (span === undefined || span.isRecording()) return from;
   const spanContext = span.spanContext();
@@ -42,4 +44,24 @@ export function unsampledSpan(from: Context): Span | undefined {
 export function presentSpan(): Span | undefined {
   const active = context.active();
   return trace.getSpan(active) ?? unsampledSpan(active);
+}
+
+/** The SDK's context manager. A function that it runs never finds a span of a trace that is not kept active. */
+export class ContextManager extends AsyncLocalStorageContextManager {
+  override with<A extends unknown[], F extends (...args: A) => ReturnType<F>>(
+    context: Context,
+    run: F,
+    thisArg?: ThisParameterType<F>,
+    ...args: A
+  ): ReturnType<F> {
+    return super.with(hideUnsampled(context), run, thisArg, ...args);
+  }
+}
+
+/** The W3C propagator, also for traces that are not kept: other processes don't keep their part of them either. */
+export class TraceContextPropagator extends W3CTraceContextPropagator {
+  override inject(...[context, ...rest]: Parameters<W3CTraceContextPropagator['inject']>): void {
+    const span = unsampledSpan(context);
+    super.inject(span === undefined ? context : trace.setSpan(context, span), ...rest);
+  }
 }
