@@ -8,7 +8,13 @@ import {
   type UserStore,
 } from '@auth-account/stores';
 import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
-import { createAccessTokenSigner, createRefreshTokens, generateSecretKey, generateSigningKey, type RefreshTokens } from '@auth-account/tokens';
+import {
+  createAccessTokenSigner,
+  createRefreshTokens,
+  generateSecretKey,
+  generateSigningKey,
+  type RefreshTokens,
+} from '@auth-account/tokens';
 import type { KeySet, VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { Binary, MongoClient } from 'mongodb';
 import type { Announcement, IsDenied } from '../../services/api/src/announcements/announce.ts';
@@ -125,7 +131,7 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
     announce: async (announcement) => void announced.push(announcement),
     announced,
     isDenied: async () => false,
-    origin: { requestId: 'request-1', address: '192.0.2.1' },
+    origin: { requestId: 'request-1', network: '192.0.2.1' },
     now,
     pass(ms) {
       time += ms;

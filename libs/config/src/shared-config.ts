@@ -18,7 +18,7 @@ export const redisConfig = (checks: Readonly<Record<'address' | 'file' | 'certif
     secret: true,
     check: checks.address,
     description:
-      'Address of Redis: `redis://[user:password@]host[:port][/db]`, `redis+sentinel://sentinel[:port],…/name[/db]` or `redis+cluster://node[:port],…`. `rediss` in place of `redis` uses TLS',
+      'URL of Redis: `redis://[user:password@]host[:port][/db]`, `redis+sentinel://sentinel[:port],…/name[/db]` or `redis+cluster://node[:port],…`. `rediss` in place of `redis` uses TLS',
   }),
   REDIS_CA_FILE: Type.Optional(
     Type.String({
@@ -40,7 +40,7 @@ export const redisConfig = (checks: Readonly<Record<'address' | 'file' | 'certif
   REDIS_TLS_SERVER_NAME: Type.Optional(
     Type.String({
       minLength: 1,
-      description: 'Name in the certificates of Redis, if its servers are reached by other names or addresses',
+      description: 'Name in the certificates of Redis, if its servers are reached by another name or IP address',
     }),
   ),
   REDIS_SENTINEL_USERNAME: Type.Optional(
@@ -59,9 +59,9 @@ export const redisConfig = (checks: Readonly<Record<'address' | 'file' | 'certif
   }),
 });
 
-/** Address and port that the service listens on. To be spread into a service's schema. */
+/** IP address and port that the service listens on. To be spread into a service's schema. */
 const listenConfig = {
-  BIND_ADDRESS: Type.String({ minLength: 1, default: '0.0.0.0', description: 'Address that every port listens on' }),
+  BIND_ADDRESS: Type.String({ minLength: 1, default: '0.0.0.0', description: 'IP address that every port listens on' }),
 };
 
 /** The server's own keys. To be spread into a service's schema. */
@@ -79,7 +79,8 @@ export const proxyConfig = {
     minimum: 0,
     maximum: 16,
     default: 0,
-    description: 'Exact number of proxies in front of the service: that many addresses of X-Forwarded-For are trusted',
+    description:
+      'Exact number of proxies in front of the service: that many IP addresses of X-Forwarded-For are trusted',
   }),
 };
 
@@ -139,7 +140,7 @@ export const tokenConfig = {
   TOKEN_ISSUER: Type.String({
     pattern: '^https?://[^\\s?#]+$',
     default: 'https://auth.local',
-    description: 'Claim `iss` of the access tokens, and the public address of the api: siblings find the keys there',
+    description: 'Claim `iss` of the access tokens, and the public URL of the api: siblings find the keys there',
   }),
   TOKEN_AUDIENCE: Type.String({
     minLength: 1,

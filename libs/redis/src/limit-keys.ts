@@ -2,7 +2,7 @@ import { createHmac, type KeyObject } from 'node:crypto';
 import { redisKeys } from './redis-keys.ts';
 
 /**
- * Names of limits in Redis. Accounts, devices and addresses appear in them as HMACs only, so that a dump of Redis
+ * Names of limits in Redis. Accounts, devices and networks appear in them as HMACs only, so that a dump of Redis
  * identifies nobody.
  */
 export interface LimitKeys {

@@ -22,7 +22,7 @@ export interface RedisKeys {
   readonly streamNumber: string;
   /** Redis stream: the push streams that gateways closed on a command, for about a day. */
   readonly closeRecords: string;
-  /** Prefix of a limit's keys; a colon and the limited address or user follow. */
+  /** Prefix of a limit's keys; a colon and the limited network or user follow. */
   limit(name: string): string;
   /** BullMQ's `prefix`. */
   readonly queuePrefix: string;

@@ -39,7 +39,7 @@ export const apiConfig = Type.Object({
   PUSH_PUBLIC_URL: Type.String({
     pattern: '^wss?://',
     default: 'ws://127.0.0.1:8081',
-    description: 'Public address of the push-gateway. A login returns it to the app',
+    description: 'Public URL of the push-gateway. A login returns it to the app',
   }),
   REQUEST_ID_MODE: Type.Enum(['require', 'generate'], {
     default: 'require',

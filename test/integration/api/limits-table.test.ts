@@ -20,7 +20,7 @@ afterAll(() => redis.disconnect());
 /** Limits that no test reaches. */
 const plenty = Object.fromEntries(Object.keys(limitConfig).map((name) => [name, 999])) as unknown as LimitSettings;
 
-const originOf = (address: string): RequestOrigin => ({ requestId: 'r', address });
+const originOf = (network: string): RequestOrigin => ({ requestId: 'r', network });
 const here = originOf('192.0.2.1');
 const elsewhere = originOf('192.0.2.2');
 const network = '192.0.2.1/32';
@@ -96,8 +96,8 @@ describe('a limit of one request', () => {
   test.each(names)('%s: the second is refused', async (name) => {
     const { rule, per, setting, key: part, window } = requestLimits[name];
     const all = newLimits({ [setting]: 1 });
-    const take = (address: string, account: string) => async () => {
-      const origin = { ...here, address };
+    const take = (network: string, account: string) => async () => {
+      const origin = { ...here, network };
       if (name === 'logIn') await all.limits.logIn({ email: account, deviceId: undefined }, origin);
       else
         await (all.limits[name] as (...args: unknown[]) => Promise<void>)(

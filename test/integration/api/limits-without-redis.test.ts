@@ -112,7 +112,7 @@ describe('logins', () => {
   let insured = 0;
   const newLimits = (change: Partial<typeof settings> = {}) => {
     const all = { ...settings, ...change };
-    const addresses = createRequestLimit({
+    const networks = createRequestLimit({
       redis,
       keys,
       name: 'login',
@@ -122,7 +122,7 @@ describe('logins', () => {
     const onInsured = () => {
       insured += 1;
     };
-    return createLoginLimits({ redis, keys, addresses, settings: all, now: Date.now, onInsured });
+    return createLoginLimits({ redis, keys, networks, settings: all, now: Date.now, onInsured });
   };
   const at = (prefix: string, emailKey = 'a') => ({ emailKey, deviceId: 'd', prefix });
   const [here, there] = [at('192.0.2.1/32'), at('192.0.2.2/32')];

@@ -177,8 +177,8 @@ describe('ERR-INVALID-CREDENTIALS is raised, counted and written down', () => {
   test('for an unknown address, after the same work', async () => {
     const verified: unknown[] = [];
     const deps = {
-      hasher: hasherWith(({ address, receivedAt }) => ({
-        verify: async (...given) => verified.push([...given, address, receivedAt]) > 0,
+      hasher: hasherWith(({ network, receivedAt }) => ({
+        verify: async (...given) => verified.push([...given, network, receivedAt]) > 0,
       })),
     };
     const origin = { ...scene.origin, receivedAt: 17 };

@@ -14,7 +14,7 @@ import { withSentRedisCommands } from '../../support/sent-redis-commands.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
 
-/** Production's defaults, except for the total of an address. */
+/** Production's defaults, except for the total of a network. */
 const settings = {
   LOGIN_LIMIT_PER_ADDRESS: 1_000,
   LOGIN_FREE_FAILURES: 5,
@@ -41,7 +41,7 @@ afterAll(() => redis.disconnect());
 
 const keysOf = () => createLimitKeys(prefix, () => secret);
 
-function addressesOf(points: number, connection = redis) {
+function networksOf(points: number, connection = redis) {
   return createRequestLimit({ redis: connection, keys: keysOf(), name: 'login', points, seconds: 900 });
 }
 
@@ -52,11 +52,11 @@ function limitsOf(
   crowd?: number,
 ) {
   const all = { ...settings, ...change };
-  const addresses = addressesOf(all.LOGIN_LIMIT_PER_ADDRESS, connection);
+  const networks = networksOf(all.LOGIN_LIMIT_PER_ADDRESS, connection);
   return createLoginLimits({
     redis: connection,
     keys: keysOf(),
-    addresses,
+    networks,
     settings: all,
     now: () => time,
     onInsured,
@@ -90,7 +90,7 @@ async function guessTimes(limits: LoginSteps, times: number, who: LoginIdentity)
 
 const isVerdict = (answer: Refusal | undefined) => answer === undefined;
 
-describe('one account from one address', () => {
+describe('one account from one network', () => {
   test('five failures are free, then each doubles the wait, up to a quarter of an hour', async () => {
     const limits = limitsOf();
     expect(await guessTimes(limits, 5, identity())).toEqual(Array(5).fill(undefined));
@@ -136,14 +136,14 @@ describe('one account from one address', () => {
     expect(answers.filter(isVerdict)).toHaveLength(300);
   });
 
-  test('another account and another address are not held up by it', async () => {
+  test('another account and another network are not held up by it', async () => {
     const limits = limitsOf();
     await guessTimes(limits, 6, identity());
     expect(await guess(limits, identity({ emailKey: 'other@example.com' }))).toBeUndefined();
     expect(await guess(limits, stranger(1))).toBeUndefined();
   });
 
-  test('a success clears what the account owes at this address', async () => {
+  test('a success clears what the account owes at this network', async () => {
     const limits = limitsOf();
     await guessTimes(limits, 5, identity());
     time += 1_000;
@@ -160,8 +160,8 @@ describe('one account from one address', () => {
   });
 });
 
-describe('one account from many addresses', () => {
-  /** Tries wrong passwords, each from a new address, as soon as only the daily limit could refuse it. */
+describe('one account from many networks', () => {
+  /** Tries wrong passwords, each from a new network, as soon as only the daily limit could refuse it. */
   async function spread(limits: LoginSteps, tries: number, from = 0): Promise<number> {
     let verdicts = 0;
     for (let i = 0; i < tries; i += 1) {
@@ -209,7 +209,7 @@ describe('one account from many addresses', () => {
       return limits;
     }
 
-    test('the owner gets in from the known address', async () => {
+    test('the owner gets in from the known network', async () => {
       expect(await enter(await attacked(), identity())).toBeUndefined();
     });
 
@@ -217,13 +217,13 @@ describe('one account from many addresses', () => {
       expect(await enter(await attacked(), identity({ deviceId, prefix: elsewhere }))).toBeUndefined();
     });
 
-    test('a new device at a new address waits', async () => {
+    test('a new device at a new network waits', async () => {
       const refusal = await enter(await attacked(), identity({ prefix: elsewhere }));
       expect(refusal).toMatchObject({ rule: 'login_account_day' });
       expect(refusal?.waitMs).toBeGreaterThan(quarter);
     });
 
-    test('the owner gets in on the known device if the attacker sits at the same address', async () => {
+    test('the owner gets in on the known device if the attacker sits at the same network', async () => {
       const limits = await attacked();
       await guessTimes(limits, 30, identity());
       expect(await enter(limits, identity())).toMatchObject({ rule: 'login_source' });
@@ -268,7 +268,7 @@ describe('what an account knows', () => {
   });
 });
 
-describe('past the total of an address', () => {
+describe('past the total of a network', () => {
   const names = (count: number) => Array.from({ length: count }, (_, i) => ({ emailKey: `cook-${i}@example.com` }));
   const fill = async (limits: LoginSteps, total: number) => {
     for (const name of names(total)) expect(await limits.check(identity(name))).toBeUndefined();
@@ -318,12 +318,12 @@ describe('past the total of an address', () => {
   });
 
   test('a login is one command again once the refusal is over', async () => {
-    const addresses = addressesOf(settings.LOGIN_LIMIT_PER_ADDRESS);
-    const deps = { redis, keys: keysOf(), addresses, settings, now: () => time, onInsured: () => undefined };
+    const networks = networksOf(settings.LOGIN_LIMIT_PER_ADDRESS);
+    const deps = { redis, keys: keysOf(), networks, settings, now: () => time, onInsured: () => undefined };
     const limits = createLoginLimits(deps);
     const own = identity();
     await limits.check(own);
-    addresses.refuse(own.prefix, 20);
+    networks.refuse(own.prefix, 20);
     await delay(100);
     await withSentRedisCommands(async (sent) => {
       expect(await limits.check(own)).toBeUndefined();
@@ -363,7 +363,7 @@ test('a step that is refused counts nowhere', async () => {
   expect(await state()).toEqual(before);
 });
 
-test('no key names an account, a device or an address, and every key ends', async () => {
+test('no key names an account, a device or a network, and every key ends', async () => {
   const limits = limitsOf();
   const own = identity();
   await enter(limits, own);

@@ -9,7 +9,7 @@ import { type AuditEvent, auditEvents } from './events.ts';
 
 const user_id = '019a9e0c-6b1f-7c3a-9d55-1f0c2b7a4e10';
 const session_id = '019a9e0d-0c44-7b1e-8a3f-5c2d9e1b7a60';
-const origin = { requestId: 'request-1', address: '::ffff:203.0.113.77' };
+const origin = { requestId: 'request-1', network: '::ffff:203.0.113.77' };
 
 function openAudit() {
   const lines: Readonly<Record<string, unknown>>[] = [];
@@ -40,8 +40,8 @@ test('an event says what, of whom, by which request and from which network', () 
 
 test('an IPv6 address is cut to its /48, and one that is not known says so', () => {
   const { audit, lines } = openAudit();
-  audit({ event: 'limit.exceeded', reason: 'login_source' }, { ...origin, address: '2001:db8:1:2::3' });
-  audit({ event: 'limit.exceeded', reason: 'login_source' }, { ...origin, address: undefined });
+  audit({ event: 'limit.exceeded', reason: 'login_source' }, { ...origin, network: '2001:db8:1:2::3' });
+  audit({ event: 'limit.exceeded', reason: 'login_source' }, { ...origin, network: undefined });
   expect(lines.map(({ address }) => address)).toEqual(['2001:db8:1::/48', 'unknown']);
 });
 
@@ -71,7 +71,7 @@ describe('of events that anybody can cause at will', () => {
     const { audit, lines } = openAudit();
     for (const address of ['203.0.113.1', '203.0.112.1']) {
       for (const reason of ['IAD_JWT_ACCESS_INVALID', 'ERR-GROUP-OWNER-REQUIRED'] as const) {
-        for (let i = 0; i < 2; i += 1) audit({ ...refused, reason }, { ...origin, address });
+        for (let i = 0; i < 2; i += 1) audit({ ...refused, reason }, { ...origin, network: address });
       }
     }
     expect(lines).toHaveLength(8);

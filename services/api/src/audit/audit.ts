@@ -5,7 +5,7 @@ import type { AuditRow } from './audit-row.ts';
 import { type AuditEvent, auditEvents } from './events.ts';
 
 /** Writes an event to the audit log, with the request that caused it. */
-export type Audit = (event: AuditEvent, origin: Pick<RequestOrigin, 'requestId' | 'address'>) => void;
+export type Audit = (event: AuditEvent, origin: Pick<RequestOrigin, 'requestId' | 'network'>) => void;
 
 export interface AuditDeps {
   readonly write: WriteAudit;
@@ -17,15 +17,15 @@ export interface AuditDeps {
 
 /** Creates the audit of the api. */
 export function createAudit({ write, sampler, count }: AuditDeps): Audit {
-  return (event, { requestId, address }) => {
+  return (event, { requestId, network }) => {
     count(event);
-    const network = loggedNetwork(address);
+    const logged = loggedNetwork(network);
     const { outcome, sampled, sampledTogether }: AuditRow = auditEvents[event.event];
-    const fields = { outcome, ...event, request_id: requestId, address: network };
+    const fields = { outcome, ...event, request_id: requestId, address: logged };
     const reason = 'reason' in event ? event.reason : '';
     if (!sampled?.includes(reason)) write(fields);
     else {
-      const of = sampledTogether?.includes(reason) ? undefined : network;
+      const of = sampledTogether?.includes(reason) ? undefined : logged;
       sampler.write({ kind: `${event.event} ${reason}`, fields, network: of });
     }
   };

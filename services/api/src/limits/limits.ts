@@ -38,7 +38,7 @@ export interface Login {
 export interface LoginAttempt {
   /** The password was wrong, or there is no such account. */
   fail(): Promise<void>;
-  /** The password was right: from now on the account knows this device and address. */
+  /** The password was right: from now on the account knows this device and network. */
   succeed(): Promise<void>;
 }
 
@@ -63,23 +63,23 @@ export interface Limits extends CountRequests {
    */
   logIn(login: Login, origin: RequestOrigin): Promise<LoginAttempt>;
   /**
-   * Like `logIn`, for a password that a session shows. It does not count for the address's total of logins, and the
+   * Like `logIn`, for a password that a session shows. It does not count for the network's total of logins, and the
    * account learns nothing by it.
    */
   guess(login: Login, origin: RequestOrigin): Promise<LoginAttempt>;
-  /** Like `guess`, for a registration that is repeated: the account learns device and address, as by a login. */
+  /** Like `guess`, for a registration that is repeated: the account learns device and network, as by a login. */
   replay(login: Login, origin: RequestOrigin): Promise<LoginAttempt>;
   /**
-   * The account has just been created. It knows this device and address, and earlier failures no longer count. Never
+   * The account has just been created. It knows this device and network, and earlier failures no longer count. Never
    * raises.
    */
   registered(login: Login, origin: RequestOrigin): Promise<void>;
   /**
-   * A code from the account's mailbox has set a new password. The account knows this device and address too, and
+   * A code from the account's mailbox has set a new password. The account knows this device and network too, and
    * failures of strangers no longer count. Never raises.
    */
   proved(login: Login, origin: RequestOrigin): Promise<void>;
-  /** A code from the account's mailbox was right. The account knows this device and address too. Never raises. */
+  /** A code from the account's mailbox was right. The account knows this device and network too. Never raises. */
   verified(login: Login, origin: RequestOrigin): Promise<void>;
 }
 
@@ -122,12 +122,12 @@ function countBy({ rule, per }: Row, limit: Pick<RequestLimit, 'count'>, refuse:
     const waitMs = await limit.count(who);
     if (waitMs !== undefined) refuse({ rule, waitMs }, origin);
   };
-  if (per === 'network') return (origin: RequestOrigin) => count(networkOf(origin.address, subscriberPrefix), origin);
+  if (per === 'network') return (origin: RequestOrigin) => count(networkOf(origin.network, subscriberPrefix), origin);
   return per === 'e-mail address' ? (email: string, origin: RequestOrigin) => count(emailKey(email), origin) : count;
 }
 
 function identityOf({ email, deviceId }: Login, origin: RequestOrigin): LoginIdentity {
-  return { emailKey: emailKey(email), deviceId, prefix: networkOf(origin.address, subscriberPrefix) };
+  return { emailKey: emailKey(email), deviceId, prefix: networkOf(origin.network, subscriberPrefix) };
 }
 
 /**
@@ -143,8 +143,8 @@ export function createLimits(deps: LimitsDeps): Limits {
   };
   const counters = ofEachRow((row) => (row.isSettled ? createSettledLimit : createRequestLimit)(optionsOf(row)));
   const accountCodes = createCodeLimit({ redis, keys, perDay: settings.CODE_LIMIT_PER_ACCOUNT, now });
-  const addresses = createRequestLimit(optionsOf(logInRow));
-  const logins = createLoginLimits({ redis, keys, addresses, settings, now, onInsured });
+  const networks = createRequestLimit(optionsOf(logInRow));
+  const logins = createLoginLimits({ redis, keys, networks, settings, now, onInsured });
   const refuse: Refuse = ({ rule, waitMs }, origin) => {
     onRefused(rule, origin);
     throw new AppError('ERR-RATE-LIMITED', { retryAfterSeconds: waitMs / 1_000 });

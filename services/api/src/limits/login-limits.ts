@@ -29,7 +29,7 @@ export interface LoginIdentity {
  * learn nothing about their password.
  */
 export interface LoginSteps {
-  /** Before the hash. Counts the try for the address's total of logins. */
+  /** Before the hash. Counts the try for the network's total of logins. */
   check(identity: LoginIdentity): Promise<Refusal | undefined>;
   /** The password was wrong, or there is no such account: counts the failure. */
   fail(identity: LoginIdentity): Promise<Refusal | undefined>;
@@ -40,8 +40,8 @@ export interface LoginSteps {
   /** Like `succeed`, of a session: the account learns no device or network by it. */
   confirm(identity: LoginIdentity): Promise<Refusal | undefined>;
   /**
-   * The account has just been created: it knows this device and network, and they stay. Failures at its address before
-   * that were no guesses at its password, and are forgotten.
+   * The account has just been created: it knows this device and network, and they stay. Earlier
+   * failures at its e-mail address were no guesses at its password, and are forgotten.
    */
   register(identity: LoginIdentity): Promise<Refusal | undefined>;
   /**
@@ -60,7 +60,7 @@ export interface LoginLimitsDeps {
   /** A connection that fails fast. */
   readonly redis: RedisClient;
   readonly keys: LimitKeys;
-  readonly addresses: RequestLimit;
+  readonly networks: RequestLimit;
   readonly settings: LoginSettings;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -84,7 +84,7 @@ type LoginScript = (keyCount: number, ...args: (string | number)[]) => Promise<[
 
 /** The steps of a login, and the first step of a guess outside a login. */
 export interface LoginLimits extends LoginSteps {
-  /** Like `check`, but does not count for the address's total of logins. */
+  /** Like `check`, but does not count for the network's total of logins. */
   checkGuess(identity: LoginIdentity): Promise<Refusal | undefined>;
 }
 
@@ -96,12 +96,12 @@ type InsuredStep = (identity: LoginIdentity) => Promise<Refusal | undefined>;
  * 800-63B-4, section 3.2.2). Each step is one round trip to Redis.
  */
 export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
-  const { redis, keys, addresses, settings, now, onInsured, crowd = crowdLimit } = deps;
+  const { redis, keys, networks, settings, now, onInsured, crowd = crowdLimit } = deps;
   const insurance = createLoginInsurance(settings);
   redis.defineCommand('judgeLogin', { lua: loginScript });
   const judgeLogin = (redis as unknown as { judgeLogin: LoginScript }).judgeLogin.bind(redis);
 
-  const namesOf = createNamesOf(keys, addresses);
+  const namesOf = createNamesOf(keys, networks);
 
   async function judge(step: LoginStep, identity: LoginIdentity): Promise<Refusal | undefined> {
     const { names, device, network, account } = namesOf(identity);
@@ -112,10 +112,10 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
       ...[settings.LOGIN_KNOWN_FAILURES_PER_DAY, settings.LOGIN_ACCOUNT_FAILURES_PER_DAY],
       ...[settings.LOGIN_FREE_FAILURES, settings.LOGIN_LONGEST_DELAY_SECONDS * 1_000],
       ...[settings.LOGIN_ACCOUNT_FREE_FAILURES, settings.LOGIN_ACCOUNT_LONGEST_DELAY_SECONDS * 1_000],
-      ...[forgetMs, addresses.windowMs],
+      ...[forgetMs, networks.windowMs],
       ...[pinnedLimit, account, crowd],
     );
-    if (rule === 'login_address') addresses.refuse(identity.prefix, waitMs);
+    if (rule === 'login_address') networks.refuse(identity.prefix, waitMs);
     return rule === '' ? undefined : { rule, waitMs };
   }
 
@@ -126,17 +126,17 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
     });
   const checkGuess = take('checkGuess', insurance.check);
   const countAndCheck = take('check', async (identity) => {
-    const { count, endsInMs } = addresses.countHere(identity.prefix, 1);
+    const { count, endsInMs } = networks.countHere(identity.prefix, 1);
     if (count <= settings.LOGIN_LIMIT_PER_ADDRESS) return insurance.check(identity);
-    addresses.refuse(identity.prefix, endsInMs);
+    networks.refuse(identity.prefix, endsInMs);
     return { rule: 'login_address', waitMs: endsInMs };
   });
 
   return {
     async check(identity) {
       const { prefix } = identity;
-      if (addresses.refusedFor(prefix) === 0) return countAndCheck(identity);
-      const waitMs = await addresses.count(prefix);
+      if (networks.refusedFor(prefix) === 0) return countAndCheck(identity);
+      const waitMs = await networks.count(prefix);
       return waitMs === undefined ? checkGuess(identity) : { rule: 'login_address', waitMs };
     },
     checkGuess,
@@ -158,7 +158,7 @@ interface LoginNames {
 }
 
 /** Creates the function that makes the names of a try, at its first step only. */
-function createNamesOf(keys: LimitKeys, addresses: RequestLimit): (identity: LoginIdentity) => LoginNames {
+function createNamesOf(keys: LimitKeys, networks: RequestLimit): (identity: LoginIdentity) => LoginNames {
   const known = new WeakMap<LoginIdentity, LoginNames>();
   return (identity) => {
     const earlier = known.get(identity);
@@ -168,7 +168,7 @@ function createNamesOf(keys: LimitKeys, addresses: RequestLimit): (identity: Log
     const network = keys.tagOf('account-address', emailKey, prefix);
     const device = deviceTag(keys, emailKey, deviceId);
     const owed = [device || network, network, account].flatMap((tag) => [keys.delayOf(tag), keys.failuresOf(tag)]);
-    const names = [addresses.keyOf(prefix), keys.knownOf(account), ...owed, keys.crowdOf('login')];
+    const names = [networks.keyOf(prefix), keys.knownOf(account), ...owed, keys.crowdOf('login')];
     const made = { names, device, network, account };
     known.set(identity, made);
     return made;

@@ -12,8 +12,8 @@ export interface RequestOrigin {
   readonly locale?: Locale;
   /** `Idempotency-Key`, if the route takes one and the client sent it. */
   readonly idempotencyKey?: string | undefined;
-  /** Address of the client, behind the trusted hops; undefined if its connection is gone. */
-  readonly address: string | undefined;
+  /** IP address of the client, behind the trusted hops; undefined if its connection is gone. */
+  readonly network: string | undefined;
   /** W3C trace context: of the active span, or without tracing that of the request, if it is well-formed. */
   readonly traceparent?: string | undefined;
 }

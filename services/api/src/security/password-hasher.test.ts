@@ -9,7 +9,7 @@ const gate = createHashGate({ slots: 2, queueLimit: 100, waitMs: 60_000 });
 const hasherOf = async (argon2: Argon2Binding) =>
   createPasswordHasher({ argon2, bcrypt: createBcryptBinding(), gate, cost });
 
-const client = { address: '192.0.2.1' };
+const client = { network: '192.0.2.1' };
 const hash = (hasher: PasswordHasher, password: string) => hasher.admit(client, (turn) => turn.hash(password));
 const verify = (hasher: PasswordHasher, stored: string | undefined, password: string) =>
   hasher.admit(client, (turn) => turn.verify(stored, password));
@@ -132,14 +132,14 @@ describe('the places of one line', () => {
       gate: watched,
       cost,
     });
-    for (const address of [
+    for (const network of [
       '2001:db8:0:1::1',
       '2001:db8:0:ff::2',
       '2001:db8:0:100::1',
       '192.0.2.1',
       '::ffff:192.0.2.1',
     ]) {
-      await hasher.admit({ address }, async () => undefined);
+      await hasher.admit({ network }, async () => undefined);
     }
     expect(sources).toEqual(['2001:db8::/56', '2001:db8::/56', '2001:db8:0:100::/56', '192.0.2.1/32', '192.0.2.1/32']);
   });

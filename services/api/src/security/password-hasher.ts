@@ -13,8 +13,8 @@ const sitePrefix: PrefixLength = { v4: 32, v6: 56 };
 
 /** The client that a hash is made for. */
 export interface HashedFor {
-  /** Its address. The clients of one network share its part of the gate. */
-  readonly address: string | undefined;
+  /** Its IP address. The clients of one network share its part of the gate. */
+  readonly network: string | undefined;
   /** Time at which its request was received, on the clock of `performance.now()`; the present time by default. */
   readonly receivedAt?: number;
 }
@@ -55,8 +55,8 @@ export async function createPasswordHasher(deps: PasswordHasherDeps): Promise<Pa
   const compare = (stored: string, password: string) =>
     isBcryptHash(stored) ? bcrypt.verify(stored, password) : argon2.verify(stored, normalize(password));
   return {
-    admit: ({ address, receivedAt }, use) =>
-      gate.admit({ source: networkOf(address, sitePrefix), receivedAt }, (run) =>
+    admit: ({ network, receivedAt }, use) =>
+      gate.admit({ source: networkOf(network, sitePrefix), receivedAt }, (run) =>
         use({
           hash: (password) => withSpan('password.hash', {}, () => run(() => argon2.hash(normalize(password), cost))),
           async verify(stored, password) {

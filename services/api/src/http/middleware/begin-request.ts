@@ -33,7 +33,7 @@ export const beginRequest: RequestHandler = (req, res, next) => {
       requestId,
       receivedAt: performance.now(),
       isAbandoned: () => !req.socket.writable,
-      address: req.ip,
+      network: req.ip,
       locale: negotiateLocale(req.headers['accept-language']),
       ...(typeof traceparent === 'string' && traceparentPattern.test(traceparent) ? { traceparent } : {}),
     });
