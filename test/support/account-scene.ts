@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AuthEvent, CodePurpose } from '@auth-account/contracts/events';
+import type { CodePurpose } from '@auth-account/contracts/events';
 import type { Stores } from '@auth-account/stores';
 import { codeAddress } from '@auth-account/stores/challenges';
 import type { ChallengeDocument, OutboxDocument, UserDocument } from '@auth-account/stores/documents';
@@ -9,7 +9,6 @@ import type { Limits } from '../../services/api/src/limits/limits.ts';
 import { type Ids, systemIds } from '../../services/api/src/request/ids.ts';
 import type { PasswordHasher } from '../../services/api/src/security/password-hasher.ts';
 import { presentUsers } from '../../services/api/src/usecases/account/present-users.ts';
-import { type AnnounceCode, createAnnounceCode } from '../../services/api/src/usecases/codes/announce-code.ts';
 import { type CheckCode, createCheckCode } from '../../services/api/src/usecases/codes/check-code.ts';
 import { createRequestCode, type RequestCode } from '../../services/api/src/usecases/codes/request-code.ts';
 import {
@@ -36,15 +35,13 @@ export interface AccountDeps extends Omit<Stores, 'users' | 'sessions'>, Pick<Us
     | 'orderDeletion'
   >;
   readonly hasher: PasswordHasher;
-  readonly publishEvent: (event: AuthEvent) => void;
   readonly ids: Ids;
-  readonly announceCode: AnnounceCode;
   readonly requestCode: RequestCode;
   readonly checkCode: CheckCode;
   readonly endSessions: EndSessions;
   readonly reauthenticate: Reauthenticate;
 }
-type ShownParts = 'users' | 'sessions' | 'transaction' | 'audit' | 'announce' | 'now';
+type ShownParts = 'users' | 'sessions' | 'transaction' | 'commit' | 'audit' | 'announce' | 'now';
 
 /** The scene of the use cases of sessions, with codes, limits and events. */
 export interface AccountScene extends UseCaseScene {
@@ -53,8 +50,6 @@ export interface AccountScene extends UseCaseScene {
   readonly keys: KeySource & { use(source: KeySource): void };
   /** Calls of the limits, in order. */
   readonly told: unknown[];
-  /** Events that were published, in order. A code's is published some time after its test, perhaps. */
-  readonly published: AuthEvent[];
   /** Stores an open challenge of the user, and returns it with its code. */
   challenge(user: UserDocument, purpose: CodePurpose, fields?: Partial<ChallengeDocument>): Promise<AskedCode>;
   storedUser(userId: string): Promise<UserDocument | null>;
@@ -103,7 +98,7 @@ function recordingLimits(told: unknown[]): AccountDeps['limits'] {
 
 export async function openAccountScene(): Promise<AccountScene> {
   const scene = await openUseCaseScene();
-  const { collections, audit, announce, now, transaction } = scene;
+  const { collections, audit, announce, now, transaction, commit } = scene;
   // Creating a collection in a transaction takes a lock for which others wait.
   for (const name of ['challenges', 'outbox', 'invites', 'groups'] as const) {
     await scene.mongo.db(collections[name].dbName).createCollection(collections[name].collectionName);
@@ -111,8 +106,6 @@ export async function openAccountScene(): Promise<AccountScene> {
   const stores = storesOf(collections);
   const users = presentUsers(scene.users, now);
   const told: unknown[] = [];
-  const published: AuthEvent[] = [];
-  const publishEvent = (event: AuthEvent) => void published.push(event);
   const set = { keys: [generateSecretKey()] } as const;
   let source: KeySource = { current: () => set, reread: async () => undefined };
   const keys = {
@@ -124,13 +117,12 @@ export async function openAccountScene(): Promise<AccountScene> {
   };
   const codes = createEmailCodes(keys);
   const limits = recordingLimits(told);
-  const base = { ...stores, ...scene, users, codes, limits, hasher, publishEvent, ids: systemIds };
-  const announceCode = createAnnounceCode(base);
+  const base = { ...stores, ...scene, users, codes, limits, hasher, ids: systemIds };
   const deps: AccountDeps = {
     ...stores,
-    ...{ users, sessions: scene.sessions, transaction, audit, announce, now },
-    ...{ codes, limits, hasher, publishEvent, ids: systemIds, announceCode },
-    requestCode: createRequestCode({ ...base, announceCode }),
+    ...{ users, sessions: scene.sessions, transaction, commit, audit, announce, now },
+    ...{ codes, limits, hasher, ids: systemIds },
+    requestCode: createRequestCode(base),
     checkCode: createCheckCode(base),
     endSessions: createEndSessions(base),
     reauthenticate: createReauthenticate(base),
@@ -140,7 +132,6 @@ export async function openAccountScene(): Promise<AccountScene> {
     deps,
     keys,
     told,
-    published,
     async challenge(user, purpose, fields = {}) {
       const challenge = { ...newChallenge(user._id, purpose, codes.currentKid, now()), ...fields };
       await collections.challenges.insertOne(challenge);
@@ -152,7 +143,7 @@ export async function openAccountScene(): Promise<AccountScene> {
     storedChallenge: (_id) => collections.challenges.findOne({ _id }),
     rows: () => collections.outbox.find().sort({ _id: 1 }).toArray(),
     async clear() {
-      for (const list of [told, published]) list.splice(0);
+      told.splice(0);
       source = { current: () => set, reread: async () => undefined };
       await Promise.all([scene.clear(), collections.challenges.deleteMany(), collections.invites.deleteMany()]);
     },

@@ -1,4 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import type { AuthEvent } from '@auth-account/contracts/events';
 import {
   type Collections,
   collectionsOf,
@@ -18,6 +19,7 @@ import {
 import type { KeySet, VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { Binary, MongoClient } from 'mongodb';
 import type { Announcement, IsDenied } from '../../services/api/src/announcements/announce.ts';
+import { type Commit, type CommitDeps, createCommit } from '../../services/api/src/announcements/commit.ts';
 import type { Audit } from '../../services/api/src/audit/audit.ts';
 import type { RequestOrigin } from '../../services/api/src/request/request-origin.ts';
 import { hashesAhead } from '../../services/api/src/usecases/sessions/hashes-ahead.ts';
@@ -37,6 +39,13 @@ export interface UseCaseScene {
   readonly sessions: SessionStore;
   /** Also calls `isCommitted` after the work was rolled back and after the commit: see {@link verdicts}. */
   readonly transaction: RunTransaction;
+  /** Commits by such transactions. */
+  readonly commit: Commit;
+  commitWith(deps: Partial<CommitDeps>): Commit;
+  /** Events that were published, in order. A code's is published some time after its test, perhaps. */
+  readonly published: AuthEvent[];
+  /** Messages to apps, in order. */
+  readonly messages: Parameters<CommitDeps['tellSessions']>[];
   /** Results of `isCommitted` for each transaction, before and after its commit. */
   readonly verdicts: boolean[];
   /** Keys of refresh tokens. */
@@ -96,7 +105,7 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
   const mongo = new MongoClient(testEnvironment().mongodbUri);
   const db = mongo.db(uniqueName());
   const collections = collectionsOf(db);
-  const { users, sessions } = storesOf(collections);
+  const { users, sessions, outbox } = storesOf(collections);
   // These rules do not depend on any index, and creating all indexes takes longer than the tests.
   for (const { collectionName } of [collections.users, collections.sessions]) await db.createCollection(collectionName);
   let time = Date.parse('2026-11-21T10:00:00.000Z');
@@ -110,9 +119,7 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
     ttlSeconds: accessTokenTtlSeconds,
     now: () => time,
   });
-  const audited: Parameters<Audit>[] = [];
-  const announced: Announcement[] = [];
-  const verdicts: boolean[] = [];
+  const told = recordingCommit(mongo, outbox);
   const tokenOf = ({ _id: sessionId, kid, nonce, gen }: SessionDocument, generation = gen) =>
     refreshTokens.issue({ kid, sessionId, generation }, Buffer.from(nonce.value()));
 
@@ -121,15 +128,10 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
     collections,
     users,
     sessions,
-    transaction: transactionAfterRollback(mongo, verdicts),
-    verdicts,
+    ...told,
     refreshKeys,
     refreshTokens,
     issueTokens: createIssueTokens({ signAccessToken, refreshTokens, accessTokenTtlSeconds, pushPublicUrl, now }),
-    audit: (...event) => audited.push(event),
-    audited,
-    announce: async (announcement) => void announced.push(announcement),
-    announced,
     isDenied: async () => false,
     origin: { requestId: 'request-1', network: '192.0.2.1' },
     now,
@@ -151,7 +153,8 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
     tokenOf,
     asStored: (_id) => collections.sessions.findOne({ _id }),
     async clear() {
-      for (const list of [audited, announced, verdicts]) list.splice(0);
+      const { audited, announced, published, messages, verdicts } = told;
+      for (const list of [audited, announced, published, messages, verdicts]) list.splice(0);
       const { sessions, users, outbox } = collections;
       await Promise.all([sessions.deleteMany(), users.deleteMany(), outbox.deleteMany()]);
     },
@@ -195,6 +198,26 @@ function sessionDocumentOf(kid: string, at: Date): SessionDocument {
     expires_at: new Date(at.getTime() + hour),
     absolute_expires_at: new Date(at.getTime() + 24 * hour),
   };
+}
+
+/** Creates commits, by real transactions, and the record of what they tell. */
+function recordingCommit(mongo: MongoClient, outbox: CommitDeps['outbox']) {
+  const audited: Parameters<Audit>[] = [];
+  const announced: Announcement[] = [];
+  const published: AuthEvent[] = [];
+  const messages: UseCaseScene['messages'] = [];
+  const verdicts: boolean[] = [];
+  const audit: Audit = (...event) => audited.push(event);
+  const announce = async (announcement: Announcement) => void announced.push(announcement);
+  const transaction = transactionAfterRollback(mongo, verdicts);
+  const deps: CommitDeps = {
+    ...{ transaction, outbox, audit, announce },
+    publishEvent: (event) => void published.push(event),
+    tellSessions: (...message) => void messages.push(message),
+  };
+  const commitWith = (other: Partial<CommitDeps>) => createCommit({ ...deps, ...other });
+  const recorded = { audited, announced, published, messages, verdicts };
+  return { ...recorded, audit, announce, transaction, commit: createCommit(deps), commitWith };
 }
 
 /**

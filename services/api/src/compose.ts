@@ -26,6 +26,7 @@ import {
 import { countHolds, type Logger, withSpan } from '@auth-account/telemetry';
 import { MongoClient } from 'mongodb';
 import { createAnnounce, createIsDenied } from './announcements/announce.ts';
+import { createCommit } from './announcements/commit.ts';
 import { createEventPublisher } from './announcements/publish-events.ts';
 import { createTellSessions } from './announcements/tell-sessions.ts';
 import { createApp } from './app.ts';
@@ -113,17 +114,9 @@ export async function compose(
   const transaction = createTransactionRunner(mongo, transactionHooks(apiMetrics));
   const stores = createStores(collectionsOf(mongo.db(config.MONGODB_DATABASE)), transaction);
   const isDenied = createIsDenied(denyList);
-  const publishEvent = eventPublisher.publish;
-  const sessionParts = {
-    stores,
-    transaction,
-    security,
-    announce,
-    tellSessions,
-    isDenied,
-    publishEvent,
-    readDenialPage,
-  };
+  const tellers = { publishEvent: eventPublisher.publish, audit: guards.audit, announce, tellSessions };
+  const commit = createCommit({ transaction, outbox: stores.outbox, ...tellers });
+  const sessionParts = { stores, commit, security, announce, isDenied, readDenialPage };
   const useCases = composeUseCases({ ...shared, ...guards, ...sessionParts });
   const app = createApp({
     requestIdMode: config.REQUEST_ID_MODE,

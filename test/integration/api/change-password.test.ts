@@ -17,13 +17,11 @@ import { bearerOf, openUseCaseScene, type StoredSession, type UseCaseScene } fro
 let scene: UseCaseScene;
 /** Calls of the limits, in order. */
 let told: unknown[];
-let published: unknown[];
 beforeAll(async () => {
   scene = await openUseCaseScene();
 });
 beforeEach(async () => {
   told = [];
-  published = [];
   await scene.clear();
 });
 afterAll(() => scene.close());
@@ -50,23 +48,19 @@ const limits: ReauthenticateDeps['limits'] & ChangePasswordDeps['limits'] = {
 type Given = Partial<ChangePasswordDeps>;
 
 function change(session: StoredSession, given: Given = {}, body: object = {}, origin = scene.origin) {
-  const { users, sessions, transaction, announce, audit, now, collections } = scene;
-  const { outbox, challenges } = storesOf(collections);
+  const { users, sessions, commit, audit, now, collections } = scene;
+  const { challenges } = storesOf(collections);
   const ids = { entityId: () => randomUUID() };
   const reauthenticate = createReauthenticate({ users, hasher, limits, audit });
-  const endSessions = createEndSessions({ sessions, announce, audit, now });
-  const publishEvent = (event: unknown) => void published.push(event);
+  const endSessions = createEndSessions({ sessions, now });
   const own = {
     users,
     challenges,
-    outbox,
     reauthenticate,
     endSessions,
     hasher,
     limits,
-    transaction,
-    publishEvent,
-    audit,
+    commit,
     ids,
     now,
   };
@@ -103,7 +97,7 @@ describe('a change of the password', () => {
       revoked_request_id: scene.origin.requestId,
     });
     const rows = await scene.collections.outbox.find().sort({ topic: -1 }).toArray();
-    expect(published).toEqual(rows.map(({ event }) => event));
+    expect(scene.published).toEqual(rows.map(({ event }) => event));
     expect(rows.map(({ topic, event }) => [topic, event.data])).toEqual([
       ['service.auth.events.password_changed', { user_id: user._id, changed_at: at.toISOString(), reason: 'changed' }],
       ['service.auth.events.notice', { user_id: user._id, purpose: 'password_changed', locale: 'en' }],
@@ -138,7 +132,7 @@ describe('a change of the password', () => {
     const ended = (user_id: string) => challenges.countDocuments({ user_id, ended_at: scene.now() });
     expect([await ended(user._id), await ended('somebody else')]).toEqual([2, 0]);
     expect((await stored(user._id))?.pending_email_until).toEqual(scene.now());
-    expect(published).toMatchObject([{}, { data: { locale: 'ru' } }]);
+    expect(scene.published).toMatchObject([{}, { data: { locale: 'ru' } }]);
     await challenges.deleteMany();
   });
 
@@ -168,7 +162,7 @@ describe('a change of the password', () => {
     await expect(change(phone, { hasher: slow })).rejects.toMatchObject({ code: 'ERR-REAUTHENTICATION-FAILED' });
     expect(await stored(user._id)).toEqual({ ...user, ...set });
     expect(await scene.asStored(tablet.document._id)).toEqual(tablet.document);
-    expect([await events(), published]).toEqual([0, []]);
+    expect([await events(), scene.published]).toEqual([0, []]);
   });
 
   test('is not hindered by a better hash of the same password', async () => {
@@ -219,5 +213,5 @@ test('an end of all sessions of an account spares none', async () => {
   const ended = await scene.mongo.withSession((session) =>
     session.withTransaction(() => revoke(end, scene.origin, session)),
   );
-  expect(ended.toSorted()).toEqual([phone.document._id, tablet.document._id].toSorted());
+  expect(ended.sessionIds.toSorted()).toEqual([phone.document._id, tablet.document._id].toSorted());
 });

@@ -238,8 +238,9 @@ describe('a change of the address', () => {
 
   test('that fails for another reason says so', async () => {
     const house = await changing();
-    const outbox = { append: () => Promise.reject(new Error('no room')) };
-    await expect(change(house.phone, house.asked, { outbox })).rejects.toThrow('no room');
+    const outbox = { ...scene.deps.outbox, append: () => Promise.reject(new Error('no room')) };
+    const commit = scene.commitWith({ outbox });
+    await expect(change(house.phone, house.asked, { commit })).rejects.toThrow('no room');
     await expectUnchanged(house);
   });
 

@@ -54,7 +54,7 @@ async function logIn(
   deps: Partial<LogInDeps> = {},
   origin = scene.origin,
 ) {
-  const { users, sessions, transaction, refreshTokens, issueTokens, announce, audit, now } = scene;
+  const { users, sessions, commit, refreshTokens, issueTokens, audit, now } = scene;
   const ids = {
     entityId: () => randomUUID(),
     groupId: () => randomUUID(),
@@ -62,23 +62,20 @@ async function logIn(
     challengeId: randomUUID,
     inviteToken: () => randomUUID(),
   };
-  const { outbox, idempotency: store } = storesOf(scene.collections);
+  const { idempotency: store } = storesOf(scene.collections);
   const openIdempotent = createOpenIdempotent({ store, secrets: () => [], now });
   const own = {
     openIdempotent,
     users,
     sessions,
-    outbox,
-    transaction,
+    commit,
     refreshTokens,
     issueTokens,
-    announce,
     audit,
     now,
   };
-  const notices = { publishEvent: () => undefined, tellSessions: () => undefined };
   const assertEmailVerified = async () => undefined;
-  const run = createLogIn({ ...own, ...notices, limits, hasher, lifetime, ids, assertEmailVerified, ...deps });
+  const run = createLogIn({ ...own, limits, hasher, lifetime, ids, assertEmailVerified, ...deps });
   const { data, isReplayed } = await run({ password, ...input }, origin);
   expect(isReplayed).toBe(false);
   return data;
@@ -339,10 +336,9 @@ describe('a login ends', () => {
   test('of 50 the one that was unused for longest: all the others are told of the new device', async () => {
     const { email, _id: user_id } = await scene.user({ known_devices: ['tablet'] });
     const [first, ...others] = ids(await othersOf(user_id, 50));
-    const toldOf: unknown[] = [];
-    await logIn({ email, device_id: randomUUID() }, { tellSessions: (sessionIds) => void toldOf.push(sessionIds) });
+    await logIn({ email, device_id: randomUUID() });
     expect([...(await ended(user_id)).keys()]).toEqual([first]);
-    expect(toldOf).toEqual([others]);
+    expect(scene.messages.map(([sessionIds]) => sessionIds)).toEqual([others]);
   });
 
   test('of more than 50 those that were unused for longest, beside the one on its device', async () => {

@@ -2,25 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { newDeviceTopic } from '@auth-account/contracts';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { none } from '../../../services/api/src/announcements/commit.ts';
 import {
-  createNewDeviceNotices,
   type DeviceLogin,
   knownAs,
   learnedDevice,
+  newDeviceNotice,
 } from '../../../services/api/src/usecases/login/new-device.ts';
 import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
 import { newUserDocument } from '../../support/use-case-scene.ts';
 
 let scene: AccountScene;
-/** Messages to apps, in order. */
-let told: unknown[];
 beforeAll(async () => {
   scene = await openAccountScene();
 });
-beforeEach(async () => {
-  told = [];
-  await scene.clear();
-});
+beforeEach(() => scene.clear());
 afterAll(() => scene.close());
 
 const ago = (ms: number) => new Date(scene.now().getTime() - ms);
@@ -51,24 +47,16 @@ describe('an account', () => {
 });
 
 describe('a login on a device', () => {
-  const notices = () =>
-    createNewDeviceNotices({ ...scene.deps, tellSessions: (ids, content) => void told.push([ids, content]) });
-
-  /** Writes the notice of the login in a transaction, and tells of it after the commit. */
+  /** Commits a login that writes nothing but its notice. */
   async function logIn(fields: Partial<UserDocument>, given: Partial<DeviceLogin> = {}) {
     const user = account(fields);
     const { document } = await scene.session({ user_id: user._id, device_name: 'Pixel', platform: 'android' });
     const at = document.created_at;
     const login = { user, device: 'phone', at, session: document, live: [], ended: [], ...given };
-    const { append, announce } = notices();
-    const origin = { ...scene.origin, locale: 'ru' } as const;
-    const work = () =>
-      scene.mongo.withSession((session) => session.withTransaction(() => append(login, origin, session)));
-    const notice = await work();
-    const rows = await scene.rows();
-    expect([scene.published, told]).toEqual([[], []]);
-    if (notice !== undefined) announce(notice);
-    return { user, document, notice, rows };
+    const notice = newDeviceNotice(scene.deps, login, { ...scene.origin, locale: 'ru' });
+    const work = async () => ({ ...notice, audit: none, sessions: none });
+    await scene.commit({ at, work, isCommitted: 'by event', ifClientLeft: 'commit' }, scene.origin);
+    return { user, document, rows: await scene.rows() };
   }
 
   const live = (...ids: string[]) => ids.map((_id) => ({ _id, device_id: `device ${_id}`, last_used_at: ago(1) }));
@@ -85,14 +73,14 @@ describe('a login on a device', () => {
     expect(scene.published).toEqual(rows.map(({ event }) => event));
     const payload = { session_id: document._id, device_name: 'Pixel', platform: 'android', created_at: at };
     const content = { topic: newDeviceTopic, payload, id: rows[0]?.event.id, at: document.created_at };
-    expect(told).toEqual([[['one', 'three'], content]]);
+    expect(scene.messages).toEqual([[['one', 'three'], content]]);
   });
 
   test('that is new is told by the apps alone when the mails of the day are sent', async () => {
     const fields = { known_devices: ['tablet'], new_device_notices: tenSince(day - 1) };
     const { rows, document } = await logIn(fields, { live: live('one') });
     expect([rows, scene.published]).toEqual([[], []]);
-    expect(told).toMatchObject([[['one'], { payload: { session_id: document._id } }]]);
+    expect(scene.messages).toMatchObject([[['one'], { payload: { session_id: document._id } }]]);
   });
 
   test.each<[string, Partial<UserDocument>, () => Partial<DeviceLogin>]>([
@@ -108,19 +96,7 @@ describe('a login on a device', () => {
     ['that has a session', { known_devices: ['tablet'] }, () => ({ live: onPhone() })],
     ['that is its first', {}, () => ({})],
   ])('%s is no news', async (_, fields, login) => {
-    const { notice, rows } = await logIn(fields, login());
-    expect([notice, rows, scene.published, told]).toEqual([undefined, [], [], []]);
-  });
-
-  test('whose transaction fails leaves no mail', async () => {
-    const user = account({ known_devices: [] });
-    const { document } = await scene.session({ user_id: user._id });
-    await scene.mongo.withSession(async (session) => {
-      session.startTransaction();
-      const login = { user, device: 'phone', at: scene.now(), session: document, live: [], ended: [] };
-      expect(await notices().append(login, scene.origin, session)).toMatchObject({ isWritten: true });
-      await session.abortTransaction();
-    });
-    expect(await scene.rows()).toEqual([]);
+    const { rows } = await logIn(fields, login());
+    expect([rows, scene.published, scene.messages]).toEqual([[], [], []]);
   });
 });

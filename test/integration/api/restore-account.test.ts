@@ -112,11 +112,6 @@ describe('a check of address and password', () => {
 });
 
 describe('a restore', () => {
-  let told: unknown[];
-  beforeEach(() => {
-    told = [];
-  });
-
   const restore = (
     user: UserDocument,
     fields: object = {},
@@ -129,13 +124,13 @@ describe('a restore', () => {
       await between?.();
       return seen;
     };
-    const tellSessions: RestoreAccountDeps['tellSessions'] = (...content) => void told.push(content);
-    const restoreAccount = createRestoreAccount({ ...scene.deps, tellSessions, ...given, authenticate: check });
+    const restoreAccount = createRestoreAccount({ ...scene.deps, ...given, authenticate: check });
     return restoreAccount({ email: user.email, password, device_id: deviceId, ...fields }, origin);
   };
   const restored = () => ({ message: 'ACCOUNT_RESTORED', timestamp: scene.now().toISOString() });
   const verified = ({ _id: user_id }: UserDocument) => ({ event: 'login.verified', user_id });
-  const expectNothingTold = async () => expect([await scene.rows(), scene.published, told]).toEqual([[], [], []]);
+  const expectNothingTold = async () =>
+    expect([await scene.rows(), scene.published, scene.messages]).toEqual([[], [], []]);
   const known = { known_devices: [deviceId] };
 
   test('cancels the deletion with its events, and tells of it afterwards', async () => {
@@ -184,7 +179,7 @@ describe('a restore', () => {
     const rows = await scene.rows();
     const data = { user_id: user._id, purpose: 'new_device', locale: 'ru' };
     expect(rows.map(({ event }) => event.data)).toEqual([data]);
-    expect([scene.published, told]).toEqual([rows.map(({ event }) => event), []]);
+    expect([scene.published, scene.messages]).toEqual([rows.map(({ event }) => event), []]);
     expect([await scene.collections.sessions.countDocuments(), scene.verdicts]).toEqual([1, [false, true]]);
   });
 

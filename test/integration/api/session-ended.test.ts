@@ -25,10 +25,10 @@ afterAll(() => scene.close());
 
 /** Returns the use cases' shared dependencies, with overrides. */
 function depsWith<T extends object>(also: T) {
-  const { users, transaction, refreshTokens, announce, isDenied, audit, now } = scene;
+  const { users, commit, refreshTokens, announce, isDenied, audit, now } = scene;
   const { sessions, ...counted } = readsOf(scene);
   reads = counted.reads;
-  return { users, sessions, transaction, refreshTokens, announce, isDenied, audit, now, ...also };
+  return { users, sessions, commit, refreshTokens, announce, isDenied, audit, now, ...also };
 }
 
 const logOut = (refresh_token: string, caller: StoredSession, also: Partial<LogOutDeps> = {}) =>

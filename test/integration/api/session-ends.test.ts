@@ -143,8 +143,8 @@ describe('the end of a session by its id', () => {
 
 describe('a logout everywhere', () => {
   const logOutAll = (body: { except_current?: boolean }, caller: VerifiedAccessToken, origin = scene.origin) => {
-    const { users, sessions, transaction, announce, isDenied, audit, now } = scene;
-    return createLogOutAll({ users, sessions, transaction, announce, isDenied, audit, now })(body, caller, origin);
+    const { users, sessions, commit, announce, isDenied, now } = scene;
+    return createLogOutAll({ users, sessions, commit, announce, isDenied, now })(body, caller, origin);
   };
 
   async function household() {

@@ -190,8 +190,9 @@ describe('an undo of a change of the address', () => {
 
   test('that fails for another reason says so', async () => {
     const { user, token } = await changedAccount();
-    const outbox = { append: () => Promise.reject(new Error('no room')) };
-    await expect(undo(token, undefined, { outbox })).rejects.toThrow('no room');
+    const outbox = { ...scene.deps.outbox, append: () => Promise.reject(new Error('no room')) };
+    const commit = scene.commitWith({ outbox });
+    await expect(undo(token, undefined, { commit })).rejects.toThrow('no room');
     expect([await stored(user), scene.published, scene.audited]).toEqual([user, [], []]);
   });
 

@@ -62,7 +62,7 @@ describe('the boundaries', () => {
     ]);
   });
 
-  test('around connections and the environment are reported where they are crossed, and only there', async () => {
+  test('around connections, transactions and the environment are reported where they are crossed, and only there', async () => {
     const args = ['lint', '--vcs-enabled=false', '--reporter=json', '--max-diagnostics=none', 'libs', 'services'];
     const { diagnostics } = JSON.parse(await run('biome', args));
     const found = diagnostics.map(
@@ -71,6 +71,7 @@ describe('the boundaries', () => {
     expect([...new Set(found)].sort()).toEqual([
       'lint/style/noProcessEnv: libs/config/src/imports-env.ts',
       'lint/style/noProcessEnv: libs/config/src/reads-env.ts',
+      'lint/style/noRestrictedImports: services/api/src/usecases/commits-by-hand.ts',
       'plugin: libs/stores/src/opens-mongodb-renamed.ts',
       'plugin: libs/stores/src/opens-mongodb.ts',
       'plugin: services/worker/src/opens-redis-by-url.ts',

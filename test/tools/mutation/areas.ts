@@ -143,7 +143,7 @@ const account: Area = {
       sources: ['libs/tokens/src/email-{code,change-token}.ts'],
       tests: ['libs/tokens/src/email-{code,change-token}.test.ts'],
     },
-    { sources: [`${useCases}/{announce,check,request,resend}-code.ts`], tests: ['test/integration/api/codes.test.ts'] },
+    { sources: [`${useCases}/{check,request,resend}-code.ts`], tests: ['test/integration/api/codes.test.ts'] },
     {
       sources: [`${useCases}/reset-password.ts`, 'libs/messaging/src/events/account-events.ts'],
       tests: ['test/integration/api/{reset-password,account-deletion,restore-account}.test.ts'],

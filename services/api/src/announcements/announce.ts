@@ -12,7 +12,7 @@ interface Revoked {
 }
 
 /** Sessions whose claims have changed, with the version that is good from now on. */
-interface Changed {
+export interface Changed {
   readonly changed: readonly { readonly sessionId: string; readonly ver: number }[];
   readonly reason: Extract<CloseReason, 'GROUP_CHANGED'>;
 }

@@ -4,7 +4,6 @@ import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import { createOrderDeletion, type OrderDeletionDeps } from '../usecases/account/order-deletion.ts';
 import { createConfirmDeletion, createScheduleDeletion } from '../usecases/account/schedule-deletion.ts';
-import { type AnnounceCodeDeps, createAnnounceCode } from '../usecases/codes/announce-code.ts';
 import { type CheckCodeDeps, createCheckCode } from '../usecases/codes/check-code.ts';
 import { createRequestCode, type RequestCodeDeps } from '../usecases/codes/request-code.ts';
 import {
@@ -24,7 +23,7 @@ import { createUndoEmailChange, type UndoEmailChangeDeps } from '../usecases/cre
 import { createVerifyEmail, type VerifyEmailDeps } from '../usecases/credentials/verify-email.ts';
 import { createEndSessions, type EndSessionsDeps } from '../usecases/sessions/end-sessions.ts';
 
-type CodeDeps = AnnounceCodeDeps & RequestCodeDeps & ResendCodeDeps & CheckCodeDeps;
+type CodeDeps = RequestCodeDeps & ResendCodeDeps & CheckCodeDeps;
 type PasswordDeps = RequestCodeForAddressDeps & ResetPasswordDeps & ReauthenticateDeps & EndSessionsDeps;
 type EmailDeps = RequestEmailVerificationDeps &
   VerifyEmailDeps &
@@ -33,15 +32,14 @@ type EmailDeps = RequestEmailVerificationDeps &
   UndoEmailChangeDeps;
 
 /** Made here, of the others. */
-type OwnParts = 'announceCode' | 'requestCode' | 'checkCode' | 'endSessions' | 'reauthenticate';
+type OwnParts = 'requestCode' | 'checkCode' | 'endSessions' | 'reauthenticate';
 
 export type CodeUseCaseParts = Omit<CodeDeps & PasswordDeps & EmailDeps & OrderDeletionDeps, OwnParts>;
 
 /** Gives the use cases of codes by e-mail the dependencies that they name; for the other use cases `requestCode`. */
 export function codeUseCases(parts: CodeUseCaseParts) {
-  const sending = { ...parts, announceCode: createAnnounceCode(parts) };
-  const requestCode = createRequestCode(sending);
-  const resendCode = createResendCode(sending);
+  const requestCode = createRequestCode(parts);
+  const resendCode = createResendCode(parts);
   const resend = (purpose: CodePurpose) => (body: ResendCodeRequest, origin: RequestOrigin) =>
     resendCode(purpose, body, origin);
   const requesting = { ...parts, requestCode, reauthenticate: createReauthenticate(parts) };

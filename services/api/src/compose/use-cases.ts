@@ -1,11 +1,10 @@
-import type { AuthEvent } from '@auth-account/contracts/events';
 import type { RedisClient } from '@auth-account/redis';
 import type { ReadDenialPage } from '@auth-account/redis/denial-pages';
-import type { RunTransaction, Stores } from '@auth-account/stores';
+import type { Stores } from '@auth-account/stores';
 import { createAuditLog, createAuditSampler, type Logger } from '@auth-account/telemetry';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Announcement, IsDenied } from '../announcements/announce.ts';
-import type { TellSessions } from '../announcements/tell-sessions.ts';
+import type { Commit } from '../announcements/commit.ts';
 import { type Audit, createAudit } from '../audit/audit.ts';
 import { countAuditEvents } from '../audit/audit-counters.ts';
 import type { ApiConfig } from '../config.ts';
@@ -74,13 +73,11 @@ export interface UseCaseParts extends Pick<Guards, 'audit' | 'limits'> {
   readonly config: ApiConfig;
   readonly stores: Stores;
   /** Shared by all use cases, so that those which change the same group take turns. */
-  readonly transaction: RunTransaction;
+  readonly commit: Commit;
   readonly security: Security;
   readonly announce: (announcement: Announcement) => Promise<void>;
-  readonly tellSessions: TellSessions;
   readonly isDenied: IsDenied;
   readonly readDenialPage: ReadDenialPage;
-  readonly publishEvent: (event: AuthEvent) => void;
   readonly metrics: ApiMetrics;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -106,16 +103,8 @@ export function composeGuards({ config, logger, metrics, redis, secrets, now }: 
 export function composeUseCases(parts: UseCaseParts): Operations {
   const shared = sharedParts(parts);
   const { hasher, emailCodes: codes, emailChangeTokens } = parts.security;
-  const { publishEvent, config } = parts;
-  const graceDays = config.ACCOUNT_DELETION_GRACE_DAYS;
-  const { requestCode, ...withCodes } = codeUseCases({
-    ...shared,
-    hasher,
-    codes,
-    emailChangeTokens,
-    publishEvent,
-    graceDays,
-  });
+  const graceDays = parts.config.ACCOUNT_DELETION_GRACE_DAYS;
+  const { requestCode, ...withCodes } = codeUseCases({ ...shared, hasher, codes, emailChangeTokens, graceDays });
   return {
     ...accountUseCases(parts, { ...shared, requestCode }),
     ...withCodes,
@@ -132,13 +121,13 @@ export function composeUseCases(parts: UseCaseParts): Operations {
 
 type SharedParts = ReturnType<typeof sharedParts>;
 
-function sharedParts({ config, stores, transaction, security, announce, isDenied, limits, audit, now }: UseCaseParts) {
+function sharedParts({ config, stores, commit, security, announce, isDenied, limits, audit, now }: UseCaseParts) {
   const date = () => new Date(now());
-  const { idempotency: store, ...nouns } = stores;
+  const { idempotency: store, outbox: _ofCommit, ...nouns } = stores;
   return {
     ...nouns,
     users: presentUsers(stores.users, date),
-    transaction,
+    commit,
     announce,
     isDenied,
     limits,
@@ -151,7 +140,7 @@ function sharedParts({ config, stores, transaction, security, announce, isDenied
 }
 
 function accountUseCases(
-  { config, security, publishEvent, tellSessions, metrics }: UseCaseParts,
+  { config, security, metrics }: UseCaseParts,
   parts: SharedParts & { readonly requestCode: RequestCode },
 ) {
   const { hasher, refreshTokens, signAccessToken } = security;
@@ -167,7 +156,7 @@ function accountUseCases(
     pushPublicUrl: config.PUSH_PUBLIC_URL,
     now: parts.now,
   });
-  const shared = { ...parts, hasher, refreshTokens, issueTokens, lifetime, publishEvent };
+  const shared = { ...parts, hasher, refreshTokens, issueTokens, lifetime };
   const fresh = { ...shared, reauthenticate: createReauthenticate(shared), endSessions: createEndSessions(shared) };
   const isRequired = config.REQUIRE_VERIFIED_EMAIL;
   const assertEmailVerified = createAssertEmailVerified({ ...shared, isRequired });
@@ -182,8 +171,8 @@ function accountUseCases(
     changeAccount: limited(createChangeAccount(shared)),
     exportAccount: createExportAccount(fresh),
     changePassword: createChangePassword(fresh),
-    restoreAccount: createRestoreAccount({ ...shared, authenticate: createAuthenticate(shared), tellSessions }),
-    logIn: createLogIn({ ...shared, assertEmailVerified, tellSessions }),
+    restoreAccount: createRestoreAccount({ ...shared, authenticate: createAuthenticate(shared) }),
+    logIn: createLogIn({ ...shared, assertEmailVerified }),
     refreshTokens: createRefresh({ ...shared, retryWindowMs }),
     logOut: createLogOut(shared),
     logOutAll: limited(createLogOutAll(shared)),

@@ -3,16 +3,15 @@ import type { DeletionScheduledResponse } from '@auth-account/contracts/http/del
 import { AppError } from '@auth-account/errors';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import { deletionScheduledEvents } from '@auth-account/messaging/account-events';
-import type { OutboxStore, RunTransaction, UserStore } from '@auth-account/stores';
+import type { UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { type DeletionStore, erasureTime } from '@auth-account/stores/deletions';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { passwordFields } from '@auth-account/stores/users';
 import { voidHash } from '@auth-account/stores/void-hash';
 import type { ClientSession } from 'mongodb';
-import type { Audit } from '../../audit/audit.ts';
+import { type Commit, none } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
-import { assertClientConnected } from '../../request/assert-client-connected.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import type { EndSessions } from '../sessions/end-sessions.ts';
@@ -21,12 +20,9 @@ export interface OrderDeletionDeps {
   readonly users: Pick<UserStore, 'changeFresh'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
   readonly deletions: Pick<DeletionStore, 'schedule'>;
-  readonly outbox: Pick<OutboxStore, 'append' | 'exists'>;
   readonly endSessions: EndSessions;
   readonly limits: Pick<Limits, 'orderDeletion'>;
-  readonly transaction: RunTransaction;
-  readonly publishEvent: (event: AuthEvent) => void;
-  readonly audit: Audit;
+  readonly commit: Commit;
   readonly graceDays: number;
   readonly ids: Pick<Ids, 'entityId'>;
   readonly now: () => Date;
@@ -58,7 +54,7 @@ export type OrderDeletion = (order: DeletionOrder, origin: RequestOrigin) => Pro
  * Raises `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
  */
 export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
-  const { deletions, outbox, endSessions, limits, transaction, publishEvent, audit, graceDays, ids, now } = deps;
+  const { deletions, endSessions, limits, commit, graceDays, ids, now } = deps;
   const voidPassword = createVoidPassword(deps);
 
   return async ({ user, sessionId, changed, use, isUsed, voidsPassword = false }, origin) => {
@@ -72,29 +68,35 @@ export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
     const endAll = async (session: ClientSession) => {
       const ended = await endSessions.revoke(end, origin, session);
       // Another request has ended it since the password was checked: what it has asked for must not happen.
-      if (sessionId !== undefined && !ended.includes(sessionId)) throw new AppError('IAD_JWT_ACCESS_INVALID');
+      if (sessionId !== undefined && !ended.sessionIds.includes(sessionId))
+        throw new AppError('IAD_JWT_ACCESS_INVALID');
       return ended;
     };
-    const work = async (session: ClientSession) => {
-      await use?.(at, session);
-      const scheduled = await deletions.schedule(user, wanted, session);
-      if (scheduled === undefined) throw changed();
-      const { deletesAt, isNew } = scheduled;
-      const voided = voidsPassword ? [await voidPassword(user, at, origin, session)] : [];
-      const written = isNew ? [...events, ...voided] : voided;
-      const ended = isNew ? await endAll(session) : undefined;
-      for (const event of written) await outbox.append(event, at, session);
-      // A user who has given up would not know that the account will be gone.
-      assertClientConnected(origin);
-      return { deletesAt, ended, written };
-    };
-    const isCommitted = isUsed ?? (() => outbox.exists(events[0].id));
-    const { deletesAt, ended, written } = await transaction(work, { isCommitted, ...endSessions.turnOf(userId) });
-    for (const event of written) publishEvent(event);
-    if (written.length > 0) {
-      audit({ event: 'account.deletion_scheduled', user_id: userId, session_id: sessionId }, origin);
-    }
-    if (ended !== undefined) await endSessions.announce(end, ended, origin);
+    const { deletesAt } = await commit(
+      {
+        ...endSessions.turnOf(userId),
+        at,
+        isCommitted: isUsed ?? 'by event',
+        // A user who has given up would not know that the account will be gone.
+        ifClientLeft: 'abort',
+        async work(session) {
+          await use?.(at, session);
+          const scheduled = await deletions.schedule(user, wanted, session);
+          if (scheduled === undefined) throw changed();
+          const { deletesAt, isNew } = scheduled;
+          const voided = voidsPassword ? [await voidPassword(user, at, origin, session)] : none;
+          const written = isNew ? [...events, ...voided] : voided;
+          const audit = { event: 'account.deletion_scheduled', user_id: userId, session_id: sessionId } as const;
+          return {
+            deletesAt,
+            events: written,
+            audit: written.length > 0 ? [audit] : none,
+            sessions: isNew ? [await endAll(session)] : none,
+          };
+        },
+      },
+      origin,
+    );
     return { message: 'DELETION_SCHEDULED', deletes_at: deletesAt.toISOString(), timestamp: now().toISOString() };
   };
 }

@@ -2,26 +2,24 @@ import type { RestoredResponse, RestoreRequest } from '@auth-account/contracts/h
 import { AppError } from '@auth-account/errors';
 import { eventOrigin } from '@auth-account/messaging';
 import { deletionCancelledEvents } from '@auth-account/messaging/account-events';
-import type { OutboxStore, RunTransaction, SessionStore, UserStore } from '@auth-account/stores';
+import type { SessionStore, UserStore } from '@auth-account/stores';
 import type { DeletionStore } from '@auth-account/stores/deletions';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { hasSameCredentials, isDue } from '@auth-account/stores/users';
-import type { ClientSession } from 'mongodb';
+import { type Commit, none } from '../../announcements/commit.ts';
 import type { Audit } from '../../audit/audit.ts';
-import { assertClientConnected } from '../../request/assert-client-connected.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import { loginRefusalOf } from '../login/assert-may-log-in.ts';
 import type { Authenticate } from '../login/authenticate.ts';
-import { createNewDeviceNotices, knownAs, learnedDevice, type NewDeviceDeps } from '../login/new-device.ts';
+import { knownAs, learnedDevice, newDeviceNotice } from '../login/new-device.ts';
 
-export interface RestoreAccountDeps extends NewDeviceDeps {
+export interface RestoreAccountDeps {
   readonly users: Pick<UserStore, 'touchLogin'>;
   readonly sessions: Pick<SessionStore, 'listLive'>;
   readonly deletions: Pick<DeletionStore, 'cancel'>;
-  readonly outbox: Pick<OutboxStore, 'append' | 'exists'>;
   readonly authenticate: Authenticate;
-  readonly transaction: RunTransaction;
+  readonly commit: Commit;
   readonly audit: Audit;
   readonly ids: Pick<Ids, 'entityId'>;
   readonly now: () => Date;
@@ -37,33 +35,27 @@ export interface RestoreAccountDeps extends NewDeviceDeps {
  * `ERR-ACCOUNT-DISABLED`.
  */
 export function createRestoreAccount(deps: RestoreAccountDeps) {
-  const { authenticate, publishEvent, audit, now } = deps;
-  const newDevices = createNewDeviceNotices(deps);
+  const { authenticate, audit, now } = deps;
   const restore = createRestore(deps);
 
   return async (input: RestoreRequest, origin: RequestOrigin): Promise<RestoredResponse['data']> => {
     const seen = await authenticate({ ...input, deviceId: input.device_id?.toLowerCase() }, origin);
     const { _id: user_id } = seen;
-    const { cancelled, notice } = await restore(seen, knownAs(input), origin).catch((error: unknown) => {
+    await restore(seen, knownAs(input), origin).catch((error: unknown) => {
       const reason = loginRefusalOf(error);
       if (reason !== undefined) audit({ event: 'login.refused', user_id, reason }, origin);
       throw error;
     });
-    audit({ event: 'login.verified', user_id, session_id: undefined }, origin);
-    if (cancelled.length > 0) audit({ event: 'account.deletion_cancelled', user_id }, origin);
-    for (const event of cancelled) publishEvent(event);
-    if (notice !== undefined) newDevices.announce(notice);
     return { message: 'ACCOUNT_RESTORED', timestamp: now().toISOString() };
   };
 }
 
 /**
  * Creates the restore itself, which writes the user's document as a login does: so it cancels the deletion that waits,
- * also one that is ordered at the same time. It returns the events of a deletion that it has cancelled.
+ * also one that is ordered at the same time.
  */
 function createRestore(deps: RestoreAccountDeps) {
-  const { users, sessions, deletions, outbox, transaction, ids, now } = deps;
-  const newDevices = createNewDeviceNotices(deps);
+  const { users, sessions, deletions, commit, ids, now } = deps;
 
   return async (seen: UserDocument, device: string, origin: RequestOrigin) => {
     const { _id: user_id } = seen;
@@ -72,24 +64,32 @@ function createRestore(deps: RestoreAccountDeps) {
       eventOrigin(origin, at, ids),
     );
     const learned = learnedDevice(seen, device, at);
-    let written: string | undefined;
-    const work = async (session: ClientSession) => {
-      const user = await users.touchLogin(user_id, at, session, learned);
-      assertMayRestore(seen, user, at);
-      const isCancelled = user.deletes_at !== undefined && (await deletions.cancel(user, at, session));
-      const cancelled = isCancelled ? events : [];
-      for (const event of cancelled) await outbox.append(event, at, session);
-      const live = await sessions.listLive(user_id, session);
-      const notice = await newDevices.append({ user, device, at, live, ended: [] }, origin, session);
-      const [first] = notice?.isWritten ? [...cancelled, notice.event] : cancelled;
-      written = first?.id;
-      // An app that has given up may have ordered another deletion since.
-      assertClientConnected(origin);
-      return { cancelled, notice };
-    };
-    // Without an event nothing written shows it, and an earlier restore that this one has met may have been rolled back.
-    const isCommitted = async () => written !== undefined && outbox.exists(written);
-    return transaction(work, { isCommitted, lockKey: user_id });
+    return commit(
+      {
+        at,
+        lockKey: user_id,
+        // Without an event nothing written shows it, and an earlier restore that it has met may have been rolled back.
+        isCommitted: 'by event',
+        // An app that has given up may have ordered another deletion since.
+        ifClientLeft: 'abort',
+        async work(session) {
+          const user = await users.touchLogin(user_id, at, session, learned);
+          assertMayRestore(seen, user, at);
+          const isCancelled = user.deletes_at !== undefined && (await deletions.cancel(user, at, session));
+          const live = await sessions.listLive(user_id, session);
+          const notice = newDeviceNotice(deps, { user, device, at, live, ended: [] }, origin);
+          const verified = { event: 'login.verified', user_id, session_id: undefined } as const;
+          const cancels = { event: 'account.deletion_cancelled', user_id } as const;
+          return {
+            events: isCancelled ? [...events, ...notice.events] : notice.events,
+            audit: isCancelled ? [verified, cancels] : [verified],
+            sessions: none,
+            messages: notice.messages,
+          };
+        },
+      },
+      origin,
+    );
   };
 }
 

@@ -6,22 +6,19 @@ import {
   codeResends,
   codeTries,
 } from '@auth-account/contracts/http/challenges';
-import type { RunTransaction } from '@auth-account/stores';
+import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import type { ChallengeDocument } from '@auth-account/stores/documents';
 import type { EmailCodes } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
-import type { Audit } from '../../audit/audit.ts';
+import { type Commit, none, type QuietEvent } from '../../announcements/commit.ts';
 import type { Ids } from '../../request/ids.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
-import type { AnnounceCode } from './announce-code.ts';
 
 export interface RequestCodeDeps {
   readonly challenges: Pick<ChallengeStore, 'insert' | 'exists'>;
   readonly codes: Pick<EmailCodes, 'currentKid'>;
-  readonly announceCode: AnnounceCode;
-  readonly transaction: RunTransaction;
-  readonly audit: Audit;
+  readonly commit: Commit;
   readonly ids: Pick<Ids, 'challengeId' | 'entityId'>;
   readonly now: () => Date;
 }
@@ -50,21 +47,26 @@ const keptMs = 86_400_000;
  * The caller has counted it for its limits.
  */
 export function createRequestCode(deps: RequestCodeDeps): RequestCode {
-  const { challenges, announceCode, transaction, audit, now } = deps;
+  const { challenges, commit, now } = deps;
   return async (request, origin) => {
     const { purpose, userId, locale, isWithheld = false, instead, change } = request;
     const at = now();
     const challenge = newChallenge(deps, request, at);
     const to = userId === undefined || isWithheld ? 'nobody' : 'user';
-    const announcement = announceCode({ challenge, locale, to, instead, at }, origin);
-    const work = async (session: ClientSession) => {
-      await change?.(session);
-      await challenges.insert(challenge, session);
-      await announcement.append(session);
-    };
-    await transaction(work, { isCommitted: () => challenges.exists(challenge._id) });
-    audit({ event: 'code.requested', user_id: userId, purpose }, origin);
-    announcement.publish();
+    const event = codeEvent(deps, { challenge, locale, to, instead, at }, origin);
+    await commit(
+      {
+        at,
+        isCommitted: () => challenges.exists(challenge._id),
+        ifClientLeft: 'commit',
+        async work(session) {
+          await change?.(session);
+          await challenges.insert(challenge, session);
+          return { events: [event], audit: [{ event: 'code.requested', user_id: userId, purpose }], sessions: none };
+        },
+      },
+      origin,
+    );
     return describeChallenge(challenge, at);
   };
 }
@@ -96,4 +98,27 @@ export function describeChallenge(challenge: ChallengeDocument, at: Date): Chall
     resend_at: resends_left > 0 ? resend_at.toISOString() : null,
     timestamp: at.toISOString(),
   };
+}
+
+/** A challenge whose code is to be sent, or nobody's. */
+export interface CodeToSend {
+  readonly challenge: ChallengeDocument;
+  readonly locale: Locale;
+  /** `nobody`: no mail is sent, after the same work. */
+  readonly to: 'user' | 'nobody';
+  /** Event in place of the code. */
+  readonly instead?: AuthEvent | undefined;
+  readonly at: Date;
+}
+
+/** Returns the event by which a code is sent. The worker derives the code when it sends the mail. */
+export function codeEvent(
+  { ids }: { readonly ids: Pick<Ids, 'entityId'> },
+  { challenge, locale, to, instead, at }: CodeToSend,
+  origin: RequestOrigin,
+): QuietEvent {
+  const { _id: challenge_id, user_id, purpose, expires_at } = challenge;
+  const data = { challenge_id, user_id, purpose, locale, expires_at: expires_at.toISOString() };
+  const event = createAccountEvent('service.auth.events.code_requested', data, eventOrigin(origin, at, ids));
+  return instead === undefined ? { event, isFor: to } : { event: instead, isFor: 'user' };
 }

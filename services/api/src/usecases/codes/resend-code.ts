@@ -6,27 +6,27 @@ import {
   type ResendCodeRequest,
 } from '@auth-account/contracts/http/challenges';
 import { AppError } from '@auth-account/errors';
-import type { RunTransaction, UserStore } from '@auth-account/stores';
+import type { UserStore } from '@auth-account/stores';
 import { type ChallengeKey, type ChallengeStore, challengeState } from '@auth-account/stores/challenges';
 import type { ChallengeDocument } from '@auth-account/stores/documents';
 import type { EmailChangeStore } from '@auth-account/stores/email-changes';
 import type { Addressee } from '@auth-account/stores/users';
-import type { ClientSession } from 'mongodb';
+import { type Commit, none } from '../../announcements/commit.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
+import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
-import type { AnnounceCode } from './announce-code.ts';
 import { codeInvalid } from './check-code.ts';
-import { describeChallenge } from './request-code.ts';
+import { codeEvent, describeChallenge } from './request-code.ts';
 
 export interface ResendCodeDeps {
   readonly challenges: Pick<ChallengeStore, 'find' | 'takeResend' | 'wasResent'>;
   readonly users: Pick<UserStore, 'findAddressee'>;
   readonly emailChanges: Pick<EmailChangeStore, 'findHolder'>;
   readonly limits: Pick<Limits, 'tryCode'>;
-  readonly announceCode: AnnounceCode;
-  readonly transaction: RunTransaction;
+  readonly commit: Commit;
   readonly audit: Audit;
+  readonly ids: Pick<Ids, 'entityId'>;
   readonly now: () => Date;
 }
 
@@ -46,7 +46,7 @@ export type ResendCode = (
  * `ERR-RATE-LIMITED` if no resend is due.
  */
 export function createResendCode(deps: ResendCodeDeps): ResendCode {
-  const { challenges, limits, announceCode, transaction, audit, now } = deps;
+  const { challenges, limits, commit, audit, now } = deps;
   const isRecipient = createIsRecipient(deps);
 
   return async (purpose, { challenge_id }, origin, userId) => {
@@ -62,18 +62,23 @@ export function createResendCode(deps: ResendCodeDeps): ResendCode {
     }
     const user = await deps.users.findAddressee({ userId: seen.user_id });
     const to = user !== undefined && (await isRecipient(user, purpose)) ? 'user' : 'nobody';
-    const announcement = announceCode({ challenge: seen, locale: mailLocale(user, origin), to, at }, origin);
+    const event = codeEvent(deps, { challenge: seen, locale: mailLocale(user, origin), to, at }, origin);
     const resend = { resent_by: randomUUID(), resend_at: new Date(at.getTime() + codeResendSeconds * 1_000) };
-    const work = async (session: ClientSession) => {
-      const taken = await challenges.takeResend(key, resend, at, session);
-      // Another request for it was faster, or the challenge has ended since.
-      if (taken === undefined) throw new AppError('ERR-RATE-LIMITED', { retryAfterSeconds: codeResendSeconds });
-      await announcement.append(session);
-      return taken;
-    };
-    const challenge = await transaction(work, { isCommitted: () => challenges.wasResent(key._id, resend.resent_by) });
-    audit({ event: 'code.resent', user_id: user?._id, purpose }, origin);
-    announcement.publish();
+    const { challenge } = await commit(
+      {
+        at,
+        isCommitted: () => challenges.wasResent(key._id, resend.resent_by),
+        ifClientLeft: 'commit',
+        async work(session) {
+          const taken = await challenges.takeResend(key, resend, at, session);
+          // Another request for it was faster, or the challenge has ended since.
+          if (taken === undefined) throw new AppError('ERR-RATE-LIMITED', { retryAfterSeconds: codeResendSeconds });
+          const audit = { event: 'code.resent', user_id: user?._id, purpose } as const;
+          return { challenge: taken, events: [event], audit: [audit], sessions: none };
+        },
+      },
+      origin,
+    );
     return describeChallenge(challenge, at);
   };
 }

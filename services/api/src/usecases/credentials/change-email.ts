@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { AuthEvent } from '@auth-account/contracts/events';
 import type { ConfirmCodeRequest } from '@auth-account/contracts/http/challenges';
 import { type EmailChangedResponse, emailUndoSeconds } from '@auth-account/contracts/http/email-change';
 import { AppError } from '@auth-account/errors';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
-import { isDuplicateKey, type OutboxStore, type RunTransaction } from '@auth-account/stores';
+import { isDuplicateKey } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import type { UserDocument } from '@auth-account/stores/documents';
 import type { EmailChange, EmailChangeStore } from '@auth-account/stores/email-changes';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
-import type { ClientSession } from 'mongodb';
-import type { Audit } from '../../audit/audit.ts';
+import type { Commit } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
@@ -20,13 +18,10 @@ import type { EndSessions } from '../sessions/end-sessions.ts';
 export interface ChangeEmailDeps {
   readonly emailChanges: Pick<EmailChangeStore, 'findHolder' | 'change'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
-  readonly outbox: Pick<OutboxStore, 'append'>;
   readonly checkCode: CheckCode;
   readonly endSessions: EndSessions;
   readonly limits: Pick<Limits, 'tryCode' | 'registered'>;
-  readonly transaction: RunTransaction;
-  readonly publishEvent: (event: AuthEvent) => void;
-  readonly audit: Audit;
+  readonly commit: Commit;
   readonly ids: Pick<Ids, 'entityId'>;
   readonly now: () => Date;
 }
@@ -39,8 +34,7 @@ export interface ChangeEmailDeps {
  * the address since, and `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
  */
 export function createChangeEmail(deps: ChangeEmailDeps) {
-  const { emailChanges, challenges, outbox, checkCode, endSessions, limits, transaction } = deps;
-  const { publishEvent, audit, now } = deps;
+  const { emailChanges, challenges, checkCode, endSessions, limits, commit, now } = deps;
 
   return async (
     input: ConfirmCodeRequest,
@@ -54,27 +48,30 @@ export function createChangeEmail(deps: ChangeEmailDeps) {
     const change = changeOf(user, deviceId, at);
     const events = eventsOf(deps, user, change, origin);
     const end = { userId: user_id, reason: 'revoked_by_user', at, spare: session_id } as const;
-    const work = async (session: ClientSession) => {
-      await code.use(at, session);
-      const holder = await emailChanges.findHolder(change.email, at, session);
-      if (holder !== undefined && holder._id !== user_id) throw takenError(change.email);
-      if (!(await emailChanges.change(user, change, session))) throw codeInvalid();
-      await challenges.endAll(user_id, at, session);
-      const ended = await endSessions.revoke(end, origin, session);
-      for (const event of events) await outbox.append(event, at, session);
-      return ended;
-    };
-    const ended = await transaction(work, { isCommitted: code.isUsed, ...endSessions.turnOf(user_id) }).catch(
-      (error: unknown) => {
-        throw isDuplicateKey(error, 'email_key_unique') ? takenError(change.email, error) : error;
+    const { ended } = await commit(
+      {
+        ...endSessions.turnOf(user_id),
+        at,
+        isCommitted: code.isUsed,
+        ifClientLeft: 'commit',
+        async work(session) {
+          await code.use(at, session);
+          const holder = await emailChanges.findHolder(change.email, at, session);
+          if (holder !== undefined && holder._id !== user_id) throw takenError(change.email);
+          if (!(await emailChanges.change(user, change, session))) throw codeInvalid();
+          await challenges.endAll(user_id, at, session);
+          const ended = await endSessions.revoke(end, origin, session);
+          const audit = { event: 'account.email_changed', user_id, session_id } as const;
+          return { ended, events, audit: [audit], sessions: [ended] };
+        },
       },
-    );
-    for (const event of events) publishEvent(event);
-    audit({ event: 'account.email_changed', user_id, session_id }, origin);
-    await endSessions.announce(end, ended, origin);
+      origin,
+    ).catch((error: unknown) => {
+      throw isDuplicateKey(error, 'email_key_unique') ? takenError(change.email, error) : error;
+    });
     // As at a registration: what strangers have tried at the address before must not keep its owner out.
     await limits.registered({ email: change.email, deviceId }, origin);
-    const sessions_ended = ended.length;
+    const sessions_ended = ended.sessionIds.length;
     return { message: 'EMAIL_CHANGED', email: change.email, sessions_ended, timestamp: now().toISOString() };
   };
 }

@@ -1,16 +1,13 @@
-import type { AuthEvent } from '@auth-account/contracts/events';
 import type { ChangePasswordRequest, PasswordChangedResponse } from '@auth-account/contracts/http/account';
 import { AppError } from '@auth-account/errors';
 import { eventOrigin } from '@auth-account/messaging';
 import { passwordChangedEvents } from '@auth-account/messaging/account-events';
-import type { OutboxStore, RunTransaction, UserStore } from '@auth-account/stores';
+import type { UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { passwordFields } from '@auth-account/stores/users';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
-import type { ClientSession } from 'mongodb';
-import type { Audit } from '../../audit/audit.ts';
+import type { Commit } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
-import { assertClientConnected } from '../../request/assert-client-connected.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import type { PasswordHasher } from '../../security/password-hasher.ts';
@@ -20,14 +17,11 @@ import type { Reauthenticate } from './reauthenticate.ts';
 export interface ChangePasswordDeps {
   readonly users: Pick<UserStore, 'changeFresh' | 'hasPasswordHash'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
-  readonly outbox: Pick<OutboxStore, 'append'>;
   readonly reauthenticate: Reauthenticate;
   readonly endSessions: EndSessions;
   readonly hasher: Pick<PasswordHasher, 'admit'>;
   readonly limits: Pick<Limits, 'changePassword'>;
-  readonly transaction: RunTransaction;
-  readonly publishEvent: (event: AuthEvent) => void;
-  readonly audit: Audit;
+  readonly commit: Commit;
   readonly ids: Pick<Ids, 'entityId'>;
   readonly now: () => Date;
 }
@@ -45,8 +39,7 @@ export interface ChangePasswordDeps {
  * `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
  */
 export function createChangePassword(deps: ChangePasswordDeps) {
-  const { users, challenges, outbox, reauthenticate, endSessions, hasher, limits, transaction } = deps;
-  const { publishEvent, audit, ids, now } = deps;
+  const { users, challenges, reauthenticate, endSessions, hasher, limits, commit, ids, now } = deps;
 
   return async (
     input: ChangePasswordRequest,
@@ -62,20 +55,23 @@ export function createChangePassword(deps: ChangePasswordDeps) {
     const change = { user_id, reason: 'changed', locale: mailLocale(user, origin) } as const;
     const events = passwordChangedEvents(change, () => eventOrigin(origin, at, ids));
     const fields = { ...passwordFields(password_hash, user, at), known_devices: [caller.device_id] };
-    const work = async (session: ClientSession) => {
-      if (!(await users.changeFresh(user, fields, session))) throw new AppError('ERR-REAUTHENTICATION-FAILED');
-      await challenges.endAll(user_id, at, session);
-      const ended = await endSessions.revoke(end, origin, session);
-      for (const event of events) await outbox.append(event, at, session);
-      // A user who has given up would not know which password holds.
-      assertClientConnected(origin);
-      return ended;
-    };
-    const isCommitted = () => users.hasPasswordHash(user_id, password_hash);
-    const ended = await transaction(work, { isCommitted, ...endSessions.turnOf(user_id) });
-    for (const event of events) publishEvent(event);
-    audit({ event: 'account.password_changed', user_id, session_id }, origin);
-    await endSessions.announce(end, ended, origin);
-    return { message: 'PASSWORD_CHANGED', sessions_ended: ended.length, timestamp: now().toISOString() };
+    const { ended } = await commit(
+      {
+        ...endSessions.turnOf(user_id),
+        at,
+        isCommitted: () => users.hasPasswordHash(user_id, password_hash),
+        // A user who has given up would not know which password holds.
+        ifClientLeft: 'abort',
+        async work(session) {
+          if (!(await users.changeFresh(user, fields, session))) throw new AppError('ERR-REAUTHENTICATION-FAILED');
+          await challenges.endAll(user_id, at, session);
+          const ended = await endSessions.revoke(end, origin, session);
+          const audit = { event: 'account.password_changed', user_id, session_id } as const;
+          return { ended, events, audit: [audit], sessions: [ended] };
+        },
+      },
+      origin,
+    );
+    return { message: 'PASSWORD_CHANGED', sessions_ended: ended.sessionIds.length, timestamp: now().toISOString() };
   };
 }

@@ -2,14 +2,12 @@ import type { AuthEvent } from '@auth-account/contracts/events';
 import type { ConfirmPasswordResetRequest, PasswordResetResponse } from '@auth-account/contracts/http/password-reset';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import { passwordChangedEvents } from '@auth-account/messaging/account-events';
-import type { InviteStore, OutboxStore, RunTransaction, UserStore } from '@auth-account/stores';
+import type { InviteStore, UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { passwordFields } from '@auth-account/stores/users';
-import type { ClientSession } from 'mongodb';
-import type { Audit } from '../../audit/audit.ts';
+import type { Commit } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
-import { assertClientConnected } from '../../request/assert-client-connected.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import type { PasswordHasher } from '../../security/password-hasher.ts';
@@ -20,14 +18,11 @@ export interface ResetPasswordDeps {
   readonly users: Pick<UserStore, 'changeFresh'>;
   readonly invites: Pick<InviteStore, 'revokeMadeBy'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
-  readonly outbox: Pick<OutboxStore, 'append'>;
   readonly checkCode: CheckCode;
   readonly endSessions: EndSessions;
   readonly hasher: Pick<PasswordHasher, 'admit'>;
   readonly limits: Pick<Limits, 'tryCode' | 'registered' | 'proved'>;
-  readonly transaction: RunTransaction;
-  readonly publishEvent: (event: AuthEvent) => void;
-  readonly audit: Audit;
+  readonly commit: Commit;
   readonly ids: Pick<Ids, 'entityId'>;
   readonly now: () => Date;
 }
@@ -44,8 +39,7 @@ export interface ResetPasswordDeps {
  * Raises the errors of {@link CheckCode}, `ERR-RATE-LIMITED` and `ERR-OVERLOADED`. A shed request takes no try.
  */
 export function createResetPassword(deps: ResetPasswordDeps) {
-  const { users, invites, challenges, outbox, checkCode, endSessions, hasher, limits, transaction } = deps;
-  const { publishEvent, audit, now } = deps;
+  const { users, invites, challenges, checkCode, endSessions, hasher, limits, commit, now } = deps;
 
   return async (input: ConfirmPasswordResetRequest, origin: RequestOrigin): Promise<PasswordResetResponse['data']> => {
     await limits.tryCode(origin);
@@ -63,23 +57,26 @@ export function createResetPassword(deps: ResetPasswordDeps) {
       ...(isFirstProof && { email_verified_at: at }),
     };
     const end = { userId: user._id, reason: 'password_changed', at } as const;
-    const work = async (session: ClientSession) => {
-      await code.use(at, session);
-      if (!(await users.changeFresh(user, fields, session))) throw codeInvalid();
-      await challenges.endAll(user._id, at, session);
-      const invites_revoked = await invites.revokeMadeBy(user._id, at, session);
-      const ended = await endSessions.revoke(end, origin, session);
-      const events = eventsOf(deps, user, { at, invites_revoked }, origin);
-      for (const event of events) await outbox.append(event, at, session);
-      // A user who has given up would not know which password holds.
-      assertClientConnected(origin);
-      return { ended, invites_revoked, events };
-    };
-    const turn = { isCommitted: code.isUsed, ...endSessions.turnOf(user._id) };
-    const { ended, invites_revoked, events } = await transaction(work, turn);
-    for (const event of events) publishEvent(event);
-    audit({ event: 'account.password_reset', user_id: user._id, invites_revoked }, origin);
-    await endSessions.announce(end, ended, origin);
+    const { invites_revoked } = await commit(
+      {
+        ...endSessions.turnOf(user._id),
+        at,
+        isCommitted: code.isUsed,
+        // A user who has given up would not know which password holds.
+        ifClientLeft: 'abort',
+        async work(session) {
+          await code.use(at, session);
+          if (!(await users.changeFresh(user, fields, session))) throw codeInvalid();
+          await challenges.endAll(user._id, at, session);
+          const invites_revoked = await invites.revokeMadeBy(user._id, at, session);
+          const ended = await endSessions.revoke(end, origin, session);
+          const events = eventsOf(deps, user, { at, invites_revoked }, origin);
+          const audit = { event: 'account.password_reset', user_id: user._id, invites_revoked } as const;
+          return { invites_revoked, events, audit: [audit], sessions: [ended] };
+        },
+      },
+      origin,
+    );
     const login = { email: user.email, deviceId: undefined };
     await (isFirstProof ? limits.registered(login, origin) : limits.proved(login, origin));
     return { message: 'PASSWORD_RESET', invites_revoked, timestamp: now().toISOString() };

@@ -4,21 +4,14 @@ import type { EmailChangeUndoneResponse, UndoEmailChangeRequest } from '@auth-ac
 import { AppError } from '@auth-account/errors';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import { deletionCancelledEvents, passwordChangedEvents } from '@auth-account/messaging/account-events';
-import {
-  type InviteStore,
-  isDuplicateKey,
-  type OutboxStore,
-  type RunTransaction,
-  type UserStore,
-} from '@auth-account/stores';
+import { type InviteStore, isDuplicateKey, type UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import type { DeletionStore } from '@auth-account/stores/deletions';
 import type { FormerEmail, UserDocument } from '@auth-account/stores/documents';
 import type { EmailChangeStore } from '@auth-account/stores/email-changes';
 import { isDue } from '@auth-account/stores/users';
 import type { EmailChangeTokens } from '@auth-account/tokens';
-import type { ClientSession } from 'mongodb';
-import type { Audit } from '../../audit/audit.ts';
+import type { Commit } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
@@ -32,14 +25,11 @@ export interface UndoEmailChangeDeps {
   readonly deletions: Pick<DeletionStore, 'cancel'>;
   readonly invites: Pick<InviteStore, 'revokeMadeBy'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
-  readonly outbox: Pick<OutboxStore, 'append'>;
   readonly emailChangeTokens: Pick<EmailChangeTokens, 'verify' | 'rereadKeys'>;
   readonly endSessions: EndSessions;
   readonly hasher: Pick<PasswordHasher, 'admit'>;
   readonly limits: Pick<Limits, 'tryCode' | 'registered'>;
-  readonly transaction: RunTransaction;
-  readonly publishEvent: (event: AuthEvent) => void;
-  readonly audit: Audit;
+  readonly commit: Commit;
   readonly ids: Pick<Ids, 'entityId'>;
   readonly now: () => Date;
 }
@@ -97,8 +87,7 @@ class ChangedMeanwhile extends Error {}
  * changed since it was read.
  */
 function createUndo(deps: UndoEmailChangeDeps) {
-  const { users, emailChanges, deletions, invites, challenges, outbox, endSessions } = deps;
-  const { transaction, publishEvent, audit, ids } = deps;
+  const { users, emailChanges, deletions, invites, challenges, endSessions, commit, ids } = deps;
 
   return async ({ user, former }: FoundChange, password_hash: string, at: Date, origin: RequestOrigin) => {
     const others = othersOf(user, former, at);
@@ -106,31 +95,37 @@ function createUndo(deps: UndoEmailChangeDeps) {
     const end = { userId: user_id, reason: 'password_changed', at } as const;
     const locale = mailLocale(user, origin);
     const cancelled = deletionCancelledEvents({ user_id, locale }, () => eventOrigin(origin, at, ids));
-    const work = async (session: ClientSession) => {
-      const isCancelled = await deletions.cancel(user, at, session);
-      if (!(await emailChanges.undo(user, { former, others, password_hash, at }, session)))
-        throw new ChangedMeanwhile();
-      await challenges.endAll(user_id, at, session);
-      const invites_revoked = await invites.revokeMadeBy(user_id, at, session);
-      const ended = await endSessions.revoke(end, origin, session);
-      const events = eventsOf(deps, user, { at, invites_revoked }, origin);
-      const written = isCancelled ? [...events, ...cancelled] : events;
-      for (const event of written) await outbox.append(event, at, session);
-      return { ended, isCancelled, invites_revoked, written };
-    };
-    const isCommitted = () => users.hasPasswordHash(user_id, password_hash);
-    const undone = await transaction(work, { isCommitted, ...endSessions.turnOf(user_id) }).catch((error: unknown) => {
+    const undone = await commit(
+      {
+        ...endSessions.turnOf(user_id),
+        at,
+        isCommitted: () => users.hasPasswordHash(user_id, password_hash),
+        ifClientLeft: 'commit',
+        async work(session) {
+          const isCancelled = await deletions.cancel(user, at, session);
+          const isUndone = await emailChanges.undo(user, { former, others, password_hash, at }, session);
+          if (!isUndone) throw new ChangedMeanwhile();
+          await challenges.endAll(user_id, at, session);
+          const invites_revoked = await invites.revokeMadeBy(user_id, at, session);
+          const ended = await endSessions.revoke(end, origin, session);
+          const events = eventsOf(deps, user, { at, invites_revoked }, origin);
+          const audit = { event: 'account.email_change_undone', user_id, invites_revoked } as const;
+          const cancels = { event: 'account.deletion_cancelled', user_id } as const;
+          return {
+            invites_revoked,
+            events: isCancelled ? [...events, ...cancelled] : events,
+            audit: isCancelled ? [audit, cancels] : [audit],
+            sessions: [ended],
+          };
+        },
+      },
+      origin,
+    ).catch((error: unknown) => {
       if (error instanceof ChangedMeanwhile) return;
       // Only an import could have given the address to somebody else.
       throw isDuplicateKey(error, 'email_key_unique') ? codeInvalid() : error;
     });
-    if (undone === undefined) return;
-    const { invites_revoked } = undone;
-    for (const event of undone.written) publishEvent(event);
-    audit({ event: 'account.email_change_undone', user_id, invites_revoked }, origin);
-    if (undone.isCancelled) audit({ event: 'account.deletion_cancelled', user_id }, origin);
-    await endSessions.announce(end, undone.ended, origin);
-    return invites_revoked;
+    return undone?.invites_revoked;
   };
 }
 

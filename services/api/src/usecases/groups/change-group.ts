@@ -1,12 +1,10 @@
-import type { GroupStore, InviteStore, RunTransaction, SessionStore, UserStore } from '@auth-account/stores';
+import type { GroupStore, InviteStore, SessionStore, UserStore } from '@auth-account/stores';
 import type { GroupDocument } from '@auth-account/stores/documents';
-import type { MembershipStore } from '@auth-account/stores/memberships';
+import type { LeftGroup, MembershipStore } from '@auth-account/stores/memberships';
 import type { Membership } from '@auth-account/stores/users';
 import type { ClientSession } from 'mongodb';
-import type { Announcement } from '../../announcements/announce.ts';
-import type { Audit } from '../../audit/audit.ts';
+import { type Commit, none } from '../../announcements/commit.ts';
 import type { AuditEvent } from '../../audit/events.ts';
-import { assertClientConnected } from '../../request/assert-client-connected.ts';
 import type { Ids } from '../../request/ids.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 
@@ -15,9 +13,7 @@ export interface ChangeGroupDeps {
   readonly memberships: MembershipStore;
   readonly invites: Pick<InviteStore, 'revoke'>;
   readonly sessions: Pick<SessionStore, 'changeClaims' | 'holdOf'>;
-  readonly transaction: RunTransaction;
-  readonly announce: (announcement: Announcement) => Promise<void>;
-  readonly audit: Audit;
+  readonly commit: Commit;
   readonly now: () => Date;
 }
 
@@ -33,10 +29,10 @@ export interface GroupChange {
   readonly notThere: () => Error;
   /** Checks the group that is left, in the transaction. Throws if the change is not allowed. */
   readonly assertAllowed?: (left: GroupDocument) => Promise<void>;
-  /** Events of the audit log about the user's part in it. */
-  readonly events: readonly AuditEvent[];
-  /** The invite that brought the user into `from` ends too, if it is good. */
-  readonly endsInvite?: boolean;
+  /** Records of the audit log about the user's part in it. */
+  readonly audit: readonly AuditEvent[];
+  /** The invite that brought the user into `from` ends too, if it is good; this is its record. */
+  readonly endsInvite?: AuditEvent;
 }
 
 /** Consequence of a change of group. */
@@ -57,40 +53,45 @@ export type ChangeGroup = (change: GroupChange, origin: RequestOrigin) => Promis
  * comes before or after the whole change.
  */
 export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
-  const { users, memberships, invites, sessions, transaction, announce, audit, now } = deps;
+  const { users, memberships, invites, sessions, commit, now } = deps;
 
-  return async (change, origin) => {
-    const { userId, from, to, enter, notThere, assertAllowed, events, endsInvite = false } = change;
+  return (change, origin) => {
+    const { userId, from, to, enter, notThere, assertAllowed, audit, endsInvite } = change;
     const { requestId } = origin;
     const at = to.joined_at;
-    const work = async (session: ClientSession) => {
-      // The first write, so that of two requests for one move the second fails for that, and not for what the first has
-      // used up.
-      const moved = await users.move(userId, from, to, session);
-      if (moved === undefined) throw notThere();
-      await enter(session);
-      const left = await memberships.end({ userId, groupId: from, at, assertAllowed }, session);
-      const invite = endsInvite ? moved.joined_by : undefined;
-      const isInviteEnded = invite !== undefined && (await invites.revoke(invite, from, at, session));
-      const changed = await sessions.changeClaims(userId, { ...to, at, requestId }, session);
+    const request = {
+      at,
+      lockKey: contendedGroup(change),
+      hold: sessions.holdOf([userId], now),
+      isCommitted: () => users.hasMoved(userId, to),
       // A user who has given up may have left and come back since: `from` is right again then, and the change unwanted.
-      assertClientConnected(origin);
-      return { ...left, changed, isInviteEnded };
-    };
-    const isCommitted = () => users.hasMoved(userId, to);
-    const turn = { lockKey: contendedGroup(change), hold: sessions.holdOf([userId], now) };
-    const { changed, isClosed, heir, isInviteEnded } = await transaction(work, { isCommitted, ...turn });
-
-    for (const event of events) audit(event, origin);
-    if (heir !== undefined) {
-      const byNobody = { handed_over_by: undefined, session_id: undefined };
-      audit({ event: 'group.owner_changed', user_id: heir, home_group_id: from, ...byNobody }, origin);
-    }
-    if (isClosed) audit({ event: 'group.closed', user_id: userId, home_group_id: from }, origin);
-    const versions = changed.map(({ _id, claims }) => ({ sessionId: _id, ver: claims.ver }));
-    await announce({ changed: versions, reason: 'GROUP_CHANGED', requestId, at });
-    return { isInviteEnded };
+      ifClientLeft: 'abort',
+      async work(session: ClientSession) {
+        // The first write, so that of two requests for one move the second fails for that, and not for what the first
+        // has used up.
+        const moved = await users.move(userId, from, to, session);
+        if (moved === undefined) throw notThere();
+        await enter(session);
+        const left = await memberships.end({ userId, groupId: from, at, assertAllowed }, session);
+        const invite = endsInvite && moved.joined_by;
+        const isInviteEnded = invite !== undefined && (await invites.revoke(invite, from, at, session));
+        const changed = await sessions.changeClaims(userId, { ...to, at, requestId }, session);
+        const records = [...audit, ...consequences(change, left), ...(endsInvite && isInviteEnded ? [endsInvite] : [])];
+        const versions = changed.map(({ _id, claims }) => ({ sessionId: _id, ver: claims.ver }));
+        return { isInviteEnded, events: none, audit: records, sessions: [{ changed: versions }] };
+      },
+    } as const;
+    return commit(request, origin);
   };
+}
+
+/** Returns the records of the group that is left: whom it has now, or that it is closed. */
+function consequences({ userId, from: home_group_id }: GroupChange, { heir, isClosed }: LeftGroup): AuditEvent[] {
+  const byNobody = { home_group_id, handed_over_by: undefined, session_id: undefined };
+  return [
+    ...(heir === undefined ? none : [{ event: 'group.owner_changed', user_id: heir, ...byNobody } as const]),
+    ...(isClosed ? [{ event: 'group.closed', user_id: userId, home_group_id } as const] : none),
+  ];
 }
 
 /** Returns the group that others may want to write at the same time: nobody else knows a new household yet. */

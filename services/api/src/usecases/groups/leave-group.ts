@@ -31,8 +31,8 @@ export function createLeaveGroup(deps: LeaveGroupDeps): LeaveGroup {
     const at = now();
     const home = newHome(deps, userId, at);
     const notThere = () => new AppError('IAD_JWT_ACCESS_INVALID');
-    const events = [{ event: 'group.left', user_id: userId, session_id, home_group_id: from }] as const;
-    await changeGroup({ userId, from, ...home, notThere, events }, origin);
+    const audit = [{ event: 'group.left', user_id: userId, session_id, home_group_id: from }] as const;
+    await changeGroup({ userId, from, ...home, notThere, audit }, origin);
     const { home_group_id, account_type, role } = home.to;
     return { home_group_id, account_type, role, timestamp: now().toISOString() };
   };

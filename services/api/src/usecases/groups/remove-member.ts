@@ -2,7 +2,6 @@ import type { MemberRemovedResponse } from '@auth-account/contracts/http/groups'
 import { AppError } from '@auth-account/errors';
 import type { GroupStore, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
-import type { Audit } from '../../audit/audit.ts';
 import type { Ids } from '../../request/ids.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { type ChangeGroup, newHome } from './change-group.ts';
@@ -14,7 +13,6 @@ export interface RemoveMemberDeps {
   readonly groups: Pick<GroupStore, 'find' | 'insert'>;
   readonly changeGroup: ChangeGroup;
   readonly leaveGroup: LeaveGroup;
-  readonly audit: Audit;
   readonly ids: Pick<Ids, 'groupId'>;
   readonly now: () => Date;
 }
@@ -27,7 +25,7 @@ export interface RemoveMemberDeps {
  * `ERR-GROUP-MEMBER-NOT-FOUND`, and for the owner's own id `ERR-RATE-LIMITED`. Removing others counts as no move.
  */
 export function createRemoveMember(deps: RemoveMemberDeps) {
-  const { users, groups, changeGroup, leaveGroup, audit, now } = deps;
+  const { users, groups, changeGroup, leaveGroup, now } = deps;
 
   return async (
     memberId: string,
@@ -49,14 +47,17 @@ export function createRemoveMember(deps: RemoveMemberDeps) {
       await leaveGroup(caller, origin);
       return answer(0);
     }
-    const notThere = () => new AppError('ERR-GROUP-MEMBER-NOT-FOUND');
-    const home = newHome(deps, memberId, now());
-    const events = [
-      { event: 'group.removed', user_id: memberId, session_id, home_group_id: from, removed_by },
-    ] as const;
-    const change = { userId: memberId, from, ...home, notThere, assertAllowed: assertOwner, events, endsInvite: true };
+    const ids = { session_id, home_group_id: from };
+    const change = {
+      userId: memberId,
+      from,
+      ...newHome(deps, memberId, now()),
+      notThere: () => new AppError('ERR-GROUP-MEMBER-NOT-FOUND'),
+      assertAllowed: assertOwner,
+      audit: [{ event: 'group.removed', user_id: memberId, ...ids, removed_by }],
+      endsInvite: { event: 'invite.revoked', user_id: removed_by, ...ids },
+    } as const;
     const { isInviteEnded } = await changeGroup(change, origin);
-    if (isInviteEnded) audit({ event: 'invite.revoked', user_id: removed_by, session_id, home_group_id: from }, origin);
     return answer(isInviteEnded ? 1 : 0);
   };
 }

@@ -77,7 +77,7 @@ export function createAcceptInvite(deps: AcceptInviteDeps) {
         to,
         enter: (session) => enter(token, home_group_id, session),
         notThere: moved,
-        events: [
+        audit: [
           { event: 'group.left', user_id, session_id, home_group_id: from },
           { event: 'group.joined', user_id, session_id, home_group_id },
         ],

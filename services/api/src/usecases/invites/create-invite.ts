@@ -1,10 +1,9 @@
 import { CreateInviteRequest, defaultInviteSeconds, type InviteResponse } from '@auth-account/contracts/http/invites';
 import { AppError } from '@auth-account/errors';
-import type { GroupStore, InviteStore, RunTransaction, SessionStore, UserStore } from '@auth-account/stores';
+import type { GroupStore, InviteStore, SessionStore, UserStore } from '@auth-account/stores';
 import type { InviteDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
-import type { ClientSession } from 'mongodb';
-import type { Audit } from '../../audit/audit.ts';
+import { type Change, type Commit, none, type Outcome } from '../../announcements/commit.ts';
 import { canonicalBody, type OpenIdempotent, replayed } from '../../idempotency/open-idempotent.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
@@ -17,10 +16,9 @@ export interface CreateInviteDeps {
   readonly sessions: Pick<SessionStore, 'findLive'>;
   readonly groups: Pick<GroupStore, 'countInvite'>;
   readonly invites: Pick<InviteStore, 'exists' | 'insert' | 'countGood'>;
-  readonly transaction: RunTransaction;
   readonly openIdempotent: OpenIdempotent;
   readonly limits: Pick<Limits, 'createInvite'>;
-  readonly audit: Audit;
+  readonly commit: Commit;
   readonly ids: Pick<Ids, 'inviteToken'>;
   readonly now: () => Date;
 }
@@ -47,7 +45,7 @@ const inviteLimit = 100;
  * limit.
  */
 export function createCreateInvite(deps: CreateInviteDeps) {
-  const { users, sessions, groups, invites, transaction, openIdempotent, limits, audit, ids, now } = deps;
+  const { users, sessions, groups, invites, openIdempotent, limits, commit, ids, now } = deps;
 
   return async (
     input: CreateInviteRequest,
@@ -65,21 +63,27 @@ export function createCreateInvite(deps: CreateInviteDeps) {
     const at = now();
     const invite = newInvite(input, caller, ids.inviteToken(), at);
     const data = { ...describeInvite(invite, at), timestamp: at.toISOString() };
-    const work = async (session: ClientSession) => {
-      // The first write, so that a twin with the same key waits here.
-      await idempotent.keep(data, user_id, session);
-      const group = await groups.countInvite(home_group_id, user_id, session);
-      if (group === undefined) throw await nonOwnerError(users, caller);
-      if ((await sessions.findLive(session_id, session)) === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
-      if ((await invites.countGood(home_group_id, at, session)) >= inviteLimit) {
-        throw new AppError('ERR-INVITE-LIMIT-REACHED', { details: { limit: inviteLimit } });
-      }
-      await invites.insert(invite, session);
+    const change: Change<Outcome> = {
+      at,
+      lockKey: home_group_id,
+      isCommitted: () => invites.exists(invite._id),
+      ifClientLeft: 'commit',
+      async work(session) {
+        // The first write, so that a twin with the same key waits here.
+        await idempotent.keep(data, user_id, session);
+        const group = await groups.countInvite(home_group_id, user_id, session);
+        if (group === undefined) throw await nonOwnerError(users, caller);
+        if ((await sessions.findLive(session_id, session)) === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
+        if ((await invites.countGood(home_group_id, at, session)) >= inviteLimit) {
+          throw new AppError('ERR-INVITE-LIMIT-REACHED', { details: { limit: inviteLimit } });
+        }
+        await invites.insert(invite, session);
+        const audit = { event: 'invite.created', user_id, session_id, home_group_id } as const;
+        return { events: none, audit: [audit], sessions: none };
+      },
     };
-    const request = { isCommitted: () => invites.exists(invite._id), lockKey: home_group_id };
-    const carriedOut = await idempotent.carryOut(() => transaction(work, request));
+    const carriedOut = await idempotent.carryOut(() => commit(change, origin));
     if ('earlier' in carriedOut) return { data: replayed(carriedOut.earlier), isReplayed: true };
-    audit({ event: 'invite.created', user_id, session_id, home_group_id }, origin);
     return { data, isReplayed: false };
   };
 }

@@ -2,20 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { disturbing, visible } from '@auth-account/contracts/http/fields';
 import { LoginRequest, type TokenResponse } from '@auth-account/contracts/http/login';
 import { AppError } from '@auth-account/errors';
-import {
-  closeReasonOf,
-  type RunTransaction,
-  type SessionStore,
-  type SessionSummary,
-  type UserStore,
-} from '@auth-account/stores';
-import type { RequestMark, RevocationReason, SessionDocument, UserDocument } from '@auth-account/stores/documents';
+import type { SessionStore, SessionSummary, UserStore } from '@auth-account/stores';
+import type { RequestMark, SessionDocument, UserDocument } from '@auth-account/stores/documents';
 import { hasSameCredentials } from '@auth-account/stores/users';
 import { type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
 import { Binary, type ClientSession } from 'mongodb';
-import type { Announcement } from '../../announcements/announce.ts';
+import { type Commit, type EndedSessions, none, type Outcome } from '../../announcements/commit.ts';
 import { canonicalBody, hasSameBody, idempotentForMs, type OpenIdempotent } from '../../idempotency/open-idempotent.ts';
-import { assertClientConnected } from '../../request/assert-client-connected.ts';
 import type { Ids } from '../../request/ids.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { type AwaitKeyDeps, createAwaitKey } from '../sessions/await-key.ts';
@@ -25,23 +18,16 @@ import { newExpiry, type SessionLifetime } from '../sessions/session-lifetime.ts
 import type { AssertEmailVerified } from './assert-email-verified.ts';
 import { assertMayLogIn, loginRefusalOf } from './assert-may-log-in.ts';
 import { type AuthenticateDeps, createAuthenticate } from './authenticate.ts';
-import {
-  createNewDeviceNotices,
-  knownAs,
-  learnedDevice,
-  type NewDeviceDeps,
-  type NewDeviceNotice,
-} from './new-device.ts';
+import { knownAs, learnedDevice, newDeviceNotice } from './new-device.ts';
 
-export interface LogInDeps extends AuthenticateDeps, NewDeviceDeps {
+export interface LogInDeps extends AuthenticateDeps {
   readonly users: AuthenticateDeps['users'] & Pick<UserStore, 'touchLogin'>;
   readonly sessions: Pick<SessionStore, 'exists' | 'find' | 'listLive' | 'revokeAll' | 'insert' | 'holdOf'>;
-  readonly transaction: RunTransaction;
+  readonly commit: Commit;
   readonly openIdempotent: OpenIdempotent;
   readonly refreshTokens: Pick<RefreshTokens, 'issue' | 'currentKid'> & AwaitKeyDeps['refreshTokens'];
   readonly issueTokens: IssueTokens;
   readonly assertEmailVerified: AssertEmailVerified;
-  readonly announce: (announcement: Announcement) => Promise<void>;
   readonly lifetime: SessionLifetime;
   readonly ids: Ids;
   readonly now: () => Date;
@@ -53,13 +39,11 @@ export interface LogInOutput {
   readonly isReplayed: boolean;
 }
 
-/** What the transaction of a login has done. */
-interface Opened {
+/** What a login has done. */
+interface Opened extends Outcome {
   readonly session: SessionDocument;
   /** The session was there: a login before this one, with the same `Idempotency-Key`, had opened it. */
   readonly isReplayed: boolean;
-  readonly ended: readonly EndedByLogin[];
-  readonly notice: NewDeviceNotice | undefined;
 }
 
 /**
@@ -78,11 +62,9 @@ const sessionLimit = 50;
  * before the commit.
  */
 export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: RequestOrigin) => Promise<LogInOutput> {
-  const { users, sessions, transaction, issueTokens, assertEmailVerified, audit, ids, now } = deps;
+  const { users, sessions, commit, issueTokens, assertEmailVerified, audit, ids, now } = deps;
   const authenticate = createAuthenticate(deps);
-  const newDevices = createNewDeviceNotices(deps);
-  const awaitKey = createAwaitKey(deps);
-  const report = createReport(deps);
+  const findOpened = createFindOpened(deps);
 
   return async (input, origin) => {
     const { requestId } = origin;
@@ -106,12 +88,11 @@ export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: Requ
       if (user === undefined || !hasSameCredentials(seen, user)) throw new AppError('ERR-INVALID-CREDENTIALS');
       assertMayLogIn(user);
       const live = await sessions.listLive(userId, transactionSession);
-      const earlierId = openedBy(marks, live, at);
-      const earlier = earlierId && (await sessions.find(earlierId, transactionSession));
-      if (earlier) return { session: earlier, isReplayed: true, ended: [], notice: undefined };
-      const ended = endedByLogin(live, deviceId);
+      const opened = await findOpened(openedBy(marks, live, at), transactionSession);
+      if (opened !== undefined) return opened;
+      const ended = endedByLogin(user, live, deviceId);
       endsSome = ended.length > 0;
-      for (const { reason, ids: sessionIds } of ended) {
+      for (const { reason, sessionIds } of ended) {
         await sessions.revokeAll(sessionIds, { reason, at, requestId }, transactionSession);
       }
       // Apps tell by the ids which of two logins of a device holds: that of this one is the greatest.
@@ -119,42 +100,40 @@ export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: Requ
       sessionId = ids.entityId(replaced.toSorted().at(-1));
       const session = newSession(deps, { user, sessionId, deviceId, nonce, at, input, requestId, marks });
       await sessions.insert(session, transactionSession);
-      const login = { user, device, at, session, live, ended: ended.flatMap((group) => group.ids) };
-      const notice = await newDevices.append(login, origin, transactionSession);
-      // An app that has given up logs in again: this session must not replace that one.
-      assertClientConnected(origin);
-      return { session, isReplayed: false, ended, notice };
+      const login = { user, device, at, session, live, ended: ended.flatMap((each) => each.sessionIds) };
+      const succeeded = { event: 'login.succeeded', user_id: userId, session_id: sessionId } as const;
+      const notice = newDeviceNotice(deps, login, origin);
+      return { session, isReplayed: false, ...notice, audit: [succeeded], sessions: ended };
     };
-    // Logins at the same time conflict in the user's document, which no hold changes: it is for sessions that end.
-    const hold = sessions.holdOf(() => (endsSome ? [userId] : []), now);
-    const opened = await transaction(work, { isCommitted: () => sessions.exists(sessionId), hold }).catch(
-      (error: unknown) => {
-        const reason = loginRefusalOf(error);
-        if (reason !== undefined) audit({ event: 'login.refused', user_id: userId, reason }, origin);
-        throw error;
+    const { session, isReplayed } = await commit(
+      {
+        at,
+        // Logins at the same time conflict in the user's document, which no hold changes: it is for sessions that end.
+        hold: sessions.holdOf(() => (endsSome ? [userId] : []), now),
+        isCommitted: () => sessions.exists(sessionId),
+        // An app that has given up logs in again: this session must not replace that one.
+        ifClientLeft: 'abort',
+        work,
       },
-    );
-    if (opened.isReplayed) await awaitKey(opened.session);
-    if (opened.notice !== undefined) newDevices.announce(opened.notice);
-    await report(opened, at, origin);
-    return { data: issueTokens(opened.session), isReplayed: opened.isReplayed };
+      origin,
+    ).catch((error: unknown) => {
+      const reason = loginRefusalOf(error);
+      if (reason !== undefined) audit({ event: 'login.refused', user_id: userId, reason }, origin);
+      throw error;
+    });
+    return { data: issueTokens(session), isReplayed };
   };
 }
 
-/** Creates the report of what a login has done: to the audit log, and to the streams of sessions that it has ended. */
-function createReport({ announce, audit }: LogInDeps) {
-  return async ({ session, isReplayed, ended }: Opened, at: Date, origin: RequestOrigin): Promise<void> => {
-    const { user_id, _id } = session;
-    audit({ event: isReplayed ? 'login.verified' : 'login.succeeded', user_id, session_id: _id }, origin);
-    for (const { reason, ids } of ended) {
-      for (const session_id of ids) audit({ event: 'session.revoked', user_id, session_id, reason }, origin);
-    }
-    const { requestId } = origin;
-    await Promise.all(
-      ended.map(({ reason, ids: sessionIds }) =>
-        announce({ sessionIds, reason: closeReasonOf(reason), requestId, at }),
-      ),
-    );
+/** Creates the look-up of the session that an earlier login with the same `Idempotency-Key` has opened. */
+function createFindOpened(deps: LogInDeps) {
+  const awaitKey = createAwaitKey(deps);
+  return async (sessionId: string | undefined, transactionSession: ClientSession): Promise<Opened | undefined> => {
+    const session = sessionId === undefined ? undefined : await deps.sessions.find(sessionId, transactionSession);
+    if (session === undefined) return;
+    await awaitKey(session);
+    const verified = { event: 'login.verified', user_id: session.user_id, session_id: session._id } as const;
+    return { session, isReplayed: true, events: none, audit: [verified], sessions: none };
   };
 }
 
@@ -179,24 +158,19 @@ function openedBy(marks: readonly RequestMark[], live: readonly SessionSummary[]
   return earlier?._id;
 }
 
-interface EndedByLogin {
-  readonly reason: RevocationReason;
-  readonly ids: string[];
-}
-
 /**
  * Returns the sessions that a login on this device ends: the device's last one, and those above the limit. `live` is
  * oldest first.
  */
-function endedByLogin(live: readonly SessionSummary[], deviceId: string): EndedByLogin[] {
+function endedByLogin({ _id: userId }: UserDocument, live: readonly SessionSummary[], deviceId: string) {
   const replaced = live.filter((session) => session.device_id === deviceId);
   const others = live.filter((session) => session.device_id !== deviceId);
   const tooMany = others.slice(0, Math.max(0, others.length + 1 - sessionLimit));
-  const groups: EndedByLogin[] = [
-    { reason: 'replaced', ids: replaced.map(({ _id }) => _id) },
-    { reason: 'session_limit', ids: tooMany.map(({ _id }) => _id) },
+  const groups: EndedSessions[] = [
+    { userId, reason: 'replaced', sessionIds: replaced.map(({ _id }) => _id) },
+    { userId, reason: 'session_limit', sessionIds: tooMany.map(({ _id }) => _id) },
   ];
-  return groups.filter((group) => group.ids.length > 0);
+  return groups.filter(({ sessionIds }) => sessionIds.length > 0);
 }
 
 interface NewSession {

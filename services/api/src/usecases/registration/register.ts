@@ -2,8 +2,8 @@ import type { RegisteredEvent } from '@auth-account/contracts';
 import { RegisterRequest, type RegisterResponse } from '@auth-account/contracts/http/register';
 import { AppError, isAppError } from '@auth-account/errors';
 import { createRegisteredEvent, eventOrigin } from '@auth-account/messaging';
-import { emailKey, isDuplicateKey, type OutboxStore, type RunTransaction, type UserStore } from '@auth-account/stores';
-import type { ClientSession } from 'mongodb';
+import { emailKey, isDuplicateKey, type UserStore } from '@auth-account/stores';
+import { type Commit, none } from '../../announcements/commit.ts';
 import type { Audit } from '../../audit/audit.ts';
 import {
   canonicalBody,
@@ -22,11 +22,9 @@ import type { Space, Spaces } from './spaces.ts';
 export interface RegisterDeps {
   readonly users: Pick<UserStore, 'isEmailTaken' | 'find' | 'exists' | 'insert'>;
   readonly spaces: Spaces;
-  readonly outbox: Pick<OutboxStore, 'append'>;
-  readonly transaction: RunTransaction;
+  readonly commit: Commit;
   readonly openIdempotent: OpenIdempotent;
   readonly hasher: Pick<PasswordHasher, 'admit'>;
-  readonly publishEvent: (event: RegisteredEvent) => void;
   /** Counts registrations by how they end. */
   readonly onEnd: (mode: RegisterRequest['space_creation_mode'], outcome: RegistrationOutcome) => void;
   readonly limits: Pick<Limits, 'register' | 'registered' | 'replay'>;
@@ -104,9 +102,9 @@ function counted(register: Register, onEnd: RegisterDeps['onEnd']): Register {
   };
 }
 
-/** Creates the registration itself: hash, transaction, then the steps after the commit. */
+/** Creates the registration itself: hash, then the change. */
 function createRegisterOnce(deps: RegisterDeps) {
-  const { users, spaces, outbox, transaction, hasher, publishEvent, limits, audit } = deps;
+  const { users, spaces, hasher, limits, commit } = deps;
 
   return async (
     input: RegisterRequest,
@@ -119,19 +117,24 @@ function createRegisterOnce(deps: RegisterDeps) {
     const passwordHash = await hasher.admit(origin, (turn) => turn.hash(input.password));
     const registration = prepare(deps, input, origin, space, passwordHash);
     const { user, event, data, at } = registration;
-    const work = async (session: ClientSession) => {
-      // The first write, so that a twin with the same key waits here and not at the address.
-      await idempotent.keep(data, user._id, session);
-      await users.insert(user, session);
-      await spaces.enter(space, user._id, at, session);
-      await outbox.append(event, at, session);
-    };
-    // Nobody else knows a new group yet.
-    const lockKey = space.kind === 'join' ? space.home_group_id : undefined;
-    await transaction(work, { isCommitted: () => users.exists(user._id), lockKey });
-    publishEvent(event);
+    await commit(
+      {
+        at,
+        // Nobody else knows a new group yet.
+        lockKey: space.kind === 'join' ? space.home_group_id : undefined,
+        isCommitted: () => users.exists(user._id),
+        ifClientLeft: 'commit',
+        async work(session) {
+          // The first write, so that a twin with the same key waits here and not at the address.
+          await idempotent.keep(data, user._id, session);
+          await users.insert(user, session);
+          await spaces.enter(space, user._id, at, session);
+          return { events: [event], audit: [{ event: 'account.registered', user_id: user._id }], sessions: none };
+        },
+      },
+      origin,
+    );
     await limits.registered(loginOf(input), origin);
-    audit({ event: 'account.registered', user_id: user._id }, origin);
     return data;
   };
 }

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { createAccountEvent } from '@auth-account/messaging';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { type Change, type CommitDeps, none, type Outcome } from '../../../services/api/src/announcements/commit.ts';
+import { RequestAbandoned } from '../../../services/api/src/request/assert-client-connected.ts';
+import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
+
+let scene: AccountScene;
+beforeAll(async () => {
+  scene = await openAccountScene();
+});
+beforeEach(() => scene.clear());
+afterAll(() => scene.close());
+
+const user_id = randomUUID();
+const session_id = randomUUID();
+const newEvent = () => {
+  const origin = { id: randomUUID(), requestId: 'request-1', traceparent: undefined, at: scene.now() };
+  return createAccountEvent(
+    'service.auth.events.email_verified',
+    { user_id, verified_at: origin.at.toISOString() },
+    origin,
+  );
+};
+
+/** A change that writes nothing of its own. */
+function changeOf(outcome: Partial<Outcome>, rest: Partial<Change<Outcome>> = {}): Change<Outcome> {
+  const work = async () => ({ events: none, audit: none, sessions: none, ...outcome });
+  return { at: scene.now(), isCommitted: 'by event', ifClientLeft: 'commit', work, ...rest };
+}
+
+const gone = () => ({ ...scene.origin, isAbandoned: () => true });
+
+describe('a change', () => {
+  test('appends its events, and after the commit publishes, tells, audits and announces, in this order', async () => {
+    const [one, two] = [newEvent(), newEvent()];
+    const steps: unknown[] = [];
+    const step = (name: string) => (what: unknown) => void steps.push([name, what]);
+    const tellers: Partial<CommitDeps> = {
+      publishEvent: step('published'),
+      tellSessions: step('told'),
+      audit: step('audited'),
+      announce: async (announcement) => step('announced')(announcement),
+    };
+    const ended = { userId: user_id, reason: 'password_changed', sessionIds: [session_id] } as const;
+    const verified = { event: 'account.email_verified', user_id } as const;
+    const content = { topic: 'topic', payload: {}, id: one.id, at: scene.now() };
+    const sessions = [ended, { changed: [{ sessionId: 'moved', ver: 2 }] }];
+    const outcome = { events: [one, two], audit: [verified], sessions, messages: [{ to: ['other'], content }] };
+    await scene.commitWith(tellers)(changeOf(outcome), scene.origin);
+    const [at, requestId] = [scene.now(), scene.origin.requestId];
+    expect(steps).toEqual([
+      ['published', one],
+      ['published', two],
+      ['told', ['other']],
+      ['audited', verified],
+      ['audited', { event: 'session.revoked', user_id, session_id, reason: 'password_changed' }],
+      ['announced', { sessionIds: [session_id], reason: 'SESSION_REVOKED', requestId, at }],
+      ['announced', { changed: [{ sessionId: 'moved', ver: 2 }], reason: 'GROUP_CHANGED', requestId, at }],
+    ]);
+    expect((await scene.rows()).map(({ event, state }) => [event, state])).toEqual(
+      [one, two].sort((a, b) => (a.id < b.id ? -1 : 1)).map((event) => [event, 'pending']),
+    );
+    expect(scene.verdicts).toEqual([false, true]);
+  });
+
+  test('without an event counts as rolled back, if its commit gets no answer', async () => {
+    await scene.commit(changeOf({}), scene.origin);
+    expect([scene.verdicts, await scene.rows(), scene.audited, scene.announced]).toEqual([[false, false], [], [], []]);
+  });
+
+  test('whose work fails tells nobody', async () => {
+    const work = () => Promise.reject(new Error('no'));
+    await expect(scene.commit(changeOf({}, { work }), scene.origin)).rejects.toThrow('no');
+    expect([scene.published, scene.audited, scene.announced, scene.messages]).toEqual([[], [], [], []]);
+  });
+
+  test('of a client that has left is made or not, as it says', async () => {
+    const outcome = { events: [newEvent()], audit: [{ event: 'account.email_verified', user_id } as const] };
+    const aborted = scene.commit(changeOf(outcome, { ifClientLeft: 'abort' }), gone());
+    await expect(aborted).rejects.toBeInstanceOf(RequestAbandoned);
+    expect([await scene.rows(), scene.published, scene.audited]).toEqual([[], [], []]);
+    await scene.commit(changeOf(outcome), gone());
+    expect([await scene.rows(), scene.published, scene.audited]).toMatchObject([{ length: 1 }, { length: 1 }, [{}]]);
+  });
+});
+
+test('a change that forgets one of its five parts does not compile', () => {
+  const at = new Date(0);
+  const isCommitted = 'by event';
+  const ifClientLeft = 'commit';
+  // Each line is an error to the compiler: without one it would report the comment above it.
+  const forgetful = () => [
+    // @ts-expect-error: events
+    scene.commit({ at, isCommitted, ifClientLeft, work: async () => ({ audit: none, sessions: none }) }, scene.origin),
+    // @ts-expect-error: the audit log
+    scene.commit({ at, isCommitted, ifClientLeft, work: async () => ({ events: none, sessions: none }) }, scene.origin),
+    // @ts-expect-error: sessions
+    scene.commit({ at, isCommitted, ifClientLeft, work: async () => ({ events: none, audit: none }) }, scene.origin),
+    // @ts-expect-error: how the store knows it
+    scene.commit({ at, ifClientLeft, work: async () => ({ events: none, audit: none, sessions: none }) }, scene.origin),
+    // @ts-expect-error: a client that has left
+    scene.commit({ at, isCommitted, work: async () => ({ events: none, audit: none, sessions: none }) }, scene.origin),
+  ];
+  expect(forgetful).toHaveLength(0);
+});
