@@ -25,7 +25,7 @@ const rows = Object.entries<AuditRow>(auditEvents).map(([name, row]) => {
   const reasons = Object.entries({ ...row.reasons, ...row.elsewhere });
   const meaning = `${row.meaning}${sampledText(row)}`.replaceAll('](./', '](');
   const listed = reasons.map(([reason, note]) => `\`${reason}\`${note && ` (${note})`}`).join(', ');
-  return [`\`${name}\``, row.outcome, meaning, listed, counterText(name as AuditEventName, row)];
+  return [`\`${name}\``, row.outcome ?? 'success', meaning, listed, counterText(name as AuditEventName, row)];
 });
 const events = toTable(['Event', 'Outcome', 'Meaning', 'Reasons', 'Counter'], rows);
 generateSections({ page: 'docs/audit.md', generator: 'audit', sections: { events } });

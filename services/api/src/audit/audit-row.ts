@@ -74,7 +74,8 @@ type Field = keyof Fields;
 
 /** An event of the audit log. */
 export interface AuditRow {
-  readonly outcome: 'success' | 'failure';
+  /** A success if it is left out. */
+  readonly outcome?: 'success' | 'failure';
   /** `?` at the end: may be undefined. */
   readonly fields: readonly (Field | `${Field}?`)[];
   /** Reasons with their explanations; '' if the name says it all. */

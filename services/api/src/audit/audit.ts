@@ -20,7 +20,7 @@ export function createAudit({ write, sampler, count }: AuditDeps): Audit {
   return (event, { requestId, network }) => {
     count(event);
     const logged = loggedNetwork(network);
-    const { outcome, sampled, sampledTogether }: AuditRow = auditEvents[event.event];
+    const { outcome = 'success', sampled, sampledTogether }: AuditRow = auditEvents[event.event];
     const fields = { outcome, ...event, request_id: requestId, address: logged };
     const reason = 'reason' in event ? event.reason : '';
     if (!sampled?.includes(reason)) write(fields);

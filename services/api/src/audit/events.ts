@@ -24,17 +24,8 @@ const group = ['user_id', 'session_id', 'home_group_id'] as const;
 
 /** Every event of the audit log. Its type, its counter and the table of docs/audit.md come from the row. */
 export const auditEvents = {
-  'account.registered': {
-    outcome: 'success',
-    fields: user,
-    meaning: 'An account was created. A replay by `Idempotency-Key` is no event.',
-  },
-  'login.succeeded': {
-    outcome: 'success',
-    fields: session,
-    counts: { in: 'logins' },
-    meaning: 'A session was opened.',
-  },
+  'account.registered': { fields: user, meaning: 'An account was created. A replay by `Idempotency-Key` is no event.' },
+  'login.succeeded': { fields: session, counts: { in: 'logins' }, meaning: 'A session was opened.' },
   'login.failed': {
     outcome: 'failure',
     fields: ['user_id?'],
@@ -48,7 +39,6 @@ export const auditEvents = {
     meaning: 'The credentials of a login or a restore were wrong. `user_id` is there if the account exists.',
   },
   'login.verified': {
-    outcome: 'success',
     fields: ['user_id', 'session_id?'],
     counts: { in: 'logins' },
     meaning:
@@ -72,71 +62,47 @@ export const auditEvents = {
     meaning:
       "An operation that asks for the password again got a wrong one. The [limits](./specification/login-and-tokens.md#wrong-passwords) count it like a failed login of the session's device. `authorization.failed` follows.",
   },
-  'account.changed': {
-    outcome: 'success',
-    fields: session,
-    meaning: 'The user changed their name or language.',
-  },
+  'account.changed': { fields: session, meaning: 'The user changed their name or language.' },
   'account.password_changed': {
-    outcome: 'success',
     fields: session,
     meaning: 'The user changed the password. `session.revoked` follows for each other session.',
   },
   'account.deletion_scheduled': {
-    outcome: 'success',
     fields: ['user_id', 'session_id?'],
     counts: { in: 'codes', as: 'confirmed', purpose: 'account_deletion', unless: 'session_id' },
     meaning:
       'The deletion of the account was ordered; without `session_id` by a code from the mailbox, which makes the password of an unverified address void (it is then an event even if the deletion was ordered before). `session.revoked` follows for each session.',
   },
-  'account.deletion_cancelled': {
-    outcome: 'success',
-    fields: user,
-    meaning: 'The account was restored before it was erased.',
-  },
-  'account.exported': {
-    outcome: 'success',
-    fields: session,
-    meaning: 'The user exported everything that is held of them.',
-  },
+  'account.deletion_cancelled': { fields: user, meaning: 'The account was restored before it was erased.' },
+  'account.exported': { fields: session, meaning: 'The user exported everything that is held of them.' },
   'account.password_reset': {
-    outcome: 'success',
     fields: ['user_id', 'invites_revoked'],
     counts: { in: 'codes', as: 'confirmed', purpose: 'password_reset' },
     meaning:
       "The password was reset with a code from the account's mailbox; `invites_revoked` of its open invites ended. `session.revoked` follows for each session.",
   },
   'account.email_verified': {
-    outcome: 'success',
     fields: user,
     counts: { in: 'codes', as: 'confirmed', purpose: 'email_verification' },
     meaning:
       'The address was verified with a code from its mailbox. A reset, or a change of the address, verifies it too, and is its own event.',
   },
   'account.email_changed': {
-    outcome: 'success',
     fields: session,
     counts: { in: 'codes', as: 'confirmed', purpose: 'email_change' },
     meaning: 'The user changed the address. `session.revoked` follows for each other session.',
   },
   'account.email_change_undone': {
-    outcome: 'success',
     fields: ['user_id', 'invites_revoked'],
     meaning:
       'The old address undid a change: the password is void, and `invites_revoked` open invites ended. `session.revoked` follows for each session.',
   },
   'code.requested': {
-    outcome: 'success',
     fields: ['user_id?', 'purpose'],
     counts: { in: 'codes' },
     meaning: 'A code by e-mail was asked for: `purpose` says for what. `user_id` is there if the account exists.',
   },
-  'code.resent': {
-    outcome: 'success',
-    fields: ['user_id?', 'purpose'],
-    counts: { in: 'codes' },
-    meaning: 'The same code was sent again.',
-  },
+  'code.resent': { fields: ['user_id?', 'purpose'], counts: { in: 'codes' }, meaning: 'The same code was sent again.' },
   'code.failed': {
     outcome: 'failure',
     fields: ['user_id?', 'purpose'],
@@ -151,14 +117,8 @@ export const auditEvents = {
     counts: { in: 'codes', as: 'reason' },
     meaning: 'A code was refused.',
   },
-  'refresh.rotated': {
-    outcome: 'success',
-    fields: session,
-    counts: { in: 'refreshes' },
-    meaning: 'A new refresh token was handed out.',
-  },
+  'refresh.rotated': { fields: session, counts: { in: 'refreshes' }, meaning: 'A new refresh token was handed out.' },
   'refresh.converged': {
-    outcome: 'success',
     fields: session,
     counts: { in: 'refreshes' },
     meaning:
@@ -195,19 +155,16 @@ export const auditEvents = {
       'A refresh token that was void already, but the sender disconnected before that was found. The session lives on. An app that repeats a request does this now and then; many for one session do not come from an app.',
   },
   'logout.succeeded': {
-    outcome: 'success',
     fields: session,
     counts: { in: 'sessionsEnded', as: 'logout' },
     meaning: 'The user ended a session; `session_id` is the one that ended.',
   },
   'logout.all': {
-    outcome: 'success',
     fields: session,
     meaning:
       'The user ended all sessions, or all others; `session_id` is the one that asked. `session.revoked` follows for each.',
   },
   'session.revoked': {
-    outcome: 'success',
     fields: session,
     reasons: {
       logout: '',
@@ -223,47 +180,36 @@ export const auditEvents = {
     meaning: 'A session was revoked.',
   },
   'group.joined': {
-    outcome: 'success',
     fields: group,
     counts: { in: 'groupChanges' },
     meaning: 'A user moved into the group by an invite. A registration by invite is an `account.registered`.',
   },
   'group.left': {
-    outcome: 'success',
     fields: group,
     counts: { in: 'groupChanges' },
     meaning: 'The user left the group, or moved out of it by an invite (`group.joined` follows).',
   },
   'group.removed': {
-    outcome: 'success',
     fields: [...group, 'removed_by'],
     counts: { in: 'groupChanges' },
     meaning: 'The owner (`removed_by`, whose session it names) removed the user from the group.',
   },
-  'group.renamed': {
-    outcome: 'success',
-    fields: group,
-    meaning: 'The owner named the group, or removed its name.',
-  },
+  'group.renamed': { fields: group, meaning: 'The owner named the group, or removed its name.' },
   'group.owner_changed': {
-    outcome: 'success',
     fields: ['user_id', 'home_group_id', 'handed_over_by?', 'session_id?'],
     counts: { in: 'groupChanges' },
     meaning: 'The owner left, or handed the group over (`handed_over_by`); `user_id` is the new one.',
   },
   'group.closed': {
-    outcome: 'success',
     fields: ['user_id', 'home_group_id'],
     counts: { in: 'groupChanges' },
     meaning: 'The group was closed by its last member, `user_id`; its invites are revoked.',
   },
   'invite.created': {
-    outcome: 'success',
     fields: group,
     meaning: 'The owner created an invite. A replay by `Idempotency-Key` is no event.',
   },
   'invite.revoked': {
-    outcome: 'success',
     fields: group,
     meaning:
       'The owner revoked an invite that was valid, or removed the member whom it had brought (after `group.removed`). Invites that end with their group are in `group.closed`.',
