@@ -1,6 +1,11 @@
 import { longestTokenSeconds } from '@auth-account/config';
 import { emailUndoSeconds } from '@auth-account/contracts/http/email-change';
-import { assertAccessTokenKeys, assertRefreshTokenKeys, generateSecretKey, generateSigningKey } from '@auth-account/tokens';
+import {
+  assertAccessTokenKeys,
+  assertRefreshTokenKeys,
+  generateSecretKey,
+  generateSigningKey,
+} from '@auth-account/tokens';
 import type { AccessTokenAlgorithm, KeyEntry, KeySet } from '@auth-account/verifier/access-token';
 import type { KeyConfig } from '../../config.ts';
 
