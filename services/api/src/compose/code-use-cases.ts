@@ -48,20 +48,25 @@ export function codeUseCases(parts: CodeUseCaseParts) {
   const confirming = { ...parts, checkCode: createCheckCode(parts), endSessions, orderDeletion };
   return {
     requestCode,
+    // For each purpose: request, resend, confirm.
     requestPasswordReset: createRequestCodeForAddress(requesting, 'password_reset'),
     resendPasswordReset: resend('password_reset'),
-    scheduleDeletion: createScheduleDeletion({ ...requesting, orderDeletion }),
+    confirmPasswordReset: createResetPassword(confirming),
+
     requestDeletion: createRequestCodeForAddress(requesting, 'account_deletion'),
     resendDeletion: resend('account_deletion'),
     confirmDeletion: createConfirmDeletion(confirming),
-    confirmPasswordReset: createResetPassword(confirming),
+
     requestEmailVerification: createRequestEmailVerification(requesting),
     resendEmailVerification: resend('email_verification'),
     confirmEmailVerification: createVerifyEmail(confirming),
+
     requestEmailChange: createRequestEmailChange(requesting),
     resendEmailChange: (body: ResendCodeRequest, caller: VerifiedAccessToken, origin: RequestOrigin) =>
       resendCode('email_change', body, origin, caller.user_id),
     confirmEmailChange: createChangeEmail(confirming),
     undoEmailChange: createUndoEmailChange(confirming),
+
+    scheduleDeletion: createScheduleDeletion({ ...requesting, orderDeletion }),
   };
 }

@@ -9,6 +9,7 @@ import type { EmailCodes } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../../audit/audit.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
+import { createAwaitKey } from '../../security/await-key.ts';
 
 export interface CheckCodeDeps {
   readonly challenges: Pick<ChallengeStore, 'find' | 'takeTry' | 'use' | 'wasUsed'>;
@@ -52,10 +53,10 @@ const nobodysEmailKey = 'nobody';
  * that is too old, and `ERR-DEPENDENCY-UNAVAILABLE` if its key has not arrived here yet.
  */
 export function createCheckCode(deps: CheckCodeDeps): CheckCode {
-  const { challenges, users, now } = deps;
+  const { challenges, users, codes, now } = deps;
   const refuseClosed = createRefuseClosed(deps);
   const refuseWrong = createRefuseWrong(deps);
-  const awaitKey = createAwaitKey(deps);
+  const awaitKey = createAwaitKey(codes, now);
 
   return async (purpose, { challenge_id, code }, origin, userId) => {
     const key: ChallengeKey = { _id: challenge_id.toLowerCase(), purpose, ...(userId && { user_id: userId }) };
@@ -109,15 +110,6 @@ function createRefuseWrong(deps: CheckCodeDeps) {
 
 function closedState(challenge: ChallengeDocument, at: Date): 'dead' | 'expired' {
   return challengeState(challenge, at) === 'expired' ? 'expired' : 'dead';
-}
-
-/** Without its key no code is right. A key that has not arrived here yet must not make a right one wrong. */
-function createAwaitKey({ codes }: CheckCodeDeps) {
-  return async ({ kid }: ChallengeDocument): Promise<void> => {
-    if (codes.hasKey(kid)) return;
-    await codes.rereadKeys();
-    if (!codes.hasKey(kid)) throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: 2 });
-  };
 }
 
 /** Returns `ERR-CODE-INVALID`; without tries left for what is dead or unknown. */

@@ -11,7 +11,7 @@ import { type Commit, type EndedSessions, none, type Outcome } from '../../annou
 import { canonicalBody, hasSameBody, idempotentForMs, type OpenIdempotent } from '../../idempotency/open-idempotent.ts';
 import type { Ids } from '../../request/ids.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
-import { type AwaitKeyDeps, createAwaitKey } from '../sessions/await-key.ts';
+import { createAwaitKey } from '../../security/await-key.ts';
 import { hashesAhead } from '../sessions/hashes-ahead.ts';
 import type { IssueTokens } from '../sessions/issue-tokens.ts';
 import { newExpiry, type SessionLifetime } from '../sessions/session-lifetime.ts';
@@ -25,7 +25,7 @@ export interface LogInDeps extends AuthenticateDeps {
   readonly sessions: Pick<SessionStore, 'exists' | 'find' | 'listLive' | 'revokeAll' | 'insert' | 'holdOf'>;
   readonly commit: Commit;
   readonly openIdempotent: OpenIdempotent;
-  readonly refreshTokens: Pick<RefreshTokens, 'issue' | 'currentKid'> & AwaitKeyDeps['refreshTokens'];
+  readonly refreshTokens: Pick<RefreshTokens, 'issue' | 'currentKid' | 'hasKey' | 'rereadKeys'>;
   readonly issueTokens: IssueTokens;
   readonly assertEmailVerified: AssertEmailVerified;
   readonly lifetime: SessionLifetime;
@@ -127,7 +127,7 @@ export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: Requ
 
 /** Creates the look-up of the session that an earlier login with the same `Idempotency-Key` has opened. */
 function createFindOpened(deps: LogInDeps) {
-  const awaitKey = createAwaitKey(deps);
+  const awaitKey = createAwaitKey(deps.refreshTokens, deps.now);
   return async (sessionId: string | undefined, transactionSession: ClientSession): Promise<Opened | undefined> => {
     const session = sessionId === undefined ? undefined : await deps.sessions.find(sessionId, transactionSession);
     if (session === undefined) return;

@@ -7,7 +7,7 @@ import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { type Announcement, createAnnounceAgain, type IsDenied } from '../../announcements/announce.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
-import { createAwaitKey } from './await-key.ts';
+import { createAwaitKey } from '../../security/await-key.ts';
 
 export interface LogOutDeps {
   readonly sessions: Pick<SessionStore, 'find' | 'findConfirmed' | 'revokeOwn' | 'revokeNewest'>;
@@ -29,7 +29,7 @@ export function createLogOut(
   deps: LogOutDeps,
 ): (input: LogoutRequest, caller: VerifiedAccessToken, origin: RequestOrigin) => Promise<LogoutResponse['data']> {
   const { sessions, refreshTokens, announce, audit, now } = deps;
-  const awaitKey = createAwaitKey(deps);
+  const awaitKey = createAwaitKey(refreshTokens, now);
   const announceAgain = createAnnounceAgain(deps);
 
   /** Returns true if a majority has this very logout, whose answer was lost: nothing can roll it back. */
@@ -38,25 +38,33 @@ export function createLogOut(
     return session?.revoked_at?.getTime() === at.getTime() && session.revoked_request_id === requestId;
   }
 
-  /** Revokes by any genuine token of the session. It misses only what no rollback brings back. */
-  async function revokeAfterReading(token: string, own: OwnSession, revocation: Revocation): Promise<boolean> {
-    const { sessionId, userId } = own;
+  /** Finds the caller's session of which the token is a genuine one. It is live, or was ended. */
+  async function findTarget(token: string, { sessionId, userId }: OwnSession, at: Date) {
     const seen = await sessions.find(sessionId);
-    if (seen !== undefined && seen.user_id !== userId) return false;
-    const session = isTarget(seen, userId, revocation.at) ? seen : await sessions.findConfirmed(sessionId);
-    if (!isTarget(session, userId, revocation.at)) return false;
+    if (seen !== undefined && seen.user_id !== userId) return;
+    // A majority decides that there is nothing to end: no rollback may bring the session back.
+    const session = isTarget(seen, userId, at) ? seen : await sessions.findConfirmed(sessionId);
+    if (!isTarget(session, userId, at)) return;
     await awaitKey(session);
-    if (!refreshTokens.isGenuine(token, Buffer.from(session.nonce.value()))) return false;
-    if (!session.is_revoked && (await sessions.revokeOwn(own, revocation))) return true;
-    return !(await announceAgain(own.sessionId, revocation.alsoClose)) && sessions.revokeOwn(own, revocation);
+    return refreshTokens.isGenuine(token, Buffer.from(session.nonce.value())) ? session : undefined;
   }
 
-  /** Revokes in one write if the token is the newest. Only a miss reads. */
-  async function revoke(token: string, own: OwnSession, revocation: Revocation): Promise<boolean> {
-    const isRevoked = await sessions.revokeNewest({ ...own, tokenHash: refreshTokenHash(token) }, revocation);
-    if (isRevoked || (await revokeAfterReading(token, own, revocation))) return true;
-    // The write whose answer was lost may have been what ended the session.
-    return isRevoked === undefined && isConfirmed(own, revocation);
+  /** Ends the session by any genuine token of it. Returns false if there is none, or it is over. */
+  async function endByAnyToken(token: string, own: OwnSession, revocation: Revocation): Promise<boolean> {
+    const target = await findTarget(token, own, revocation.at);
+    if (target === undefined) return false;
+    if (!target.is_revoked && (await sessions.revokeOwn(own, revocation))) return true;
+    const isOver = await announceAgain(own.sessionId, revocation.alsoClose);
+    return isOver ? false : sessions.revokeOwn(own, revocation);
+  }
+
+  /** Ends the session: in one write by its newest token, by any other after reading it. */
+  async function end(token: string, own: OwnSession, revocation: Revocation): Promise<boolean> {
+    const isEnded = await sessions.revokeNewest({ ...own, tokenHash: refreshTokenHash(token) }, revocation);
+    if (isEnded) return true;
+    if (await endByAnyToken(token, own, revocation)) return true;
+    // The first write, whose answer was lost, may have been what ended it.
+    return isEnded === undefined && isConfirmed(own, revocation);
   }
 
   return async ({ refresh_token: token }, { user_id: userId, sid }, origin) => {
@@ -64,10 +72,9 @@ export function createLogOut(
     const sessionId = refreshTokens.parse(token)?.sessionId;
     const at = now();
     const other = sid === sessionId ? {} : { alsoClose: sid };
-    const isRevoked =
-      sessionId !== undefined &&
-      (await revoke(token, { sessionId, userId }, { reason: 'logout', at, requestId, ...other }));
-    if (!isRevoked) throw new AppError('ERR-LOGOUT-TARGET-NOT-FOUND');
+    if (sessionId === undefined) throw new AppError('ERR-LOGOUT-TARGET-NOT-FOUND');
+    const isEnded = await end(token, { sessionId, userId }, { reason: 'logout', at, requestId, ...other });
+    if (!isEnded) throw new AppError('ERR-LOGOUT-TARGET-NOT-FOUND');
     audit({ event: 'logout.succeeded', user_id: userId, session_id: sessionId }, origin);
     await announce({ sessionIds: [sessionId], reason: 'LOGOUT_CONFIRMED', requestId, at, ...other });
     return {

@@ -9,8 +9,8 @@ import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import { assertClientConnected } from '../../request/assert-client-connected.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
+import { createAwaitKey } from '../../security/await-key.ts';
 import { type AwaitHold, createAwaitHold } from './await-hold.ts';
-import { createAwaitKey } from './await-key.ts';
 import { decideRefresh, type Generations } from './decide-refresh.ts';
 import { hasHashOf, hashesAhead, placeOfHash } from './hashes-ahead.ts';
 import type { IssueTokens } from './issue-tokens.ts';
@@ -125,7 +125,7 @@ function createAdvance({ sessions, refreshTokens, lifetime, now }: RefreshDeps) 
 /** Creates the look-up of the live session that a genuine token belongs to. */
 function createFindGenuine(deps: RefreshDeps) {
   const { sessions, refreshTokens, audit, now } = deps;
-  const awaitKey = createAwaitKey(deps);
+  const awaitKey = createAwaitKey(refreshTokens, now);
   const announceAgain = createAnnounceAgain(deps);
 
   async function findGenuine(find: FindSession, presented: Presented): Promise<SessionDocument> {
