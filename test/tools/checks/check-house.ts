@@ -163,11 +163,12 @@ const measures: readonly Measure[] = [
   },
   {
     name: 'use cases that do all five steps by hand',
-    how: 'files of services/api/src/usecases that name OutboxStore or publishEvent',
+    how: 'files of services/api/src/usecases that name OutboxStore, RunTransaction or publishEvent',
     aim: 0,
-    allowed: 10,
     count: () =>
-      production.filter((path) => path.includes('api/src/usecases/') && /OutboxStore|publishEvent/.test(read(path))),
+      production.filter(
+        (path) => path.includes('api/src/usecases/') && /OutboxStore|RunTransaction|publishEvent/.test(read(path)),
+      ),
   },
 ];
 
