@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { urgentTopic } from '@auth-account/contracts/events';
 import { collectionsOf, mongoOptions } from '@auth-account/stores';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -10,18 +11,22 @@ import { monitored, type SentCommand, watchSentCommands } from '../../support/se
 import { type CallScene, storeCalls } from '../../support/store-calls.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
+import { type CallWatch, watchCalls } from '../../support/watch-calls.ts';
 import { dueRow } from '../../support/worker-events.ts';
 import { startReceiver } from '../../support/worker-receiver.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
-import { type HotOperation, type KnownQuery, knownQueries } from '../../tools/queries/known-queries.ts';
+import { type HotOperation, type KnownQuery, knownQueries, recordedFile } from '../../tools/queries/known-queries.ts';
 import { shardKeys } from '../../tools/queries/shard-keys.ts';
 
 const sent = watchSentCommands();
 const MONGODB_URI = monitored(testEnvironment().mongodbUri);
 const sentByHot = new Map<HotOperation, SentCommand[]>();
 let api: TestApi;
+let seen: Awaited<ReturnType<typeof found>>;
+let wasCalled: Awaited<ReturnType<CallWatch['end']>>;
 
 beforeAll(async () => {
+  const calls = await watchCalls(new URL('../../../libs/stores/src/', import.meta.url));
   api = await startTestApi({ ...cheapHashes, MONGODB_URI });
   for (const name of Object.keys(hotOperations) as HotOperation[]) {
     sentByHot.set(name, await sent.during(await hotOperations[name](api)));
@@ -29,13 +34,15 @@ beforeAll(async () => {
   await driveStores();
   await driveRoutes(api);
   await driveOthers();
+  wasCalled = await calls.end();
+  seen = await found();
 });
 afterAll(async () => {
   sent.close();
   await api.close();
 });
 
-/** Calls each function of each store. Rows are there that are due, held and leased. */
+/** Calls what the services call seldom. Rows are there that are due, held and leased. */
 async function driveStores(): Promise<void> {
   const leased = { attempts: 1, locked_until: new Date(Date.now() + 60_000) };
   const held = { held: { for: ['analytics'], until: new Date() }, locked_until: leased.locked_until };
@@ -51,7 +58,7 @@ async function driveStores(): Promise<void> {
       await session.abortTransaction();
     });
   for (const calls of Object.values(storeCalls)) {
-    for (const one of typeof calls === 'function' ? [calls] : Object.values(calls)) await call(one);
+    for (const one of Object.values(calls)) await call(one);
   }
   await client.close();
 }
@@ -92,7 +99,7 @@ async function traitsOf({ collection, filter, bare }: Query): Promise<Traits> {
 const shapesOf = (commands: readonly SentCommand[]) =>
   new Set(commands.flatMap(({ command }) => queriesOf(command).map(shapeOf)));
 
-async function found() {
+async function found(): Promise<Record<string, Traits & Pick<KnownQuery, 'hot'>>> {
   const byShape = new Map(
     sent.all.flatMap(({ command }) => queriesOf(command).map((query) => [shapeOf(query), query])),
   );
@@ -104,25 +111,45 @@ async function found() {
   return Object.fromEntries(await Promise.all(entries));
 }
 
-const known = Object.entries(knownQueries).flatMap(([collection, queries]) =>
-  Object.entries(queries).map(([query, row]): [string, KnownQuery] => [`${collection} ${query}`, row]),
-);
+/** Functions of the stores, by name: `users.find`. */
+function storeFunctions() {
+  const nouns = Object.entries(storesOf(api.collections)).filter(([, store]) => typeof store === 'object');
+  return nouns.flatMap(([noun, store]) =>
+    Object.entries<(...args: never[]) => unknown>(store).map(([name, one]) => [`${noun}.${name}`, one] as const),
+  );
+}
+
+const known = Object.entries(knownQueries);
 
 describe('the queries of the services', () => {
-  test('are those of the table, with the shards, the plan and the hot operations that it names', async () => {
-    const told = known.map(([shape, { hot = [], allShards, becomes, sorts, scans }]) => {
+  test('come from every function of the stores: the services call it, or store-calls.ts', () => {
+    const uncalled = storeFunctions().filter(([, one]) => !wasCalled(one));
+    expect(uncalled.map(([name]) => name)).toEqual([]);
+  });
+
+  test('are those that `npm run generate queries` has recorded, by the hot operations that it names', async () => {
+    const sending = Object.entries(seen).map(([shape, { hot }]) => [shape, hot.join(', ')]);
+    if (process.env.RECORD_QUERIES === '1') {
+      await writeFile(recordedFile, `${JSON.stringify(Object.fromEntries(sending.toSorted()), null, 2)}\n`);
+    } else {
+      const recorded = known.map(([shape, { hot }]) => [shape, hot.join(', ')]);
+      expect(Object.fromEntries(sending)).toEqual(Object.fromEntries(recorded));
+    }
+  });
+
+  test('ask one shard, by an index and in its order, or have a reason in known-queries.ts', () => {
+    const traits = Object.entries(seen).map(([shape, { hot, ...of }]) => [shape, of]);
+    const told = Object.keys(seen).map((shape) => {
+      const { allShards, becomes, sorts, scans } = knownQueries[shape] ?? {};
       const asksAllShards = (allShards ?? becomes) !== undefined;
       // The server may prefer an index in the right order, as long as it holds little.
-      return [
-        shape,
-        { asksAllShards, sorts: sorts !== undefined && expect.any(Boolean), scans: scans !== undefined, hot },
-      ];
+      return [shape, { asksAllShards, sorts: sorts !== undefined && expect.any(Boolean), scans: scans !== undefined }];
     });
-    expect(await found()).toEqual(Object.fromEntries(told));
+    expect(Object.fromEntries(traits)).toEqual(Object.fromEntries(told));
   });
 
   test('of a hot operation ask one shard, neither sort in memory nor read a whole collection', () => {
-    const hot = known.filter(([, { hot }]) => hot !== undefined);
+    const hot = known.filter(([, { hot }]) => hot.length > 0);
     const wrong = hot.filter(([, { allShards, sorts, scans }]) => allShards ?? sorts ?? scans);
     expect(wrong).toEqual([]);
     expect(new Set(hot.flatMap(([, { hot }]) => hot))).toEqual(new Set(Object.keys(hotOperations)));

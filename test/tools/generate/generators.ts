@@ -21,3 +21,6 @@ export const generators: Readonly<Record<string, string>> = {
   picture: 'test/tools/generate/terminal-picture.ts',
   mutation: 'test/tools/mutation/write-page.ts',
 };
+
+/** Run by name only, because it takes MongoDB and Redis. */
+export const onRequest: typeof generators = { queries: 'test/tools/queries/record-queries.ts' };

@@ -4,7 +4,7 @@ import { figures } from '../capacity/figures.ts';
 import { capacityOf } from '../capacity/model.ts';
 import { assumptionNames, assumptions, parseAssumptions } from '../capacity/options.ts';
 import { amount, capacityLines } from '../capacity/report.ts';
-import { type KnownQuery, knownQueries } from '../queries/known-queries.ts';
+import { knownQueries } from '../queries/known-queries.ts';
 import { shardKeys } from '../queries/shard-keys.ts';
 import { generateSections } from './page-sections.ts';
 
@@ -85,26 +85,24 @@ function shardKeyTable(): string {
   return markdownTable(['Collection', 'Shard key', '`slot` follows from', 'Why', 'What has to change'], rows);
 }
 
-const queries: readonly (readonly [collection: string, query: string, row: KnownQuery])[] = Object.entries(
-  knownQueries,
-).flatMap(([collection, rows]) => Object.entries(rows).map(([query, row]) => [collection, query, row] as const));
+const queries = Object.entries(knownQueries);
 
 function hotTable(): string {
-  const rows = queries.flatMap(([collection, query, { hot, becomes }]) =>
-    hot === undefined ? [] : [[code(collection), code(query), hot.join(', '), becomes ?? 'the same, one shard']],
-  );
+  const rows = queries
+    .filter(([, { hot }]) => hot.length > 0)
+    .map(([shape, { hot, becomes }]) => {
+      const [, collection = '', query = ''] = /^(\w+) (.+)$/.exec(shape) ?? [];
+      return [code(collection), code(query), hot.join(', '), becomes ?? 'the same, one shard'];
+    });
   return markdownTable(['Collection', 'Query', 'Sent by', 'On the sharded database'], rows);
 }
 
 function allShardsTable(): string {
   const reasons = Map.groupBy(
-    queries.filter(([, , { allShards }]) => allShards !== undefined),
-    ([, , { allShards = '' }]) => allShards,
+    queries.filter(([, { allShards }]) => allShards !== undefined),
+    ([, { allShards = '' }]) => allShards,
   );
-  const rows = [...reasons].map(([reason, of]) => [
-    reason,
-    of.map(([collection, query]) => code(`${collection} ${query}`)).join('<br>'),
-  ]);
+  const rows = [...reasons].map(([reason, of]) => [reason, of.map(([shape]) => code(shape)).join('<br>')]);
   return markdownTable(['Why it may', 'Queries'], rows);
 }
 
