@@ -6,6 +6,7 @@ export const checks: Readonly<Record<string, readonly [string, ...string[]]>> = 
   dead: ['knip', '--no-config-hints'],
   boundaries: ['depcruise', '--config', '.dependency-cruiser.cjs', 'libs', 'services'],
   generated: ['node', 'test/tools/generate/generate.ts', '--check'],
+  sources: ['jest', '--config', 'test/sources.jest.config.js', '--silent'],
   lockfile: ['node', 'test/tools/checks/check-lockfile.ts'],
   'supply-chain': ['node', 'test/tools/checks/check-supply-chain.ts'],
   secrets: ['node', 'test/tools/checks/check-secrets.ts'],
@@ -16,3 +17,6 @@ export const checks: Readonly<Record<string, readonly [string, ...string[]]>> = 
   alerts: ['node', 'test/tools/observability/check-alerts.ts'],
   chart: ['node', 'test/tools/chart/check-chart.ts'],
 };
+
+/** Run by name only. */
+export const onRequest: typeof checks = { changed: ['node', 'test/tools/checks/check-changed.ts'] };

@@ -5,19 +5,21 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createChartMemory } from './chart-inputs.ts';
-import { checks } from './checks.ts';
+import { checks, onRequest } from './checks.ts';
 
 /**
  * `npm run check`: runs all checks one after another, also after a failure. Prints a line for each with its seconds,
  * and the output of those that failed or were left out. Exits with 1 if any failed. The chart is skipped if it passed
  * with the same inputs before, unless `--all` or `CI=true` asks for it. `npm run check NAME` runs one check and shows
- * all of its output.
+ * all of its output; `npm run check changed` runs what a change concerns.
  *
  * `--output FILE` also writes `{ "passed": …, "failed": … }`. A check that consists of several writes the same to the
  * file that `CHECK_REPORT` names, and counts as that many.
  */
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+const byName = { ...checks, ...onRequest };
 
 /** Begin of the output of a check that could not run here, which is not a failure. */
 const LEFT_OUT = 'LEFT OUT';
@@ -41,7 +43,7 @@ function countOf(ok: boolean, report: string): Count {
 }
 
 function commandOf(name: string): { readonly file: string; readonly args: string[] } {
-  const [program = '', ...args] = checks[name] ?? [];
+  const [program = '', ...args] = byName[name] ?? [];
   return { file: program === 'node' ? process.execPath : join(ROOT, 'node_modules/.bin', program), args };
 }
 
@@ -79,8 +81,8 @@ async function runAll(isWhole: boolean): Promise<Count> {
 }
 
 function runOne(name: string): Count {
-  if (checks[name] === undefined) {
-    console.error(`There is no check "${name}"; there are ${Object.keys(checks).join(', ')}.`);
+  if (byName[name] === undefined) {
+    console.error(`There is no check "${name}"; there are ${Object.keys(byName).join(', ')}.`);
     return { passed: 0, failed: 1 };
   }
   const { file, args } = commandOf(name);

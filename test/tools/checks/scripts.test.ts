@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { generators } from '../generate/generators.ts';
-import { checks } from './checks.ts';
+import * as generate from '../generate/generators.ts';
+import * as check from './checks.ts';
 
 const root = new URL('../../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
@@ -18,8 +18,8 @@ const packageScripts = ['libs/errors', 'libs/contracts', 'libs/client'].flatMap(
 /** Names that a script accepts, for scripts that accept one. */
 const namesOf: Readonly<Record<string, readonly string[]>> = {
   bench: Object.keys(readJson<object>('test/tools/bench/programs.json')),
-  check: Object.keys(checks),
-  generate: Object.keys(generators),
+  check: Object.keys({ ...check.checks, ...check.onRequest }),
+  generate: Object.keys({ ...generate.generators, ...generate.onRequest }),
   'test:long': Object.keys(readJson<object>('test/tools/long-tests.json')),
 };
 

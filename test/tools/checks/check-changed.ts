@@ -1,0 +1,93 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, globSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+
+/**
+ * `npm run check changed`: runs what the changes since `origin/main` concern, those included that are not committed.
+ * Prints each command. Begins with the generated files and ends there if they are out of date: what the others say
+ * would mislead. Of the tests that need MongoDB and Redis it chooses those of the folder, the room and the feature.
+ */
+
+const lines = (text: string) => text.split('\n').filter((line) => line !== '');
+const git = (...args: string[]) =>
+  lines(execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
+
+function findBase(): string {
+  try {
+    return git('merge-base', 'HEAD', 'origin/main')[0] ?? 'HEAD';
+  } catch {
+    return 'HEAD';
+  }
+}
+
+/** Tests that start services, by what has changed. `$1` is the first group of the pattern. */
+const concerned: readonly (readonly [changed: RegExp, ...tests: string[]])[] = [
+  [/^(test\/.+\.test\.ts)$/, '$1'],
+  [/^libs\/contracts\/src\/http\/|^test\/support\/good-requests/, 'test/contract/openapi*', 'test/tools/conformance/*'],
+  [/^libs\/contracts\/src\/(?:events|push)\//, 'test/contract/asyncapi*'],
+  [/^libs\/(stores|redis|verifier|client)\//, 'test/integration/$1/*'],
+  [/^libs\/client\//, 'test/e2e/client-package*'],
+  [/^services\/(worker|authctl)\//, 'test/integration/$1/*'],
+  [/^services\/push-gateway\//, 'test/integration/gateway/*'],
+  [/^services\/api\/src\/audit\//, 'test/integration/api/{audit-log,metrics}*'],
+  [/^services\/api\/src\/limits\//, 'test/integration/api/{limits,rate-limit}*'],
+  [/^services\/api\/src\/(?:http|request|compose)\b/, 'test/contract/{openapi,requests}*'],
+  [
+    /^services\/api\/src\/(?:usecases|compose)\b/,
+    'test/integration/api/statements*',
+    'test/integration/stores/queries*',
+  ],
+];
+
+/** Word by which tests of a use case or a feature are called: `sessions` of routes/session-routes.ts. */
+const featureForm = /^(?:services\/api\/src\/usecases|libs\/contracts\/src\/http)\//;
+
+function testsFor(path: string): string[] {
+  const globs = concerned.flatMap(([form, ...tests]) => {
+    const [, group = ''] = form.exec(path) ?? ['', undefined];
+    return form.test(path) ? tests.map((test) => test.replace('$1', group)) : [];
+  });
+  const words = featureForm.test(path) ? [basename(path, '.ts').replace(/-routes$/, ''), basename(dirname(path))] : [];
+  globs.push(...words.map((word) => `test/{contract,integration/*}/${word}*`));
+  return globSync(globs.map((glob) => (glob.endsWith('.ts') ? glob : `${glob}.test.ts`)));
+}
+
+const node = (...args: string[]) => [process.execPath, ...args];
+const bin = (name: string, ...args: string[]) => [`node_modules/.bin/${name}`, ...args];
+const jest = (...args: string[]) => node('node_modules/jest/bin/jest.js', '--config', ...args);
+const check = (...names: string[]) => node('test/tools/checks/run-checks.ts', ...names);
+
+function run([program = '', ...args]: readonly string[], env: NodeJS.ProcessEnv = {}): boolean {
+  const names = Object.entries(env).map(([name, value]) => `${name}=${value} `);
+  console.log(`\n> ${names.join('')}${[basename(program), ...args].join(' ')}`);
+  return spawnSync(program, args, { stdio: 'inherit', env: { ...process.env, ...env } }).status === 0;
+}
+
+const base = findBase();
+const changed = [
+  ...new Set([...git('diff', '--name-only', base), ...git('ls-files', '--others', '--exclude-standard')]),
+];
+const present = changed.filter((path) => existsSync(path));
+const code = present.filter((path) => /^(?:libs|services)\/.+\.tsx?$/.test(path));
+const isOfSources = (test: string) => /^test\/tools\/(?!conformance|faults)/.test(test);
+const tests = [...new Set(present.flatMap(testsFor))].filter((test) => !isOfSources(test)).sort();
+console.log(`${changed.length} files have changed since ${base.slice(0, 12)}.`);
+
+function runAll(): boolean {
+  if (changed.length === 0) return true;
+  if (!run(check('generated'))) {
+    console.log('\n`npm run generate` writes them. Then run this again: the rest would mislead.');
+    return false;
+  }
+  const results = [
+    run(bin('biome', 'check', '--error-on-warnings', '--no-errors-on-unmatched', ...present)),
+    run(check('types', 'dead', 'boundaries', 'house', 'sources')),
+    code.length === 0 ||
+      run(jest('test/jest.config.js', '--passWithNoTests', '--findRelatedTests', ...code), { UNIT: '1' }),
+    tests.length === 0 || run(jest('test/jest.config.js', ...tests)),
+  ];
+  console.log('\n`npm test` runs the other tests too, and `npm run check` the other checks.');
+  return results.every(Boolean);
+}
+
+process.exitCode = runAll() ? 0 : 1;
