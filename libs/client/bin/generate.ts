@@ -4,8 +4,8 @@ import { operationsModule, operationTypesModule } from './operations-module.ts';
 import { closeReactionsModule, reactionsModule, siblingReactionsModule } from './reactions-module.ts';
 
 /**
- * Writes src/generated from the route table, the error catalogue and the close codes; with `--check` it writes nothing and exits with 1
- * if a file is out of date.
+ * Writes src/generated from the route table, the error catalogue and the close codes. With `--check` it writes nothing,
+ * and exits with 1 if a file is out of date.
  */
 const modules = {
   'close-reactions.ts': closeReactionsModule(),

@@ -6,7 +6,10 @@ import type { Schema } from './type-of.ts';
 /** Methods by name; a branch has methods of its own. */
 type Methods = Map<string, Route | Methods>;
 
-/** Plain methods of the client, as `client` of each route names them: a table and an interface for each first word. */
+/**
+ * Prints the plain methods of the client, which are named by `client` of each route: a table and an interface for each
+ * first word.
+ */
 export function methodsModule(): string {
   const all = methodTree();
   const printed = [...all].map(([name, methods]) => {
@@ -90,7 +93,7 @@ function printedTable(methods: Methods, level: number): string {
   return `{\n${rows.join('\n')}\n${'  '.repeat(level - 1)}}`;
 }
 
-/** A success of each operation, for the fake service. */
+/** Prints an example of each operation's success, for the fake service. */
 export function examplesModule(): string {
   const rows = clientRoutes.map(({ operationId, success: { status, example } }) => {
     const { data } = example as { readonly data: object };

@@ -5,7 +5,7 @@ import { type Schema, typeOf } from './type-of.ts';
 /** The operations that apps call. */
 export const clientRoutes: readonly Route[] = Object.values<Route>(routes).filter(({ client }) => client !== null);
 
-/** Operations as the client sends them. */
+/** Prints the operations in the shape in which the client sends them. */
 export function operationsModule(): string {
   return `import type { OperationTypes } from './operation-types.ts';
 
@@ -49,7 +49,7 @@ export function takesDeviceId(body: Schema | undefined): boolean {
   return body?.properties?.device_id !== undefined;
 }
 
-/** Types of what each operation takes and gives, without any import. */
+/** Prints the types of each operation's input and output, without any import. */
 export function operationTypesModule(): string {
   const entries = clientRoutes.map((route) => {
     const { operationId, summary, body, params, success } = route;

@@ -1,13 +1,13 @@
 import { closeCodes, closeReactions, otherCloseReaction } from '@auth-account/contracts/push/close-codes';
 import { catalogue } from '@auth-account/errors';
 
-/** Left out of the rows: the bundle pays for every byte. */
+/** The retry that the rows leave out, because every byte counts in the bundle. */
 const usualRetry = 'never';
 
-/** Codes of another domain that this service answers too. */
+/** Codes of another domain that this service also returns. */
 const alsoOwn: readonly string[] = ['PMA_TRACE_ID_MISSING'];
 
-/** Reaction and retry of every code that this service answers, and the types of all. */
+/** Prints the reaction and retry of every code that this service returns, and the types of all codes. */
 export function reactionsModule(): string {
   return `import type { siblingReactions } from './sibling-reactions.ts';
 
@@ -31,7 +31,7 @@ export type Retry = '${usualRetry}' | Extract<Row, readonly [unknown, unknown]>[
 `;
 }
 
-/** Reaction and retry of the other services' codes: only an app that reads them carries them. */
+/** Prints the reaction and retry of the other services' codes. Only an app that imports them has them in its bundle. */
 export function siblingReactionsModule(): string {
   return `/** Reaction of every error code of the other services of the family, and its retry unless that is \`${usualRetry}\`. */
 export const siblingReactions = {
@@ -67,7 +67,7 @@ function printed(value: unknown): string {
     .join(', ')} }`;
 }
 
-/** The reaction to each close code of the stream. */
+/** Prints the reaction to each close code of the stream. */
 export function closeReactionsModule(): string {
   const rows = Object.entries(closeCodes).map(
     ([reason, code]) =>

@@ -16,7 +16,7 @@ import { createLeadership } from './stream/leadership.ts';
 import { createStream, type Stream } from './stream/stream.ts';
 import { createWaking, type Waking } from './waking.ts';
 
-/** The app and its surroundings; everything but the first two has a default. */
+/** Facts about the app and its platform. Everything except `baseUrl` and `storage` has a default. */
 export interface AuthClientOptions extends Partial<Omit<Platform, 'storage'>> {
   /** Address of the api: `https://auth.example.com`. */
   readonly baseUrl: string;
@@ -25,11 +25,11 @@ export interface AuthClientOptions extends Partial<Omit<Platform, 'storage'>> {
   readonly services?: readonly string[];
   /** Language of messages, as `Accept-Language`: `ru`. */
   readonly language?: () => string;
-  /** Longest time for an answer, in milliseconds: 15,000, at most 20,000. */
+  /** Limit for the time of an answer, in milliseconds. The default is 15,000, and the maximum 20,000. */
   readonly timeoutMs?: number;
-  /** The device as the user sees it in the list of sessions. */
+  /** The device, as the list of sessions shows it to the user. */
   readonly device?: { readonly name?: string; readonly platform?: 'ios' | 'android' | 'web' | 'other' };
-  /** False: the app wants no push stream. */
+  /** False if the app wants no push stream. */
   readonly stream?: boolean;
   /** Prefix of the names in the storage: `auth-account`. */
   readonly prefix?: string;
@@ -46,30 +46,33 @@ export type Added<G extends readonly ClientGroup<object>[]> = (
   ? All
   : unknown;
 
-/** The client of the authentication and account service: one for each app, or for each tab of a page. */
+/** The client of the authentication and account service. An app has one, and a page has one in each tab. */
 export interface AuthClient {
   /** The present state, without waiting: `unknown` until the storage was read. */
   state(): AuthState;
-  /** Reads the storage if need be. Raises `CLIENT_STATE_UNKNOWN` if that fails; the client goes on trying. */
+  /** Reads the storage if necessary. Raises `CLIENT_STATE_UNKNOWN` if that fails; the client then keeps trying. */
   ready(): Promise<AuthState>;
   /** Reports every event from now on. Returns the function that ends the reports. */
   subscribe(listener: AuthListener): () => void;
-  /** Registers an account; logging in is a step of its own. A retry is safe, also after the app was killed. */
+  /** Registers an account, without logging in. A retry is safe, even after the app was killed. */
   readonly register: Register;
-  /** Opens a session. Raises the codes of the operation, and `CLIENT_SUPERSEDED` if the user has logged out meanwhile. */
+  /** Opens a session. Raises the codes of the operation, and `CLIENT_SUPERSEDED` if the user has logged out since. */
   logIn(credentials: Credentials): Promise<SessionInfo>;
-  /** Ends the session: here at once and offline too; the service is told as soon as there is a network. */
+  /** Ends the session. Here it ends at once, even offline; the service learns of it as soon as there is a network. */
   logOut(): Promise<void>;
   /** `fetch` for the services of the family: with the access token, a request id and one transparent refresh. */
   readonly fetch: ServiceFetch;
-  /** An access token that lasts a while, for what `fetch` can't send; another one than `refused`, after a 401. */
+  /**
+   * Returns an access token that lasts a while, for requests that `fetch` can't send. After a 401, pass the refused
+   * token to get another one.
+   */
   accessToken(refused?: string): Promise<string>;
   readonly stream: { isOpen(): boolean };
-  /** Ends timers, the stream and the channel to other tabs; no state changes. */
+  /** Stops the timers, the stream and the channel to other tabs. The state does not change. */
   close(): void;
 }
 
-/** Creates the client with these groups of operations. It begins at once to read the storage. */
+/** Creates the client with these groups of operations. The client begins at once to read the storage. */
 export function createAuthClient<const G extends readonly ClientGroup<object>[] = []>(
   options: AuthClientOptions & { readonly groups?: G },
 ): AuthClient & Added<G> {
@@ -101,7 +104,7 @@ export function createAuthClient<const G extends readonly ClientGroup<object>[] 
       stream.pause();
       try {
         const ended = keeper.end('logged_out', true);
-        // No record has changed if the storage can't be read.
+        // If the storage can't be read, no record has changed, so the change is reported here.
         changes.follow();
         await ended;
         void logouts.flush(held);
@@ -129,7 +132,7 @@ function assemble(options: AuthClientOptions) {
   const onChange = (before: SessionRecord | undefined, after: SessionRecord) => {
     changes.follow(before, after);
     if (before?.era === after.era) return;
-    // Whatever has ended the session, its stream ends too.
+    // When the session ends, for any reason, its stream ends too.
     stream.pause();
     stream.resume();
   };

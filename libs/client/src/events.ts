@@ -1,7 +1,7 @@
 import type { OperationTypes } from './generated/operation-types.ts';
 import type { Log } from './platform/platform.ts';
 
-/** The session as the app may see it: no token is in it. */
+/** The session as the app may see it, without tokens. */
 export interface SessionInfo {
   readonly session_id: string;
   readonly user_id: string;
@@ -11,8 +11,8 @@ export interface SessionInfo {
 }
 
 /**
- * What ended the session: `logged_out` here, `no_session` if there never was one, `expired` after too long a pause; the
- * others are the service's words (`details.reason` of `IAD_JWT_REFRESH_STOLEN`).
+ * Reason why the session ended: `logged_out` here, `no_session` if there never was one, `expired` if it was not used
+ * for too long. The other reasons come from the service (`details.reason` of `IAD_JWT_REFRESH_STOLEN`).
  */
 export type SignedOutReason =
   | 'no_session'
@@ -27,7 +27,10 @@ export type SignedOutReason =
   | 'account_deleted'
   | 'reused';
 
-/** `unknown`: the storage could not be read yet. It is no reason to show a login screen. */
+/**
+ * The state of the session. `unknown` means that the storage could not be read yet. It is no reason to show a login
+ * screen.
+ */
 export type AuthState =
   | { readonly status: 'unknown' }
   | { readonly status: 'signed_in'; readonly session: SessionInfo }
@@ -41,15 +44,17 @@ export interface NewDevice {
 }
 
 export type AuthEvent =
-  /** Every change of the state; the next two events say more about some. */
+  /** Reported for every change of the state. The next two events give details of some changes. */
   | { readonly type: 'state'; readonly state: AuthState }
   | { readonly type: 'signed_out'; readonly reason: SignedOutReason }
   | { readonly type: 'group_changed'; readonly home_group_id: string }
-  /** A login on a device that the account did not know. "Not me" is `sessions.revoke(session_id)`. */
+  /**
+   * A login on a device that the account did not know. If the user says "not me", call `sessions.revoke(session_id)`.
+   */
   | { readonly type: 'new_device'; readonly id: string; readonly device: NewDevice }
-  /** A message of a service of the family. */
+  /** A message from a service of the family. */
   | { readonly type: 'message'; readonly id: string; readonly topic: string; readonly payload: unknown }
-  /** `open`: messages may have been missed before, so what the app shows is read again. */
+  /** After `open` the app reads again what it shows, because messages may have been missed before. */
   | { readonly type: 'stream'; readonly status: 'open' | 'closed' };
 
 export type AuthListener = (event: AuthEvent) => void;
@@ -60,8 +65,8 @@ export interface Events {
 }
 
 /**
- * Tells events to the app, each in a turn of its own: never inside a lock or in the middle of a change. A listener that
- * throws is logged and harms nobody.
+ * Reports events to the app. Each is reported in a turn of its own, never inside a lock or in the middle of a change. A
+ * listener that throws is logged, and the others are still called.
  */
 export function createEvents(log: Log): Events {
   const listeners = new Set<AuthListener>();
@@ -80,7 +85,7 @@ export function createEvents(log: Log): Events {
       });
     },
     subscribe(listener) {
-      // Two subscriptions of one function are two.
+      // The same function may subscribe twice.
       const own: AuthListener = (event) => listener(event);
       listeners.add(own);
       return () => listeners.delete(own);

@@ -5,11 +5,14 @@ import type { Platform } from './platform/platform.ts';
 import type { SessionParts } from './session/open-session.ts';
 import type { Stream } from './stream/stream.ts';
 
-/** Does what has waited for the network, the storage or the app's return to the foreground. */
+/** Resumes work that waited for the network, the storage or the app's return to the foreground. */
 export interface Waking {
-  /** Raises `CLIENT_STATE_UNKNOWN` if the storage can't be read, and tries again later. */
+  /**
+   * Reads the session and resumes the work. If the storage can't be read, it raises `CLIENT_STATE_UNKNOWN` and tries
+   * again later.
+   */
   wake(): Promise<AuthState>;
-  /** True if there is a network and the app is in the foreground, as far as anybody knows. */
+  /** Returns true if, as far as is known, there is a network and the app is in the foreground. */
   isAwake(): boolean;
   close(): void;
 }

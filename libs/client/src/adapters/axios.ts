@@ -10,7 +10,7 @@ type Foreign = any;
 
 /** The part of a request's config that the interceptors use. */
 export interface AxiosConfig {
-  /** An object of axios' own in its version 1, which has the headers as properties too. */
+  /** In axios 1 this is an object of axios' own that also has the headers as properties. */
   headers?: Foreign;
   data?: unknown;
   maxRedirects?: number;
@@ -26,7 +26,7 @@ export interface Axios {
   request(config: Foreign): Promise<Foreign>;
 }
 
-/** A request that left with the client's token. */
+/** A request that was sent with the client's token. */
 interface Sent {
   readonly token: string;
   readonly session: string | undefined;
@@ -34,13 +34,13 @@ interface Sent {
 }
 
 /**
- * Gives the requests of an axios instance to these origins the access token and an `X-Request-ID`, follows no redirect
- * with them on Node, and renews a token that is refused: once for all requests under way, each of which is repeated
- * once. A request with an `Authorization` of its own stays as it is. Add it before your own interceptors: axios runs the
- * later ones first, and what they change of the address is seen here.
+ * Adds the access token and an `X-Request-ID` to the requests that an axios instance sends to these origins. On Node it
+ * follows no redirect with them. If a token is refused, it is renewed once for all requests under way, and each of them
+ * is repeated once. A request that has an `Authorization` already stays as it is. Add these interceptors before your
+ * own: axios runs the later ones first, so their changes of the address are seen here.
  *
- * A request fails with `CLIENT_SIGNED_OUT` without a session, with `CLIENT_SUPERSEDED` if another one has begun
- * meanwhile, and with what a refresh raises.
+ * A request fails with `CLIENT_SIGNED_OUT` if there is no session, with `CLIENT_SUPERSEDED` if another session has
+ * begun since, and with the errors of a refresh.
  */
 export function attachAuth(
   axios: Axios,
@@ -55,7 +55,7 @@ export function attachAuth(
   };
 
   async function send(config: AxiosConfig): Promise<AxiosConfig> {
-    // A repeated request has its token already, and is not repeated again.
+    // A repeated request already has its token and is not repeated again.
     if (!isOwn(axios.getUri(config)) || has(config.headers, 'authorization')) return config;
     const before = session();
     const token = await client.accessToken();
@@ -63,7 +63,7 @@ export function attachAuth(
     const hasOwnId = has(config.headers, 'x-request-id');
     if (!hasOwnId) config.headers['X-Request-ID'] = randomUUID();
     config.headers.Authorization = `Bearer ${token}`;
-    // A redirect could lead the token elsewhere.
+    // A redirect could send the token to another server.
     config.maxRedirects ??= 0;
     sent.set(config, { token, session: session(), hasOwnId });
     return config;
@@ -100,7 +100,7 @@ function has(headers: object, name: string): boolean {
   return Object.entries(headers).some(([key, value]) => key.toLowerCase() === name && Boolean(value));
 }
 
-/** A stream can be read once only. */
+/** A stream can be read only once. */
 function isReplayable(body: unknown): boolean {
   return typeof body !== 'object' || body === null || !('getReader' in body || 'pipe' in body);
 }

@@ -14,16 +14,16 @@ interface Target {
 }
 
 /**
- * What a page gives to `createAuthClient`: a storage in IndexedDB, the network's and the page's state, and what the tabs of one
- * page need to share a session. Whoever can run a script in the page can read its tokens: a strict Content Security
- * Policy is the defence.
+ * Creates a page's options for `createAuthClient`: a storage in IndexedDB, the state of the network and of the page,
+ * and the means by which the page's tabs share a session. Any script that runs in the page can read its tokens; a
+ * strict Content Security Policy is the defence.
  *
- * Where a page is rendered, on a server, the state stays `unknown`, and no timer runs.
+ * While a page is rendered on a server, the state stays `unknown` and no timer runs.
  */
 export function browserPlatform(): Pick<Platform, 'storage'> & Partial<Platform> {
   const page = globalThis as unknown as Page & Target;
   const { navigator, document, BroadcastChannel } = page;
-  // Named late: a browser that forbids it throws already then.
+  // Read only when needed, because a browser that forbids IndexedDB throws as soon as the property is read.
   const storage = indexedStorage(() => page.indexedDB, 'auth-account');
   if (!document) return { storage, timers: { after: () => () => undefined } };
   return {

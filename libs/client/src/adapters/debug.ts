@@ -2,12 +2,12 @@ import type { AuthClient, AuthClientOptions } from '../create-auth-client.ts';
 import type { AuthEvent } from '../events.ts';
 import type { LogEntry, Platform } from '../platform/platform.ts';
 
-/** Takes a line, as `console.log` does. */
+/** Writes a line, for example `console.log`. */
 export type WriteLine = (line: string) => void;
 
 /**
- * Returns the options with a `fetch` and a `log` that also write a line for each request and each entry. No line has a
- * body, a header, a query, or a part of a path that may be an invite's token.
+ * Returns the options with a `fetch` and a `log` that also write a line for each request and each entry. No line
+ * contains a body, a header, a query, or a part of a path that may be an invite's token.
  */
 export function withDebug<T extends Partial<AuthClientOptions>>(
   options: T,
@@ -23,7 +23,7 @@ export function withDebug<T extends Partial<AuthClientOptions>>(
       tell(response.status);
       return response;
     } catch (error) {
-      // Its text may have the address.
+      // The error's text may contain the address.
       tell(error instanceof Error ? error.name : 'failed');
       throw error;
     }
@@ -36,7 +36,7 @@ export function withDebug<T extends Partial<AuthClientOptions>>(
   return { ...options, fetch, log };
 }
 
-/** Writes a line for each event of the client. Returns the function that ends it. */
+/** Writes a line for each event of the client. Returns the function that stops it. */
 export function debugEvents(client: Pick<AuthClient, 'subscribe'>, write: WriteLine): () => void {
   return client.subscribe((event) => write(`auth: ${event.type} ${aboutOf(event)}`.trimEnd()));
 }
@@ -56,7 +56,7 @@ function aboutOf(event: AuthEvent): string {
   }
 }
 
-/** The address with the words of its path only. */
+/** Returns the address with only the plain words of its path. */
 function withoutSecrets(url: string): string {
   const [, origin = '', path = ''] = /^(\w+:\/\/[^/?#]*)?([^?#]*)/.exec(url) ?? [];
   const words = path.split('/').map((part) => (/^(v\d+|[a-z-]{0,24})$/.test(part) ? part : '…'));

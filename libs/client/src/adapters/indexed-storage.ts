@@ -32,8 +32,8 @@ interface ObjectStore {
 const values = 'values';
 
 /**
- * A storage in IndexedDB. `localStorage` will not do: a tab may read there what another one has overwritten, and would
- * bring back a session that was logged out.
+ * Creates a storage in IndexedDB. `localStorage` is not suitable: a tab may read a value there that another tab has
+ * overwritten, and would bring back a session that was logged out.
  */
 export function indexedStorage(databases: () => Databases, name: string): AuthStorage {
   let opened: Promise<Database> | undefined;
@@ -46,7 +46,7 @@ export function indexedStorage(databases: () => Databases, name: string): AuthSt
         opened = undefined;
       };
       database.onclose = forget;
-      // Another tab wants to delete it.
+      // Another tab wants to delete the database.
       database.onversionchange = () => {
         database.close();
         forget();

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { AuthStorage, Platform } from '../platform/platform.ts';
 
 /**
- * What a program on Node gives to `createAuthClient`: a storage in a directory that only its user can read, and streams
- * that let the program end. One process at a time may use the directory.
+ * Creates the options for `createAuthClient` in a Node program: a storage in a directory that only the program's user
+ * can read, and streams that do not keep the program running. Only one process at a time may use the directory.
  */
 export function nodePlatform(directory: string): Pick<Platform, 'storage'> & Partial<Pick<Platform, 'WebSocket'>> {
   const { WebSocket } = globalThis as { readonly WebSocket?: typeof globalThis.WebSocket };
@@ -15,7 +15,7 @@ export function nodePlatform(directory: string): Pick<Platform, 'storage'> & Par
   return { storage: fileStorage(directory), ...(WebSocket && { WebSocket: leavingSocket(WebSocket) }) };
 }
 
-/** What Node's `fetch` and `WebSocket` tell of a request that they send. */
+/** The message that Node's `fetch` and `WebSocket` publish about a request that they send. */
 interface SentHeaders {
   readonly request: { readonly origin?: unknown; readonly path?: unknown };
   readonly socket: Socket;
@@ -25,8 +25,8 @@ interface SentHeaders {
 const closingMs = 3_000;
 
 /**
- * Node's WebSocket. After `close` that one waits for an answer for ever, and the program with it, though the path may be
- * cut; this one holds nobody up.
+ * Returns Node's WebSocket, changed so that it does not keep the program running. After `close`, Node's own waits for
+ * an answer without limit, even if the network path is cut, and the program cannot end.
  */
 function leavingSocket(Base: typeof WebSocket): NonNullable<Platform['WebSocket']> {
   return class extends Base {
@@ -66,7 +66,7 @@ function fileStorage(directory: string): AuthStorage {
     },
     async set(key, value) {
       await mkdir(directory, { recursive: true, mode: 0o700 });
-      // Renamed into place: a crash leaves the old value or the new one.
+      // Renamed into place, so that a crash leaves either the old value or the new one.
       const temporary = `${fileOf(key)}.new`;
       await writeFile(temporary, value, { mode: 0o600, flush: true });
       await rename(temporary, fileOf(key));

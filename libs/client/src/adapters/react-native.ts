@@ -40,11 +40,11 @@ export interface ReactNativeParts {
   readonly storage: AuthStorage;
   readonly appState: AppState;
   readonly netInfo?: NetInfo;
-  /** `randomUUID` of `expo-crypto`; not needed where `crypto.getRandomValues` exists. */
+  /** `randomUUID` of `expo-crypto`. It is not needed if `crypto.getRandomValues` exists. */
   readonly randomUUID?: () => string;
 }
 
-/** Returns the platform's part of the options of `createAuthClient`, made of the packages that the app has. */
+/** Creates the platform's options for `createAuthClient` from the packages that the app has. */
 export function reactNativePlatform({
   storage,
   appState,
@@ -59,13 +59,13 @@ export function reactNativePlatform({
   };
 }
 
-/** Names in the key store: letters, digits, `.`, `-` and `_` only. */
+/** Returns the key's name in the key store, which may have only letters, digits, `.`, `-` and `_`. */
 const nameOf = (key: string) => key.replace(/[^\w.-]/g, '_');
 
 /**
- * A storage in `expo-secure-store`. Readable after the first unlock: a refresh in the background of a locked phone must
- * find its token, and would else take the user for signed out. On this device only: a backup on a second phone would be a
- * second holder of the tokens, which is theft.
+ * Creates a storage in `expo-secure-store`. It is readable after the first unlock, because a refresh in the background
+ * of a locked phone must find its token; otherwise it would take the user for signed out. It stays on this device,
+ * because a backup on a second phone would be a second holder of the tokens, and this counts as theft.
  */
 export function secureStorage(store: SecureStore): AuthStorage {
   const { AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY: keychainAccessible } = store;
@@ -77,7 +77,7 @@ export function secureStorage(store: SecureStore): AuthStorage {
   };
 }
 
-/** A storage in `react-native-keychain`, readable when and where that one is. */
+/** Creates a storage in `react-native-keychain`. It is readable under the same conditions as {@link secureStorage}. */
 export function keychainStorage(keychain: Keychain): AuthStorage {
   const accessible = keychain.ACCESSIBLE.AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY as never;
   return {
@@ -87,7 +87,7 @@ export function keychainStorage(keychain: Keychain): AuthStorage {
     },
     async set(key, value) {
       const service = nameOf(key);
-      // It reports a refusal by `false`.
+      // `setGenericPassword` reports a refusal with `false`.
       if (!(await keychain.setGenericPassword(service, value, { service, accessible }))) {
         throw new Error('the keychain has refused a value');
       }
@@ -100,13 +100,17 @@ export function keychainStorage(keychain: Keychain): AuthStorage {
 
 /** A storage whose sessions are out of reach until the user has passed the app's prompt. */
 export interface PromptedStorage extends AuthStorage {
-  /** Asks. Rejects as the prompt does; nothing changes then. Call `ready()` of the client after it. */
+  /**
+   * Shows the prompt. If the prompt rejects, this rejects too and nothing changes. Call the client's `ready()`
+   * afterwards.
+   */
   unlock(): Promise<void>;
 }
 
 /**
- * A storage behind a biometric prompt, one for each start of the app. Until `unlock` the state is `unknown`: the client
- * itself never asks, because it reads at each refresh, in the background too.
+ * Creates a storage behind a biometric prompt, which the user passes once for each start of the app. Until `unlock` the
+ * state is `unknown`. The client itself never shows the prompt, because it reads the storage at each refresh, in the
+ * background too.
  */
 export function promptedStorage(storage: AuthStorage, prompt: () => Promise<unknown>): PromptedStorage {
   let isUnlocked = false;
@@ -118,7 +122,7 @@ export function promptedStorage(storage: AuthStorage, prompt: () => Promise<unkn
       isUnlocked = true;
     },
     async get(key) {
-      // The device's id and the keys of intents are no secrets.
+      // The device's id and the keys of intents are not secret.
       if (!isUnlocked && /\.session\.\d$/.test(key)) throw new Error('the storage is locked');
       return storage.get(key);
     },
@@ -126,7 +130,7 @@ export function promptedStorage(storage: AuthStorage, prompt: () => Promise<unkn
 }
 
 function networkSignal(netInfo: NetInfo): DeviceSignal {
-  // Null: not known yet.
+  // Null means not known yet.
   return { subscribe: (listener) => netInfo.addEventListener(({ isConnected }) => listener(isConnected !== false)) };
 }
 

@@ -1,7 +1,7 @@
 import type { AuthClient } from '../create-auth-client.ts';
 import type { AuthEvent, AuthState } from '../events.ts';
 
-/** The hooks of React that these need: `import * as React from 'react'` has them. */
+/** The hooks of React that these hooks use. `import * as React from 'react'` has them. */
 export interface ReactHooks {
   useSyncExternalStore<T>(subscribe: (onChange: () => void) => () => void, read: () => T, readOnServer?: () => T): T;
   useEffect(effect: () => () => void, dependencies: readonly unknown[]): void;
@@ -14,25 +14,25 @@ export interface AuthGuardProps<C, O, U> {
 }
 
 export interface AuthHooks {
-  /** The present state; the component is drawn again with each change. */
+  /** Returns the present state. The component is rendered again after each change. */
   useAuth(): AuthState;
   /**
-   * A component that draws `children` for a user who is signed in, `signedOut` (a login screen, a redirect) for nobody, and
-   * `unknown` (a splash screen) until the storage was read.
+   * Renders `children` if a user is signed in, `signedOut` (a login screen, a redirect) if nobody is, and `unknown` (a
+   * splash screen) until the storage was read.
    */
   AuthGuard<C, O = null, U = null>(props: AuthGuardProps<C, O, U>): C | O | U | null;
   /**
-   * Calls `handle` with each message whose topic it is; `*` is any, and `security.new_device` the event `new_device`. Pass a
-   * stable function, or it subscribes anew.
+   * Calls `handle` with each message of the topic. `*` stands for any topic, and `security.new_device` for the event
+   * `new_device`. Pass a stable function, or each rendering subscribes again.
    */
   useStream(topic: string, handle: (payload: unknown, id: string) => void): void;
 }
 
 const unknown: AuthState = { status: 'unknown' };
 
-/** Creates the hooks of a client. React itself is passed, so that there is one of it in the app. */
+/** Creates the hooks of a client. React itself is passed in, so that the app has only one copy of it. */
 export function createAuthHooks(react: ReactHooks, client: AuthClient): AuthHooks {
-  // One object for one state, as `useSyncExternalStore` demands.
+  // The same object as long as the state is equal, as `useSyncExternalStore` demands.
   let last = client.state();
   const read = () => {
     const state = client.state();
@@ -57,7 +57,7 @@ export function createAuthHooks(react: ReactHooks, client: AuthClient): AuthHook
   };
 }
 
-/** The message that the event tells of. */
+/** Returns the message that the event reports. */
 function messageOf(
   event: AuthEvent,
 ): { readonly topic: string; readonly payload: unknown; readonly id: string } | undefined {

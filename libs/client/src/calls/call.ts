@@ -18,24 +18,24 @@ export type Data<N extends OperationName> = OperationTypes[N]['data'];
 export type Body<N extends OperationName> = OperationTypes[N] extends { readonly body: infer B } ? B : never;
 
 export interface CallInput {
-  /** Parameters of the path, in its order. */
+  /** Parameters of the path, in the order of the path. */
   readonly params?: readonly string[];
   readonly body?: object | undefined;
-  /** A new one, if the operation takes one and none is given. */
+  /** If the operation takes a key and none is given, a new one is made. */
   readonly idempotencyKey?: string;
-  /** Is asked before each request: false if the work must not be done any more. */
+  /** Called before each request. Returns false if the work must no longer be done. */
   readonly isWanted?: () => boolean;
 }
 
 /**
- * Calls an operation with what it takes: the device's id, the access token with one transparent refresh, an idempotency
- * key. With a key, a call whose answer was lost is repeated once.
+ * Calls an operation and adds what it needs: the device's id, the access token with one transparent refresh, an
+ * idempotency key. If there is a key, a call whose answer was lost is repeated once.
  */
 export type Call = <N extends OperationName>(operation: Operation<N>, input?: CallInput) => Promise<Data<N>>;
 
 /**
  * Does the work with an access token, and once more with another one if the service refuses the first. Raises
- * `CLIENT_SUPERSEDED` if somebody else has logged in meanwhile, whose work it is not, or if it is not wanted any more.
+ * `CLIENT_SUPERSEDED` if another login has replaced the session since, or if the work is no longer wanted.
  */
 export async function withAccess<T>(
   keeper: Keeper,
@@ -44,7 +44,7 @@ export async function withAccess<T>(
 ): Promise<T> {
   const access = await keeper.access();
   if (!isWanted()) throw new AuthError('CLIENT_SUPERSEDED');
-  // The user may have logged out since it was handed out.
+  // The user may have logged out since the token was handed out.
   keeper.assertHeld(access);
   try {
     return await work(access);
@@ -84,7 +84,7 @@ export function createCall({ platform, exchange, keeper, deviceId }: CallDeps): 
     try {
       return await work();
     } catch (error) {
-      // With the same key it is done once.
+      // Because the key is the same, the service does the work only once.
       if (outgoing.idempotencyKey && isLost(error)) return work();
       throw error;
     }

@@ -10,14 +10,16 @@ export interface ClientGroupDeps {
   readonly platform: Pick<Platform, 'now'>;
   readonly call: Call;
   readonly keeper: Keeper;
-  /** For a group that brings a way to log in. */
+  /** For a group that adds a way to log in. */
   readonly logInWith: LogInWith;
 }
 
-/** Creates operations that an app adds to its client if it calls them: no other app carries them. */
+/**
+ * Creates operations that an app adds to its client only if it uses them. Other apps do not have them in their bundle.
+ */
 export type ClientGroup<T extends object> = (deps: ClientGroupDeps) => T;
 
-/** Creates the plain methods of a table: each takes the parameters of the path, then the body, and returns the data. */
+/** Creates the plain methods of a table. Each takes the parameters of the path, then the body, and returns the data. */
 export function methodsOf<M extends object>(table: MethodTable<M>, call: Call): M {
   const made = Object.entries<Operation | MethodTable>(table).map(([name, entry]) => [
     name,
@@ -40,7 +42,10 @@ function methodOf(operation: Operation, call: Call) {
     });
 }
 
-/** Does what ends the present session, and ends it here too; not one that has followed it meanwhile. */
+/**
+ * Does work that ends the present session at the service, then ends that session here too. A newer session that has
+ * replaced it since stays.
+ */
 export async function endWith<T>(keeper: Keeper, reason: SignedOutReason, work: () => Promise<T>): Promise<T> {
   const { era } = await keeper.load();
   const data = await work();

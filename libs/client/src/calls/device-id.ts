@@ -3,9 +3,9 @@ import type { Log, Platform } from '../platform/platform.ts';
 import type { Exclusive } from '../session/exclusive.ts';
 
 /**
- * Returns the id that all logins of this installation of the app have, made at the first of them. It is no secret and
- * outlives a logout: by it the account knows the device again. Raises `CLIENT_STATE_UNKNOWN` if the storage can't be
- * read.
+ * Returns the id that all logins of this installation of the app share. It is made at the first login. It is not secret
+ * and survives a logout, so that the account recognises the device. Raises `CLIENT_STATE_UNKNOWN` if the storage can't
+ * be read.
  */
 export type DeviceId = () => Promise<string>;
 
@@ -31,7 +31,7 @@ export function createDeviceId(
   }
 
   return async () => {
-    // One at a time: two calls, or two tabs, would make an id each.
+    // One at a time, because two calls or two tabs would make an id each.
     id ??= await exclusive('device', find);
     return id;
   };

@@ -7,18 +7,18 @@ interface Intent {
   readonly key: string;
 }
 
-/** The idempotency key of an intent, which is kept until the outcome of its requests is known. */
+/** Keeps the idempotency key of an intent until the outcome of its requests is known. */
 export interface Intents {
   /**
-   * Sends under the key of the intent. `isRepeated`: an earlier request has left whose outcome nobody knows. The key is
-   * stored before, and dropped after a success or a final refusal. Raises `CLIENT_STATE_UNKNOWN` if the storage can't be
-   * read: there may be a key.
+   * Calls `send` with the key of the intent. `isRepeated` is true if an earlier request was sent and its outcome is
+   * unknown. The key is stored before sending, and dropped after a success or a final refusal. Raises
+   * `CLIENT_STATE_UNKNOWN` if the storage can't be read, because it may hold a key.
    */
   carryOut<T>(intent: string, send: (key: string, isRepeated: boolean) => Promise<T>): Promise<T>;
   drop(): Promise<void>;
 }
 
-/** Creates the memory for one intent at a time, which also a restart of the app survives. */
+/** Creates the memory for one intent at a time. It survives a restart of the app. */
 export function createIntents(
   { storage, randomUUID }: Pick<Platform, 'storage' | 'randomUUID'>,
   slot: string,
@@ -59,7 +59,7 @@ export function createIntents(
   };
 }
 
-/** Returns true if the service has refused the intent, so that there is no earlier outcome to ask for. */
+/** Returns true if the service has refused the intent, so that no outcome is left unknown. */
 function isFinal(error: unknown): boolean {
   if (!(error instanceof AuthError) || !isCatalogueCode(error.code)) return false;
   return error.retry === 'never' && error.status < 500 && error.code !== 'ERR-IDEMPOTENCY-KEY-REUSED';

@@ -11,9 +11,9 @@ import type { DeviceId } from './device-id.ts';
 import { createIntents } from './intents.ts';
 
 /**
- * Opens a session by an operation that answers with a token pair; its body gets the device's id. The intent names what
- * is asked for, such as an address or a challenge: an operation that is repeated with the same intent keeps its
- * idempotency key, also across a restart, so it must hold no secret.
+ * Opens a session with an operation that answers with a token pair. The device's id is added to its body. The intent
+ * names what is asked for, such as an address or a challenge. If the operation is repeated with the same intent, it
+ * keeps its idempotency key, even after a restart. The intent is stored, so it must not contain a secret.
  */
 export type LogInWith = (operation: Operation, body: object, intent: string) => Promise<SessionInfo>;
 
@@ -29,16 +29,17 @@ export interface LogInDeps {
   readonly keeper: Keeper;
   readonly vault: Pick<Vault, 'read'>;
   readonly deviceId: DeviceId;
-  /** The device as the user sees it in the list of sessions. */
+  /** The device, as the list of sessions shows it to the user. */
   readonly about: { readonly name?: string; readonly platform?: string };
   readonly prefix: string;
   readonly log: Log;
 }
 
 /**
- * Creates the login. Logins go one after the other: on this device, the service lets the later session replace the
- * earlier one, whichever it meets first. A request that a network repeats, and a login after a lost answer, get the same
- * session, by the idempotency key. Raises `CLIENT_SUPERSEDED` if the user has logged out meanwhile.
+ * Creates the login. Logins run one after the other, because on one device the service lets the later session replace
+ * the earlier one, in the order in which it receives them. A request that the network repeats, and a login after a lost
+ * answer, get the same session because of the idempotency key. Raises `CLIENT_SUPERSEDED` if the user has logged out
+ * since.
  */
 export function createLogIn(deps: LogInDeps): LogInWith {
   const { platform, exchange, exclusive, keeper, vault, deviceId, about, prefix, log } = deps;
@@ -50,14 +51,15 @@ export function createLogIn(deps: LogInDeps): LogInWith {
     const { era } = await vault.read();
     const { name, platform: kind } = about;
     const own = { device_id: await deviceId(), ...(name && { device_name: name }), ...(kind && { platform: kind }) };
-    // In its era only: a key of before a logout could bring back the session that was logged out.
+    // The era is part of the intent, because a key from before a logout could bring back the session that was logged
+    // out.
     return intents.carryOut(JSON.stringify([operation[0], intent, own, era]), async (idempotencyKey) => {
       if (keeper.endings() !== endings) throw new AuthError('CLIENT_SUPERSEDED');
       const sentAt = platform.monotonic();
       const pair = await exchangeTokens(exchange, operation, { body: { ...body, ...own }, idempotencyKey });
       const held = await keeper.adoptLogin(pair, { endings, era }, sentAt);
       if (held) return held;
-      // No later login must get the session that is logged out here.
+      // The key is dropped, because no later login must get the session that is logged out here.
       await intents.drop();
       await keeper.orphan(pair);
       throw new AuthError('CLIENT_SUPERSEDED');

@@ -12,22 +12,22 @@ export type Register = (input: Registration) => Promise<Data<'registerAccount'>>
 export interface RegisterDeps {
   readonly platform: Pick<Platform, 'storage' | 'randomUUID' | 'now'>;
   readonly call: Call;
-  /** Logs in with what was typed; for an address that may be the user's own. */
+  /** Logs in with the address and password of the registration, if the account may be the user's own. */
   readonly logIn: (credentials: Credentials) => Promise<SessionInfo>;
   readonly prefix: string;
   readonly log: Log;
 }
 
 /**
- * Registers an account. The idempotency key of the intent is stored before the request leaves and dropped when its
- * outcome is known: whoever registers again after a lost answer, or after the app was killed, gets the first answer and
- * not the news that their own address is taken.
+ * Creates the registration. The idempotency key of the intent is stored before the request is sent, and dropped when
+ * its outcome is known. A user who registers again after a lost answer, or after the app was killed, therefore gets the
+ * first answer and not the error that their own address is taken.
  *
- * After more than a day the service has forgotten the key. If the address is taken then, and the password fits, the
- * account is the user's own: they are logged in.
+ * After more than a day the service has forgotten the key. If the address is then taken and the password is right, the
+ * account is the user's own, so they are logged in.
  *
- * `ERR-IDEMPOTENCY-KEY-REUSED` says that the account exists, made from here with another password: the app offers to log
- * in.
+ * `ERR-IDEMPOTENCY-KEY-REUSED` means that the account was already created from here, with another password. The app
+ * should offer to log in.
  */
 export function createRegister({ platform, call, logIn, prefix, log }: RegisterDeps): Register {
   const intents = createIntents(platform, `${prefix}.registration`, log);

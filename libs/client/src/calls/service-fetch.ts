@@ -8,9 +8,9 @@ import { wantsRefresh, withAccess } from './call.ts';
 export type ServiceFetch = (url: string, init?: RequestInit) => Promise<Response>;
 
 /**
- * Creates the `fetch` for the services of the family. A path goes to the api; an address must belong to one of
- * `origins`, because whoever gets the access token can act for the user until it expires. Raises `CLIENT_FOREIGN_URL`
- * for any other, and what a refresh raises; every answer is returned as it is.
+ * Creates the `fetch` for the services of the family. A path goes to the api. A full address must belong to one of
+ * `origins`, because a server that gets the access token can act for the user until the token expires. Raises
+ * `CLIENT_FOREIGN_URL` for any other address, and the errors of a refresh. Every answer is returned as it is.
  */
 export function createServiceFetch(
   { fetch, randomUUID }: Pick<Platform, 'fetch' | 'randomUUID'>,
@@ -24,14 +24,14 @@ export function createServiceFetch(
     const url = input.startsWith('/') ? `${baseUrl}${input}` : input;
     if (!isOwn(url)) throw new AuthError('CLIENT_FOREIGN_URL');
 
-    /** Answers that ask for another access token, by the error that they tell of. */
+    /** Answers that ask for another access token, by the error that was read from each. */
     const refused = new Map<unknown, Response>();
 
     async function send(token: string): Promise<Response> {
       const headers = new Headers(init.headers);
       headers.set('Authorization', `Bearer ${token}`);
       if (!headers.has('X-Request-ID')) headers.set('X-Request-ID', randomUUID());
-      // A redirect could lead the token elsewhere; a caller who expects one says so.
+      // A redirect could send the token to another server. A caller who expects a redirect sets `redirect`.
       const response = await fetch(url, { redirect: 'error', ...init, headers });
       if (response.status === 401 && isReplayable(init.body)) {
         const error = readError(response, parseJson(await response.clone().text()));
@@ -47,13 +47,13 @@ export function createServiceFetch(
   };
 }
 
-/** Returns the test whether an address belongs to one of the origins. */
+/** Returns a function that tests whether an address belongs to one of the origins. */
 export function addressesOf(origins: readonly string[]): (url: string) => boolean {
   const own = origins.map((origin) => origin.replace(/\/+$/, ''));
   return (url) => own.some((origin) => url === origin || url.startsWith(`${origin}/`) || url.startsWith(`${origin}?`));
 }
 
-/** A stream can be read once only. */
+/** A stream can be read only once. */
 function isReplayable(body: unknown): boolean {
   return typeof body !== 'object' || body === null || !('getReader' in body);
 }

@@ -6,11 +6,11 @@ export interface Account {
 }
 
 interface AccountWithOwn extends AccountMethods {
-  /** It goes after the time of grace; here the user is signed out at once. */
+  /** Deletes the account after the grace period. Here the user is signed out at once. */
   delete: AccountMethods['delete'];
 }
 
-/** A person's own account, and codes by e-mail. */
+/** Operations on the user's own account, and codes by e-mail. */
 export const account: ClientGroup<Account> = ({ call, keeper }) => {
   const plain = methodsOf(accountMethods, call);
   return {

@@ -8,10 +8,10 @@ export interface Household {
   readonly invites: InvitesMethods;
 }
 
-/** The group of an account, and its invites. */
+/** Operations on the account's group and on its invites. */
 export const household: ClientGroup<Household> = (deps) => ({ group: groupOf(deps), invites: invitesOf(deps) });
 
-/** Gets the claims of the new group; if there is no answer, the next call that is refused gets them. */
+/** Gets a token with the claims of the new group. If there is no answer, the next call that is refused gets one. */
 async function renewClaims(keeper: Keeper): Promise<void> {
   const { token } = await keeper.access();
   await keeper.renew(token).catch(() => undefined);
@@ -29,7 +29,8 @@ function groupOf({ call, keeper, platform }: ClientGroupDeps): GroupMethods {
         return data;
       } catch (error) {
         const { home_group_id, account_type } = sessionOf(keeper) ?? {};
-        // The answer of an earlier try was lost: a repeated one would leave the new household too.
+        // If the group has changed, the answer of an earlier try was lost. Repeating the call would leave the new
+        // household too.
         if (before === undefined || home_group_id === undefined || account_type === undefined || !hasMoved())
           throw error;
         return { home_group_id, account_type, role: 'owner', timestamp: new Date(platform.now()).toISOString() };

@@ -6,15 +6,15 @@ export interface Sessions {
 }
 
 interface SessionsWithOwn extends SessionsMethods {
-  /** If it is the session of this device, it is signed out here too. */
+  /** Ends a session. If it is this device's own session, the user is signed out here too. */
   revoke: SessionsMethods['revoke'];
-  /** This one too. */
+  /** Ends all sessions, this one too. */
   revokeAll(): ReturnType<SessionsMethods['revokeAll']>;
-  /** End all sessions but this one. */
+  /** Ends all sessions except this one. */
   revokeOthers(): ReturnType<SessionsMethods['revokeAll']>;
 }
 
-/** The user's devices. */
+/** Operations on the user's sessions. */
 export const sessions: ClientGroup<Sessions> = ({ call, keeper }) => {
   const plain = methodsOf(sessionsMethods, call);
   return {

@@ -1,10 +1,10 @@
 import { type ErrorCode, type OwnErrorCode, type Reaction, type Retry, reactions } from '../generated/reactions.ts';
 
 /**
- * Errors of the client itself, which no answer of the service stands for.
+ * Codes of the client's own errors, which the service never returns.
  *
- * - `CLIENT_NETWORK`: no answer came. `CLIENT_TIMEOUT`: none came in time.
- * - `CLIENT_UNEXPECTED_ANSWER`: the answer is not the service's, such as a captive portal's page.
+ * - `CLIENT_NETWORK`: no answer came. `CLIENT_TIMEOUT`: no answer came in time.
+ * - `CLIENT_UNEXPECTED_ANSWER`: the answer did not come from the service. It may be a captive portal's page.
  * - `CLIENT_SIGNED_OUT`: there is no session. `CLIENT_SUPERSEDED`: a later login or logout has overtaken the call.
  * - `CLIENT_STATE_UNKNOWN`: the storage can't be read now.
  * - `CLIENT_FOREIGN_URL`: the address is not among the services that may get the access token.
@@ -17,10 +17,13 @@ export type ClientErrorCode =
   | 'CLIENT_FOREIGN_URL'
   | 'CLIENT_CLOSED';
 
-/** Those after which the same call may succeed. */
+/** Codes after which the same call may succeed. */
 const passing = ['CLIENT_NETWORK', 'CLIENT_TIMEOUT', 'CLIENT_UNEXPECTED_ANSWER', 'CLIENT_STATE_UNKNOWN'] as const;
 
-/** A code that this version does not know has the reaction of its status. */
+/**
+ * A code of the service or of the client. For a code that this version does not know, the reaction follows from the
+ * status.
+ */
 export type AnyErrorCode = ErrorCode | ClientErrorCode | (string & {});
 
 export interface AuthErrorInit {
@@ -32,16 +35,16 @@ export interface AuthErrorInit {
 }
 
 /**
- * A call that failed, and what to do about it. It never has a token, an address or a password. The message is the
- * service's own, in the user's language; the client's errors have none but their code.
+ * A call that failed, and the reaction to it. It never contains a token, an address or a password. The message is the
+ * service's own, in the user's language; for the client's own errors it is the code.
  */
 export class AuthError extends Error {
   override readonly name = 'AuthError';
-  // Declared only: the constructor sets each, and the bundle need not name it twice.
+  // Only declared here. The constructor sets them all at once, which keeps their names out of the bundle.
   declare readonly code: AnyErrorCode;
   /** HTTP status; 0 if there was no answer. */
   declare readonly status: number;
-  /** The answer's `details`; for `ERR-VALIDATION-FAILED` every violation. */
+  /** The answer's `details`. For `ERR-VALIDATION-FAILED` they list every violation. */
   declare readonly details: Readonly<Record<string, unknown>> | readonly unknown[];
   declare readonly requestId: string | undefined;
   /** Shortest pause before the next try, in milliseconds. */
@@ -58,7 +61,7 @@ export class AuthError extends Error {
   }
 }
 
-/** Returns true if the code is one of the service, as this client was built with it. */
+/** Returns true if the code is one of the service's codes that this version of the client knows. */
 export function isCatalogueCode(code: string): code is OwnErrorCode {
   return Object.hasOwn(reactions, code);
 }

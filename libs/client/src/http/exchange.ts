@@ -3,7 +3,7 @@ import type { Log, Platform } from '../platform/platform.ts';
 import { AuthError, type ClientErrorCode } from './auth-error.ts';
 
 /**
- * Longest time for an answer, in milliseconds: a refresh that is sent again later must not meet its elder
+ * Upper limit for the time of an answer, in milliseconds. A repeated refresh must not overlap with the earlier one
  * (docs/apps.md, "Refreshing").
  */
 const maxTimeoutMs = 20_000;
@@ -11,14 +11,14 @@ const maxTimeoutMs = 20_000;
 export interface ExchangeConfig {
   /** Address of the api, without a path: `https://auth.example.com`. */
   readonly baseUrl: string;
-  /** `Accept-Language` of the errors' texts. */
+  /** `Accept-Language` for the texts of the errors. */
   readonly language: (() => string) | undefined;
   readonly timeoutMs: number | undefined;
 }
 
 /** One request. */
 export interface Outgoing {
-  /** Parameters of the path, in its order. */
+  /** Parameters of the path, in the order of the path. */
   readonly params?: readonly string[] | undefined;
   readonly body?: unknown;
   readonly accessToken?: string | undefined;
@@ -28,8 +28,8 @@ export interface Outgoing {
 }
 
 /**
- * One request and its answer. Raises {@link AuthError}: the answer's own code only if the answer has the contract's
- * shape, so that no other server on the way speaks for the service.
+ * Sends one request and returns the answer's data. Raises {@link AuthError}. It has the code of the answer only if the
+ * answer has the contract's shape, so that no other server on the way can speak for the service.
  */
 export type Exchange = <T>(operation: Operation, outgoing: Outgoing) => Promise<T>;
 
@@ -73,13 +73,14 @@ export function createExchange(
     const cancel = timers.after(limit, giveUp('CLIENT_TIMEOUT'));
     async function send(): Promise<T> {
       const response = await fetch(...requestOf(operation, outgoing, requestId, abort.signal));
-      // The body counts too: an answer whose body never ends is none.
+      // The time limit includes the body: an answer whose body never ends does not count.
       return readAnswer<T>(response, await response.text(), requestId);
     }
     try {
       return await Promise.race([givenUp, send()]);
     } catch (error) {
-      // The platform's own error is dropped: its text may hold the address, and the address an invite's token.
+      // The platform's own error is dropped, because its text may contain the address, and an address may contain an
+      // invite's token.
       const failure = error instanceof AuthError ? error : new AuthError(lostBy, { requestId });
       const { status, code } = failure;
       log({ event: 'call_failed', operation: operation[0], status, code, request_id: requestId });
@@ -101,7 +102,7 @@ function readAnswer<T>(response: Response, text: string, requestId: string): T {
   );
 }
 
-/** Returns the error that the body tells of; undefined if it is not the contract's. */
+/** Returns the error that the body describes, or undefined if the body does not follow the contract. */
 export function readError(response: Response, body: unknown): AuthError | undefined {
   const { status } = response;
   if (response.ok || !isRecord(body)) return undefined;
@@ -113,14 +114,17 @@ export function readError(response: Response, body: unknown): AuthError | undefi
   return new AuthError(code, init);
 }
 
-/** The address or token that was refused is the caller's own input, and must not lie in an error that is logged. */
+/**
+ * Removes the refused address or token, because it is the caller's own input and must not be in an error that is
+ * logged.
+ */
 function withoutInput(details: object): AuthError['details'] {
   if (Array.isArray(details)) return details;
   const { rejected_email: _email, provided_token: _token, ...kept } = details as Record<string, unknown>;
   return kept;
 }
 
-/** `Retry-After` in milliseconds; the service sends whole seconds. */
+/** Returns `Retry-After` in milliseconds. The service sends whole seconds. */
 function pauseOf({ headers }: Response): number | undefined {
   const seconds = headers.get('Retry-After');
   return seconds !== null && /^\d{1,6}$/.test(seconds) ? Number(seconds) * 1000 : undefined;

@@ -1,20 +1,20 @@
 import type { Platform } from './platform.ts';
 
 export interface Backoff {
-  /** Plans the next try: after a random time that grows with each, and never before `atLeastMs`. */
+  /** Plans the next try after `atLeastMs` plus a random time, whose range grows with each try. */
   schedule(atLeastMs?: number): void;
-  /** Plans it after exactly that time. */
+  /** Plans the next try after exactly that time. */
   scheduleAt(ms: number): void;
   cancel(): void;
-  /** Cancels it, and plans nothing any more. */
+  /** Cancels the planned try, and plans no more. */
   close(): void;
-  /** The next pause is the shortest again. */
+  /** Lets the pauses start from the shortest again. */
   reset(): void;
 }
 
 /**
- * Runs `work` after growing random pauses: 0 to 1 s, to 2 s, to 4 s … to `mostMs` (docs/push.md, "Close codes"). The
- * full range is random, so that apps which failed together do not come back together.
+ * Runs `work` after random pauses of up to 1 s, 2 s, 4 s and so on, up to `mostMs` (docs/push.md, "Close codes"). A
+ * pause may be anything from 0 to that limit, so that apps that failed together do not come back together.
  */
 export function createBackoff(
   { timers, random }: Pick<Platform, 'timers' | 'random'>,

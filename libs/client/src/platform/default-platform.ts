@@ -1,6 +1,6 @@
 import type { Platform, StreamSocket } from './platform.ts';
 
-/** What a platform may have; nothing of it is required to exist. */
+/** Globals that a platform may have. None of them is required. */
 interface Globals {
   readonly fetch?: Platform['fetch'];
   readonly WebSocket?: new (url: string, protocols: string[]) => StreamSocket;
@@ -8,7 +8,10 @@ interface Globals {
   readonly crypto?: { getRandomValues?(bytes: Uint8Array): Uint8Array };
 }
 
-/** The given parts, and for the others what the platform has. Throws a TypeError if it has no random numbers. */
+/**
+ * Completes the given parts with those that the platform has. Throws a TypeError if there is no source of random
+ * numbers.
+ */
 export function completePlatform(given: Partial<Platform> & Pick<Platform, 'storage'>): Platform {
   const { fetch, WebSocket, performance } = globalThis as unknown as Globals;
   const found: Partial<Platform> = {
@@ -19,12 +22,13 @@ export function completePlatform(given: Partial<Platform> & Pick<Platform, 'stor
     randomUUID,
     random: () => Math.random(),
     timers: { after: afterMs },
-    // Just before the gateway would send a ping of its own, which this one spares: the radio wakes no oftener.
+    // Just before the gateway would send its own ping. The client's ping makes that one unnecessary, so the phone's
+    // radio does not wake more often.
     quietMs: 38_000,
     log: () => undefined,
   };
   const platform = { ...found, ...withoutUndefined(given) } as Platform;
-  // Fails when the client is created and not at the first login.
+  // Called now, so that a missing source fails when the client is created and not at the first login.
   platform.randomUUID();
   return platform;
 }
@@ -33,7 +37,10 @@ function withoutUndefined(given: object): object {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }
 
-/** Not `crypto.randomUUID`, which exists in secure contexts only, and not in React Native. */
+/**
+ * Makes a random UUID. `crypto.randomUUID` is not used, because it exists only in secure contexts and not in React
+ * Native.
+ */
 export function randomUUID(): string {
   const { crypto } = globalThis as unknown as Globals;
   if (!crypto?.getRandomValues) throw new TypeError('This platform has no crypto: pass randomUUID');

@@ -1,6 +1,9 @@
-/** Where the client keeps what must survive a restart: a keychain, a key store, IndexedDB. */
+/** Keeps the values that must survive a restart. It may be a keychain, a key store or IndexedDB. */
 export interface AuthStorage {
-  /** Resolves to null or undefined if nothing is kept under the key. Rejects if that can't be known now: a locked store. */
+  /**
+   * Resolves to null or undefined if nothing is kept under the key. Rejects if that can't be known now, for example
+   * because the store is locked.
+   */
   get(key: string): Promise<string | null | undefined>;
   set(key: string, value: string): Promise<void>;
   remove(key: string): Promise<void>;
@@ -34,7 +37,7 @@ export interface Channel {
   close(): void;
 }
 
-/** One line for the app's log. It never has a token, an address or a password. */
+/** One line for the app's log. It never contains a token, an address or a password. */
 export interface LogEntry {
   /** Wall clock, in milliseconds since 1970. */
   readonly at: number;
@@ -45,31 +48,34 @@ export interface LogEntry {
   readonly request_id?: string;
 }
 
-/** Writes a line with the time of this moment. */
+/** Writes a line with the current time. */
 export type Log = (entry: Omit<LogEntry, 'at'>) => void;
 
-/** Timers that a test can wind. */
+/** Timers that a test can replace. */
 export interface Timers {
-  /** Runs the work after so many milliseconds. Returns the function that prevents it. */
+  /** Runs the work after `ms` milliseconds. Returns the function that cancels it. */
   after(ms: number, work: () => void): () => void;
 }
 
 /** Everything that the client takes from the platform. */
 export interface Platform {
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
-  /** Undefined if the platform has none: then there is no stream. */
+  /** Undefined if the platform has none. There is then no stream. */
   readonly WebSocket: (new (url: string, protocols: string[]) => StreamSocket) | undefined;
   readonly storage: AuthStorage;
-  /** Wall clock, in milliseconds since 1970; only for the log, because a phone's clock may be wrong. */
+  /**
+   * Wall clock, in milliseconds since 1970. It is used only for the log and for timestamps, because a phone's clock may
+   * be wrong.
+   */
   readonly now: () => number;
   /** A clock in milliseconds that nobody can set. */
   readonly monotonic: () => number;
-  /** Must be unguessable: idempotency keys and the device's id are made of it. */
+  /** Must be unguessable, because idempotency keys and the device's id are made with it. */
   readonly randomUUID: () => string;
-  /** For the jitter of pauses: at least 0 and less than 1. */
+  /** Random number for the jitter of pauses, at least 0 and less than 1. */
   readonly random: () => number;
   readonly timers: Timers;
-  /** After so many milliseconds without a frame the stream is asked whether it is alive: 38,000. */
+  /** Silence, in milliseconds, after which the client asks whether the stream is alive. The default is 38,000. */
   readonly quietMs: number;
   /** True while there is a network. */
   readonly connectivity: DeviceSignal | undefined;

@@ -1,25 +1,25 @@
 import type { TokenPair } from './session-record.ts';
 
-/** An access token, and until when it lasts. */
+/** An access token and the time of its end. */
 export interface Access {
   readonly token: string;
   readonly era: string;
-  /** On the monotonic clock, counted from when the request left: a phone's clock may be a day wrong. */
+  /** On the monotonic clock, counted from the sending of the request. A phone's wall clock may be a day wrong. */
   readonly expiresAt: number;
-  /** Time before its end from which on it is renewed, in milliseconds. */
+  /** How long before its end the token is renewed, in milliseconds. */
   readonly marginMs: number;
 }
 
-/** Holds the access token in memory, and nowhere else. */
+/** Holds the access token. It is kept only in memory. */
 export interface AccessHolder {
-  /** The token of this era, also one that has expired. */
+  /** Returns the token of this era, even if it has expired. */
   of(era: string | undefined): Access | undefined;
-  /** The same if it lasts a while yet, and is not the one that was refused. */
+  /** Returns the token of this era if it still lasts a while and is not the one that was refused. */
   freshOf(era: string | undefined, refused?: string): Access | undefined;
   hold(pair: TokenPair, era: string, sentAt: number): Access;
-  /** Takes the token of another tab if it lasts longer. */
+  /** Takes another tab's token if that one lasts longer. */
   adopt(access: Access): void;
-  /** Settles when another tab's token has come. */
+  /** Settles when another tab's token arrives. */
   adopted(): Promise<void>;
 }
 

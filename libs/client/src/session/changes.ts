@@ -2,9 +2,12 @@ import type { AuthEvent, AuthState } from '../events.ts';
 import type { Keeper } from './keeper.ts';
 import type { SessionRecord } from './session-record.ts';
 
-/** Tells the app of each change of its session, once. */
+/** Reports each change of the session to the app, once. */
 export interface Changes {
-  /** A change of the record; without one, of what the user has asked for while it could not be read. */
+  /**
+   * Reports a change of the record. Without records, it reports a logout that the user asked for while the record could
+   * not be read.
+   */
   follow(before?: SessionRecord, after?: SessionRecord): void;
 }
 
@@ -16,7 +19,7 @@ export function createChanges(keeper: () => Keeper, tell: (event: AuthEvent) => 
       told = keeper().state();
       if (JSON.stringify(was) === JSON.stringify(told)) return;
       tell({ type: 'state', state: told });
-      // Not at a start: who finds nobody signed in is not told of an end.
+      // Not at a start: if nobody was signed in then, no session has ended.
       const hasEnded = was.status === 'signed_in' || (was.status === 'unknown' && keeper().endings() > 0);
       if (told.status === 'signed_out' && hasEnded) tell({ type: 'signed_out', reason: told.reason });
       const group = after?.session?.home_group_id;

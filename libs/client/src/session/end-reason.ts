@@ -2,10 +2,10 @@ import type { SignedOutReason } from '../events.ts';
 import type { Reaction } from '../generated/reactions.ts';
 import { AuthError, isCatalogueCode } from '../http/auth-error.ts';
 
-/** What the client itself does about an error; every other reaction is the app's. */
+/** The client's own reaction to an error. `none` leaves the reaction to the app. */
 export type OwnReaction = 'end_session' | 'refresh' | 'none';
 
-/** The reactions that are the app's: a type, and so no byte of the bundle. */
+/** The reactions that the app carries out. As a type, the list adds nothing to the bundle. */
 type AppsReaction =
   | 'ABORT_JOB_AND_ALERT'
   | 'ASK_CODE'
@@ -53,7 +53,10 @@ type AppsReaction =
   | 'SWITCH_TO_PHOTO_MODE'
   | 'USE_NEW_IDEMPOTENCY_KEY';
 
-/** Exhaustive: a reaction that is new in the catalogue does not compile until it is decided here whose it is. */
+/**
+ * Returns the client's own reaction. The check is exhaustive: after a new reaction in the catalogue this does not
+ * compile until it is assigned here to the client or the app.
+ */
 export function ownReactionTo(reaction: Reaction['type']): OwnReaction {
   switch (reaction) {
     case 'CLEAR_STORAGE_AND_LOGIN':
@@ -69,8 +72,8 @@ export function ownReactionTo(reaction: Reaction['type']): OwnReaction {
 }
 
 /**
- * Returns what ended the session, if the error of a refresh says that it has ended; undefined for every other error.
- * Only a code of the catalogue with its own status does: no time-out, no 429, no 5xx, no captive portal.
+ * Returns the reason why the session ended, if the error of a refresh says that it ended, and undefined for every other
+ * error. Only a code of the catalogue with status 401 says so; a time-out, a 429, a 5xx or a captive portal does not.
  */
 export function endReasonOf(error: unknown): SignedOutReason | undefined {
   if (!(error instanceof AuthError) || error.status !== 401 || !isCatalogueCode(error.code)) return undefined;
@@ -92,7 +95,7 @@ const toldReasons: ReadonlySet<string> = new Set<SignedOutReason>([
   'reused',
 ]);
 
-/** A newer service may tell a word that this version does not know. */
+/** Returns true if this version knows the reason. A newer service may send others. */
 function isToldReason(reason: string | undefined): reason is SignedOutReason {
   return reason !== undefined && toldReasons.has(reason);
 }

@@ -1,15 +1,15 @@
 import type { Platform } from '../platform/platform.ts';
 
 /**
- * Longest wait for another tab, in milliseconds: longer than a refresh and its repetition, 20 s each. After it the tab is
- * frozen, and the work is done all the same: the service converges.
+ * Limit for the wait for another tab, in milliseconds. It is longer than a refresh and its repetition, of 20 s each.
+ * After that time the other tab must be frozen, so the work is done without the lock; the service tolerates this.
  */
 const maxWaitMs = 45_000;
 
-/** Runs works of the same name one after the other, in this tab and in the others of the page. */
+/** Runs pieces of work with the same name one after the other, in this tab and in the page's other tabs. */
 export type Exclusive = <T>(name: string, work: () => Promise<T>) => Promise<T>;
 
-/** Nothing of the app's is ever awaited inside such a work, so that no listener can block it. */
+/** Creates the lock. Work that holds it never waits for code of the app, so that no listener can block it. */
 export function createExclusive({ locks, timers }: Pick<Platform, 'locks' | 'timers'>, prefix: string): Exclusive {
   const tails = new Map<string, Promise<unknown>>();
 

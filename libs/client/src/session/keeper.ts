@@ -20,41 +20,47 @@ export interface KeeperDeps {
   readonly vault: Vault;
   readonly holder: AccessHolder;
   readonly renewal: Renewal;
-  /** Is told when an access token is asked for. */
+  /** Called when an access token is asked for. */
   readonly onUse: () => void;
 }
 
-/** A login under way. */
+/** The state of the client when a login began. */
 export interface LoginTicket {
-  /** Sessions that this client had ended when the login was asked for. */
+  /** Number of sessions that this client had ended when the login was asked for. */
   readonly endings: number;
-  /** The era when it was sent. */
+  /** The era in which the login was sent. */
   readonly era: string;
 }
 
-/** The session from its login to its end. */
+/** Keeps the session from its login to its end. */
 export interface Keeper {
   state(): AuthState;
   /** Reads the storage if that has not succeeded yet. Raises `CLIENT_STATE_UNKNOWN`. */
   load(): Promise<SessionRecord>;
-  /** Returns an access token that lasts a while. Raises `CLIENT_SIGNED_OUT` and whatever a refresh raises. */
+  /** Returns an access token that lasts a while. Raises `CLIENT_SIGNED_OUT` and the errors of a refresh. */
   access(): Promise<Access>;
-  /** Returns another access token than `refused`. One refresh is in flight at most. */
+  /** Returns another access token than `refused`. At most one refresh is in flight. */
   renew(refused?: string): Promise<Access>;
-  /** The access token of this moment, if it has not expired, and its session; it may be refused all the same. */
+  /**
+   * Returns the present access token and its session, if the token has not expired. The service may still refuse it.
+   */
   heldAccess(): { readonly session_id: string; readonly token: string } | undefined;
   /** Raises `CLIENT_SUPERSEDED` if the session of the token is not the present one. */
   assertHeld(access: Access): void;
-  /** Number of sessions that this client has ended. */
+  /** Returns the number of sessions that this client has ended. */
   endings(): number;
   /**
-   * Stores the session of a login, and returns the one that is held now: another tab may have opened it for the same user
-   * on this device, later. Undefined if a later login or logout has overtaken it: its session is to be logged out.
+   * Stores the session of a login and returns the session that is held now. This may be a later session that another
+   * tab has opened for the same user on this device. Returns undefined if a later login or logout has overtaken this
+   * one; the caller must then log out its session.
    */
   adoptLogin(pair: TokenPair, ticket: LoginTicket, sentAt: number): Promise<SessionInfo | undefined>;
-  /** Ends the session here, at once; the promise is about the storage. With `isLogout` the service is to be told. */
+  /**
+   * Ends the session here at once. The promise settles when the storage has the change. With `isLogout`, the service
+   * must still log it out.
+   */
   end(reason: SignedOutReason, isLogout: boolean): Promise<void>;
-  /** Keeps a session to be logged out that never was this client's. */
+  /** Stores the logout of a session that this client never adopted. */
   orphan(session: PendingLogout): Promise<void>;
 }
 
@@ -86,7 +92,7 @@ export function createKeeper(deps: KeeperDeps): Keeper {
       try {
         return await renew();
       } catch (error) {
-        // It lasts a little longer, and may do while there is no answer.
+        // The old token still lasts a little and is good enough while there is no answer.
         const held = vault.current()?.era === era ? holder.of(era) : undefined;
         if (held && held.expiresAt > monotonic() && endReasonOf(error) === undefined) return held;
         throw error;
@@ -110,7 +116,10 @@ function createEnding({ randomUUID, vault }: KeeperDeps) {
   let isWanted = false;
   return {
     endings: () => endings,
-    /** True if the user has logged out while the storage could not be read: it is done as soon as it can. */
+    /**
+     * True if the user has logged out while the storage could not be read. The logout is done as soon as it can be
+     * read.
+     */
     isWanted: () => isWanted,
     async end(reason: SignedOutReason, isLogout: boolean): Promise<void> {
       endings += 1;
@@ -120,10 +129,11 @@ function createEnding({ randomUUID, vault }: KeeperDeps) {
         newest = await vault.read();
       }
       isWanted = false;
-      // In memory first: nobody waits for a storage to be logged out.
+      // In memory first, so that the user need not wait for the storage to be logged out.
       const ended = endedRecord(newest, randomUUID(), reason, isLogout);
       vault.accept(ended);
-      // If another tab's record, or a second logout, has come between, this logout is in the storage too before it says so.
+      // Another tab's record, or a second logout, may have come between. This logout is then added to it before the
+      // promise settles.
       await vault.update((held) => ({ next: { ...held, logouts: held.logouts.reduce(withLogout, ended.logouts) } }));
     },
   };
@@ -157,26 +167,27 @@ function createLogin({ randomUUID, vault, holder }: KeeperDeps, endings: () => n
 }
 
 /**
- * The session held, if it is of the same user on the same device: another tab may have opened it meanwhile. The service
- * keeps the later of the two, whose UUIDv7 is the greater.
+ * Returns the session held if it belongs to the same user on the same device, because another tab may have opened it.
+ * The service keeps the later of the two, which has the greater UUIDv7.
  */
 function twinOf({ user_id, device_id }: SessionInfo, { session }: SessionRecord) {
   return session?.user_id === user_id && session.device_id === device_id ? session : undefined;
 }
 
 function isOvertakenBy({ session, reason, era }: SessionRecord, ticket: LoginTicket): boolean {
-  // The service may have ended the session before, and said so first: that is no reason to refuse this one.
+  // The service may have ended the previous session, and that news may have come first. This is no reason to refuse the
+  // new session.
   return era !== ticket.era && !(session === undefined && reason !== 'logged_out');
 }
 
-/** The state as the app may see it. */
+/** Returns the state as the app may see it. */
 function stateOf(record: SessionRecord | undefined): AuthState {
   if (record === undefined) return { status: 'unknown' };
   const { session, reason = 'no_session' } = record;
   return session ? { status: 'signed_in', session: infoOf(session) } : { status: 'signed_out', reason };
 }
 
-/** The session without its token. */
+/** Returns the session without its token. */
 function infoOf({ session_id, user_id, home_group_id, account_type, device_id }: SessionInfo): SessionInfo {
   return { session_id, user_id, home_group_id, account_type, device_id };
 }

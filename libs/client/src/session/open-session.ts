@@ -14,7 +14,7 @@ export interface SessionHooks {
   readonly onUse: () => void;
 }
 
-/** The parts that keep the session, wired to one another. */
+/** The connected parts that keep the session. */
 export type SessionParts = ReturnType<typeof openSession>;
 
 export function openSession(
@@ -28,7 +28,7 @@ export function openSession(
     try {
       platform.log({ at: platform.now(), ...entry });
     } catch {
-      // The app's log breaks nothing.
+      // An error in the app's log must not break anything.
     }
   };
   const exchange = createExchange(platform, config, log);
@@ -36,7 +36,7 @@ export function openSession(
   const vault = createVault({
     ...{ platform, exclusive, prefix, log, onWritten },
     onChange(before, after) {
-      // Whatever has ended the session, its logout may refresh, and two at once are one too many.
+      // When the session has ended, for any reason, its logout may refresh it. Two refreshes must not run at once.
       if (before?.era !== after.era) renewal.abort();
       onChange(before, after);
     },

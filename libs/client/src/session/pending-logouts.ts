@@ -17,14 +17,16 @@ export interface PendingLogoutsDeps {
 }
 
 export interface PendingLogouts {
-  /** Sends what is pending, now; what fails is sent again later. `access` spares the session it belongs to a refresh. */
+  /**
+   * Sends the pending logouts now. A logout that fails is sent again later. The session of `access` needs no refresh.
+   */
   flush(access?: { readonly session_id: string; readonly token: string }): Promise<void>;
   close(): void;
 }
 
 /**
- * Tells the service of the logouts that it does not know of yet, until it says 200 or 404 or that the session is over.
- * Any genuine refresh token of a session is enough to end it, whatever became of it since.
+ * Creates the sender of the logouts that the service does not know of yet. Each is sent until the service answers 200,
+ * 404 or that the session is over. Any genuine refresh token of a session can end it, even one that is no longer valid.
  */
 export function createPendingLogouts({ platform, exchange, exclusive, vault }: PendingLogoutsDeps): PendingLogouts {
   const again = createBackoff(platform, 300_000, () => flush());
@@ -63,7 +65,8 @@ export function createPendingLogouts({ platform, exchange, exclusive, vault }: P
     if (accessToken !== undefined && (await logOutDirectly(logout, accessToken))) return;
     const pair = await renew(logout);
     if (pair === undefined) return;
-    // Before it is used, as with every new pair. If the storage refuses it, the token before is presented again.
+    // Stored before it is used, as with every new pair. If the storage refuses the new token, the previous one is
+    // presented again.
     await vault.update((held) => ({
       next: { ...held, logouts: withLogout(held.logouts, pair) },
       unwritten: held,
@@ -71,7 +74,7 @@ export function createPendingLogouts({ platform, exchange, exclusive, vault }: P
     await logOut(pair, pair.access_token);
   }
 
-  /** One that fails does not keep the others back. */
+  /** Sends every pending logout, even if one fails. */
   async function flushAll(access: Parameters<PendingLogouts['flush']>[0]): Promise<void> {
     const failures: unknown[] = [];
     for (const logout of (await vault.read()).logouts) {

@@ -17,38 +17,43 @@ export interface RenewDeps {
   readonly holder: AccessHolder;
 }
 
-/** What a caller knew when it asked. */
+/** The tokens that a caller knew when it asked for a renewal. */
 interface Before {
   /** The access token that was refused. */
   readonly refused: string | undefined;
   readonly refreshToken: string;
 }
 
-/** Renewal of the access token, one at a time. */
+/** Renews the access token, one renewal at a time. */
 export interface Renewal {
   /** Returns another access token than `refused`. */
   renew(record: SessionRecord, refused?: string): Promise<Access>;
-  /** Gives up the renewal in flight, whose session is over. */
+  /** Gives up the renewal in flight, because its session is over. */
   abort(): void;
 }
 
-/** Wait for the access token that another tab has got; its message may come after its lock is free. */
+/**
+ * How long to wait for another tab's access token, in milliseconds. Its message may come after that tab has freed the
+ * lock.
+ */
 const neighbourMs = 250;
 
-/** Pause before the second try of a refresh whose answer was lost. */
+/** Pause before the second try of a refresh whose answer was lost, in milliseconds. */
 const secondTryMs = 1_000;
 
-/** Time after which what was read of the storage may be old: a tab that was frozen meanwhile has not noticed. */
+/**
+ * If a read of the storage took longer than this, in milliseconds, its result may be old: the tab may have been frozen.
+ */
 const staleMs = 5_000;
-/** Reads of a storage that takes longer than that itself. */
+/** Limit for the number of reads, for a storage that itself takes longer than that. */
 const mostReads = 3;
 
-/** Creates what becomes of an answer: a stored pair, or the end of the session. */
+/** Creates the functions that handle an answer: one stores the pair, one ends the session. */
 function createKeep({ platform: { randomUUID }, vault, holder }: RenewDeps) {
   return {
     /**
-     * Stores the new pair, then hands out its access token. Returns undefined if another tab has renewed the session
-     * meanwhile: its token must not be replaced by this one, which is void.
+     * Stores the new pair, then returns its access token. Returns undefined if another tab has renewed the session
+     * since. That tab's token must stay, because the new pair is void.
      */
     async keepPair(pair: TokenPair, presented: string, era: string, sentAt: number): Promise<Access | undefined> {
       let access: Access | undefined;
@@ -58,8 +63,9 @@ function createKeep({ platform: { randomUUID }, vault, holder }: RenewDeps) {
         isOvertaken = ![presented, pair.refresh_token].includes(newest.session.refresh_token);
         if (isOvertaken) return;
         const session = { ...newest.session, ...sessionOf(pair) };
-        // If the storage refuses the new token, the next refresh presents the one before it again: the service takes that
-        // until the new one has been used. If the new one were used, and the app killed then, it would be taken for theft.
+        // If the storage refuses the new token, the next refresh presents the previous one again. The service accepts
+        // that until the new token has been used. If the new token were used and the app then killed, the stored
+        // previous one would be taken for theft.
         const { refresh_token } = newest.session;
         const unwritten = { ...newest, session: { ...session, refresh_token } };
         return {
@@ -73,7 +79,10 @@ function createKeep({ platform: { randomUUID }, vault, holder }: RenewDeps) {
       if (!access && !isOvertaken) throw new AuthError('CLIENT_SUPERSEDED');
       return access;
     },
-    /** Ends the session whose token was refused. False if that is not the newest any more: another tab has renewed it. */
+    /**
+     * Ends the session whose token was refused. Returns false if the token is no longer the newest, because another tab
+     * has renewed it.
+     */
     conclude: (refused: string, era: string, error: unknown): Promise<boolean> | true => {
       const reason = endReasonOf(error);
       if (reason === undefined) return true;
@@ -94,8 +103,8 @@ export function createRenewal(deps: RenewDeps): Renewal {
   const pause = (ms: number) => new Promise<void>((resolve) => timers.after(ms, resolve));
 
   /**
-   * Returns the token to present, or an access token that another tab has got. Another tab may have renewed the session,
-   * or ended it, while this one waited or was frozen: an earlier token would be taken for theft.
+   * Returns the refresh token to present, or an access token that another tab has got. Another tab may have renewed or
+   * ended the session while this one waited or was frozen. The old refresh token would then be taken for theft.
    */
   async function look(era: string, before: Before, signal: AbortSignal, reads = 1): Promise<string | Access> {
     const begun = monotonic();
@@ -126,7 +135,7 @@ export function createRenewal(deps: RenewDeps): Renewal {
       if (access) return access;
     } catch (error) {
       if (isLost(error) && !isSecond) {
-        // The service hands out the same pair for the same token.
+        // The service returns the same pair for the same token.
         await pause(secondTryMs);
         return renewOnce(era, before, signal, true);
       }

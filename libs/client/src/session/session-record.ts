@@ -2,26 +2,28 @@ import type { SessionInfo, SignedOutReason } from '../events.ts';
 import type { OperationTypes } from '../generated/operation-types.ts';
 import { isRecord, parseJson } from '../http/exchange.ts';
 
-/** A session as it is stored. The access token is not: it is in memory only. */
+/** A session as it is stored. The access token is not stored; it is only in memory. */
 export interface StoredSession extends SessionInfo {
   readonly refresh_token: string;
   readonly push_stream_url: string;
 }
 
-/** A session that the user has ended here and the service does not know of yet. Nothing but its logout uses the token. */
+/** A session that the user has ended here, without the service knowing it yet. Only its logout uses the token. */
 export interface PendingLogout {
   readonly session_id: string;
   readonly refresh_token: string;
 }
 
-/** All that is stored of sessions, in one piece: a crash finds either all of a change or nothing of it. */
+/**
+ * Everything that is stored about sessions, in one piece, so that a crash leaves either a whole change or none of it.
+ */
 export interface SessionRecord {
-  /** Counts the writes. Of the two slots, the higher one is valid. */
+  /** Number of the write. The slot with the higher number is valid. */
   readonly n: number;
-  /** A new one with each login and logout: an answer of an earlier era comes too late. */
+  /** Changes with each login and logout. An answer that belongs to an earlier era is ignored. */
   readonly era: string;
   readonly session?: StoredSession;
-  /** What ended the last session, if there is none. */
+  /** Reason why the last session ended, if there is no session. */
   readonly reason?: SignedOutReason;
   readonly logouts: readonly PendingLogout[];
 }
@@ -30,7 +32,7 @@ export type TokenPair = OperationTypes['logIn']['data'];
 
 export const noRecord: SessionRecord = { n: 0, era: '', reason: 'no_session', logouts: [] };
 
-/** Reads a slot; undefined if it is empty or damaged, so that the other one is taken. */
+/** Reads a slot. Returns undefined if it is empty or damaged, so that the other slot is used. */
 export function parseRecord(text: string | null | undefined): SessionRecord | undefined {
   const value = parseJson(text ?? '');
   if (!isRecord(value) || typeof value.n !== 'number' || !Array.isArray(value.logouts)) return undefined;
@@ -45,14 +47,14 @@ export function sessionOf(pair: TokenPair): StoredSession {
   return { refresh_token, session_id, user_id, home_group_id, account_type, device_id, push_stream_url };
 }
 
-/** Returns true if an answer has everything of a token pair that the client lives on. */
+/** Returns true if an answer has every part of a token pair that the client needs. */
 export function isTokenPair(data: unknown): data is TokenPair {
   if (!isRecord(data)) return false;
   const texts = [data.access_token, data.refresh_token, data.session_id, data.user_id, data.home_group_id];
   return texts.every((text) => typeof text === 'string' && text !== '') && Number(data.expires_in) > 0;
 }
 
-/** The record after the end of its session, which is to be logged out if the service does not know of the end. */
+/** Returns the record after the end of its session. With `isLogout`, the session is added to the pending logouts. */
 export function endedRecord(
   record: SessionRecord,
   era: string,
@@ -64,8 +66,8 @@ export function endedRecord(
 }
 
 /**
- * The logouts of `record`, with the token of another record of their session if that is newer: another tab may use it by
- * now, after which the one before counts as theft.
+ * Returns the pending logouts of the first record. If `other` has the session of one of them and is not older, its
+ * token is used: another tab may have used that token, and the previous one would then count as theft.
  */
 export function logoutsAfter({ n, logouts }: SessionRecord, other: SessionRecord): SessionRecord['logouts'] {
   const { session } = other;

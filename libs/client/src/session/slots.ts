@@ -3,24 +3,25 @@ import { parseRecord, type SessionRecord } from './session-record.ts';
 
 /** The record in the storage. */
 export interface Slots {
-  /** Returns undefined if there is none. Rejects if that can't be known now. */
+  /** Returns undefined if there is no record. Rejects if that can't be known now. */
   read(): Promise<SessionRecord | undefined>;
   write(record: SessionRecord): Promise<void>;
   /**
-   * Removes the two records before that one, which could not be written: the older first, and the newer only if the older
-   * is gone. The token of an older one that is left alone would be taken for theft.
+   * Removes the two records before `refused`, which could not be written. It removes the older one first, and the newer
+   * one only if the older is gone. If the older record were left alone, its token would be taken for theft.
    */
   clear(refused: SessionRecord): Promise<void>;
 }
 
 /**
- * Two slots are written in turn, so that the record before stays whole until the next one is: a write that is cut short
- * costs one step and not the session. A record without a session empties the other slot: no secret outlives a logout.
+ * Creates two slots that are written in turn, so that the previous record stays whole until the next one is complete. A
+ * write that is cut short costs one step and not the session. Writing a record without a session empties the other
+ * slot, so that no secret survives a logout.
  */
 export function createSlots(storage: AuthStorage, prefix: string, log: Log): Slots {
   const slotOf = (n: number) => `${prefix}.session.${n % 2}`;
 
-  /** Empties a slot in one of two ways, since a storage that refuses one may accept the other. */
+  /** Empties a slot in one of two ways, because a storage that refuses one may accept the other. */
   async function empty(slot: string): Promise<boolean> {
     const emptied = storage.remove(slot).catch(() => storage.set(slot, ''));
     return emptied.then(
@@ -41,7 +42,7 @@ export function createSlots(storage: AuthStorage, prefix: string, log: Log): Slo
   let last: Promise<SessionRecord | undefined> = Promise.resolve(undefined);
   return {
     read() {
-      // One after the other: an earlier record would seem to be another tab's later one if it came after that.
+      // Reads run one after the other. If an older read ended last, its record would look like another tab's newer one.
       last = last.then(readNow, readNow);
       return last;
     },

@@ -3,15 +3,18 @@ import { isRecord } from '../http/exchange.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Access } from './access.ts';
 
-/** The other tabs of the page. Messages are hints: what they say is in the storage too. */
+/** Talks to the page's other tabs. Messages about the record are only hints, because the storage has it too. */
 export interface Tabs {
-  /** The record has changed. */
+  /** Says that the record has changed. */
   tellChange(): void;
-  /** They need not refresh. The time left is told, since each tab has a monotonic clock of its own. */
+  /**
+   * Shares an access token, so that the other tabs need not refresh. The message has the time left, because each tab
+   * has its own monotonic clock.
+   */
   tellAccess(access: Access): void;
-  /** An event of the stream, which one tab holds for all. */
+  /** Shares an event of the stream, which one tab holds for all. */
   tellEvent(event: AuthEvent): void;
-  /** The stream must answer if it has been silent for so many milliseconds: the tab that holds it asks. */
+  /** Asks the tab that holds the stream to check it, if it has been silent for `afterMs` milliseconds. */
   tellCheck(afterMs: number): void;
   close(): void;
 }
@@ -49,7 +52,7 @@ export function openTabs(
     tellCheck: (afterMs) => channel?.postMessage({ kind: 'check', afterMs }),
     close() {
       channel?.close();
-      // A closed channel throws, in the middle of a change.
+      // A closed channel throws, which would break a change under way.
       channel = undefined;
     },
   };

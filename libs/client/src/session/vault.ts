@@ -4,33 +4,33 @@ import type { Exclusive } from './exclusive.ts';
 import { logoutsAfter, noRecord, type SessionRecord, withLogout } from './session-record.ts';
 import { createSlots } from './slots.ts';
 
-/** A change of the record. The vault counts it. */
+/** A change of the record. The vault adds the count `n`. */
 export interface RecordChange {
   readonly next: Omit<SessionRecord, 'n'>;
-  /** What holds in memory if the storage refuses `next`; without it, `next` does. */
+  /** The record that is kept in memory if the storage refuses `next`. If it is left out, `next` is kept. */
   readonly unwritten?: SessionRecord;
-  /** Is called just before the change holds, and so before the app hears of it. */
+  /** Called just before the change takes effect in memory, and so before the app hears of it. */
   readonly onKept?: () => void;
 }
 
 /** Keeps the record in memory and in the storage. */
 export interface Vault {
-  /** Undefined until the storage could be read. */
+  /** Returns undefined until the storage could be read. */
   current(): SessionRecord | undefined;
   /**
-   * Reads the storage again, which another tab may have written. Raises `CLIENT_STATE_UNKNOWN` if it was never readable;
-   * with `others` (the channel to other tabs, if there are any), also if it is not readable now: what is in memory may be
-   * older than what another tab has written.
+   * Reads the storage again, because another tab may have written it. Raises `CLIENT_STATE_UNKNOWN` if it was never
+   * readable. With `others` (the channel to other tabs, if there are any) it also raises if the storage is not readable
+   * now, because another tab may have written a newer record than the one in memory.
    */
   read(others?: Platform['openChannel']): Promise<SessionRecord>;
-  /** Takes a record into memory, if it is newer. */
+  /** Takes a record into memory if it is newer. */
   accept(record: SessionRecord): void;
   /**
-   * Changes the newest record, in memory and in the storage; nothing if `change` returns undefined. Returns whether it
-   * was changed, and not overtaken by a logout while it was written.
+   * Changes the newest record in memory and in the storage, unless `change` returns undefined. Returns true if the
+   * record was changed and no logout overtook the change while it was written.
    */
   update(change: (newest: SessionRecord) => RecordChange | undefined): Promise<boolean>;
-  /** Writes the record again if the storage refused it. Returns false if it refuses it still. */
+  /** Writes the record again if the storage refused it. Returns false if the storage refuses it again. */
   rewrite(): Promise<boolean>;
 }
 
@@ -39,34 +39,36 @@ export interface VaultDeps {
   readonly exclusive: Exclusive;
   readonly prefix: string;
   readonly log: Log;
-  /** Is told every change in memory, in the same turn. */
+  /** Called for every change in memory, in the same turn. */
   readonly onChange: (before: SessionRecord | undefined, after: SessionRecord) => void;
-  /** Is told when the storage has a change, so that other tabs can read it. */
+  /** Called when the storage has a change, so that other tabs can read it. */
   readonly onWritten: () => void;
 }
 
-/** The record in memory, which no record of an era that has ended replaces. */
+/** Keeps the record in memory. A record of an era that has ended never replaces it. */
 function createMemory(onChange: VaultDeps['onChange']) {
   let current: SessionRecord | undefined;
-  /** Eras that this tab knows; true if they have ended. A late write of another tab must not bring these back. */
+  /**
+   * Eras that this tab knows; true if the era has ended. A late write of another tab must not bring back an ended era.
+   */
   const eras = new Map<string, boolean>();
   return {
     current: () => current,
-    /** Undefined for an era that this tab does not know. */
+    /** Returns undefined for an era that this tab does not know. */
     hasEnded: (era: string) => eras.get(era),
-    /** Ends an era that was written and never held. */
+    /** Marks an era as ended that was written but never held in memory. */
     discard: (era: string) => void eras.set(era, true),
     hold(record: SessionRecord): void {
       const before = current;
       if (before && eras.get(record.era)) {
-        // The next write must be the highest all the same.
+        // The next write must still have the highest count.
         current = { ...before, n: Math.max(before.n, record.n), logouts: logoutsAfter(before, record) };
         return;
       }
       const isOther = before?.era !== record.era;
       if (before?.session && isOther) eras.set(before.era, true);
-      // A lower count, or another era, may be that of a storage which was wiped and has lost the logouts that this tab
-      // still has to send. One that another tab has sent meanwhile is sent again, and does nothing.
+      // A lower count, or another era, may come from a storage that was wiped. It has then lost the logouts that this
+      // tab still has to send. A logout that another tab has already sent is sent again, without effect.
       const mayBeWiped = before && (isOther || record.n <= before.n);
       current = mayBeWiped ? { ...record, logouts: record.logouts.reduce(withLogout, before.logouts) } : record;
       eras.set(record.era, false);
@@ -75,15 +77,15 @@ function createMemory(onChange: VaultDeps['onChange']) {
   };
 }
 
-/** Creates the vault: what is in memory holds, and the storage follows. */
+/** Creates the vault. The record in memory is the valid one, and the storage follows it. */
 export function createVault({ platform, exclusive, prefix, log, onChange, onWritten }: VaultDeps): Vault {
   let isUnwritten = false;
   const slots = createSlots(platform.storage, prefix, log);
   const { current, hasEnded, discard, hold } = createMemory(onChange);
 
   function accept(record: SessionRecord): void {
-    // An era that this tab has not known is another tab's later one, whatever its count: the storage may have been wiped,
-    // or have refused what this tab has counted.
+    // An era that this tab does not know is another tab's later one, even if its count is lower: the storage may have
+    // been wiped, or may have refused this tab's writes.
     const held = current();
     if (!held || record.n > held.n || hasEnded(record.era) !== false) hold(record);
   }
@@ -96,17 +98,18 @@ export function createVault({ platform, exclusive, prefix, log, onChange, onWrit
       log({ event: 'storage_unreadable' });
       if (others || !current()) throw new AuthError('CLIENT_STATE_UNKNOWN');
     }
-    // An empty storage that was not empty before has been wiped by somebody else, who did not ask to log out.
+    // If the storage is empty and was not before, something else has wiped it. Nobody asked to log out, so the record
+    // in memory stays.
     accept(stored ?? current() ?? noRecord);
     return current() ?? noRecord;
   }
 
-  /** Writes the change, and returns what is to hold in memory. */
+  /** Writes the change, and returns the record to keep in memory. */
   async function write(next: SessionRecord, unwritten = next): Promise<SessionRecord> {
     try {
       await slots.write(next);
       isUnwritten = false;
-      // Also if a logout has overtaken it: the app may be killed before that one is written.
+      // Called even if a logout has overtaken the change, because the app may be killed before the logout is written.
       onWritten();
       return next;
     } catch {
@@ -123,7 +126,7 @@ export function createVault({ platform, exclusive, prefix, log, onChange, onWrit
       const changed = change(newest);
       if (!changed) return false;
       const kept = await write({ ...changed.next, n: newest.n + 1 }, changed.unwritten);
-      // A logout is in memory at once, and writes over this one next.
+      // A logout takes effect in memory at once and will write over this change next.
       const held = current()?.era;
       if (held !== newest.era && held !== kept.era) {
         discard(kept.era);

@@ -3,41 +3,44 @@ import type { Platform, StreamSocket } from '../platform/platform.ts';
 import type { Access } from '../session/access.ts';
 import { createLiveness } from './liveness.ts';
 
-/** One connection of the stream, from its handshake on. */
+/** A connection of the stream, from its handshake on. */
 export interface Connection {
   readonly era: string;
-  /** The newest access token that the gateway was given. */
+  /** Returns the newest access token that the gateway was given. */
   token(): string;
   isOpen(): boolean;
-  /** Gives the gateway a new access token, with which the stream lasts longer. */
+  /** Gives the gateway a new access token, so that the stream lasts longer. */
   extend(access: Access): void;
-  /** Demands an answer; without one the connection ends with 1006. With `afterMs`, only if it was silent for so long. */
+  /**
+   * Demands an answer. If none comes, the connection ends with 1006. With `afterMs`, it asks only after a silence that
+   * long.
+   */
   check(afterMs?: number): void;
-  /** Closes it; nothing of it is heard any more. */
+  /** Closes the connection. The listener is not called any more. */
   close(): void;
 }
 
 /** How a connection ended. */
 export interface ConnectionEnd {
   readonly code: number;
-  /** The handshake had succeeded. */
+  /** True if the handshake had succeeded. */
   readonly wasOpen: boolean;
-  /** Milliseconds until the gateway wants the app back, counted from now. */
+  /** Pause before the app should reconnect, as the gateway asked, in milliseconds from now. */
   readonly pauseMs: number | undefined;
 }
 
 export interface ConnectionListener {
   onOpen(): void;
   onFrame(frame: Readonly<Record<string, unknown>>): void;
-  /** Comes once at most, and not after `close`. */
+  /** Called at most once, and not after `close`. */
   onEnd(end: ConnectionEnd): void;
-  /** The access token should be renewed now. */
+  /** Called when the access token should be renewed. */
   onExpiring(): void;
 }
 
 /** Time for a handshake and its `hello`, in milliseconds. */
 const handshakeMs = 15_000;
-/** Time for the close that follows an error. */
+/** Time for the close that follows an error, in milliseconds. */
 const errorMs = 1_000;
 
 export function connect(
@@ -61,11 +64,11 @@ export function connect(
     cancels.push(timers.after(Math.max(expiresAt - marginMs - monotonic(), 0) + 50, () => listener.onExpiring()));
   }
 
-  /** What the socket says from now on is about the past. */
+  /** Stops the timers and ignores the socket's further events. */
   function forget(): void {
     for (const cancel of cancels) cancel();
     socket.onmessage = socket.onclose = null;
-    // Not null: some platforms throw errors that nobody listens to.
+    // Not null, because some platforms throw errors that have no listener.
     socket.onerror = () => undefined;
   }
 
@@ -77,7 +80,7 @@ export function connect(
   }
 
   socket.onclose = ({ code }) => end(code);
-  // A close should follow, but Node tells of a failed handshake only so.
+  // A close should follow, but Node reports a failed handshake only by this event.
   socket.onerror = () => cancels.push(timers.after(errorMs, () => end(1006, true)));
   socket.onmessage = ({ data }) => {
     liveness.onHeard();

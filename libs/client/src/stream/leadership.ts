@@ -1,16 +1,16 @@
 import type { Platform } from '../platform/platform.ts';
 
-/** Decides which tab of a page holds the stream: two would take it from each other. */
+/** Decides which tab of a page holds the stream. Two tabs would take it from each other. */
 export interface Leadership {
-  /** Resolves to true when this tab leads, and to false if it has resigned before. */
+  /** Resolves to true when this tab leads, and to false if it resigned before that. */
   lead(): Promise<boolean>;
-  /** False once it has resigned, until it leads again. */
+  /** Returns true if this tab leads and has not resigned since. */
   leads(): boolean;
   /** Lets another tab lead. */
   resign(): void;
 }
 
-/** The lock is held as long as the tab leads or lives; without locks every client leads. */
+/** Creates the leadership. The tab holds a lock until it resigns or ends. Without locks, every client leads. */
 export function createLeadership({ locks }: Pick<Platform, 'locks'>, prefix: string): Leadership {
   let turn: { readonly begun: Promise<boolean>; readonly end: () => void } | undefined;
   let isHeld = !locks;

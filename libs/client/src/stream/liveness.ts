@@ -1,12 +1,12 @@
 import type { Platform } from '../platform/platform.ts';
 
-/** Whether the other side still hears: a path that is cut in silence shows itself by nothing but a missing answer. */
+/** Checks whether the other side still hears. If the network path is cut silently, only a missing answer shows it. */
 export interface Liveness {
-  /** Sends a frame that the gateway answers. Without a frame within 10 s, the connection is given up. */
+  /** Sends a frame that the gateway answers. If no frame comes within 10 s, the connection is given up. */
   ask(frame: object): void;
-  /** Asks by a `ping`, unless an answer is awaited already. With `afterMs`, only after a silence of so long. */
+  /** Sends a `ping`, unless an answer is already awaited. With `afterMs`, it does so only after a silence that long. */
   check(afterMs?: number): void;
-  /** A frame has come. */
+  /** Must be called for each frame that arrives. */
   onHeard(): void;
   stop(): void;
 }
@@ -14,7 +14,7 @@ export interface Liveness {
 /** Time for an answer, in milliseconds. */
 const answerMs = 10_000;
 
-/** Asks when a wake, a new token or `quietMs` without a frame call for it. */
+/** Creates the check. It also asks by itself after `quietMs` without a frame. */
 export function createLiveness(
   { timers, monotonic, quietMs }: Pick<Platform, 'timers' | 'monotonic' | 'quietMs'>,
   send: (data: string) => void,

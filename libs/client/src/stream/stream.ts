@@ -17,34 +17,42 @@ export interface StreamDeps {
   readonly vault: Vault;
   readonly call: Call;
   readonly leadership: Leadership;
-  /** False while there is no network or the app is in the background: then nothing is opened. */
+  /** False while there is no network or the app is in the background. Nothing is opened then. */
   readonly isAwake: () => boolean;
   readonly tell: (event: AuthEvent) => void;
-  /** Asks the tab that holds the stream, if it is another one, to have it answer. */
+  /** Asks another tab to check the stream, if that tab holds it. */
   readonly checkElsewhere: (afterMs: number) => void;
   readonly log: Log;
 }
 
 /** The push stream of the session (docs/push.md). It opens and closes by itself. */
 export interface Stream {
-  /** Opens the stream if there is a session and it should be open, at once. One that is open, in any tab, must answer. */
+  /**
+   * Opens the stream at once if there is a session and it should be open. A stream that is already open, in any tab, is
+   * checked.
+   */
   wake(): void;
-  /** An open stream must answer if it has been silent for longer than it is left so: the timers stood still. */
+  /** Checks an open stream that has been silent for longer than `quietMs`, because the timers may have stood still. */
   check(): void;
-  /** Has the stream of this tab answer, if it has been silent for so long. */
+  /** Checks the stream of this tab if it has been silent for `afterMs`. */
   checkOwn(afterMs: number): void;
-  /** Closes it before a login or logout begins, and keeps it closed until as many calls of `resume`. */
+  /**
+   * Closes the stream before a login or logout begins. It stays closed until `resume` was called as often as `pause`.
+   */
   pause(): void;
   resume(): void;
-  /** Lets the open stream last as long as the new access token. */
+  /** Extends the open stream with the new access token. */
   extend(access: Access): void;
   isOpen(): boolean;
 }
 
-/** Time after which a stream has lasted: one that ends earlier, again and again, must not come back without a pause. */
+/**
+ * Time after which a stream counts as steady, in milliseconds. Streams that keep ending earlier must not come back
+ * without a pause.
+ */
 const steadyMs = 10_000;
 
-/** Opens the stream, one attempt at a time, until there is a connection or nobody wants one. */
+/** Creates the opening of the stream. It makes one attempt at a time until there is a connection or none is wanted. */
 function createOpening(deps: StreamDeps, canOpen: () => boolean, listener: ConnectionListener) {
   const { platform, leadership, keeper, vault } = deps;
   const again = createBackoff(platform, 30_000, () => open());
@@ -52,7 +60,10 @@ function createOpening(deps: StreamDeps, canOpen: () => boolean, listener: Conne
   let isOpening = false;
   let isAskedAgain = false;
 
-  /** Runs a step towards an open stream. If it fails, the next one follows after a pause, as long as one is wanted. */
+  /**
+   * Runs a step towards an open stream. If the step fails, the next attempt follows after a pause, as long as a stream
+   * is wanted.
+   */
   async function attempt(step: () => Promise<unknown>): Promise<void> {
     try {
       await step();
@@ -63,7 +74,7 @@ function createOpening(deps: StreamDeps, canOpen: () => boolean, listener: Conne
 
   async function open(): Promise<void> {
     if (platform.WebSocket === undefined || state.connection !== undefined) return;
-    // A tab that is hidden or signed out must not keep the stream from the others.
+    // A tab that is hidden or signed out must not keep the other tabs from holding the stream.
     if (!canOpen()) return leadership.resign();
     if (isOpening) {
       isAskedAgain = true;
@@ -80,7 +91,7 @@ function createOpening(deps: StreamDeps, canOpen: () => boolean, listener: Conne
     if (!(await leadership.lead())) return;
     const access = await keeper.access();
     const record = vault.current();
-    // Much may have happened since it was asked for.
+    // Much may have changed while the token was awaited.
     if (!platform.WebSocket || !record?.session || record.era !== access.era) return;
     if (!canOpen() || !leadership.leads()) return;
     const socket = new platform.WebSocket(record.session.push_stream_url, ['bearer', access.token]);
@@ -90,7 +101,10 @@ function createOpening(deps: StreamDeps, canOpen: () => boolean, listener: Conne
   return { state, again, attempt, open };
 }
 
-/** Renews a token that the gateway has refused; once for each connection, which else ends with 4002. */
+/**
+ * Creates the renewal of a token that the gateway has refused. It renews once for each connection. Without a new token
+ * the connection ends with 4002.
+ */
 function createRenewRefused({ keeper, log }: StreamDeps) {
   let renewedFor: Connection | undefined;
   return (connection: Connection | undefined, code: string): void => {
@@ -101,10 +115,13 @@ function createRenewRefused({ keeper, log }: StreamDeps) {
   };
 }
 
-/** Whether the stream should be open now. */
+/** Creates the rules that say whether the stream should be open now. */
 function createWish({ vault, isAwake }: StreamDeps) {
   let pauses = 0;
-  /** Era whose stream another connection has taken over: opening again would take it back for ever. */
+  /**
+   * Era whose stream another connection has taken over. If both kept opening it, they would take it from each other for
+   * ever.
+   */
   let takenOver: string | undefined;
   return {
     canOpen(): boolean {
@@ -127,7 +144,7 @@ function createCheck({ checkElsewhere }: StreamDeps, connection: () => Connectio
   const checkOwn = (afterMs: number) => connection()?.check(afterMs);
   return {
     checkOwn,
-    /** A hidden tab that holds the stream may have slept longest of all. */
+    /** Checks the stream in whichever tab holds it. That tab may be hidden and may have slept longest. */
     check(afterMs: number): void {
       if (connection()) checkOwn(afterMs);
       else checkElsewhere(afterMs);
@@ -150,12 +167,12 @@ export function createStream(deps: StreamDeps): Stream {
     if (hasLasted) again.reset();
     const step = (steps as Readonly<Record<number, string>>)[code];
     if (step === 'stop') wish.leaveTo(connection?.era);
-    // The service says what the end means: a close code alone ends no session.
+    // A refresh asks the service what the end means, because a close code alone does not end the session.
     else if (step === 'renew')
       void attempt(() => keeper.renew(connection?.token()).then(() => (hasLasted ? open() : again.schedule())));
     else if (pauseMs !== undefined) again.scheduleAt(pauseMs);
     else if (wasOpen) again.schedule();
-    // Asked by HTTP why the handshake failed: a WebSocket does not tell its status.
+    // Asked by HTTP why the handshake failed, because a WebSocket does not show the status.
     else void attempt(() => call(findAccount).then(() => again.schedule()));
   }
 
@@ -170,11 +187,11 @@ export function createStream(deps: StreamDeps): Stream {
       if (event) tell(event);
       else if (frame.type === 'error') renewRefused(state.connection, String(frame.error_code));
     },
-    // Without an answer the stream ends with 4002, and the next one asks again.
+    // If there is no answer, the stream ends with 4002, and the next one asks again.
     onExpiring: () => void (isAwake() && keeper.access().then(extend, () => undefined)),
   });
 
-  /** Also with a token that another tab has got. */
+  /** Extends the stream. The token may be one that another tab has got. */
   function extend(access: Access): void {
     if (state.connection?.era === access.era) state.connection.extend(access);
   }
@@ -208,9 +225,10 @@ export function createStream(deps: StreamDeps): Stream {
 }
 
 /**
- * What the client does after a reaction. `renew`: a refresh asks the service what the end means, because a close code
- * alone ends no session. `stop`: another connection has the stream now, and would lose it again. `reconnect`: after a
- * pause, the gateway's own if it has named one. A reaction that is new in the contract is not assignable to any.
+ * The client's step after a reaction. `renew` asks the service by a refresh what the end means, because a close code
+ * alone does not end the session. `stop` means that another connection has the stream now and would lose it again.
+ * `reconnect` follows after a pause, which the gateway may have set. A new reaction in the contract is not assignable
+ * to any step.
  */
 type StepAfter<R> = R extends 'log_in' | 'refresh_and_reconnect'
   ? 'renew'
@@ -220,14 +238,14 @@ type StepAfter<R> = R extends 'log_in' | 'refresh_and_reconnect'
       ? 'reconnect'
       : never;
 
-/** The codes after which the client does not reconnect: exhaustive, as the reactions to errors are. */
+/** Steps after the codes for which the client does not simply reconnect. The type makes the table exhaustive. */
 const steps: {
   readonly [C in keyof CloseReactions as 'reconnect' extends StepAfter<CloseReactions[C]> ? never : C]: StepAfter<
     CloseReactions[C]
   >;
 } = { 1000: 'renew', 4001: 'renew', 4002: 'renew', 4003: 'stop', 4004: 'renew', 4005: 'stop' };
 
-/** The event of a `message` frame; undefined for a frame that this version does not know. */
+/** Returns the event of a `message` frame, or undefined for a frame that this version does not know. */
 function eventOf(frame: Readonly<Record<string, unknown>>): AuthEvent | undefined {
   const { type, id, topic, payload } = frame;
   if (type !== 'message' || typeof id !== 'string' || typeof topic !== 'string') return undefined;

@@ -30,7 +30,7 @@ export interface FakeCall {
   readonly params: Readonly<Record<string, string>>;
   readonly body: never;
   readonly idempotencyKey: string | undefined;
-  /** The caller; only where the operation wants an access token. */
+  /** The caller's session. It is there only if the operation takes an access token. */
   readonly session: FakeSession;
 }
 
@@ -40,10 +40,10 @@ export interface FakeOperationsDeps {
   readonly pushUrl: string;
 }
 
-/** Returns the `data` of the success. */
+/** Carries out an operation and returns the `data` of its success. */
 export type FakeOperation = (call: FakeCall) => object;
 
-/** The operations that have an effect in the fake service. */
+/** Creates the operations that have an effect in the fake service. */
 export function createFakeOperations(deps: FakeOperationsDeps): Partial<Record<OperationName, FakeOperation>> {
   return { ...entranceOf(deps), ...sessionsOf(deps), ...accountOf(deps) };
 }

@@ -18,15 +18,18 @@ export interface FakeSession {
   readonly device_name: string | null;
   readonly platform: 'ios' | 'android' | 'web' | 'other' | null;
   readonly created_at: string;
-  /** Generations of its refresh tokens, as the service keeps them: see docs/specification/refresh.md, "Generations". */
+  /**
+   * Generations of the session's refresh tokens, as the service keeps them: see docs/specification/refresh.md,
+   * "Generations".
+   */
   generation: number;
   parent: number;
   floor: number;
   /** Idempotency key and body of the login. */
   readonly openedBy?: { readonly key: string; readonly body: string };
-  /** What ended it. */
+  /** Reason why the session ended. */
   ended?: SignedOutReason;
-  /** Access tokens that are good. */
+  /** Valid access tokens. */
   readonly accessTokens: Set<string>;
 }
 
@@ -47,14 +50,14 @@ export function userByEmail({ users }: FakeRecords, email: string): FakeUser | u
   return [...users.values()].find((user) => user.email.toLowerCase() === email.toLowerCase());
 }
 
-/** Returns the live session that the token is of. */
+/** Returns the live session to which the token belongs. */
 export function sessionOfAccess({ sessions }: FakeRecords, token: string): FakeSession | undefined {
   return [...sessions.values()].find((session) => !session.ended && session.accessTokens.has(token));
 }
 
 export const refreshTokenOf = ({ session_id, generation }: FakeSession) => `${session_id}.${generation}`;
 
-/** Reads a refresh token; undefined if it is none of this service. */
+/** Reads a refresh token. Returns undefined if it is not one of this service's. */
 export function parseRefreshToken({ sessions }: FakeRecords, token: string) {
   const [id = '', generation] = token.split('.');
   const session = sessions.get(id);
@@ -68,7 +71,7 @@ export function newAccessToken({ newId }: FakeRecords, session: FakeSession): st
   return token;
 }
 
-/** Moves the generations as the service does. False if the token is void: its session ends. */
+/** Moves the generations as the service does. Returns false if the token is void, so that its session ends. */
 export function rotate(session: FakeSession, presented: number): boolean {
   if (presented === session.parent) session.generation += 1;
   else if (presented > session.floor) {

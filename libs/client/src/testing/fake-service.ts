@@ -12,9 +12,9 @@ export interface FakeService extends Pick<Platform, 'fetch'> {
   readonly WebSocket: FakeStreams['WebSocket'];
   /** While false, no request gets through. */
   isOnline: boolean;
-  /** The service does what the next request asks for, and its answer is lost. */
+  /** Lets the service carry out the next request, and loses the answer. */
   loseNextAnswer(): void;
-  /** Ends a session as another device or an operator does; its stream closes. */
+  /** Ends a session, as another device or an operator would. Its stream closes. */
   endSession(session_id: string, reason: NonNullable<FakeSession['ended']>): void;
   /** Lets every access token expire. */
   expireAccessTokens(): void;
@@ -22,13 +22,13 @@ export interface FakeService extends Pick<Platform, 'fetch'> {
   push(home_group_id: string, topic: string, payload: unknown): void;
 }
 
-/** Close codes of ends that are not 4001. */
+/** Close codes for the reasons that do not close with 4001. */
 const closes: Readonly<Partial<Record<SignedOutReason, number>>> = { replaced: 4005, logged_out: 1000 };
 
 /**
  * Creates a service in memory that keeps the contract in registration, login, refresh with its rotation, logout,
  * sessions, the caller's account and the stream. Any other operation succeeds with the contract's example and changes
- * nothing. It checks neither the form of bodies nor limits.
+ * nothing. It checks neither the shape of bodies nor limits.
  */
 export function createFakeService(): FakeService {
   const records: FakeRecords = {
@@ -114,13 +114,13 @@ function json(status: number, body: object, sent: Headers): Response {
   return new Response(JSON.stringify(body), { status, headers });
 }
 
-/** A test's ids need not be unguessable, and not every platform has `crypto`. */
+/** Makes an id. A test's ids need not be unguessable, and not every platform has `crypto`. */
 function fakeUuid(): string {
   const hex = Array.from({ length: 32 }, () => Math.floor(Math.random() * 16).toString(16)).join('');
   return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-a$4-$5');
 }
 
-/** A storage in memory. Give it to the next client as well, and the app has been started again. */
+/** Creates a storage in memory. To simulate a restart of the app, give the same storage to the next client. */
 export function memoryStorage(): AuthStorage {
   const content = new Map<string, string>();
   return {
