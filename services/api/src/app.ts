@@ -12,14 +12,20 @@ import { type MountDeps, mountRoutes, nameRoute } from './http/mount-routes.ts';
 
 export interface AppDeps extends MountDeps {
   readonly requestIdMode: 'require' | 'generate';
-  /** Number of our own proxies in front: this many addresses of `X-Forwarded-For` are trusted, from the right. */
+  /**
+   * Number of our own proxies in front of the api. As many addresses of `X-Forwarded-For` are trusted, counted from the
+   * right.
+   */
   readonly trustedProxyHops: number;
   readonly logger: Logger;
   readonly audit: Audit;
   readonly requestDuration: Histogram<RequestLabels>;
 }
 
-/** OWASP REST Security Cheat Sheet: answers are data, never a page; the rest of helmet's set is for pages. */
+/**
+ * The headers of the OWASP REST Security Cheat Sheet. Helmet's other headers are for pages, and the api answers with
+ * data.
+ */
 const securityHeaders = helmet({
   contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
   crossOriginOpenerPolicy: false,
@@ -30,7 +36,7 @@ const securityHeaders = helmet({
   xXssProtection: false,
 });
 
-/** The HTTP API as an Express application; it opens nothing. */
+/** Creates the HTTP API as an Express application. It opens no connection and no port. */
 export function createApp(deps: AppDeps): Express {
   const { requestIdMode, trustedProxyHops, logger, audit, requestDuration, ...mount } = deps;
   const app = express();
@@ -44,7 +50,8 @@ export function createApp(deps: AppDeps): Express {
   mountRoutes(app, mount);
   mountDocs(app);
   app.use(refuseUnknownRoute);
-  // Registered twice: if answers are validated, the second one answers for an error that the first may not send.
+  // Registered twice. If answers are validated, the second handler answers when the contract forbids the first one's
+  // answer.
   app.use(handleError(logger, audit), handleError(logger, audit));
   return app;
 }

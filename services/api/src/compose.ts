@@ -48,17 +48,17 @@ export interface ApiParts extends ServiceParts {
 
 /** Overrides for tests. */
 export interface ApiTestOverrides extends TestOverrides {
-  /** Milliseconds that a login or refresh waits for its limits if Redis hangs. */
+  /** Milliseconds for which a request waits for its limits if Redis hangs. */
   readonly limitTimeoutMs?: number;
 }
 
-/** Milliseconds that the last request accepted before a stop has to end: transactions are tried again for as long. */
+/** Milliseconds for which the last request before a stop may run. Transactions are tried again for as long. */
 const lastRequestMs = 5_000;
 
-/** Denials in an answer of the feed: some 260 KiB. */
+/** Limit for the denials in one answer of the feed (some 260 KiB). */
 const denialPageSize = 5_000;
 
-/** A client that connects when it is first used. */
+/** Creates a client that connects when it is first used. */
 export function openMongo(config: Pick<ApiConfig, 'MONGODB_URI'>): MongoClient {
   return new MongoClient(config.MONGODB_URI, mongoOptions('auth-api', config.MONGODB_URI));
 }
@@ -98,7 +98,7 @@ export async function compose(
   const { config, logger, metrics } = context;
   const { now = Date.now } = overrides;
   const apiMetrics = createApiMetrics(metrics);
-  // Key files are read first, so that a problem with them shows before any connection is open.
+  // Key files are read first, so that a problem with them is reported before any connection is open.
   const security = await composeSecurity(config, apiMetrics, logger, overrides);
   const connections = openConnections(config, logger, overrides);
   const { mongo, limitRedis, queues } = connections;
@@ -175,11 +175,11 @@ function transactionHooks(metrics: ApiMetrics): TransactionHooks {
 
 interface Served {
   readonly argon2Name: string;
-  /** Steps between the end of the server and the end of the connections. */
+  /** Steps after the server has stopped and before the connections close. */
   readonly stop: readonly ShutdownStep[];
 }
 
-/** The server as the service's runner starts and stops it. */
+/** Returns the server in the form in which the service's runner starts and stops it. */
 function serve(
   { config, logger }: ServiceContext<typeof apiConfig>,
   server: HttpServer,

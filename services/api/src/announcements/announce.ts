@@ -11,13 +11,13 @@ interface Revoked {
   readonly alsoClose?: string | undefined;
 }
 
-/** Sessions whose claims have changed, with the version that is good from now on. */
+/** Sessions whose claims have changed, with the version that is valid from now on. */
 export interface Changed {
   readonly changed: readonly { readonly sessionId: string; readonly ver: number }[];
   readonly reason: Extract<CloseReason, 'GROUP_CHANGED'>;
 }
 
-/** A committed change of sessions, for the api's own check and for the gateways. */
+/** A committed change of sessions, announced to the api's own check of tokens and to the gateways. */
 export type Announcement = (Revoked | Changed) & {
   readonly requestId: string;
   readonly at: Date;
@@ -35,7 +35,7 @@ const maximumWaitMs = 250;
 
 /**
  * Creates the function that denies the sessions of a committed change and closes their streams. It waits for Redis for
- * 250 ms at most and never fails. The worker repeats from MongoDB every announcement that is lost here.
+ * 250 ms at most and never fails. If an announcement is lost here, the worker repeats it from MongoDB.
  */
 export function createAnnounce({
   denyList,
@@ -69,26 +69,26 @@ export interface AnnounceAgainDeps {
   readonly isDenied: IsDenied;
 }
 
-/** Returns true if Redis has the session's end, false also if Redis cannot be asked. */
+/** Returns true if Redis knows that the session has ended; false if it does not, or cannot be asked. */
 export type IsDenied = (sessionId: string) => Promise<boolean>;
 
 export function createIsDenied(denyList: Pick<DenyList, 'peek'>): IsDenied {
   return async (sessionId) => {
-    // Without an answer the end is announced once more. That is correct too, and only costs more.
+    // If Redis does not answer, the end is announced once more. That is correct too, and only costs more.
     const [denial] = await denyList.peek([sessionId]).catch(() => []);
     return denial?.kind === 'revoked';
   };
 }
 
 /**
- * Creates the function that announces the end of a session once more, as MongoDB has it. The request that ended the
- * session may have been killed, or answered 503, before it announced anything. A use case calls this before it answers
- * that the session is over. Returns false, and announces nothing, if the session is not revoked: the write that was
- * read has been rolled back.
+ * Creates the function that announces once more the end of a session that MongoDB has stored. The request that ended
+ * the session may have been killed, or answered 503, before it announced anything. A use case calls this before it
+ * answers that the session is over. If the session is not revoked, because the write that the use case has read was
+ * rolled back, the function returns false and announces nothing.
  *
- * It waits until a majority has the end, and throws the driver's error (503) if that takes too long. An end that Redis
- * has was announced after a majority had it. So one question to Redis is enough, and a repeated request costs neither a
- * majority read nor another close command.
+ * It waits until a majority of MongoDB's members has the end, and throws the driver's error (503) if that takes too
+ * long. If Redis has the end, a majority had it before. So one question to Redis is enough, and a repeated request
+ * costs neither a majority read nor another close command.
  */
 export function createAnnounceAgain({ sessions, announce, isDenied }: AnnounceAgainDeps) {
   return async (sessionId: string, alsoClose?: string): Promise<boolean> => {

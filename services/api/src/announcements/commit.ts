@@ -20,7 +20,7 @@ export interface CommitDeps {
   readonly tellSessions: TellSessions;
 }
 
-/** An event that may be for nobody. The work is the same then, and no time that a client can measure tells it. */
+/** An event that may be for nobody. The work is the same then, so that a client cannot measure the difference. */
 export interface QuietEvent {
   readonly event: AuthEvent;
   readonly isFor: 'user' | 'nobody';
@@ -33,13 +33,19 @@ export interface EndedSessions {
   readonly sessionIds: readonly string[];
 }
 
-/** What a change has done, for those who must know of it. Its work names each part; {@link none} is an answer. */
+/**
+ * Everything that must be announced of a change. The change's work fills in each part, with {@link none} if it is
+ * empty.
+ */
 export interface Outcome {
   /** Written to the outbox in the transaction, and published after the commit. */
   readonly events: readonly (AuthEvent | QuietEvent)[];
-  /** Records for the audit log. Those of ended sessions are added. */
+  /** Records for the audit log. Records of the ended sessions are added to them. */
   readonly audit: readonly AuditEvent[];
-  /** Sessions that it has ended, or whose claims it has changed: their tokens are denied, and their streams close. */
+  /**
+   * Sessions that the change has ended, or whose claims it has changed. Their tokens are denied, and their streams
+   * close.
+   */
   readonly sessions: readonly (EndedSessions | Pick<Changed, 'changed'>)[];
   /** Messages to the apps of other sessions. */
   readonly messages?: readonly { readonly to: readonly string[]; readonly content: PushContent }[];
@@ -50,26 +56,27 @@ export const none: readonly never[] = [];
 /** A change of credentials, sessions or membership, as one transaction. */
 export interface Change<O extends Outcome> extends Pick<TransactionRequest, 'lockKey' | 'hold' | 'isUrgent'> {
   readonly at: Date;
-  /** Makes the writes. It runs again after a conflict, so its ids must be created before. */
+  /** Makes the writes. It runs again after a conflict, so ids must be created before it. */
   readonly work: (session: ClientSession) => Promise<O>;
   /**
-   * Asks the store if the change has taken effect, after a commit without an answer. `by event`: it has if the first
-   * event is there; without one it counts as rolled back, and is tried again.
+   * Finds out if the change has taken effect when the commit got no answer. `by event`: it has if its first event is
+   * stored. A change without events counts as rolled back and is tried again.
    */
   readonly isCommitted: 'by event' | (() => Promise<boolean>);
-  /** `abort`: a client that has left may have gone on with another request, which the change would harm. */
+  /** `abort` if the change could harm another request that the client has sent since it left. */
   readonly ifClientLeft: 'abort' | 'commit';
 }
 
-/** Carries out a change, and tells everybody of it. Returns what its work has returned. */
+/** Carries out a change and announces it. Returns the result of the change's work. */
 export type Commit = <O extends Outcome>(change: Change<O>, origin: RequestOrigin) => Promise<O>;
 
 /**
- * Creates the one step in which a change is committed: its events are appended in the transaction; after the commit they
- * are published, the audit log gets its records, and the sessions are denied. Only the last is awaited, for as long as
- * `createAnnounce` says, and nothing after the commit fails.
+ * Creates the one step in which a change is committed. Its events are appended in the transaction. After the commit
+ * they are published, the audit log gets its records, and the sessions are denied. Only the denial is awaited, within
+ * the limit of `createAnnounce`, and no step after the commit fails.
  *
- * Raises what the work and the transaction raise, and `RequestAbandoned` if a client that has left aborts the change.
+ * Raises the errors of the work and of the transaction, and `RequestAbandoned` if the change is aborted because its
+ * client has left.
  */
 export function createCommit({ transaction, outbox, ...tellers }: CommitDeps): Commit {
   const tell = createTell(tellers);
@@ -94,15 +101,15 @@ export function createCommit({ transaction, outbox, ...tellers }: CommitDeps): C
   };
 }
 
-/** Milliseconds, nothing to somebody who waits for a mail. */
+/** Longest delay of a publication, in milliseconds; too short to matter to somebody who waits for a mail. */
 const longestDelayMs = 500;
 
 /** Creates the steps after the commit. */
 function createTell({ publishEvent, audit, announce, tellSessions }: Omit<CommitDeps, 'transaction' | 'outbox'>) {
   function publish(each: AuthEvent | QuietEvent): void {
     if (!('isFor' in each)) publishEvent(each);
-    // Some time after the answer: neither its time nor that of the next one must tell whether there is something to
-    // publish. What a stop loses is left to the relay.
+    // A random time later, so that neither the time of this answer nor that of the next one shows whether an event is
+    // published. If the process stops before, the relay publishes it.
     else if (each.isFor === 'user') setTimeout(publishEvent, randomInt(longestDelayMs), each.event).unref();
   }
 

@@ -3,7 +3,7 @@ import { addEvent, type EventQueue } from '@auth-account/messaging';
 import type { Logger } from '@auth-account/telemetry';
 
 export interface EventPublisherDeps {
-  /** Over a connection that fails at once while Redis is away. Events that wait for Redis would pile up. */
+  /** Their connection must fail at once while Redis is away, because events that wait for Redis would pile up. */
   readonly queues: Readonly<Record<EventChannel, EventQueue>>;
   readonly logger: Logger;
   /** Called for each event that is left to the relay. */
@@ -19,8 +19,8 @@ export interface EventPublisher {
 }
 
 /**
- * Creates the publisher. It is a shortcut, on which nothing depends: the relay enqueues each event that is still in the
- * outbox a few seconds after its commit.
+ * Creates the publisher. Nothing depends on it: if an event is still in the outbox a few seconds after its commit, the
+ * relay enqueues it.
  */
 export function createEventPublisher({ queues, logger, onLeft }: EventPublisherDeps): EventPublisher {
   const pending = new Set<Promise<void>>();

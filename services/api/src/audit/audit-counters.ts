@@ -8,7 +8,7 @@ export type AuditCounters = Readonly<Record<CounterName, Counter<string>>>;
 
 const rows = Object.entries(auditEvents) as [AuditEventName, AuditRow][];
 
-/** Returns the value under which an event counts: `reason` if the event's reason is. */
+/** Returns the label's value under which an event counts, or `reason` if the event's reason is that value. */
 export const labelOf = (name: AuditEventName, as = name.replace(/^.*\./, '')) => as;
 
 /** Returns all values of a counter's label, in the order of the table. */
@@ -21,7 +21,7 @@ function valuesOf(counter: string): string[] {
   return [...new Set(values)];
 }
 
-/** Creates the counters that the audit log's events keep. */
+/** Creates the counters of the audit log's events. */
 export function createAuditCounters(registry: Metrics['registry']): AuditCounters {
   const create = ([key, { name, help, label, hasPurpose }]: [string, CounterRow]) => {
     const purposes = hasPurpose ? { purpose: CodePurpose.enum } : {};

@@ -2,15 +2,17 @@ import type { CodePurpose } from '@auth-account/contracts/events';
 
 export interface CounterRow {
   readonly name: string;
-  /** Title of its panel in the api's dashboard, unless that has panels of its own for it. */
+  /**
+   * Title of the counter's panel in the api's dashboard; missing if the dashboard has special panels for the counter.
+   */
   readonly title?: string;
   readonly help: string;
   readonly label: string;
-  /** The code's purpose is a label too. */
+  /** True if the code's purpose is a label too. */
   readonly hasPurpose?: boolean;
 }
 
-/** Counters that events keep. */
+/** Counters of events. */
 export const counterTable = {
   logins: {
     name: 'auth_logins_total',
@@ -74,31 +76,34 @@ type Field = keyof Fields;
 
 /** An event of the audit log. */
 export interface AuditRow {
-  /** A success if it is left out. */
+  /** `success` if it is left out. */
   readonly outcome?: 'success' | 'failure';
-  /** `?` at the end: may be undefined. */
+  /** `?` at the end of a name: the field may be undefined. */
   readonly fields: readonly (Field | `${Field}?`)[];
-  /** Reasons with their explanations; '' if the name says it all. */
+  /** Reasons with their explanations; '' if the name explains itself. */
   readonly reasons?: Readonly<Record<string, string>>;
   /** Reasons that only other services write. */
   readonly elsewhere?: Readonly<Record<string, string>>;
   /**
-   * Reasons of which samples are written, because a client can cause them at will. All others concern an account, or a
-   * limit bounds them: a `login.failed`, for example, is a try that the limits let through.
+   * Reasons for which only samples are written, because a client can cause them at will. All others concern an account,
+   * or are bounded by a limit: a `login.failed`, for example, is a try that the limits have admitted.
    */
   readonly sampled?: readonly string[];
-  /** Reasons whose samples are of all networks together. */
+  /** Reasons that are sampled for all networks together. */
   readonly sampledTogether?: readonly string[];
   readonly counts?: {
     readonly in: CounterName;
-    /** Value of the counter's label, or `reason` to take the event's. The end of the event's name if it is left out. */
+    /**
+     * Value of the counter's label, or `reason` to take the event's reason. If left out, it is the end of the event's
+     * name.
+     */
     readonly as?: string;
     /** The purpose, if the event does not have it as a field. */
     readonly purpose?: CodePurpose;
-    /** With this field the event does not count. */
+    /** An event that has this field does not count. */
     readonly unless?: Field;
   };
-  /** Its text in docs/audit.md. */
+  /** The event's text in docs/audit.md. */
   readonly meaning: string;
 }
 

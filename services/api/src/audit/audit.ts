@@ -11,7 +11,7 @@ export interface AuditDeps {
   readonly write: WriteAudit;
   /** Takes the events that any client can cause without limit. */
   readonly sampler: Pick<AuditSampler, 'write'>;
-  /** Sees every event. */
+  /** Called with every event. */
   readonly count: (event: AuditEvent) => void;
 }
 

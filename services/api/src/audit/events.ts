@@ -8,7 +8,7 @@ export const isAuthorizationStatus = (status: number): boolean => status === 401
 
 const guarded: readonly Route[] = Object.values<Route>(routes).filter(({ auth }) => auth !== 'none');
 
-/** All codes with which a route that requires authorization refuses it, in the order of the contract. */
+/** All codes with which routes refuse authorization, in the order of the contract. */
 const authorizationCodes = [...new Set(guarded.flatMap(({ errors }) => errors).filter(isThrowableCode))].filter(
   (code) => isAuthorizationStatus(rowOf(code).http),
 );
@@ -112,7 +112,7 @@ export const auditEvents = {
       expired: '',
       unknown: 'no such challenge',
     },
-    // A wrong code is one of five for its challenge.
+    // `wrong` is not sampled, because a challenge allows only five wrong codes.
     sampled: ['dead', 'expired', 'unknown'],
     counts: { in: 'codes', as: 'reason' },
     meaning: 'A code was refused.',
@@ -220,7 +220,8 @@ export const auditEvents = {
     reasons: { ...plain(authorizationCodes), 'ERR-INVALID-CREDENTIALS': 'the secret of a sibling' },
     elsewhere: { 'ERR-STREAM-SESSION-MISMATCH': 'at the gateway' },
     sampled: authorizationCodes,
-    // Common, and from everywhere: apps that were asleep. Sampled by network, they would fill the log and the sampler.
+    // Common and from everywhere, because apps wake up with expired tokens. Samples by network would fill the log and
+    // the sampler.
     sampledTogether: ['IAD_JWT_ACCESS_EXPIRED'],
     counts: { in: 'authorizationFailures', as: 'reason' },
     meaning:
@@ -242,5 +243,5 @@ export type AuditEventName = keyof typeof auditEvents;
 /** One event, by its name. */
 export type AuditEvent = { [E in AuditEventName]: EventOf<E, (typeof auditEvents)[E]> }[AuditEventName];
 
-/** Reason for which a right password opens no session. */
+/** Reason why the right password opens no session. */
 export type LoginRefusal = keyof (typeof auditEvents)['login.refused']['reasons'];

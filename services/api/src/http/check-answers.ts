@@ -6,15 +6,15 @@ import type { TSchema } from 'typebox';
 import { extendContext } from './request-context.ts';
 import { compileSchema } from './validation/ajv.ts';
 
-/** An answer that breaks the contract. Only the error handler catches it, and makes it a 500. */
+/** Error for an answer that breaks the contract. Only the error handler catches it, and answers 500. */
 class ContractViolation extends Error {
   override readonly name = 'ContractViolation';
 }
 
 /**
- * Makes `sendJson` refuse an answer that the operation does not declare; for tests. A success must have its status and
- * fit its schema, without additional properties. An error must have one of the operation's codes, a status of its row
- * in the catalogue, and exactly its body.
+ * For tests: makes `sendJson` refuse an answer that the operation does not declare. A success must have the declared
+ * status and fit the declared schema, without additional properties. An error must have one of the operation's codes,
+ * with a status and exactly the body of the code's row in the catalogue.
  */
 export function checkAnswersOf(route: Route): RequestHandler {
   const success = compileWhenUsed(route.success.body);
@@ -35,7 +35,7 @@ export function checkAnswersOf(route: Route): RequestHandler {
         const sent: unknown = JSON.parse(JSON.stringify(body));
         const fault = check(status, sent);
         if (fault === undefined) return;
-        // The 500 that follows is sent in any case, even if the operation does not declare it.
+        // The 500 that follows is always sent, even if the operation does not declare it.
         extendContext(res, { checkAnswer: undefined });
         const message = `${route.operationId} must not answer ${status}: ${fault}`;
         process.emitWarning(message, 'ContractViolation');
@@ -58,7 +58,7 @@ function errorCheck(code: string, own?: readonly number[]): ErrorCheck {
 }
 
 /**
- * Compiles on first use: all schemas of all routes would add half a second to the start, and a test uses few of them.
+ * Compiles on first use, because all schemas of all routes would add half a second to the start, and a test uses few.
  */
 function compileWhenUsed(schema: TSchema): () => ValidateFunction {
   let validate: ValidateFunction | undefined;
@@ -73,7 +73,7 @@ function faultOf(validate: ValidateFunction, body: unknown): string | undefined 
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`).join('; ');
 }
 
-/** The schema with `additionalProperties: false` on every object that lists its properties. */
+/** Returns the schema with `additionalProperties: false` on every object that lists its properties. */
 function closeSchema(schema: TSchema): TSchema {
   return close(JSON.parse(JSON.stringify(schema))) as TSchema;
 }

@@ -12,32 +12,37 @@ const serverOptions = {
   connectionsCheckingInterval: 1_000,
 } satisfies ServerOptions;
 
-/** Connections that the kernel may queue for us. In a larger burst, clients lose a second to TCP's retry. */
+/**
+ * Limit for the connections that the kernel queues for us. In a larger burst, clients wait a second for TCP's retry.
+ */
 const backlog = 4_096;
 
-/** Above this a new connection is closed at once, to bound what silent clients take together. */
+/** Above this number a new connection is closed at once, so that silent clients cannot take unlimited memory. */
 const maxConnections = 10_000;
 
 /**
- * Milliseconds in which a client takes at least a part of an answer that waits for it; twice as long if it took some
- * first. Requests that are still being worked on have limits of their own.
+ * Milliseconds in which a client must take a part of an answer that waits for it; twice as long if it has taken a part
+ * before. Requests that are still being worked on have limits of their own.
  */
 const defaultTakenForMs = 30_000;
 
-/** Requests of one connection that may wait for their answers: Node accepts any number, and starts each at once. */
+/**
+ * Limit for the requests of one connection that wait for their answers. Node itself accepts any number and starts each
+ * at once.
+ */
 const maxUnderWay = 16;
 
-/** Milliseconds in which a client may send one more request on a kept connection before it is cut. */
+/** Milliseconds in which a client may send one more request on a kept connection before the server closes it. */
 export const retireMs = 2_000;
 
 export interface HttpServer {
   /** Listens, or throws (`EADDRINUSE` and others). */
   listen(port: number, host: string): Promise<AddressInfo>;
   /**
-   * Ends the server without losing a request. For up to `retireForMs` every answer, also to requests under way, says
-   * `Connection: close`, so that clients give up the connections that they keep: a server that cuts an idle one may
-   * cross a request on its way (RFC 9112, section 9.6). Then it accepts no new connection, lets requests under way end,
-   * and closes connections as they fall idle.
+   * Ends the server without losing a request. For up to `retireForMs` every answer, including those to requests under
+   * way, has `Connection: close`, so that clients give up the connections that they keep. If the server closed an idle
+   * one, a request might already be on its way (RFC 9112, section 9.6). Then the server accepts no new connection, lets
+   * requests under way end, and closes connections as they become idle.
    */
   drain(retireForMs?: number): Promise<void>;
 }
@@ -48,17 +53,20 @@ interface HttpServerOptions {
 }
 
 /**
- * Creates an HTTP/1.1 server with explicit limits (docs/security.md): slow, oversized and ambiguous requests end, from
- * any client. A connection may send any number of requests, one after the other: `maxRequestsPerSocket` would make Node
- * answer 503 to requests under way. More than {@link maxUnderWay} that do not wait for their answers end the
- * connection, and so does an answer of which nothing is taken for `takenForMs`. An idle one is kept for
+ * Creates an HTTP/1.1 server with explicit limits (docs/security.md). It ends slow, oversized and ambiguous requests. A
+ * connection may send any number of requests, one after the other, because `maxRequestsPerSocket` would make Node
+ * answer 503 to requests under way. The server closes a connection with more than {@link maxUnderWay} unanswered
+ * requests, or whose client takes nothing of an answer for `takenForMs`. It keeps an idle connection for
  * `keepAliveSeconds`.
  */
 export function createHttpServer(
   listener: RequestListener,
   { keepAliveSeconds, takenForMs = defaultTakenForMs }: HttpServerOptions,
 ): HttpServer {
-  /** By connection, because no event reports the end of an answer that was still queued when its connection ended. */
+  /**
+   * Answers under way by connection, because no event reports the end of an answer that is still queued when its
+   * connection ends.
+   */
   const underWay = new Map<Socket, Set<ServerResponse>>();
   let isRetiring = false;
   const sound = rejectMalformedRequests(listener);
@@ -84,7 +92,7 @@ export function createHttpServer(
   });
   server.maxConnections = maxConnections;
   server.timeout = takenForMs;
-  server.maxHeadersCount = 0; // past it Node leaves headers out without a word; `rejectMalformedRequests` refuses
+  server.maxHeadersCount = 0; // above a limit Node drops headers silently; `rejectMalformedRequests` refuses
 
   async function retireConnections(forMs: number): Promise<void> {
     isRetiring = true;

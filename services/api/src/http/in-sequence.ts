@@ -1,9 +1,9 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 
 /**
- * Creates one handler out of several, which run one after the other as in Express. An error that one throws or rejects
- * with goes to the error handler, and the rest are skipped. `next('route')` goes there too, while Express treats it
- * separately. This saves what Express's router spends on each layer: a match, closures and a promise check
+ * Creates one handler out of several, which run one after the other as in Express. If one throws or rejects, its error
+ * goes to the error handler, and the rest are skipped. The argument of `next('route')` goes there too, although Express
+ * treats it separately. This saves the costs of each layer of Express's router: a match, closures and a promise check
  * (docs/performance.md).
  */
 export function inSequence(handlers: readonly RequestHandler[]): RequestHandler {

@@ -14,23 +14,25 @@ import { validateBody } from './middleware/validate-body.ts';
 import { extendContext } from './request-context.ts';
 import type { BodyChecks } from './validation/body-checks.ts';
 
-/** One handler per route of the contract; a missing or an extra one does not compile. */
+/** One handler for each route of the contract. A missing or extra handler does not compile. */
 export type Handlers = Readonly<Record<RouteName, RequestHandler>>;
 
 export interface MountDeps {
   readonly handlers: Handlers;
   readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
-  /** Raises `IAD_JWT_ACCESS_INVALID` if the deny list has the token's session. */
+  /** Raises `IAD_JWT_ACCESS_INVALID` if the deny list refuses the token. */
   readonly assertNotDenied: (caller: VerifiedAccessToken) => Promise<void>;
   /** Finds the sibling service by its credential; undefined if no siblings are configured. */
   readonly findSibling: FindSibling | undefined;
-  /** Checks in addition to the schemas. */
+  /** Checks of bodies in addition to the schemas. */
   readonly bodyChecks?: BodyChecks;
-  /** For tests: an answer that its operation does not declare becomes a 500. */
+  /** True in tests: an answer that the operation does not declare becomes a 500. */
   readonly validateResponses: boolean;
 }
 
-/** Mounts the route table: each route's checks in the contract's order, then its handler; 405 for other methods. */
+/**
+ * Mounts the route table. Each route runs its checks in the contract's order, then its handler. Other methods get 405.
+ */
 export function mountRoutes(app: Express, deps: MountDeps): void {
   const { handlers, bodyChecks = {}, validateResponses } = deps;
   const all: [RouteName, Route][] = Object.entries(routes) as [RouteName, Route][];
@@ -56,7 +58,10 @@ export function mountRoutes(app: Express, deps: MountDeps): void {
   }
 }
 
-/** Marks the request as one that needs authorization. The method decides that too, so {@link nameRoute} can't know. */
+/**
+ * Marks the request as one that needs authorization. That depends on the method too, which {@link nameRoute} does not
+ * look at.
+ */
 const markGuarded: RequestHandler = (_req, res, next) => {
   extendContext(res, { isGuarded: true });
   next();
@@ -69,7 +74,9 @@ function authentication({ auth }: Route, deps: MountDeps): RequestHandler[] {
   return [authenticate({ verify, assertNotDenied: auth === 'bearer' ? assertNotDenied : undefined })];
 }
 
-/** Names the route for logs, metrics and traces by its path alone, before anything can fail; a 405 has its name too. */
+/**
+ * Names the route for logs, metrics and traces before anything can fail. Only the path counts, so a 405 has a name too.
+ */
 export function nameRoute(): RequestHandler {
   const templates = [...new Set<string>(Object.values(routes).map(({ path }) => path))];
   const plain = new Set(templates.filter((path) => !path.includes(':')));

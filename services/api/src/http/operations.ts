@@ -10,10 +10,13 @@ import { sendJson } from './send-json.ts';
 type Routes = typeof routes;
 type SuccessOf<N extends RouteName> = Static<Routes[N]['success']['body']>;
 
-/** Routes that answer in the envelope of a success; the key set of RFC 7517 and the metadata of RFC 8414 do not. */
+/**
+ * Names of the routes whose answers have the envelope of a success. The key set (RFC 7517) and the metadata (RFC 8414)
+ * have none.
+ */
 type OperationName = { [N in RouteName]: SuccessOf<N> extends { readonly data: unknown } ? N : never }[RouteName];
 
-/** Reads the caller from the context of the request. */
+/** For each kind of `auth`, reads the caller from the context of the request. */
 const callers = {
   none: () => undefined,
   bearer: callerOf,
@@ -23,7 +26,7 @@ const callers = {
 
 type CallerOf<A extends Route['auth']> = ReturnType<(typeof callers)[A]>;
 
-/** One text for each parameter of the path. */
+/** One string for each parameter of the path. */
 type PathValues<P extends string> = P extends `${string}:${string}/${infer Rest}`
   ? [value: string, ...PathValues<Rest>]
   : P extends `${string}:${string}`
@@ -31,8 +34,8 @@ type PathValues<P extends string> = P extends `${string}:${string}/${infer Rest}
     : [];
 
 /**
- * Parts of a request that its route declares, in this order: the values of the path, the body, the caller; then the
- * origin. The body has passed its schema, and ids of the path are in lower case.
+ * Parts of a request that its route declares, in this order: the values of the path, the body, the caller. The origin
+ * comes last. The body has passed its schema, and ids of the path are in lower case.
  */
 type ArgumentsOf<N extends RouteName> = [
   ...values: PathValues<Routes[N]['path']>,
@@ -45,7 +48,7 @@ type DataOf<N extends RouteName> = SuccessOf<N> extends { readonly data: infer D
 
 interface Replayable<D> {
   readonly data: D;
-  /** The answer is that of an earlier request with the same `Idempotency-Key`. */
+  /** True if the answer is that of an earlier request with the same `Idempotency-Key`. */
   readonly isReplayed: boolean;
 }
 
@@ -54,8 +57,8 @@ type OutputOf<N extends RouteName> = 'Idempotency-Key' extends Routes[N]['header
   : DataOf<N>;
 
 /**
- * Maps each route to its use case, which takes the parts of the request that the route declares, or the first ones of
- * them. One that takes others does not compile.
+ * The use case of each route. It takes the parts of the request that the route declares, or only the first of them. A
+ * use case that takes other parts does not compile.
  */
 export type Operations = {
   readonly [N in OperationName]: (...parts: ArgumentsOf<N>) => Promise<OutputOf<N>>;
@@ -64,9 +67,9 @@ export type Operations = {
 /** Any one of the operations. */
 type AnyOperation = (...parts: unknown[]) => Promise<unknown>;
 
-/** Answers without the envelope. */
+/** Content of the answers without the envelope. */
 export interface PublicDocuments {
-  /** The key set, with the present keys at each read. */
+  /** The key set. Each read returns the present keys. */
   readonly publicKeys: unknown;
   readonly metadata: ServerMetadata;
 }

@@ -4,20 +4,20 @@ import type { Response } from 'express';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import type { Sibling } from '../security/sibling-secrets.ts';
 
-/** Facts about a request that the middlewares have established; kept in `res.locals`. */
+/** Facts about a request that the middlewares have established. They are kept in `res.locals`. */
 export interface RequestContext extends RequestOrigin {
   readonly locale: Locale;
   /** Route template, for logs and metrics; undefined if no route matched. */
   readonly route?: string;
-  /** The route requires authorization; set once one matched. */
+  /** True if the route requires authorization; set when the route has matched. */
   readonly isGuarded?: boolean;
-  /** Claims of a genuine token, set before the deny list is read: for the audit log only. */
+  /** Claims of a genuine token, for the audit log only, because they are set before the deny list is read. */
   readonly bearer?: VerifiedAccessToken;
   /** Set by `authenticate`. */
   readonly caller?: VerifiedAccessToken;
   /** Set by `authenticateSibling`. */
   readonly sibling?: Sibling;
-  /** Throws if the contract does not allow the answer; set if answers are validated. */
+  /** Throws if the contract does not allow the answer. It is set if answers are validated. */
   readonly checkAnswer?: ((status: number, body: unknown) => void) | undefined;
 }
 

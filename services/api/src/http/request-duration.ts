@@ -4,8 +4,8 @@ import { Histogram } from 'prom-client';
 import type { RequestLabels } from './middleware/observe-request.ts';
 
 /**
- * Creates the histogram of request durations. For each operation, success and the service's own failures start at zero,
- * so that the first 500 of a route counts for the error budget too.
+ * Creates the histogram of request durations. For each operation, its success and the service's own failures start at
+ * zero, so that the error budget counts even the first 500 of a route.
  */
 export function createRequestDuration(registry: Metrics['registry']): Histogram<RequestLabels> {
   const duration = new Histogram<RequestLabels>({

@@ -8,45 +8,46 @@ import type { TObject } from 'typebox';
 /** The answer to the first request with the same key. */
 export interface EarlierAnswer<T> {
   readonly answer: T;
-  /** False if that request had another body: then this answer must not be repeated. */
+  /** False if that request had another body. Its answer must not be repeated then. */
   readonly isSame: boolean;
 }
 
 /** A request with an `Idempotency-Key`, which may get an earlier answer instead of being carried out. */
 export interface IdempotentRequest<T> {
-  /** Under each of the server's keys; empty if the request has none of its own. */
+  /** Marks under each of the server's secrets; empty if the request has no `Idempotency-Key`. */
   readonly marks: readonly RequestMark[];
   /** Returns the first answer, if there is one. */
   find(): Promise<EarlierAnswer<T> | undefined>;
   /**
-   * Carries out the work. If it is refused, its own first try may be why: that one's answer is returned then, as soon as
-   * a majority has it. If there is none, the try may have been rolled back while that was looked up, so the work runs
-   * once more before its refusal is thrown. Other errors (for example if a store is away) are thrown at once.
+   * Carries out the work. If it is refused, the reason may be an earlier try of the same request. Then the answer to
+   * that try is returned, as soon as a majority has it. If no answer is found, the earlier try may have been rolled
+   * back during the search, so the work runs once more before its refusal is thrown. Other errors (for example if a
+   * store is away) are thrown at once.
    */
   carryOut<R>(work: () => Promise<R>): Promise<CarriedOut<R, T>>;
   /**
-   * Stores the answer about that account, in the transaction of the work. Must be the first call in it, so that a twin
-   * waits here.
+   * Stores the answer about that account, in the transaction of the work. It must be the transaction's first write, so
+   * that a simultaneous repeat waits here.
    */
   keep(answer: T, userId: string, session: ClientSession): Promise<void>;
 }
 
 export type CarriedOut<R, T> = { readonly result: R } | { readonly earlier: EarlierAnswer<T> };
 
-/** Scope of the key: the same key on another route or from another caller is a different one. */
+/** Scope of the key. The same key on another route or from another caller counts as a different key. */
 export interface IdempotencyScope {
   readonly route: string;
   /** `email_key` or `user_id`. */
   readonly caller: string;
-  /** Undefined if the request had none: then nothing is found or stored. */
+  /** Undefined if the request had no key. Then nothing is found or stored. */
   readonly key: string | undefined;
-  /** The parts of the request by which two requests count as the same, as text. */
+  /** The parts, as text, that must be equal for two requests to count as the same. */
   readonly body: string;
 }
 
 export interface OpenIdempotentDeps {
   readonly store: IdempotencyStore;
-  /** The server's secrets, newest first: record and fingerprint are HMACs under it. */
+  /** The server's secrets, newest first. The record's id and its fingerprint are HMACs under each of them. */
   readonly secrets: () => readonly KeyObject[];
   readonly now: () => Date;
 }
@@ -65,13 +66,13 @@ const withoutKey: IdempotentRequest<never> = {
 
 /**
  * Creates the opener of idempotent requests (docs/specification/requests.md, "Repeated requests"). Neither the key nor
- * the body is stored: the body holds a password. Only HMACs of them are, so that without the server's secret nobody can
- * guess at them.
+ * the body is stored, because the body holds a password. Only their HMACs are stored, so that nobody can guess at them
+ * without the server's secret.
  */
 export function createOpenIdempotent({ store, secrets, now }: OpenIdempotentDeps): OpenIdempotent {
   return <T>({ route, caller, key, body }: IdempotencyScope): IdempotentRequest<T> => {
     if (key === undefined) return withoutKey;
-    // Under each key: in a rotation a twin may be at a pod whose newest key is another.
+    // One mark for each secret, because during a rotation a repeat may reach a pod that has another newest secret.
     const marks = secrets().map((secret) => ({
       _id: hmac(secret, JSON.stringify(['id', route, caller, key])),
       fingerprint: hmac(secret, JSON.stringify(['body', route, body])),
@@ -140,9 +141,9 @@ function hmac(secret: KeyObject, text: string): string {
 }
 
 /**
- * Returns the same text for the same request, in whatever order its members came. Only members that the schema names
- * count, and these are scalars. An ignored member makes no difference, and may be nested deeper than `JSON.stringify`
- * can go.
+ * Returns the same text for the same request, whatever the order of its members. Only members that the schema names
+ * count, and these are scalars. An ignored member makes no difference, and may be nested too deeply for
+ * `JSON.stringify`.
  */
 export function canonicalBody({ properties }: TObject, body: Readonly<Record<string, unknown>>): string {
   const named = Object.keys(properties).filter((name) => Object.hasOwn(body, name));

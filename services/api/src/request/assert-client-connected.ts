@@ -12,8 +12,8 @@ export class RequestAbandoned extends Error {
 
 /**
  * Throws {@link RequestAbandoned} if the client has left. A use case calls it before a step that would harm a client
- * that has meanwhile repeated the request and gone on with that answer. Best effort: it knows only a connection's end
- * that was already seen. Later work, for example a commit that waits, is not taken back.
+ * that has since repeated the request and used the second answer. This is best effort: the end of a connection may not
+ * have been noticed yet, and work that has already begun, for example a commit that waits, is not undone.
  */
 export function assertClientConnected({ isAbandoned }: RequestOrigin): void {
   if (isAbandoned?.()) throw new RequestAbandoned();

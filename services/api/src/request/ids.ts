@@ -3,15 +3,18 @@ import { v7 } from 'uuid';
 
 /** The source of new ids (docs/specification/requests.md, "Answers"). */
 export interface Ids {
-  /** UUIDv7, for users, sessions and events: they sort by time. Greater than `after`, whatever the clocks say. */
+  /**
+   * UUIDv7, for users, sessions and events, because it sorts by time. It is greater than `after`, even if clocks are
+   * wrong.
+   */
   entityId(after?: string): string;
   /** UUIDv4 from the system's CSPRNG: it reveals nothing. */
   groupId(): string;
-  /** UUIDv4 from the same source, for a device that brings no id of its own. */
+  /** UUIDv4 from the same source, for a device that sends no id of its own. */
   deviceId(): string;
-  /** UUIDv4 from the same source: its holder can join. */
+  /** UUIDv4 from the same source, because the token lets its holder join. */
   inviteToken(): string;
-  /** UUIDv4 from the same source: only the app that asked for a code knows it. */
+  /** UUIDv4 from the same source, because only the app that asked for a code may know it. */
   challengeId(): string;
 }
 

@@ -1,24 +1,24 @@
 import type { Locale } from '@auth-account/contracts/events';
 import type { UserDocument } from '@auth-account/stores/documents';
 
-/** The part of a request that goes into everything it causes. Use cases see this, never the HTTP request. */
+/** The part of a request that use cases see. They never see the HTTP request. */
 export interface RequestOrigin {
   readonly requestId: string;
-  /** Time at which all of it was received, in milliseconds on the clock of `performance.now()`. */
+  /** Time at which the request was received completely, in milliseconds on the clock of `performance.now()`. */
   readonly receivedAt?: number;
-  /** Returns true if the client's connection has ended. The client may have repeated the request since, and gone on. */
+  /** Returns true if the client's connection has ended. The client may have repeated the request since then. */
   readonly isAbandoned?: () => boolean;
   /** Language that the client asks for; English by default. */
   readonly locale?: Locale;
   /** `Idempotency-Key`, if the route takes one and the client sent it. */
   readonly idempotencyKey?: string | undefined;
-  /** IP address of the client, behind the trusted hops; undefined if its connection is gone. */
+  /** IP address of the client, before the trusted proxies; undefined if its connection has ended. */
   readonly network: string | undefined;
-  /** W3C trace context: of the active span, or without tracing that of the request, if it is well-formed. */
+  /** W3C trace context of the active span; without tracing, the request's own if it is well-formed. */
   readonly traceparent?: string | undefined;
 }
 
-/** Returns the language of a mail: the user's, or else the one that the client asks for. */
+/** Returns the language of a mail: the user's if known, otherwise the one that the client asks for. */
 export function mailLocale(user: Pick<UserDocument, 'locale'> | undefined, { locale }: RequestOrigin): Locale {
   return user?.locale ?? locale ?? 'en';
 }

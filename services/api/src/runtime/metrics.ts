@@ -38,7 +38,7 @@ export function createApiMetrics({ registry }: Metrics) {
 
 const registrationModes: readonly string[] = SpaceCreationMode.enum;
 
-/** Counters of work that is done in another way while Redis is away. */
+/** Creates the counters of work that is done in another way while Redis is away. */
 function createFallbackMetrics(registry: Metrics['registry']) {
   const registers = [registry];
   return {

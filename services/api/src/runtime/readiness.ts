@@ -2,7 +2,7 @@ import type { Check } from '@auth-account/lifecycle';
 import type { ApiConfig } from '../config.ts';
 import type { Connections } from './shutdown-steps.ts';
 
-/** Returns what must hold before the api takes requests: that MongoDB answers. */
+/** Returns the checks of readiness. Only MongoDB must answer before the api takes requests. */
 export function readinessChecks({ mongo, redis, limitRedis, queueRedis }: Connections, config: ApiConfig): Check[] {
   return [
     {
@@ -13,7 +13,7 @@ export function readinessChecks({ mongo, redis, limitRedis, queueRedis }: Connec
       },
     },
     {
-      // No answer of the api needs Redis: the worker repeats what Redis misses.
+      // No answer of the api needs Redis, because the worker repeats whatever Redis has missed.
       name: 'redis',
       run() {
         const away = [redis, limitRedis, queueRedis].find(({ status }) => status !== 'ready');

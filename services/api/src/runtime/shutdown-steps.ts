@@ -10,11 +10,11 @@ export interface Connections {
   readonly redis: RedisClient;
   readonly limitRedis: RedisClient;
   readonly queueRedis: RedisClient;
-  /** Channel → its queue. */
+  /** The queue of each channel. */
   readonly queues: Readonly<Record<EventChannel, EventQueue>>;
 }
 
-/** Returns the steps that close the connections, the last of a shutdown. */
+/** Returns the steps that close the connections. They are the last steps of a shutdown. */
 export function closeSteps({ mongo, redis, limitRedis, queueRedis, queues }: Connections): ShutdownStep[] {
   return [
     {

@@ -17,7 +17,7 @@ import {
   type ValidationItem,
 } from '@auth-account/errors';
 
-/** A code that a route declares and the error catalogue lacks does not compile. */
+/** A route that declares a code without a row in the error catalogue does not compile. */
 type DeclaredCode = (typeof routes)[keyof typeof routes]['errors'][number];
 const declaredCodes = [
   ...new Set(Object.values(routes).flatMap((route): readonly DeclaredCode[] => route.errors)),
@@ -32,7 +32,7 @@ const invite = { provided_token: '9b2f1c9e-5e0d-4c57-8a54-0a6a3c8f7f11' };
 
 type Sample = { readonly [name: string]: AppError };
 
-/** Examples for the codes whose answers hold more than their row says. */
+/** Examples for codes whose answers have more members than their rows declare. */
 const samples: Partial<Record<ThrowableCode, Sample>> = {
   'ERR-VALIDATION-FAILED': {
     'ERR-VALIDATION-FAILED': new AppError('ERR-VALIDATION-FAILED', { details: [item] }),
@@ -92,12 +92,16 @@ const samples: Partial<Record<ThrowableCode, Sample>> = {
   },
 };
 
-/** Returns the rows of the catalogue that the routes declare, with examples made by `toHttp`, like real answers. */
+/**
+ * Returns the rows of the catalogue that the routes declare. Like real answers, their examples are made by `toHttp`.
+ */
 function documentedErrors(): Record<string, DocumentedError> {
   return Object.fromEntries(declaredCodes.map((code) => [code, documented(code)]));
 }
 
-/** Returns what each row of the catalogue asks of a client, also of codes that only other services answer. */
+/**
+ * Returns the reaction that each row of the catalogue asks of a client, including codes that only other services use.
+ */
 function errorReactions(): Record<string, ErrorReaction> {
   return Object.fromEntries(
     errorCodes.map((code) => {
@@ -125,12 +129,12 @@ function exampleOf(name: string, error: AppError): ErrorExample {
   return { name, ...toHttp(error, { locale: 'en' }) };
 }
 
-/** Text of the OpenAPI document, which `/openapi.json` serves and docs/openapi.json holds. */
+/** Returns the text of the OpenAPI document, which `/openapi.json` serves and docs/openapi.json holds. */
 export function apiDocument(): string {
   return `${JSON.stringify(openApiDocument(documentedErrors(), errorReactions()), null, 2)}\n`;
 }
 
-/** Text of the AsyncAPI document of the push streams, which `/asyncapi.json` serves and docs/asyncapi.json holds. */
+/** Returns the AsyncAPI document of the push streams, which `/asyncapi.json` serves and docs/asyncapi.json holds. */
 export function streamDocument(): string {
   return `${JSON.stringify(asyncApiDocument(errorReactions()), null, 2)}\n`;
 }

@@ -5,7 +5,7 @@ import { extendContext } from '../request-context.ts';
 import { apiDocument, streamDocument } from './documents.ts';
 import { streamPage } from './stream-page.ts';
 
-/** A file of the documentation page: its type and its bytes. */
+/** A file of the documentation page, with its type and its bytes. */
 interface Page {
   readonly type: string;
   read(): string | Buffer | Promise<Buffer>;
@@ -44,7 +44,7 @@ const docsPage = `<!doctype html>
 </html>
 `;
 
-/** Without a validator's address Swagger UI asks no other host. */
+/** Without the address of a validator, Swagger UI sends requests to no other host. */
 const docsStart = `SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#swagger-ui',
@@ -58,7 +58,7 @@ const docsStart = `SwaggerUIBundle({
 
 const javascript = 'text/javascript; charset=utf-8';
 
-/** The answer at `/`, for a person who has only the address. */
+/** The answer at `/`, for a person who knows only the host's address. */
 const entrance = JSON.stringify({
   name: 'auth-account',
   docs: '/docs',
@@ -68,11 +68,12 @@ const entrance = JSON.stringify({
 });
 
 /**
- * Serves the OpenAPI document at `/openapi.json`, its page at `/docs`, the AsyncAPI document of the push streams at
- * `/asyncapi.json`, its page at `/docs/stream`, and links to them at `/`, all from this host.
+ * Serves the OpenAPI document at `/openapi.json` and its page at `/docs`, the AsyncAPI document of the push streams at
+ * `/asyncapi.json` and its page at `/docs/stream`, and links to all of them at `/`. Nothing comes from another host.
  */
 export function mountDocs(app: Express): void {
-  // Bytes, which all answers share: those of a text would wait once for each client that reads slowly.
+  // Bytes, because all answers share them. A text would be converted for each answer, and slow readers would hold the
+  // copies.
   const document = Buffer.from(apiDocument());
   const streams = Buffer.from(streamDocument());
   const streamsPage = Buffer.from(streamPage(streamDocument()));
@@ -111,7 +112,7 @@ function servePage(path: string, { type, read }: Page): RequestHandler {
   };
 }
 
-/** Reads the file on first use, once: most processes never show the page. */
+/** Reads the file once, on first use, because most processes never show the page. */
 function bundleFile(url: string): () => Promise<Buffer> {
   let bytes: Promise<Buffer> | undefined;
   return () => {

@@ -57,7 +57,7 @@ section { margin: 1.5rem 0; }`;
 
 const nameOf = ({ $ref }: Reference) => $ref.split('/').at(-1) ?? '';
 
-/** Returns the page of the AsyncAPI document: handshake, frames and close codes, without scripts. */
+/** Returns a page without scripts that shows the AsyncAPI document: handshake, frames and close codes. */
 export function streamPage(text: string): string {
   const document: StreamDocument = JSON.parse(text);
   const { pushStream, appMessages } = document.channels;
@@ -142,12 +142,12 @@ function folded(title: string, value: unknown): string {
   return `<details><summary>${title}</summary>${code(value)}</details>`;
 }
 
-/** Can be scrolled by keyboard too. */
+/** Returns a block of code that can be scrolled by keyboard too. */
 function code(value: unknown): string {
   return `<pre tabindex="0">${escapeHtml(JSON.stringify(value, null, 2))}</pre>`;
 }
 
-/** Converts a text of the document: `…` is code. */
+/** Converts a text of the document, in which backticks mark code. */
 function prose(text: string): string {
   return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }

@@ -3,7 +3,7 @@ import type { RequestHandler } from 'express';
 import type { FindSibling } from '../../security/sibling-secrets.ts';
 import { extendContext } from '../request-context.ts';
 
-/** Longest credential that is looked at. */
+/** Limit for the length of a credential, in characters. */
 const longest = 512;
 
 /**

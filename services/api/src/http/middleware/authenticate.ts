@@ -5,12 +5,12 @@ import { extendContext } from '../request-context.ts';
 
 export interface AuthenticateDeps {
   readonly verify: (token: string) => Promise<VerifiedAccessToken>;
-  /** The last check, if the route has one. */
+  /** The last check of the token, if the route has one. */
   readonly assertNotDenied?: ((caller: VerifiedAccessToken) => Promise<void>) | undefined;
 }
 
 /**
- * Verifies the access token and puts its claims into the context: signature, claims, expiry, deny list. Raises
+ * Verifies the access token (signature, claims, expiry, deny list) and puts its claims into the context. Raises
  * `IAD_JWT_ACCESS_INVALID` and `IAD_JWT_ACCESS_EXPIRED`.
  */
 export function authenticate({ verify, assertNotDenied }: AuthenticateDeps): RequestHandler {

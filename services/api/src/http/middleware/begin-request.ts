@@ -17,16 +17,16 @@ function readRequestId(header: string | string[] | undefined): string | undefine
 }
 
 /**
- * The first handler: gives the request its context, and every answer its `X-Request-ID`, the client's or a generated
- * one. `requireRequestId` decides whether a generated one is enough. If a huge body is announced, the connection ends
- * with the answer.
+ * The first handler. It gives the request its context, and every answer an `X-Request-ID`, either the client's or a
+ * generated one. `requireRequestId` decides whether a generated one is enough. If a huge body is announced, the
+ * connection ends after the answer.
  */
 export const beginRequest: RequestHandler = (req, res, next) => {
   const requestId = readRequestId(req.headers['x-request-id']) ?? randomUUID();
   res.setHeader('X-Request-ID', requestId);
   // On a kept connection Node would read the whole body and discard it.
   if (announcesHugeBody(req)) res.shouldKeepAlive = false;
-  // All work for the request, in any span, has its id from here on.
+  // From here on, all work for the request, in any span, has the request's id.
   enterRequest({ request: req, response: res, requestId }, () => {
     const traceparent = activeTraceparent() ?? req.headers.traceparent;
     extendContext(res, {
@@ -42,8 +42,8 @@ export const beginRequest: RequestHandler = (req, res, next) => {
 };
 
 /**
- * Refuses a request without a request id (400 `PMA_TRACE_ID_MISSING`; in mode `generate` the generated id is enough)
- * and one with a malformed id (422 `ERR-VALIDATION-FAILED`).
+ * Refuses a request without a request id (400 `PMA_TRACE_ID_MISSING`, but not in mode `generate`) and a request with a
+ * malformed id (422 `ERR-VALIDATION-FAILED`).
  */
 export function requireRequestId(mode: 'require' | 'generate'): RequestHandler {
   return (req, _res, next) => {
@@ -60,12 +60,13 @@ export function requireRequestId(mode: 'require' | 'generate'): RequestHandler {
 }
 
 /**
- * The reader reads the rest of a body that is too large before it answers, or the client might not read the answer. If
- * more bytes than this are announced, it does not: the connection ends with the answer, whatever that is.
+ * Limit for the bytes of a body that is read only to be discarded. The rest of a body that is too large is read before
+ * the answer, because otherwise the client might not read the answer. If the client announces more bytes than this,
+ * they are not read, and the connection ends after the answer.
  */
 const patienceLimit = 1_048_576;
 
-/** Returns true if the announced body is larger than anything that is read or discarded here. */
+/** Returns true if the announced body is too large even to be read and discarded. */
 export function announcesHugeBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return Number(headers['content-length']) > patienceLimit;
 }

@@ -11,8 +11,8 @@ import { contextOf, type RequestContext } from '../request-context.ts';
 import { sendJson } from '../send-json.ts';
 
 /**
- * Turns every error into an answer of the contract; nothing else does. Faults of the service are logged as errors, and
- * refusals of authorization are written to the audit log.
+ * Turns every error into an answer of the contract, and is the only place that does. Faults of the service are logged
+ * as errors, and refusals of authorization are written to the audit log.
  */
 export function handleError(logger: Logger, audit: Audit): ErrorRequestHandler {
   const auditRefusal = createAuditRefusal(audit);
@@ -35,7 +35,7 @@ export function handleError(logger: Logger, audit: Audit): ErrorRequestHandler {
 
 /**
  * A shed request is not a fault, and a stack trace for each would add work under overload. The access log and the
- * counter have it.
+ * counter record it.
  */
 function isFault({ status, code }: AppError): boolean {
   return status >= 500 && code !== 'ERR-OVERLOADED';
@@ -43,9 +43,7 @@ function isFault({ status, code }: AppError): boolean {
 
 const retryAfterSeconds = 2;
 
-/**
- * A socket that breaks in a handler is MongoDB's or Redis's: a client's broken socket does not arrive here as an error.
- */
+/** A broken socket is that of MongoDB or Redis, because a client's broken socket does not arrive here as an error. */
 const isDependencyAway = (error: unknown) =>
   isStoreUnavailable(error) || isBrokenSocket(error) || error instanceof DenyListUnavailable;
 
@@ -55,7 +53,9 @@ interface HttpErrorLike {
   readonly status?: unknown;
 }
 
-/** Turns any error of a handler into one for the client. Only here do foreign errors get a code. */
+/**
+ * Turns any error of a handler into one for the client. This is the only place that gives codes to errors of libraries.
+ */
 function toAppError(error: unknown): AnyAppError {
   if (isAppError(error)) return error;
   if (isDependencyAway(error) || error instanceof RequestAbandoned) {
@@ -76,8 +76,8 @@ function unreadable(cause: unknown): AnyAppError {
 }
 
 /**
- * Creates the function that audits refused authorization: 401 and 403 of routes that require it, from every source. The
- * 401s of login and refresh have events of their own.
+ * Creates the function that audits refused authorization: every 401 and 403 of a route that requires authorization,
+ * whatever raised it. The 401s of login and refresh have events of their own.
  */
 function createAuditRefusal(audit: Audit): (error: AppError, context: RequestContext) => void {
   return (error, context) => {

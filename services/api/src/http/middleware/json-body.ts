@@ -4,10 +4,10 @@ import { extendContext } from '../request-context.ts';
 import { parseJson } from '../validation/parse-json.ts';
 import { announcesHugeBody } from './begin-request.ts';
 
-/** Bytes of a request body (docs/specification/requests.md, "Bodies"). */
+/** Limit for a request body, in bytes (docs/specification/requests.md, "Bodies"). */
 const bodyLimit = 16 * 1024;
 
-/** Refuses before any of it is read. */
+/** Refuses a huge body before any of it is read. */
 const refuseHuge: RequestHandler = (req, _res, next) => {
   if (announcesHugeBody(req)) throw new AppError('ERR-PAYLOAD-TOO-LARGE');
   next();
@@ -21,7 +21,7 @@ const requireJson: RequestHandler = (req, _res, next) => {
 };
 
 const parseBody: RequestHandler = (req, res, next) => {
-  // The client's own time to send the body does not count as waiting for the service.
+  // The time that the client takes to send the body does not count as waiting for the service.
   extendContext(res, { receivedAt: performance.now() });
   req.body = parseOrRefuse(Buffer.isBuffer(req.body) ? req.body : Buffer.alloc(0));
   next();
@@ -29,7 +29,7 @@ const parseBody: RequestHandler = (req, res, next) => {
 
 /**
  * Reads a JSON body. Raises `ERR-UNSUPPORTED-MEDIA-TYPE` (also for a compressed body), `ERR-PAYLOAD-TOO-LARGE` and, if
- * it is not JSON, `ERR-VALIDATION-FAILED` with type `json_invalid`.
+ * the body is not JSON, `ERR-VALIDATION-FAILED` with type `json_invalid`.
  */
 export const jsonBody: readonly RequestHandler[] = [requireJson, refuseHuge, readRaw, parseBody];
 

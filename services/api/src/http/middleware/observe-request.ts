@@ -6,7 +6,10 @@ import { contextOf } from '../request-context.ts';
 /** Labels of the request duration. */
 export type RequestLabels = 'method' | 'route' | 'status';
 
-/** Measures each request and writes its access log line, with the route's template: the raw path may hold a token. */
+/**
+ * Measures each request and writes its line in the access log. The line has the route's template, because the raw path
+ * may hold a token.
+ */
 export function observeRequest(logger: Logger, duration: Histogram<RequestLabels>): RequestHandler {
   return (req, res, next) => {
     const start = performance.now();

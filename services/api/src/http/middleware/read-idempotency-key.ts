@@ -2,12 +2,10 @@ import { AppError } from '@auth-account/errors';
 import type { RequestHandler } from 'express';
 import { extendContext } from '../request-context.ts';
 
-/**
- * 1 to 128 visible ASCII characters. Two headers arrive joined by a comma and a space, and the space does not match.
- */
+/** 1 to 128 visible ASCII characters. Node joins two headers with a comma and a space, and the space does not match. */
 const keyPattern = /^[\x21-\x7e]{1,128}$/;
 
-/** Takes the optional `Idempotency-Key` into the context. Raises `ERR-VALIDATION-FAILED` for a malformed one. */
+/** Puts the optional `Idempotency-Key` into the context. Raises `ERR-VALIDATION-FAILED` for a malformed one. */
 export const readIdempotencyKey: RequestHandler = (req, res, next) => {
   const header = req.headers['idempotency-key'];
   if (header !== undefined) {

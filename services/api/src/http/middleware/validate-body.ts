@@ -5,7 +5,10 @@ import { compileSchema } from '../validation/ajv.ts';
 import type { BodyCheck } from '../validation/body-checks.ts';
 import { validationItems } from '../validation/validation-items.ts';
 
-/** Checks the body against its schema and its body check. Raises `ERR-VALIDATION-FAILED` with every violation. */
+/**
+ * Checks the body against the route's schema and with its body check. Raises `ERR-VALIDATION-FAILED` with every
+ * violation.
+ */
 export function validateBody(schema: TSchema, check: BodyCheck = () => []): RequestHandler {
   const validate = compileSchema(schema);
   return (req, _res, next) => {

@@ -2,21 +2,21 @@ import { Ajv2020, type FuncKeywordDefinition, type ValidateFunction } from 'ajv/
 import addFormats from 'ajv-formats';
 import type { TSchema } from 'typebox';
 
-/** Bounds of `normalizedLength`, in Unicode code points after NFKC. */
+/** Bounds of the keyword `normalizedLength`, in Unicode code points after NFKC. */
 interface LengthBounds {
   readonly minimum: number;
   readonly maximum: number;
 }
 
-/** `params` of a violated `normalizedLength`. */
+/** `params` of AJV's error for a violated `normalizedLength`. */
 export interface NormalizedLengthParams {
   readonly violation: 'short' | 'long' | 'character';
   readonly limit: number;
 }
 
 /**
- * `normalizedLength: { minimum, maximum }`: code points after NFKC, well-formed Unicode, no NUL. JSON Schema's own
- * `minLength` counts before normalisation.
+ * The keyword `normalizedLength: { minimum, maximum }`. It counts code points after NFKC, and refuses ill-formed
+ * Unicode and NUL. JSON Schema's own `minLength` counts before normalisation.
  */
 const normalizedLength: FuncKeywordDefinition = {
   keyword: 'normalizedLength',
@@ -43,12 +43,13 @@ function violationOf(text: string, { minimum, maximum }: LengthBounds): Normaliz
 
 const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true });
 addFormats.default(ajv, ['date-time']);
-// ajv-formats also allows the prefix `urn:uuid:`; this one does not.
+// The format of ajv-formats also allows the prefix `urn:uuid:`.
 ajv.addFormat('uuid', /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i);
 ajv.addKeyword(normalizedLength);
 
 /**
- * Compiles a schema of the contract: reports every violation, coerces nothing, sets no defaults and removes nothing.
+ * Compiles a schema of the contract. Validation reports every violation, coerces nothing, sets no defaults and removes
+ * nothing.
  */
 export function compileSchema<T>(schema: TSchema): ValidateFunction<T> {
   return ajv.compile<T>(schema);

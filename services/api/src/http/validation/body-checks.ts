@@ -1,15 +1,15 @@
 import type { RouteName } from '@auth-account/contracts';
 import type { ValidationItem } from '@auth-account/errors';
 
-/** Finds the faults of a body that its schema cannot express. It must accept bodies that the schema refuses. */
+/** Finds faults of a body that the schema cannot express. It must not fail on bodies that the schema refuses. */
 export type BodyCheck = (body: unknown) => ValidationItem[];
 
-/** The checks of the routes that have one. */
+/** The checks of the routes that have such a check. */
 export type BodyChecks = Partial<Readonly<Record<RouteName, BodyCheck>>>;
 
 /**
- * Refuses blocked passwords (docs/specification/registration.md, "Passwords"). If the password is not a string, the
- * schema refuses it.
+ * Refuses blocked passwords (docs/specification/registration.md, "Passwords"). A password that is not a string is left
+ * to the schema, which refuses it.
  */
 export function blockedPasswordCheck(
   isBlocked: (password: string) => boolean,

@@ -1,12 +1,12 @@
 import { visit } from 'jsonc-parser';
 
-/** RFC 8259 section 8.1: UTF-8, without a byte order mark. */
+/** RFC 8259 section 8.1 requires UTF-8 without a byte order mark. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
- * Parses a JSON text. Throws if the bytes are not UTF-8, if the text is not JSON, or if an object has two members of
- * one name: one parser takes the first and another the last, and they would act on different requests (RFC 8259 section
- * 4).
+ * Parses a JSON text. Throws if the bytes are not UTF-8, if the text is not JSON, or if an object has two members with
+ * the same name. Some parsers take the first member and others the last, so they would act on different requests (RFC
+ * 8259 section 4).
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = utf8.decode(bytes);

@@ -2,7 +2,7 @@ import type { ValidationItem, ValidationType } from '@auth-account/errors';
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import type { NormalizedLengthParams } from './ajv.ts';
 
-/** Name of a violation in pydantic v2 (docs/specification/requests.md, "Bodies"), and its text in English. */
+/** Name of a violation in pydantic v2 (docs/specification/requests.md, "Bodies"), with the English text. */
 type Violation = readonly [ValidationType, string];
 
 type Describe = (params: Record<string, unknown>) => Violation;
@@ -26,7 +26,7 @@ const byType: Record<string, Violation> = {
   boolean: ['bool_type', 'Input should be a valid boolean'],
 };
 
-/** Translates AJV's errors into the shape of the contract, without the value that was refused. */
+/** Translates AJV's errors into the contract's shape of a violation, without the refused value. */
 export function validationItems(errors: readonly ErrorObject[]): ValidationItem[] {
   return errors.map(({ keyword, instancePath, params }) => {
     const [type, msg] = describe(keyword, params);
