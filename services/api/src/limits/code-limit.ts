@@ -6,17 +6,20 @@ import { createMemoryCounts } from './memory-counts.ts';
 
 /** The account, device and network of a request for a code. */
 export interface CodeIdentity extends LoginIdentity {
-  /** Account whose codes are counted; if undefined, those of the address are, whether or not an account has it. */
+  /**
+   * Account whose codes are counted; if undefined, the codes of the address are counted, whether or not it has an
+   * account.
+   */
   readonly userId: string | undefined;
-  /** The places that stay have counts of their own. False while it is not known whose mailbox it is. */
+  /** True if each pinned device and network has a count of its own. False while it is not known whose mailbox it is. */
   readonly hasOwnCounts: boolean;
-  /** Somebody with a session or the password asks, who is no stranger. */
+  /** True if the request comes with a session or the password, and so not from a stranger. */
   readonly hasAccess: boolean;
-  /** Key of the address that the code goes to, if that is not the account's. */
+  /** Key of the address that the code goes to, if it is not the account's address. */
   readonly recipient: string | undefined;
 }
 
-/** Counts the codes that are asked for an account. */
+/** Counts the codes that are requested for an account. */
 export interface CodeLimit {
   /** Counts one request, unless it exceeds a limit. Never fails. */
   count(identity: CodeIdentity): Promise<Refusal | undefined>;
@@ -26,24 +29,24 @@ export interface CodeLimitDeps {
   /** A connection that fails fast. */
   readonly redis: RedisClient;
   readonly keys: LimitKeys;
-  /** Codes within 24 hours, of each count. */
+  /** Limit of each count: codes within 24 hours. */
   readonly perDay: number;
-  /** Accounts of which codes for strangers are counted. */
+  /** Limit for the accounts for which requests of strangers are counted. */
   readonly crowd?: number | undefined;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
 }
 
 /**
- * KEYS: 1 what the account knows (as logins write it), then lists of the times of requests, newest first: 2 the
- * device's, 3 the network's, 4 that of all known places, 5 that of all strangers, 6 the recipient's, 7 the accounts
- * that strangers have asked for.
+ * KEYS: 1 the devices and networks that the account knows (as logins write them), then lists of the times of requests,
+ * newest first: 2 the device's, 3 the network's, 4 that of all known devices and networks, 5 that of all strangers, 6
+ * the recipient's, and 7 the accounts for which strangers have requested codes.
  *
- * ARGV: 1 now, 2 tag of the device, 3 tag of the network, 4 for how long a success is remembered, 5 requests a day, 6 a
- * day, then flags (1 or 0): 7 places that stay have their own counts, 8 no stranger asks, 9 there is a recipient. 10
- * tag of the account, 11 number of accounts that strangers may ask for.
+ * ARGV: 1 now, 2 tag of the device, 3 tag of the network, 4 for how long a success is remembered, 5 requests a day, 6
+ * length of a day, then flags (1 or 0): 7 pinned devices and networks have their own counts, 8 the request is not a
+ * stranger's, 9 there is a recipient. 10 tag of the account, 11 limit for the accounts in KEYS 7.
  *
- * Returns the rule that refuses (or '') and the milliseconds to wait. A request that is refused changes nothing.
+ * Returns the rule that refuses (or '') and the milliseconds to wait. A refused request changes nothing.
  */
 const script = `${placesScript}${crowdScript}
 local now, allowance, day = tonumber(ARGV[1]), tonumber(ARGV[5]), tonumber(ARGV[6])
@@ -96,12 +99,12 @@ type CodeScript = (
 
 /**
  * Creates the limit of codes for an account (docs/specification/account.md, "Limits of codes"). All strangers share one
- * count. So do all places that the account knows, and no stranger can use that up. If the mailbox is known to be the
- * account's, each place that stays has a count of its own, which nobody elsewhere can use up, not even with the
- * password. An address without an account knows nobody, so that its limit is the one that a stranger meets at any
- * account.
+ * count. All devices and networks that the account knows share another, which no stranger can use up. If the mailbox is
+ * known to be the account's, each pinned device and network has a count of its own, which nobody elsewhere can use up,
+ * even with the password. An address without an account has no known devices or networks, so its limit is the same as
+ * that of a stranger at any account.
  *
- * While Redis is away each process counts for itself, and knows nobody.
+ * While Redis is away, each process counts for itself and treats everybody as a stranger.
  */
 export function createCodeLimit({ redis, keys, perDay, now, crowd = crowdLimit }: CodeLimitDeps): CodeLimit {
   const insurance = createMemoryCounts(dayMs / 1_000);

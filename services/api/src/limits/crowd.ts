@@ -1,12 +1,14 @@
 /**
- * Accounts that strangers try, of which lists are kept for a day: some 430 bytes each, 1,400 after a hundred failures.
- * Past it the account that was left alone for longest is forgotten: one is made to be by that many tries elsewhere.
+ * Limit for the accounts whose tries by strangers are kept, each for a day: some 430 bytes each, 1,400 after a hundred
+ * failures. Above it the account that was left alone for longest is forgotten. To make that happen, a stranger must try
+ * this many other accounts.
  */
 export const crowdLimit = 250_000;
 
 /**
- * Part of the scripts that keep a list of each account. `crowd` is a sorted set: tag of an account → time of its newest
- * try. `forget` removes what is kept of one. Each try that adds one removes up to two that are too many or too old.
+ * Part of the scripts that keep a list for each account. `crowd` is a sorted set: tag of an account → time of its
+ * newest try. `forget` removes the list of an account. Each try that adds an account removes up to two that are too
+ * many or too old.
  */
 export const crowdScript = `
 local function join_crowd(crowd, tag, now, day, most, forget)

@@ -1,22 +1,22 @@
 import { type TInteger, Type } from 'typebox';
 
-/** A limit on requests within a window that begins with the first of them. */
+/** A limit on the requests within a window, which begins with its first request. */
 export interface RequestLimitRow {
-  /** Its name in the audit log, and as a label of `auth_rate_limited_total`. */
+  /** The rule's name in the audit log and in a label of `auth_rate_limited_total`. */
   readonly rule: string;
-  /** The environment variable that sets it. */
+  /** The environment variable that sets the limit. */
   readonly setting: string;
   readonly default: number;
-  /** The begin of the docs' sentence, followed by `per` and `window`. */
+  /** The first words of the docs' sentence, followed by `per` and `window`. */
   readonly counts: string;
   /** Each of these has a count of its own: an IPv4 /32 or IPv6 /64, an account by its id or e-mail address, … */
   readonly per: 'network' | 'account' | 'e-mail address' | 'session' | 'sibling';
   readonly window: { readonly seconds: number; readonly text: string };
   /** The rest of the docs' sentence, with its comma. */
   readonly more?: string;
-  /** Part of its keys in Redis. */
+  /** Part of the limit's keys in Redis. */
   readonly key: string;
-  /** Counted in the process first, and in Redis a moment later. */
+  /** True if requests are counted in the process first, and in Redis a moment later. */
   readonly isSettled?: boolean;
 }
 
@@ -25,8 +25,8 @@ const hour = { seconds: 3_600, text: 'an hour' };
 const day = { seconds: 86_400, text: '24 hours' };
 
 /**
- * Limits on requests, by the names under which use cases ask for them: `limits.register(origin)`. Setting, rule, counter
- * and docs all come from the row.
+ * Limits on requests, by the names that use cases call: `limits.register(origin)`. Setting, rule, counter and docs all
+ * come from the row.
  */
 export const requestLimits = {
   register: {
@@ -80,7 +80,7 @@ export const requestLimits = {
     more: ', without replays',
     key: 'create-invite',
   },
-  /** By leaving, or by an invite. */
+  /** Moves by leaving a group or by accepting an invite. */
   move: {
     rule: 'move_account',
     setting: 'MOVE_LIMIT_PER_USER',
@@ -90,7 +90,7 @@ export const requestLimits = {
     window: hour,
     key: 'move',
   },
-  /** Counted by session, so that a thief of one uses up none of the owner's. */
+  /** Counted by session, so that the thief of one session cannot use up the limit of the owner's others. */
   write: {
     rule: 'write_session',
     setting: 'WRITE_LIMIT_PER_SESSION',
@@ -131,7 +131,7 @@ export const requestLimits = {
     more: ', with the right password',
     key: 'export',
   },
-  /** Counted before anything is read of an account. */
+  /** Counted before anything about an account is read. */
   askForCode: {
     rule: 'code_address',
     setting: 'CODE_LIMIT_PER_ADDRESS',
@@ -165,10 +165,10 @@ export const requestLimits = {
 
 /** A rule with an algorithm of its own. */
 export interface SpecialLimitRow {
-  /** Page of `docs/specification/` that describes it. */
+  /** Page of `docs/specification/` that describes the rule. */
   readonly page: 'login-and-tokens.md' | 'account.md';
   readonly counts: string;
-  /** Its default in the docs; a setting's name in braces stands for the setting's default. */
+  /** The limit as the docs state it. A setting's name in braces stands for the setting's default. */
   readonly limit: string;
   readonly settings: Readonly<Record<string, TInteger>>;
 }
@@ -181,10 +181,10 @@ interface Range {
 const integer = (number: number, range: Range, description: string) =>
   Type.Integer({ minimum: 1, ...range, default: number, description });
 
-/** NIST SP 800-63B-4, section 3.2.2: no more failures than this for one account. */
+/** Limit of NIST SP 800-63B-4, section 3.2.2, for the failures of one account. */
 const nistFailures = 100;
 
-/** Rules on wrong passwords and on codes for one account, which more than one count decides. */
+/** Rules on wrong passwords and on codes for one account. Each of them uses more than one count. */
 export const specialLimits = {
   login_source: {
     page: 'login-and-tokens.md',

@@ -10,30 +10,34 @@ import { createLoginLimits, type LoginIdentity, type Refusal } from './login-lim
 import { createRequestLimit, type RequestLimit, type RequestLimitOptions } from './request-limit.ts';
 import { createSettledLimit } from './settled-limit.ts';
 
-/** The account that a code is asked for, and by whom. */
+/** The account that a code is requested for, and the source of the request. */
 export interface CodeOrder extends Login {
-  /** The mailbox is known to be the account's. */
+  /** True if the mailbox is known to be the account's. */
   readonly isVerified: boolean;
-  /** Somebody with a session or the password asks. */
+  /** True if the request comes with a session or the password. */
   readonly hasAccess: boolean;
-  /** For a code that goes to another address than the account's. */
+  /** Given if the code goes to another address than the account's. */
   readonly change?: {
-    /** Whose codes are counted: a change of the address must not begin a new count. */
+    /** User whose codes are counted. A change of the address must not begin a new count. */
     readonly userId: string;
-    /** Address that the code goes to, or would go to if it were free. */
+    /** Address that the code goes to, or would go to if no other account had the address. */
     readonly to: string;
   };
 }
 
-/** The account that is logged in to, and the device that asks. */
+/** The account of a login, and the device that logs in. */
 export interface Login {
   readonly email: string;
-  /** In lower case; undefined if the client sent none. One that we made up instead must never come here. */
+  /**
+   * In lower case; undefined if the client sent none. An id that the service generated instead must never be given
+   * here.
+   */
   readonly deviceId: string | undefined;
 }
 
 /**
- * A try whose password may be hashed. It is counted, and its verdict is final, only when `fail` or `succeed` resolves.
+ * A try that was admitted, so that its password may be hashed. Only when `fail` or `succeed` has resolved is the try
+ * counted and its verdict final.
  */
 export interface LoginAttempt {
   /** The password was wrong, or there is no such account. */
@@ -42,44 +46,51 @@ export interface LoginAttempt {
   succeed(): Promise<void>;
 }
 
-/** The limits of the table, by the names of their rows. */
+/** The functions of the table's limits, by the names of their rows. */
 type CountRequests = {
   readonly [L in keyof RequestRows]: RequestRows[L]['per'] extends 'network'
     ? (origin: RequestOrigin) => Promise<void>
     : (who: string, origin: RequestOrigin) => Promise<void>;
 };
 
-/** The rate limits, as use cases see them. Each raises `ERR-RATE-LIMITED` with `Retry-After`, and audits that. */
+/**
+ * The rate limits, as use cases see them. Each raises `ERR-RATE-LIMITED` with `Retry-After`, and writes that to the
+ * audit log.
+ */
 export interface Limits extends CountRequests {
   /**
-   * A code by e-mail. Strangers can't use up the codes of the devices and networks that the account knows. Those to
-   * another address also count for that one, over all accounts.
+   * Counts a code by e-mail. Strangers can't use up the codes of the devices and networks that the account knows. A
+   * code to another address than the account's also counts for that address, over all accounts.
    */
   requestCode(order: CodeOrder, origin: RequestOrigin): Promise<void>;
-  /** Counts denials that an answer to that sibling has: the questions that follow are refused for them. Never raises. */
+  /** Counts the denials in an answer to that sibling as if they were further questions. Never raises. */
   revocationsSent(sibling: string, count: number): Promise<void>;
   /**
-   * The steps of the attempt raise the error too: of simultaneous tries, only as many as the rules allow get a verdict.
+   * The steps of the returned attempt raise the error too, so that of simultaneous tries only as many as the rules
+   * allow get a verdict.
    */
   logIn(login: Login, origin: RequestOrigin): Promise<LoginAttempt>;
   /**
-   * Like `logIn`, for a password that a session shows. It does not count for the network's total of logins, and the
-   * account learns nothing by it.
+   * Like `logIn`, for a password that is sent with a session. It does not count for the network's total of logins, and
+   * the account learns no device or network from it.
    */
   guess(login: Login, origin: RequestOrigin): Promise<LoginAttempt>;
-  /** Like `guess`, for a registration that is repeated: the account learns device and network, as by a login. */
+  /** Like `guess`, for a repeated registration. The account learns the device and network, as it does from a login. */
   replay(login: Login, origin: RequestOrigin): Promise<LoginAttempt>;
   /**
-   * The account has just been created. It knows this device and network, and earlier failures no longer count. Never
-   * raises.
+   * Called when the account has been created. It then knows this device and network, and earlier failures no longer
+   * count. Never raises.
    */
   registered(login: Login, origin: RequestOrigin): Promise<void>;
   /**
-   * A code from the account's mailbox has set a new password. The account knows this device and network too, and
-   * failures of strangers no longer count. Never raises.
+   * Called when a code from the account's mailbox has set a new password. The account then knows this device and
+   * network too, and failures of strangers no longer count. Never raises.
    */
   proved(login: Login, origin: RequestOrigin): Promise<void>;
-  /** A code from the account's mailbox was right. The account knows this device and network too. Never raises. */
+  /**
+   * Called when a code from the account's mailbox was right. The account then knows this device and network too. Never
+   * raises.
+   */
   verified(login: Login, origin: RequestOrigin): Promise<void>;
 }
 
@@ -94,21 +105,21 @@ export interface LimitsDeps {
   readonly onRefused: (rule: LimitRule, origin: RequestOrigin) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Called if Redis did not answer and the process counted a login itself. */
+  /** Called if Redis did not answer and the process counted a login on its own. */
   readonly onInsured: () => void;
 }
 
 /** Usual size of one subscriber's line: an IPv4 address, or a /64 with any number of addresses. */
 const subscriberPrefix: PrefixLength = { v4: 32, v6: 64 };
 
-/** Denials of an answer that weigh as much as a question. */
+/** Number of denials in an answer that count as one question. */
 const denialsPerPoint = 500;
 
 const { logIn: logInRow, ...requestRows } = requestLimits;
 type RequestRows = typeof requestRows;
 type Row = RequestLimitRow & { readonly rule: LimitRule };
 
-/** Makes one thing of each row. */
+/** Calls `make` for each row, and returns the results by the rows' names. */
 function ofEachRow<T>(make: (row: Row, name: keyof RequestRows) => T) {
   const made = Object.entries(requestRows).map(([name, row]) => [name, make(row, name as keyof RequestRows)]);
   return Object.fromEntries(made) as Readonly<Record<keyof RequestRows, T>>;
@@ -116,7 +127,7 @@ function ofEachRow<T>(make: (row: Row, name: keyof RequestRows) => T) {
 
 type Refuse = (refusal: Refusal, origin: RequestOrigin) => never;
 
-/** Returns the function that counts a request by that row, and refuses it past the limit. */
+/** Returns the function that counts a request for that row, and refuses a request above the limit. */
 function countBy({ rule, per }: Row, limit: Pick<RequestLimit, 'count'>, refuse: Refuse) {
   const count = async (who: string, origin: RequestOrigin) => {
     const waitMs = await limit.count(who);
@@ -131,8 +142,8 @@ function identityOf({ email, deviceId }: Login, origin: RequestOrigin): LoginIde
 }
 
 /**
- * Creates the rate limits (docs/specification/requests.md, "Limits"). While Redis is away they refuse nobody for that,
- * and do not wait.
+ * Creates the rate limits (docs/specification/requests.md, "Limits"). They neither refuse requests nor wait because
+ * Redis is away: each process then counts for itself.
  */
 export function createLimits(deps: LimitsDeps): Limits {
   const { redis, keyPrefix, secret, settings, onRefused, now, onInsured } = deps;
@@ -169,7 +180,7 @@ export function createLimits(deps: LimitsDeps): Limits {
     async requestCode({ isVerified, hasAccess, change, ...login }, origin) {
       const refusal = await accountCodes.count({
         ...identityOf(login, origin),
-        // A change would make its own place one that stays, with a new count.
+        // A change of the address would pin the requester's own device and network, and so begin new counts.
         hasOwnCounts: isVerified && change === undefined,
         hasAccess,
         userId: change?.userId,

@@ -8,48 +8,53 @@ import type { RequestLimit } from './request-limit.ts';
 /** One limit that has been reached. */
 export interface Refusal {
   readonly rule: LimitRule;
-  /** Milliseconds until a new try makes sense. */
+  /** Milliseconds until a new try can be admitted. */
   readonly waitMs: number;
 }
 
 /** The account, device and network of a try. */
 export interface LoginIdentity {
-  /** The key under which the address is unique, even if it has no account. */
+  /** The key by which addresses are compared, also of an address without an account. */
   readonly emailKey: string;
-  /** In lower case; undefined if the client sent none, so that none is remembered. */
+  /** In lower case; undefined if the client sent none. Then no device is remembered. */
   readonly deviceId: string | undefined;
   /** The client's network. */
   readonly prefix: string;
 }
 
 /**
- * The steps of a try. Each returns the refusal, if there is one, and never fails.
+ * The steps of a try. Each returns the refusal if there is one. None of them fails.
  *
- * The two after the hash check again: of simultaneous tries, only as many as the rules allow get a verdict. The others
- * learn nothing about their password.
+ * The step after the hash checks again, so that of simultaneous tries only as many as the rules allow get a verdict.
+ * The others learn nothing about their password.
  */
 export interface LoginSteps {
-  /** Before the hash. Counts the try for the network's total of logins. */
+  /** Called before the hash. Counts the try for the network's total of logins. */
   check(identity: LoginIdentity): Promise<Refusal | undefined>;
-  /** The password was wrong, or there is no such account: counts the failure. */
+  /** Counts the failure when the password was wrong or there is no such account. */
   fail(identity: LoginIdentity): Promise<Refusal | undefined>;
   /**
-   * The password was right: the account knows this device and network from now on, and their failures are forgotten.
+   * Called when the password was right. The account then knows this device and network, and their failures are
+   * forgotten.
    */
   succeed(identity: LoginIdentity): Promise<Refusal | undefined>;
-  /** Like `succeed`, of a session: the account learns no device or network by it. */
+  /** Like `succeed`, for a password that is sent with a session. The account learns no device or network from it. */
   confirm(identity: LoginIdentity): Promise<Refusal | undefined>;
   /**
-   * The account has just been created: it knows this device and network, and they stay. Earlier
+   * Called when the account has been created. It then knows this device and network, and they are pinned. Earlier
    * failures at its e-mail address were no guesses at its password, and are forgotten.
    */
   register(identity: LoginIdentity): Promise<Refusal | undefined>;
   /**
-   * A code from the account's mailbox has set a new password: the account knows this device and network too, and they
-   * stay. The failures of theirs and of all strangers are forgotten, which were no guesses at this password.
+   * Called when a code from the account's mailbox has set a new password. The account then knows this device and
+   * network too, and they are pinned. Their failures and those of all strangers were no guesses at this password, and
+   * are forgotten.
    */
   prove(identity: LoginIdentity): Promise<Refusal | undefined>;
-  /** A code from the account's mailbox was right: the account knows this device and network too, and they stay. */
+  /**
+   * Called when a code from the account's mailbox was right. The account then knows this device and network too, and
+   * they are pinned.
+   */
   verify(identity: LoginIdentity): Promise<Refusal | undefined>;
 }
 
@@ -64,20 +69,23 @@ export interface LoginLimitsDeps {
   readonly settings: LoginSettings;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Called if Redis did not answer and the process counted itself. */
+  /** Called if Redis did not answer and the process counted the try on its own. */
   readonly onInsured: (error: unknown) => void;
-  /** Accounts of which failures of strangers are kept. */
+  /** Limit for the accounts whose failures by strangers are kept. */
   readonly crowd?: number | undefined;
 }
 
 export const dayMs = 86_400_000;
-/** The longest life of a session: a source with one login in that time stays known. */
+/** The longest life of a session. A source stays known if it logs in once in that time. */
 export const knownMs = 180 * dayMs;
-/** Devices and networks that an account knows. Above this the one not seen for longest is forgotten. */
+/** Limit for the devices and networks that an account knows. Above it the one not seen for longest is forgotten. */
 const knownLimit = 20;
-/** Of these, how many stay: of registrations and proofs of the mailbox. Logins push none of them out. */
+/**
+ * Limit for the pinned ones among these, which come from registrations and proofs of the mailbox. Logins never push
+ * them out.
+ */
 const pinnedLimit = 5;
-/** A delay is forgotten after this time without a failure, unless the delay itself is longer. */
+/** Milliseconds without a failure after which a delay is forgotten, unless the delay itself is longer. */
 const forgetMs = 3_600_000;
 
 type LoginScript = (keyCount: number, ...args: (string | number)[]) => Promise<[rule: LimitRule | '', waitMs: number]>;
@@ -157,7 +165,7 @@ interface LoginNames {
   readonly account: string;
 }
 
-/** Creates the function that makes the names of a try, at its first step only. */
+/** Creates the function that returns the names of a try. It makes them only at the try's first step. */
 function createNamesOf(keys: LimitKeys, networks: RequestLimit): (identity: LoginIdentity) => LoginNames {
   const known = new WeakMap<LoginIdentity, LoginNames>();
   return (identity) => {
@@ -175,7 +183,7 @@ function createNamesOf(keys: LimitKeys, networks: RequestLimit): (identity: Logi
   };
 }
 
-/** Returns the tag of an account's device; of none an empty one, which no account knows. */
+/** Returns the tag of an account's device. Without a device the tag is empty, and no account knows an empty tag. */
 export function deviceTag(keys: LimitKeys, account: string, deviceId: string | undefined): string {
   return deviceId === undefined ? '' : keys.tagOf('account-device', account, deviceId);
 }
@@ -184,8 +192,9 @@ const sourceWindowSeconds = 15 * 60;
 const daySeconds = 86_400;
 
 /**
- * Creates the limits on guessing passwords that apply while Redis is away: coarser rules, counted in the memory of each
- * process. They know no device and no network: once an account has its failures of a day, every client waits.
+ * Creates the limits on guessing passwords that apply while Redis is away. Their rules are coarser, and each process
+ * counts in its memory. They know no device and no network, so every client waits once an account has reached its
+ * failures of a day.
  */
 function createLoginInsurance(settings: LoginSettings): LoginSteps {
   const sources = createMemoryCounts(sourceWindowSeconds);

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** A count, and the milliseconds to the end of its window. */
+/** A count, and the milliseconds until its window ends. */
 export interface MemoryCount {
   readonly count: number;
   readonly endsInMs: number;
@@ -9,20 +9,20 @@ export interface MemoryCount {
 /** Counts in the memory of this process. */
 export interface MemoryCounts {
   find(key: string): MemoryCount | undefined;
-  /** Adds to the count of the key's window, which begins with the first one. */
+  /** Adds `weight` to the count of the key's window, which begins with the first call. */
   add(key: string, weight?: number): MemoryCount;
   delete(key: string): void;
 }
 
-/** Keys of one limit, some 200 bytes each. */
+/** Limit for the keys of one limit, some 200 bytes each. */
 const defaultMost = 50_000;
 
 /**
- * Creates counts for a process that has to do without Redis. They are bounded: past `most` the key that was left alone
- * for longest is forgotten, so that a flood from ever new networks does not fill the process instead.
+ * Creates counts for a process while Redis is away. Above `most` keys, the key that was left alone for longest is
+ * forgotten, so that a flood from ever new networks does not fill the memory of the process.
  */
 export function createMemoryCounts(seconds: number, most = defaultMost): MemoryCounts {
-  // Not before it is needed: it takes the room of all its keys at once.
+  // Created when it is first needed, because it allocates the memory of all its keys at once.
   let made: LRUCache<string, { count: number }> | undefined;
   const open = () => {
     made ??= new LRUCache({ max: most, ttl: seconds * 1_000 });

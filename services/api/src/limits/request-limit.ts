@@ -7,39 +7,42 @@ import { createMemoryCounts, type MemoryCount } from './memory-counts.ts';
 export interface RequestLimitOptions {
   readonly redis: RedisClient;
   readonly keys: LimitKeys;
-  /** Part of the keys: `address` for limits by network, `account` for all others. */
+  /** Part of the Redis keys: `address` for limits by network, `account` for all others. */
   readonly per?: 'address' | 'account';
-  /** Part of the keys. */
+  /** Part of the Redis keys. */
   readonly name: string;
-  /** Requests within the window. */
+  /** Limit for the requests within the window. */
   readonly points: number;
-  /** Length of the window, which begins with its first request. */
+  /** Length of the window, in seconds. It begins with its first request. */
   readonly seconds: number;
 }
 
 /** Counts the requests of a network, an account, a session or a sibling. */
 export interface RequestLimit {
-  /** Length of the window. */
+  /** Length of the window, in milliseconds. */
   readonly windowMs: number;
   /** Returns the Redis key of that network, account, session or sibling. Its value is the number of requests in the present window. */
   keyOf(who: string): string;
   /**
-   * Returns for how many milliseconds this process still refuses from memory, because the present window is full; 0 if
-   * Redis must be asked.
+   * Returns the milliseconds for which this process still refuses without asking Redis, because the present window is
+   * full; 0 if Redis must be asked.
    */
   refusedFor(who: string): number;
-  /** Refuses it from memory for so many milliseconds: its window is full. */
+  /** Makes this process refuse `who` for so many milliseconds without asking Redis, because the window is full. */
   refuse(who: string, ms: number): void;
   /**
-   * Counts one request. Returns the milliseconds to wait if it exceeds the limit, else undefined. Never fails. After
-   * {@link patience} refusals each further one is answered a second later. `weight`: the points of the request.
+   * Counts one request as `weight` points. Returns the milliseconds to wait if it exceeds the limit, otherwise
+   * undefined. Never fails. After {@link patience} refusals, each further one is answered a second later.
    */
   count(who: string, weight?: number): Promise<number | undefined>;
-  /** Counts in this process only, as while Redis is away. Returns the count of the present window. Never fails. */
+  /**
+   * Counts in this process only, as `count` does while Redis is away. Returns the count of the present window. Never
+   * fails.
+   */
   countHere(who: string, weight: number): MemoryCount;
 }
 
-/** Refused ones that a process remembers, some 200 bytes each. */
+/** Limit for the refused clients that a process remembers, some 200 bytes each. */
 const rememberedRefusals = 10_000;
 /** Refusals within a window that are answered at once. */
 const patience = 10;
@@ -47,9 +50,10 @@ const patience = 10;
 const holdMs = 1_000;
 
 /**
- * Creates a limit of requests, in Redis. While Redis is away, each process counts for itself. A refused
- * client is refused from memory until the window ends, so that a flood costs Redis no more than the limit. After some
- * refusals the answers are delayed: a client that asks again at once gets one answer a second per connection.
+ * Creates a limit on requests, counted in Redis. While Redis is away, each process counts for itself. A process refuses
+ * a client without asking Redis again until the window ends, so that a flood costs Redis no more than the limit. After
+ * some refusals the answers are delayed, so that a client that always asks again at once gets one answer a second per
+ * connection.
  */
 export function createRequestLimit({
   redis,
@@ -69,7 +73,7 @@ export function createRequestLimit({
   });
   const refused = new LRUCache<string, { refusals: number }>({ max: rememberedRefusals });
   const tagOf = (who: string) => keys.tagOf(per, name, who);
-  // Below zero if it is over and nobody has asked since.
+  // The remaining time is below zero if the refusal is over and nobody has asked since.
   const refusedFor = (who: string) => Math.max(0, refused.getRemainingTTL(who));
   const refuse = (who: string, ms: number) => {
     if (ms > 0 && refusedFor(who) === 0) refused.set(who, { refusals: 1 }, { ttl: ms });
@@ -99,7 +103,10 @@ export function createRequestLimit({
   };
 }
 
-/** Returns rate-limiter-flexible's verdict as a value: it rejects with a result if the limit is reached. */
+/**
+ * Returns rate-limiter-flexible's verdict as a value, because the library rejects with a result if the limit is
+ * reached.
+ */
 async function waitOf(consumed: Promise<RateLimiterRes>): Promise<number | undefined> {
   try {
     await consumed;

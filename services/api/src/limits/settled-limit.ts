@@ -1,21 +1,21 @@
 import { LRUCache } from 'lru-cache';
 import { createRequestLimit, type RequestLimit, type RequestLimitOptions } from './request-limit.ts';
 
-/** Limit of which one part is counted in the process at first, and settled with Redis in the background. */
+/** Limit that counts a part of the requests in the process first, and adds the counts to Redis in the background. */
 export interface SettledLimit extends Pick<RequestLimit, 'count'> {
-  /** Counts in Redis what has not been yet. Never rejects. */
+  /** Counts in Redis all requests that are not counted there yet. Never rejects. */
   settle(): Promise<void>;
 }
 
-/** Networks that may wait for it; more are counted at once. */
+/** Limit for the networks that wait to be counted in Redis. Requests of more are counted at once. */
 const maxWaiting = 10_000;
-/** Crowded networks that a process remembers. */
+/** Limit for the crowded networks that a process remembers. */
 const rememberedCrowds = 10_000;
 const keysInScript = 256;
 
 /**
- * KEYS: counters as rate-limiter-flexible keeps them. ARGV: 1 length of the window in ms, then what to add to each.
- * Returns for each the count and the milliseconds to the end of its window.
+ * KEYS: counters as rate-limiter-flexible keeps them. ARGV: 1 length of the window in ms, then the number to add to
+ * each counter. Returns for each counter its count and the milliseconds until its window ends.
  */
 const settleScript = `
 local told = {}
@@ -34,10 +34,10 @@ export interface SettledLimitOptions extends RequestLimitOptions {
 }
 
 /**
- * Creates a limit by network for requests that are cheap, and many: few of them wait for Redis. Each process admits 1 %
- * of the limit from a network before it counts them in Redis, a second later and all networks in one command. The next
- * ones, and all those of a network that has used half of the limit, are counted at once. So the limit is exact up to 1
- * % for each process; below 1,000 requests it is exact.
+ * Creates a limit by network for cheap and frequent requests, so that few of them wait for Redis. Each process admits
+ * up to 1 % of the limit from a network before it counts these requests in Redis, a second later and for all networks
+ * in one command. Further requests, and all those of a network that has used half of the limit, are counted at once. So
+ * each process can exceed the limit by 1 % at most. Limits below 1,000 requests are exact.
  */
 export function createSettledLimit({ settleMs = 1_000, ...options }: SettledLimitOptions): SettledLimit {
   const { points } = options;
@@ -62,7 +62,7 @@ export function createSettledLimit({ settleMs = 1_000, ...options }: SettledLimi
     underWay = new Map();
   }
 
-  /** One after another: a slow Redis is not asked twice at once. */
+  /** Settles after any earlier call has ended, so that a slow Redis does not get two commands at once. */
   function settle(): Promise<void> {
     settling = settling.then(settleWaiting);
     return settling;
@@ -104,8 +104,8 @@ interface Counted {
 }
 
 /**
- * Creates the function that counts several networks in one command. If Redis is away or slow it counts them in this
- * process: the command may have been carried out, so that another one would count twice.
+ * Creates the function that counts several networks in one command. If Redis is away or slow, it counts them in this
+ * process, because the command may have been carried out and a second one would count twice.
  */
 function createSettleCounts({ redis, seconds }: RequestLimitOptions, exact: RequestLimit) {
   redis.defineCommand('settleCounts', { lua: settleScript });

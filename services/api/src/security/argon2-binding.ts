@@ -5,7 +5,7 @@ export interface Argon2Cost {
   readonly lanes: number;
 }
 
-/** Argon2id as PHC strings, by one of two bindings. */
+/** Makes and verifies Argon2id hashes as PHC strings, with one of two bindings. */
 export interface Argon2Binding {
   readonly name: string;
   hash(password: string, cost: Argon2Cost): Promise<string>;
@@ -14,12 +14,12 @@ export interface Argon2Binding {
 }
 
 /**
- * Loads the Rust binding: half the CPU of the other, but prebuilt for the usual platforms only. It hashes on the
- * calling thread: see `hash-thread.ts`.
+ * Loads the Rust binding. It takes half the CPU of the other, but is prebuilt for the usual platforms only. It hashes
+ * on the calling thread (see `hash-thread.ts`).
  */
 export async function loadNodeRsBinding(): Promise<Argon2Binding> {
   const { hashSync, verifySync } = await import('@node-rs/argon2');
-  // `Algorithm` is a const enum, which the isolated sources cannot name.
+  // The binding's `Algorithm` is a const enum, and `isolatedModules` forbids its use.
   const argon2id = 2;
   return {
     name: '@node-rs/argon2',
@@ -30,8 +30,8 @@ export async function loadNodeRsBinding(): Promise<Argon2Binding> {
 }
 
 /**
- * Loads the C binding, which is compiled on installation if there is no binary. It hashes on libuv's threads, from any
- * calling thread.
+ * Loads the C binding, which is compiled on installation if there is no binary. It hashes on libuv's threads, whatever
+ * thread calls it.
  */
 export async function loadNodeBinding(): Promise<Argon2Binding> {
   const { default: argon2 } = await import('argon2');
@@ -43,7 +43,7 @@ export async function loadNodeBinding(): Promise<Argon2Binding> {
   };
 }
 
-/** Loads the faster binding, or the other if that fails; `onFallback` gets the error. */
+/** Loads the faster binding. If that fails, calls `onFallback` with the error and loads the other one. */
 export async function loadArgon2(onFallback?: (error: unknown) => void): Promise<Argon2Binding> {
   try {
     return await loadNodeRsBinding();

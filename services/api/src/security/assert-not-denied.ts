@@ -5,18 +5,18 @@ import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 
 export interface AssertNotDeniedDeps {
   readonly denyList: Pick<DenyList, 'find'>;
-  /** The source of truth, which the list only copies. */
+  /** The source of truth. The deny list is only a copy of it. */
   readonly sessions: Pick<SessionStore, 'findStanding'>;
   /** Called if the list could not be read and MongoDB was read instead. */
   readonly onFallback: () => void;
 }
 
 /**
- * Creates the last check of an access token: it refuses one whose session is revoked, or that is older than the
- * session's claims. It reads the deny list; if Redis is away, was emptied or may be incomplete, it reads MongoDB. If
- * neither answers, the token is not accepted.
+ * Creates the last check of an access token. It refuses a token whose session is revoked, or that is older than the
+ * session's claims. It reads the deny list, or MongoDB if Redis is away or the list may be incomplete. If neither
+ * answers, the token is not accepted.
  *
- * Raises `IAD_JWT_ACCESS_INVALID`; if MongoDB is away too, MongoDB's error, which is a 503.
+ * Raises `IAD_JWT_ACCESS_INVALID`. If MongoDB is away too, it raises MongoDB's error, which becomes a 503.
  */
 export function createAssertNotDenied({ denyList, sessions, onFallback }: AssertNotDeniedDeps) {
   async function find(sessionId: string): Promise<Denial | undefined> {

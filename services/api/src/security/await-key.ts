@@ -1,18 +1,18 @@
 import { AppError } from '@auth-account/errors';
 
-/** Keys of a kind. A mounted file of keys reaches every api within a minute or two. */
+/** The keys of one key file. A new version of the mounted file reaches every api within a minute or two. */
 export interface Keys {
   hasKey(kid: string): boolean;
   rereadKeys(): Promise<void>;
 }
 
-/** Milliseconds within which a new key has reached every api. */
+/** Milliseconds after which a new key has surely reached every api. */
 const keySpreadMs = 5 * 60_000;
 
 /**
- * Creates the function that a use case calls before it checks a token or a code: without its key none is genuine. A key
- * that has not arrived here yet is no reason to refuse a right one. A key that was removed is: nothing that was handed
- * out more than five minutes ago waits for a key.
+ * Creates the function that a use case calls before it checks a token or a code, because without its key even a genuine
+ * one fails the check. A token or code must not be refused because its key has not arrived here yet. If its key was
+ * removed it must be refused, so what was handed out more than five minutes ago does not wait for a key.
  *
  * Raises `ERR-DEPENDENCY-UNAVAILABLE` if another api has used a key that has not arrived here yet.
  */

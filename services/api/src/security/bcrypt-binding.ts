@@ -1,10 +1,10 @@
 /** Verifies bcrypt hashes that were imported. The service itself creates none. */
 export interface BcryptBinding {
-  /** Compares the bytes of the password as they are; bcrypt takes only the first 72 into account. */
+  /** Compares the bytes of the password unchanged. Only the first 72 count for bcrypt. */
   verify(hash: string, password: string): Promise<boolean>;
 }
 
-/** `$2a$`, `$2b$` and `$2y$` name one algorithm. `$2x$` names a faulty one, whose hashes cannot be verified. */
+/** `$2a$`, `$2b$` and `$2y$` name the same algorithm. `$2x$` names a faulty one, whose hashes cannot be verified. */
 const bcryptPattern = /^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/;
 
 export function isBcryptHash(stored: string): boolean {
@@ -12,8 +12,8 @@ export function isBcryptHash(stored: string): boolean {
 }
 
 /**
- * Creates the binding. Its code is loaded with the first such hash: without one, its binary need not be there. It
- * compares on the calling thread: see `hash-thread.ts`.
+ * Creates the binding. Its code is loaded for the first bcrypt hash, so a service without such hashes needs no binary.
+ * It compares on the calling thread (see `hash-thread.ts`).
  */
 export function createBcryptBinding(): BcryptBinding {
   return {

@@ -2,17 +2,20 @@ import { AppError } from '@auth-account/errors';
 import { createHashPlaces, type HashPlace, type HashPlaces } from './hash-places.ts';
 
 export interface HashGateOptions {
-  /** Number of hashes at once. */
+  /** Limit for the hashes that run at once. */
   readonly slots: number;
-  /** Number of hashes that may wait. */
+  /** Limit for the hashes that wait. */
   readonly queueLimit: number;
   /** Milliseconds after a request was received within which its hash must begin. */
   readonly waitMs: number;
-  /** Called if a hash was refused: no place was free, its client held its share already, or its time was over. */
+  /**
+   * Called if a hash was refused because no place was free, its client's network held its share already, or its time
+   * was over.
+   */
   readonly onShed?: (reason: ShedReason) => void;
   /**
-   * Called when work that had a slot has ended, successful or not: the milliseconds that it waited for the slot, and
-   * that it took then.
+   * Called when work that had a slot has ended, whether it succeeded or not. `times`: milliseconds that the work waited
+   * for the slot, and that it took then.
    */
   readonly onDone?: (times: { readonly waitedMs: number; readonly tookMs: number }) => void;
   /** Milliseconds on the clock of `performance.now()`. */
@@ -24,27 +27,27 @@ export type ShedReason = (typeof shedReasons)[number];
 
 /** The client that a hash is for. */
 export interface HashClient {
-  /** The client's network: the clients of one source share its part of the places. */
+  /** The client's network. All clients of one source share the source's part of the places. */
   readonly source: string;
   /** Time at which its request was received, on the clock of `performance.now()`; the present time by default. */
   readonly receivedAt?: number | undefined;
 }
 
-/** Runs the one hash of a place when a slot is free. Raises `ERR-OVERLOADED` if none is free in time. */
+/** Runs the one hash of a place when a slot is free. Raises `ERR-OVERLOADED` if no slot is free in time. */
 export type RunHash = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Admits work on password hashes. */
 export interface HashGate {
   /**
-   * Takes a place for one hash, and gives it back when the hash was made or `use` has ended. There are as many places
-   * as slots and room in the queue, but no more than are expected to finish in half of the time limit. Raises
-   * `ERR-OVERLOADED` at once if there is no place.
+   * Takes a place for one hash, and gives it back when the hash was made or `use` has ended. There is a place for each
+   * slot and for each hash that may wait, but for no more hashes than are expected to finish in half of the time limit.
+   * Raises `ERR-OVERLOADED` at once if there is no place.
    *
    * - While others wait, no source gets more than a quarter of the places, unless a slot is free for each.
-   * - If all are taken, a source that holds fewer takes over the youngest of the source that holds most.
+   * - If all places are taken, a source that holds fewer takes over the newest place of the source that holds most.
    *
-   * So a flood slows down the sources that cause it. A new source waits for the hashes that run, and for one of each
-   * other source.
+   * So a flood slows down the sources that cause it. A new source waits for the hashes that run, and for one hash of
+   * each other source.
    */
   admit<T>(client: HashClient, use: (run: RunHash) => Promise<T>): Promise<T>;
   /** Number of hashes that wait now. */
@@ -55,19 +58,19 @@ export interface HashGate {
 
 const retryAfterSeconds = 2;
 
-/** Weight of the newest hash in the mean duration: about the last ten count. */
+/** Weight of the newest hash in the mean duration, so that about the last ten hashes count. */
 const newestShare = 0.1;
 
-/** Part of the time limit that is planned; the rest is reserve. */
+/** Part of the time limit that is planned for hashes. The rest is reserve. */
 const plannedShare = 0.5;
 
 /** Part of all places that one source may hold while others wait. */
 const largestShare = 0.25;
 
 /**
- * Creates the gate before Argon2, the only expensive work of the service. More hashes at once than cores gain nothing
- * and take memory each. In an unbounded queue, answers would come after their clients have left. Sources take turns at
- * the slots.
+ * Creates the gate before Argon2, the only expensive work of the service. More hashes at once than cores would gain
+ * nothing, and each takes memory. In an unbounded queue, answers would come after their clients have left. Sources take
+ * turns at the slots.
  */
 export function createHashGate(options: HashGateOptions): HashGate {
   const { slots, waitMs, onShed, onDone, now = () => performance.now() } = options;
@@ -94,7 +97,7 @@ export function createHashGate(options: HashGateOptions): HashGate {
     const next = places.next();
     if (next === undefined) running -= 1;
     else {
-      // Hands the slot on.
+      // Hands the slot to the next place.
       places.begin(next);
       next.settle?.();
     }
@@ -135,7 +138,7 @@ export function createHashGate(options: HashGateOptions): HashGate {
   };
 }
 
-/** Waits for a slot, which the end of another hash frees. Gives the place back if none is free in time. */
+/** Waits until the end of another hash frees a slot. Gives the place back if no slot is free in time. */
 function awaitSlot(places: HashPlaces, place: HashPlace, leftMs: number, lateError: () => Error): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   const timer = setTimeout(() => {
@@ -151,7 +154,7 @@ function awaitSlot(places: HashPlaces, place: HashPlace, leftMs: number, lateErr
   return promise;
 }
 
-/** Returns how many can expect their hash in time: each that is in may need one before the last. */
+/** Returns the number of places whose hashes are expected to finish in time, even if each place uses its hash. */
 function capacityOf({ slots, queueLimit, waitMs }: HashGateOptions, hashMs: number): number {
   const most = slots + queueLimit;
   const inTime = hashMs === 0 ? most : Math.floor((waitMs * plannedShare * slots) / hashMs) + 1;
@@ -159,7 +162,8 @@ function capacityOf({ slots, queueLimit, waitMs }: HashGateOptions, hashMs: numb
 }
 
 /**
- * Makes room for one more place of that source, if necessary by taking one away. Returns the reason if there is none.
+ * Makes room for one more place of that source, if necessary by taking a place from another source. Returns the reason
+ * if there is no room.
  */
 function makeRoom(
   places: HashPlaces,
@@ -169,7 +173,7 @@ function makeRoom(
 ): 'full' | 'share' | undefined {
   const own = places.heldBy(source);
   const share = Math.max(1, Math.floor(capacity * largestShare));
-  // While there is a slot for each, nobody waits for a slot of this source.
+  // While there is a slot for each place, nobody waits for this source's slots.
   if (own >= share && places.held() >= slots && places.othersWait(source)) return 'share';
   if (places.held() < capacity) return undefined;
   const displaced = places.youngestOfMoreThan(own + 1);

@@ -2,26 +2,26 @@
 export interface HashPlace {
   /** The network of the client. */
   readonly source: string;
-  /** When the request was received, on the clock of `performance.now()`. */
+  /** Time at which the request was received, on the clock of `performance.now()`. */
   readonly receivedAt: number;
-  /** `free`: its request has not come to its hash yet. `over`: it was given back, or taken away. */
+  /** `free`: the request has not asked for its hash yet. `over`: the place was given back or taken away. */
   state: 'free' | 'waiting' | 'running' | 'over';
-  /** Ends the wait for a slot. */
+  /** Ends the wait for a slot, with success if there is no error. */
   settle?: (error?: Error) => void;
 }
 
 /** The places of one source, oldest first. */
 interface Held {
   readonly places: Set<HashPlace>;
-  /** Number of places that do not run: they can be taken away without loss. */
+  /** Number of places whose hashes do not run. They can be taken away without losing work. */
   idle: number;
 }
 
 export type HashPlaces = ReturnType<typeof createHashPlaces>;
 
 /**
- * Creates the record of the places that are held at the hash gate, by source, and of whose turn is next. It knows no
- * limits: the gate does.
+ * Creates the record of the places that are held at the hash gate, by source, and of the source whose turn is next. It
+ * does not enforce limits; the gate does.
  */
 export function createHashPlaces() {
   const bySource = new Map<string, Held>();
@@ -43,8 +43,8 @@ export function createHashPlaces() {
     /** Returns true if another source has a place whose hash has not begun. */
     othersWait: (source: string) => idle > (bySource.get(source)?.idle ?? 0),
     /**
-     * Returns the newest place of the source that holds most, if it holds more than `count` and has one that does not
-     * run.
+     * Returns the newest idle place of the source that holds most places. Only sources count that hold more than
+     * `count` places and have an idle one.
      */
     youngestOfMoreThan: (count: number) => youngestOfLargest(bySource.values(), count),
     take(source: string, receivedAt: number): HashPlace {
@@ -79,9 +79,12 @@ export function createHashPlaces() {
   };
 }
 
-/** Creates the queue of places that wait for a slot. Sources take turns; within a source, the first come is first. */
+/**
+ * Creates the queue of places that wait for a slot. Sources take turns. Within a source, the first place that was
+ * queued is served first.
+ */
 function createTurns() {
-  /** By source; the source whose turn is next comes first. */
+  /** The waiting places by source. The source whose turn is next comes first. */
   const turns = new Map<string, Set<HashPlace>>();
   let waiting = 0;
   return {

@@ -4,10 +4,13 @@ import { loadArgon2 } from './argon2-binding.ts';
 import { createBcryptBinding } from './bcrypt-binding.ts';
 import type { HashJob, HashJobResult, HashThreadHello } from './start-hash-thread.ts';
 
-/** Leaves a hash a tenth of a core that the event loop wants too, and the whole of one that is idle (ADR 0006). */
+/**
+ * With this value a hash gets a tenth of a core that the event loop uses too, and the whole of an idle core (ADR 0006).
+ */
 const niceness = 10;
 
-// On Linux 0 means the calling thread, elsewhere the whole process. A nicer thread may not be made less nice.
+// On Linux, 0 means the calling thread; elsewhere it means the whole process. The niceness of a thread may not be
+// lowered.
 if (process.platform === 'linux' && getPriority(0) < niceness) setPriority(0, niceness);
 
 let fallbackReason: unknown;

@@ -6,7 +6,7 @@ import { type HashJob, type HashJobs, type HashThread, startHashThread } from '.
 export interface HashThreads {
   readonly argon2: Argon2Binding;
   readonly bcrypt: BcryptBinding;
-  /** Ends the threads; a job that is under way is rejected. */
+  /** Ends the threads. A job that is under way is rejected. */
   close(): Promise<void>;
 }
 
@@ -18,9 +18,9 @@ export interface HashThreadsOptions {
 }
 
 /**
- * Starts the first hash thread. Each further one starts when a job finds all others busy, and stays. So there are as
- * many as there have ever been jobs at once, and the hash gate bounds these. A thread that dies fails its job, and is
- * replaced when another is needed.
+ * Starts the first hash thread. Each further thread starts when a job finds all others busy, and stays. So there are as
+ * many threads as there have ever been jobs at once, and the hash gate limits that number. If a thread dies its job
+ * fails, and a new thread starts when it is needed.
  */
 export async function createHashThreads({ onFallback, onDeath }: HashThreadsOptions): Promise<HashThreads> {
   const threads = new Set<HashThread>();

@@ -10,9 +10,9 @@ import { type ProcessLimits, readProcessLimits } from './process-limits.ts';
 
 export interface OpenHasherOptions {
   readonly cost: Argon2Cost;
-  /** Hashes at once; 0: as many as the process has cores. */
+  /** Limit for the hashes at once; 0: as many as the process has cores. */
   readonly concurrency: number;
-  /** MiB for all hashes together; 0: half of the memory of the process. */
+  /** MiB for all hashes and their threads together; 0: half of the memory that the process may use. */
   readonly memoryMib: number;
   readonly queueLimit: number;
   /** Milliseconds after its request was received within which a hash must begin. */
@@ -21,7 +21,7 @@ export interface OpenHasherOptions {
   readonly logger: Logger;
 }
 
-/** A hasher that is ready, with its threads. */
+/** A hasher whose threads run. */
 export interface OpenedHasher {
   readonly hasher: PasswordHasher;
   /** The name of the Argon2 binding that was loaded. */
@@ -65,8 +65,8 @@ function openGate({ cost, metrics, logger, ...options }: OpenHasherOptions): Has
 }
 
 /**
- * Returns the text of a file, undefined if it cannot be read. The kernel's files are small and in memory; those of the
- * other cgroup version do not exist.
+ * Returns the text of a file; undefined if it cannot be read, for example because it belongs to the other cgroup
+ * version. The read may block, because the kernel's files are small and in memory.
  */
 function findText(path: string): string | undefined {
   try {
@@ -78,19 +78,19 @@ function findText(path: string): string | undefined {
 
 export interface HashSlotsInput {
   readonly limits: ProcessLimits;
-  /** Configured number of hashes at once; 0: as many as the process has cores. */
+  /** Configured limit for the hashes at once; 0: as many as the process has cores. */
   readonly concurrency: number;
   /** MiB for all hashes and their threads together; 0: half of the memory that the process may use. */
   readonly memoryMib: number;
-  /** KiB of one hash. */
+  /** KiB that one hash takes. */
   readonly hashKib: number;
 }
 
 export interface HashSlots {
   readonly slots: number;
-  /** MiB that all hashes and their threads together may take. */
+  /** Limit for the memory of all hashes and their threads together, in MiB. */
   readonly memoryMib: number;
-  /** True if not even one hash fits. One is made at a time nevertheless. */
+  /** True if not even one hash fits. Hashes are made one at a time then. */
   readonly isTooSmall: boolean;
 }
 
@@ -98,8 +98,8 @@ export interface HashSlots {
 const threadKib = 24 * 1_024;
 
 /**
- * Returns how many password hashes may be made at once: at least one, no more than whole cores, since more gain
- * nothing, and no more than fit into memory.
+ * Returns how many password hashes may be made at once: the configured number or the number of whole cores, as far as
+ * they fit into memory, but at least one.
  */
 export function hashSlots({ limits, concurrency, memoryMib, hashKib }: HashSlotsInput): HashSlots {
   const memory = memoryMib || Math.floor(limits.memoryBytes / 2 / 1_048_576);

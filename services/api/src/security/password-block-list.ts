@@ -9,11 +9,11 @@ export interface PasswordBlockList {
 }
 
 /**
- * Creates a list of public passwords, compared after NFKC and without regard to case, since most people put the capital
- * in the same place (NIST SP 800-63B-4, section 3.1.1.2: common, expected or compromised passwords).
+ * Creates a list of public passwords (NIST SP 800-63B-4, section 3.1.1.2: common, expected or compromised passwords).
+ * They are compared after NFKC and without regard to case, because most people put the capital in the same place.
  *
- * For each password 64 bits of its SHA-256 are kept, which is 8 bytes. With a million of them, one other password in
- * 10^13 is mistaken for one. The digests are of public passwords only: no user's password is stored this way.
+ * For each password, 64 bits of its SHA-256 are kept. In a list of a million, one other password in 10^13 is mistaken
+ * for one of the list. These digests are of public passwords only. No user's password is stored this way.
  */
 function createPasswordBlockList(passwords: Iterable<string>): PasswordBlockList {
   const digests = digestsOf(passwords);
@@ -26,7 +26,7 @@ export interface BlockListSources {
   readonly file?: string | undefined;
 }
 
-/** Reads the configured lists, and creates the check of a password against all of them. */
+/** Reads the configured lists, and creates the function that looks a password up in all of them. */
 export async function loadBlockLists(
   { name, file }: BlockListSources,
   logger: Logger,
@@ -41,10 +41,13 @@ export async function loadBlockLists(
   return (password) => lists.some((list) => list.has(password));
 }
 
-/** A shorter one is refused for its length (docs/specification/registration.md, "Passwords"). In code points. */
+/**
+ * Shortest allowed password, in code points (docs/specification/registration.md, "Passwords"). Shorter ones need no
+ * entry.
+ */
 const shortest = 8;
 
-/** Reads the list of common passwords in zxcvbn-ts, which is imported only by this call: it takes 20 MB. */
+/** Reads the list of common passwords in zxcvbn-ts. Only this call imports the package, because it takes 20 MB. */
 export async function loadCommonPasswords(): Promise<PasswordBlockList> {
   const { dictionary } = await import('@zxcvbn-ts/language-common');
   const passwords = dictionary['passwords-common'];
@@ -72,7 +75,7 @@ function* linesOf(text: string): Iterable<string> {
   for (const [line] of text.matchAll(/[^\r\n]+/g)) yield line;
 }
 
-/** Returns the digests, sorted, each once. */
+/** Returns the digests, sorted and without duplicates. */
 function digestsOf(passwords: Iterable<string>): BigUint64Array {
   let digests = new BigUint64Array(1_024);
   let count = 0;

@@ -6,16 +6,16 @@ import { type BcryptBinding, isBcryptHash } from './bcrypt-binding.ts';
 import type { HashGate } from './hash-gate.ts';
 
 /**
- * Usual size of a home's or an office's network (RFC 6177): an IPv4 address, or a /56, which is 256 lines of /64. One
- * line must not be able to take the whole gate, even if neighbours then share one part of it.
+ * Usual size of the network of a home or an office (RFC 6177): an IPv4 address, or an IPv6 /56, which has 256 networks
+ * of /64. One line must not be able to take the whole gate, even if neighbours then share one part of it.
  */
 const sitePrefix: PrefixLength = { v4: 32, v6: 56 };
 
 /** The client that a hash is made for. */
 export interface HashedFor {
-  /** Its IP address. The clients of one network share its part of the gate. */
+  /** The client's IP address. All clients of one network share the network's part of the gate. */
   readonly network: string | undefined;
-  /** Time at which its request was received, on the clock of `performance.now()`; the present time by default. */
+  /** Time at which the request was received, on the clock of `performance.now()`; the present time by default. */
   readonly receivedAt?: number;
 }
 
@@ -24,8 +24,8 @@ export interface HashTurn {
   /** Returns the PHC string of the password after NFKC, with a random salt. */
   hash(password: string): Promise<string>;
   /**
-   * Compares the password with the stored hash, which is an Argon2 or an imported bcrypt hash. Without one it compares
-   * with a dummy hash, so that both take the same time.
+   * Compares the password with the stored hash, which is an Argon2 or an imported bcrypt hash. Without a stored hash it
+   * compares with a dummy hash, so that both cases take the same time.
    */
   verify(stored: string | undefined, password: string): Promise<boolean>;
 }
@@ -33,11 +33,11 @@ export interface HashTurn {
 /** Hashes and verifies passwords, behind the hash gate. */
 export interface PasswordHasher {
   /**
-   * Takes a place at the gate while `use` runs, which may need a hash. Raises `ERR-OVERLOADED` at once if there is no
-   * place: see {@link HashGate}.
+   * Takes a place at the gate and runs `use`, which may make a hash. Raises `ERR-OVERLOADED` at once if there is no
+   * place (see {@link HashGate}).
    */
   admit<T>(client: HashedFor, use: (turn: HashTurn) => Promise<T>): Promise<T>;
-  /** Returns true if the hash was made with less than the configured cost, or with another algorithm than Argon2id. */
+  /** Returns true if the hash was made at less than the configured cost, or with another algorithm than Argon2id. */
   isWeak(stored: string): boolean;
 }
 
@@ -63,7 +63,7 @@ export async function createPasswordHasher(deps: PasswordHasherDeps): Promise<Pa
             const isEqual = await withSpan('password.verify', {}, () =>
               run(() => compare(stored ?? nobodys, password)),
             );
-            // The bindings read a lone surrogate as U+FFFD: a string that is not well-formed equals no password.
+            // The bindings read a lone surrogate as U+FFFD, so an ill-formed string must not equal any password.
             return isEqual && stored !== undefined && password.isWellFormed();
           },
         }),
@@ -72,7 +72,7 @@ export async function createPasswordHasher(deps: PasswordHasherDeps): Promise<Pa
   };
 }
 
-/** NIST SP 800-63B-4, 3.1.1.2: one password, however a keyboard composes it. */
+/** NIST SP 800-63B-4, section 3.1.1.2: the same password must match, however a keyboard composes its characters. */
 function normalize(password: string): string {
   return password.normalize('NFKC');
 }
@@ -80,7 +80,7 @@ function normalize(password: string): string {
 function isWeaker(phc: string, cost: Argon2Cost): boolean {
   const [, parameters] = /^\$argon2id\$v=19\$([^$]+)\$/.exec(phc) ?? [];
   if (parameters === undefined) return true;
-  // By name: one binding writes m,t,p and the other m,p,t.
+  // Parameters are read by name, because one binding writes m,t,p and the other m,p,t.
   const {
     m = 0,
     t = 0,

@@ -2,24 +2,24 @@ import { posix } from 'node:path';
 
 /** The part of the machine that the process may use. */
 export interface ProcessLimits {
-  /** Can be a fraction: a pod with a CPU limit of 500m has 0.5. */
+  /** Can be a fraction: a pod with a CPU limit of 500m has 0.5 cores. */
   readonly cores: number;
   readonly memoryBytes: number;
 }
 
 export interface ProcessLimitsSources {
-  /** Returns the text of a file, undefined if it is not there. */
+  /** Returns the text of a file; undefined if it does not exist. */
   readonly readText: (path: string) => string | undefined;
-  /** The whole machine, which applies if no cgroup limits it. */
+  /** The limits of the whole machine, which apply if no cgroup sets lower ones. */
   readonly machine: ProcessLimits;
 }
 
 const root = '/sys/fs/cgroup';
 
 /**
- * Reads the limits of the process's cgroup and of those above it, and returns the smallest: version 2 (`cpu.max`,
- * `memory.max`), else version 1 (`cpu.cfs_quota_us`, `memory.limit_in_bytes`). In a container, its own cgroup is often
- * the root of what it sees, although `/proc/self/cgroup` names a path that only the host has.
+ * Reads the limits of the process's cgroup and of all cgroups above it, and returns the smallest. It reads version 2
+ * (`cpu.max`, `memory.max`), or else version 1 (`cpu.cfs_quota_us`, `memory.limit_in_bytes`). A container often sees
+ * its own cgroup as the root, although `/proc/self/cgroup` names a path that exists only on the host.
  */
 export function readProcessLimits({ readText, machine }: ProcessLimitsSources): ProcessLimits {
   const paths = cgroupPaths(readText('/proc/self/cgroup') ?? '');
@@ -44,7 +44,10 @@ export function readProcessLimits({ readText, machine }: ProcessLimitsSources): 
   };
 }
 
-/** Controller → path, from lines such as `4:cpu,cpuacct:/a/b`; version 2 is the one without a name: `0::/a/b`. */
+/**
+ * Reads the path of each controller from lines such as `4:cpu,cpuacct:/a/b`. Version 2 has a controller without a name:
+ * `0::/a/b`.
+ */
 function cgroupPaths(text: string): Map<string, string> {
   const entries = text.matchAll(/^\d+:([^:]*):(\/.*)$/gm);
   return new Map(
@@ -52,7 +55,7 @@ function cgroupPaths(text: string): Map<string, string> {
   );
 }
 
-/** Returns the directory and all those above it, the mount's own last. */
+/** Returns the directory and all directories above it. The mount's own comes last. */
 function upwards(mount: string, path: string): string[] {
   // A path that leads out of the mount belongs to a cgroup namespace of another process.
   const inside = posix.normalize(path).replace(/^(\/\.\.)+/, '') || '/';
@@ -60,7 +63,10 @@ function upwards(mount: string, path: string): string[] {
   return [`${mount}${inside}`, ...upwards(mount, posix.dirname(inside))];
 }
 
-/** `200000 100000`: quota and period in µs. `max` and -1: no quota. */
+/**
+ * Returns the cores of a text such as `200000 100000`, which is a quota and its period in µs. `max` and -1 mean no
+ * quota.
+ */
 function coresOf(text: string | undefined): number | undefined {
   const [quota, period] = (text ?? '').trim().split(/\s+/).map(positive);
   return quota === undefined || period === undefined ? undefined : quota / period;

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { readSecret } from '@auth-account/tokens';
 import type { KeySet, KeySource } from '@auth-account/verifier/access-token';
 
-/** Returns the secrets of a set of symmetric keys, in its order. Throws if a key is not symmetric, or too short. */
+/** Returns the secrets of a set of symmetric keys, in its order. Throws if a key is not symmetric or is too short. */
 export function readServerSecrets({ keys }: KeySet): KeyObject[] {
   return keys.map(readSecret);
 }
@@ -10,7 +10,7 @@ export function readServerSecrets({ keys }: KeySet): KeyObject[] {
 /** Returns the server's present secrets, newest first. */
 export type ServerSecrets = () => readonly [KeyObject, ...KeyObject[]];
 
-/** Reads each set of the source once. */
+/** Creates the reader of the server's secrets. It reads each key set of the source only once. */
 export function createServerSecrets(source: Pick<KeySource, 'current'>): ServerSecrets {
   let seen: KeySet | undefined;
   let secrets: KeyObject[] = [];

@@ -9,22 +9,22 @@ export interface Sibling {
   readonly kid: string;
 }
 
-/** Finds the sibling with that credential (`kid.secret`); undefined if it is no credential of anybody. */
+/** Finds the sibling with that credential (`kid.secret`); undefined if no sibling has it. */
 export type FindSibling = (credential: string) => Sibling | undefined;
 
 interface KnownSecret extends Sibling {
   readonly digest: Buffer;
 }
 
-/** Name of the sibling, and a part that tells its secrets apart. */
+/** The sibling's name, and an optional suffix that tells its secrets apart. */
 const kidPattern = /^(?<name>[a-z0-9][a-z0-9-]{0,31})(?:\.[A-Za-z0-9-]{1,32})?$/;
 
-/** A digest that no secret has. */
+/** A value that is no secret's digest. */
 const nobody = Buffer.alloc(32);
 
 /**
- * Reads the secrets of siblings by their `kid`. Throws if a key is not symmetric, or too short, or if its `kid` is not
- * of the form `name` or `name.number`. Several secrets of one name are good at once.
+ * Reads the secrets of siblings by their `kid`. Throws if a key is not symmetric or is too short, or if its `kid` is
+ * not of the form `name` or `name.suffix`. Several secrets of one name are valid at the same time.
  */
 export function readSiblingSecrets({ keys }: KeySet): ReadonlyMap<string, KnownSecret> {
   return new Map(
@@ -37,7 +37,7 @@ export function readSiblingSecrets({ keys }: KeySet): ReadonlyMap<string, KnownS
   );
 }
 
-/** Creates the function that finds siblings by the present secrets of the source. */
+/** Creates the function that finds siblings by the source's present secrets. */
 export function createFindSibling(source: Pick<KeySource, 'current'>): FindSibling {
   const secretsOf = oncePerSet(readSiblingSecrets);
   return (credential) => {

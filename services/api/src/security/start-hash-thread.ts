@@ -9,12 +9,14 @@ export interface HashJobs {
   verifyBcrypt: BcryptBinding['verify'];
 }
 
-/** One job as it is sent to a hash thread, which has one at a time. */
+/** One job as it is sent to a hash thread. A thread has one job at a time. */
 export type HashJob = {
   [Kind in keyof HashJobs]: { readonly kind: Kind; readonly args: Parameters<HashJobs[Kind]> };
 }[keyof HashJobs];
 
-/** First message of a hash thread: its Argon2 binding, and the reason if it is not the faster one. */
+/**
+ * First message of a hash thread. It names the thread's Argon2 binding, with the reason if that is not the faster one.
+ */
 export interface HashThreadHello {
   readonly argon2Name: string;
   readonly fallbackReason?: unknown;
@@ -26,15 +28,15 @@ export type HashJobResult = { readonly value: unknown } | { readonly error: unkn
 /** A thread that hashes. */
 export interface HashThread {
   readonly hello: HashThreadHello;
-  /** Runs one job; the one before must have ended. Rejects if the thread dies or is ended before it is done. */
+  /** Runs one job. The previous job must have ended. Rejects if the thread dies or is ended before the job is done. */
   run(job: HashJob): Promise<HashJobResult>;
   end(): Promise<unknown>;
 }
 
-/** Starts a thread and waits until it accepts jobs. `onExit` gets the error of which it died, if there is one. */
+/** Starts a thread and waits until it accepts jobs. `onExit` gets the error if the thread died of one. */
 export async function startHashThread(onExit: (error?: unknown) => void): Promise<HashThread> {
-  // Neither options nor NODE_OPTIONS: the thread must not load what is preloaded into the process (tracing), nor see
-  // its secrets.
+  // The thread gets neither the process's options nor its environment. It must not load the modules that are preloaded
+  // into the process (tracing), nor see the process's secrets.
   const options = { execArgv: [], env: {}, name: 'hash' };
   const worker = new Worker(new URL('./hash-thread.ts', import.meta.url), options);
   let waiting: PromiseWithResolvers<unknown> | undefined;
