@@ -16,7 +16,10 @@ function asText(value: unknown): string | undefined {
   return value === undefined || typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** Lists a configuration schema's variables in the order of their declaration. Required: no default, and not optional. */
+/**
+ * Lists a configuration schema's variables in the order of their declaration. A variable is required if it has no
+ * default and is not optional.
+ */
 export function describeConfig(schema: TObject): ConfigRow[] {
   const required = new Set<string>(schema.required ?? []);
   return variablesOf(schema).map(([name, variable]) => ({

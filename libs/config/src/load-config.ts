@@ -58,8 +58,8 @@ function variableOf(error: ErrorObject): string {
 }
 
 /**
- * Adds to a problem inside a JSON value its path and AJV's message, because the variable's type alone says too little.
- * Messages of the variable's own check are added too.
+ * Describes the expected value. For a problem inside a JSON value it adds the path and AJV's message, because the
+ * variable's type alone says too little. It also adds the messages of the variable's own check.
  */
 function expectedOf(variable: VariableSchema, errors: readonly ErrorObject[]): string {
   const more = errors.flatMap(({ instancePath, keyword, message = '' }) => {
@@ -82,7 +82,7 @@ const runCheck: SchemaValidateFunction = (check: NonNullable<VariableSchema['che
   return problems.length === 0;
 };
 
-// One instance for all: it compiles each schema once, however often tests compose the service.
+// All calls share one instance, which compiles each schema once, however often tests compose the service.
 const ajv = new Ajv2020({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true });
 ajv.addVocabulary(['secret']);
 ajv.addKeyword({ keyword: 'check', errors: 'full', validate: runCheck });
@@ -98,9 +98,9 @@ function shown(variable: VariableSchema, text: string): string {
 }
 
 /**
- * Reads a service's configuration: the only place in the project that reads `process.env`. A property of the schema is
- * an environment variable of the same name; one marked `secret: true` may instead come from the file that `<NAME>_FILE`
- * names. Empty text counts as not set; defaults are applied; the result is deep-frozen.
+ * Reads a service's configuration. Nothing else in the project reads `process.env`. A property of the schema is an
+ * environment variable of the same name. A variable marked `secret: true` may instead come from the file that
+ * `<NAME>_FILE` names. Empty text counts as not set, defaults are applied, and the result is deep-frozen.
  *
  * @throws ConfigError with every problem at once
  * @example
@@ -133,7 +133,9 @@ export function loadConfig<S extends TObject>(schema: S, sources: Partial<Config
   return values as Config<S>;
 }
 
-/** Returns true if the environment has one of these variables, even an empty one, which `loadConfig` takes for absent. */
+/**
+ * Returns true if the environment has one of these variables, even an empty one. (`loadConfig` treats it as absent.)
+ */
 export function hasVariable(names: readonly string[], env: ConfigSources['env'] = process.env): boolean {
   return names.some((name) => env[name] !== undefined);
 }

@@ -21,8 +21,8 @@ function parseList(variable: VariableSchema, text: string): unknown {
 }
 
 /**
- * Converts a variable's text to the type that its schema asks for. Text that can't be converted is returned unchanged:
- * the validation alone decides if a value is good.
+ * Converts a variable's text to the type that its schema asks for. Text that can't be converted is returned unchanged,
+ * because the validation alone decides whether a value is valid.
  */
 export function parseValue(variable: VariableSchema, text: string): unknown {
   const values = allowedValues(variable);

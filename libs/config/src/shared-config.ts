@@ -1,7 +1,7 @@
 import { type Static, type TObject, Type } from 'typebox';
 import type { VariableCheck } from './variable-schema.ts';
 
-/** MongoDB, the truth. To be spread into a service's schema. */
+/** Settings of MongoDB, the source of truth, to be spread into a service's schema. */
 export const mongoConfig = {
   MONGODB_URI: Type.String({
     minLength: 1,
@@ -11,7 +11,7 @@ export const mongoConfig = {
   MONGODB_DATABASE: Type.String({ minLength: 1, maxLength: 63, default: 'auth', description: 'Name of the database' }),
 };
 
-/** Redis, the hints. To be spread into a service's schema, with the checks of the library that reads the values. */
+/** Settings of Redis, to be spread into a service's schema, with the checks of the library that reads the values. */
 export const redisConfig = (checks: Readonly<Record<'address' | 'file' | 'certificate' | 'key', VariableCheck>>) => ({
   REDIS_URL: Type.String({
     minLength: 1,
@@ -159,7 +159,7 @@ export const tokenConfig = {
   }),
 };
 
-/** Days that the grace of a deletion may have. */
+/** Limits for the grace period of a deletion, in days. */
 export const graceDaysLimits = { minimum: 0, maximum: 30 } as const;
 
 /** Deletion of accounts, ordered by the api or by an operator. */
@@ -175,8 +175,8 @@ export const deletionConfig = {
 type TokenLife = Static<TObject<typeof tokenLifeConfig>>;
 
 /**
- * Longest life of an access token that is accepted, in seconds. Revocations are remembered for as long. The signer uses
- * `ACCESS_TOKEN_TTL_SECONDS` alone.
+ * Returns the longest life, in seconds, that an accepted access token can have. Revocations are remembered for the same
+ * time. The signer uses `ACCESS_TOKEN_TTL_SECONDS` alone.
  */
 export function longestTokenSeconds(config: TokenLife): number {
   return Math.max(config.ACCESS_TOKEN_TTL_SECONDS, config.ACCESS_TOKEN_MAX_TTL_SECONDS ?? 0);

@@ -19,7 +19,7 @@ const ports = { 'smtp:': 587, 'smtps:': 465 } as const;
 
 /**
  * Returns how to connect to the subscriber's mail server, as nodemailer's options. `smtps:` is TLS from the first byte;
- * with `smtp:` the server must offer STARTTLS, unless the subscriber does without. The server's certificate is
+ * with `smtp:` the server must offer STARTTLS, unless the subscriber has `starttls: false`. The server's certificate is
  * verified.
  */
 export function smtpServerOf({ url, starttls }: Pick<SmtpSubscriber, 'url' | 'starttls'>) {

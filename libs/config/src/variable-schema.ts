@@ -9,8 +9,8 @@ export interface CheckProblem {
 
 /**
  * Part of a variable's JSON Schema that this library reads. Two keywords are our own: `secret` (never shown, may come
- * from a file) and `check`, for rules that JSON Schema can't express. A check must cope with a value, and with values
- * of other variables, that the schema refuses: it runs all the same, so that every problem shows at once.
+ * from a file) and `check`, for rules that JSON Schema can't express. A check runs even if the schema refuses this
+ * value or that of another variable, so that every problem shows at once. It must cope with such values.
  */
 export interface VariableSchema {
   readonly type?: string;

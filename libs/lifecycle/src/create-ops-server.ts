@@ -24,7 +24,7 @@ export interface OpsServer {
 type Answer = { readonly status: number; readonly type: string; readonly body: string };
 type Route = (request: IncomingMessage) => Answer | Promise<Answer>;
 
-/** Limit on connections: probes and scrapers need a few. One that sends nothing is closed after 5 s. */
+/** Limit for connections; probes and scrapers need a few. A connection that sends nothing is closed after 5 s. */
 const maxConnections = 1_000;
 
 const json = (status: number, value: unknown): Answer => ({
@@ -68,8 +68,8 @@ function send(request: IncomingMessage, response: ServerResponse, { status, type
 
 /**
  * Creates the server for probes and metrics: `/livez` (200 as long as the event loop runs), `/readyz` (each check's
- * name, ok and reason; 503 if one fails) and `/metrics`. It is for the cluster only: it does not authenticate its
- * callers.
+ * name, ok and reason; 503 if one fails) and `/metrics`. It is for the cluster only, because it does not authenticate
+ * its callers.
  */
 export function createOpsServer(options: OpsServerOptions): OpsServer {
   const { host, port, logger } = options;
@@ -118,7 +118,7 @@ export function createOpsServer(options: OpsServerOptions): OpsServer {
       const timer = setTimeout(() => server.closeAllConnections(), 1_000);
       server.close(() => {
         clearTimeout(timer);
-        resolve(); // the only error of `close` is that the server did not listen: there is nothing to close
+        resolve(); // `close` fails only if the server did not listen; then there is nothing to close
       });
       return promise;
     },

@@ -48,8 +48,8 @@ export interface Shutdown {
 }
 
 /**
- * Ends the process in order on SIGTERM, SIGINT and SIGHUP (exit 0), and on an uncaught error or `fail` (exit 1). A step
- * that fails or hangs makes it exit 1 too. From the first step to the exit it takes 10 s at most. After a failure there
+ * Ends the process in order on SIGTERM, SIGINT and SIGHUP (exit 0), and on an uncaught error or `fail` (exit 1). If a
+ * step fails or hangs, the exit code is 1 too. From the first step to the exit 10 s pass at most. After an error there
  * is no delay, because the answers of the process can't be trusted any more.
  */
 export function installShutdown({ logger, delayMs, steps }: ShutdownOptions): Shutdown {
@@ -96,8 +96,8 @@ export function installShutdown({ logger, delayMs, steps }: ShutdownOptions): Sh
 
 /**
  * Calls `stop` at the first SIGTERM, SIGINT or SIGHUP. Another one within a second counts as the same request: npm
- * forwards Ctrl-C to a child that the terminal has already signalled. A later one means that somebody won't wait: the
- * process exits with 1 at once.
+ * forwards Ctrl-C to a child that the terminal has already signalled. A later one means that the sender won't wait, so
+ * the process exits with 1 at once.
  */
 function onStopSignal(logger: Logger, stop: () => void): void {
   let first: number | undefined;
@@ -129,7 +129,7 @@ async function runStep(step: ShutdownStep, limitMs: number, logger: Logger): Pro
 
 /**
  * Runs the steps one after another. A step that fails, or hangs past its limit, is logged, and the next one runs.
- * Together they take `budgetMs` at most: past that, the remaining steps are started but not waited for.
+ * Together they take `budgetMs` at most. After that, the remaining steps are started but not waited for.
  *
  * @returns true if every step succeeded
  */

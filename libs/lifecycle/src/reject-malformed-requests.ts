@@ -1,12 +1,12 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 
-/** About as many as uWebSockets.js allows. Node's own limit is on bytes, and counts neither colons nor line ends. */
+/** Limit for headers, about that of uWebSockets.js. Node's own limit is in bytes and ignores colons and line ends. */
 const maxHeaders = 100;
 
 /**
- * Answers in place of the listener if Node's parser has let a malformed request through. It answers 400 to any version
- * but 1.0 and 1.1 (RFC 9112 section 2.3) and to more than one `Host` (section 3.2), because a proxy may have read the
- * other one; and 431 to more than a hundred headers.
+ * Answers instead of the listener if Node's parser has let a malformed request through. It answers 400 to any version
+ * except 1.0 and 1.1 (RFC 9112 section 2.3) and to more than one `Host` (section 3.2), because a proxy may have read
+ * the other one. It answers 431 to more than a hundred headers.
  */
 export function rejectMalformedRequests(listener: RequestListener): RequestListener {
   return (request, response) => {
@@ -16,7 +16,7 @@ export function rejectMalformedRequests(listener: RequestListener): RequestListe
   };
 }
 
-/** `rawHeaders`: names and values in turn. */
+/** Returns the status of the refusal, if any. `rawHeaders` has names and values in turn. */
 function findFault({ httpVersionMajor, rawHeaders }: IncomingMessage): number | undefined {
   if (httpVersionMajor !== 1) return 400;
   if (rawHeaders.length > 2 * maxHeaders) return 431;

@@ -17,7 +17,7 @@ export interface ServiceContext<S extends TObject> {
 /** A wired service, as `compose` returns it. Connecting and listening are left to `start`. */
 export interface ServiceParts {
   readonly readiness: readonly Check[];
-  /** Connects and listens. Once it resolves the service is ready, if `readiness` agrees. */
+  /** Connects and listens. Once it resolves, the service is ready if the checks of `readiness` succeed. */
   readonly start: () => Promise<void>;
   /** Shutdown steps in order. Each must also work after a `start` that failed halfway. */
   readonly shutdown: readonly ShutdownStep[];
@@ -47,12 +47,12 @@ function exitIfWrongConfig(name: string, error: unknown): void {
 }
 
 /**
- * Runs a service from its configuration to its exit. The process ends with 78 if the configuration is wrong, including
- * if `compose` finds it and throws a `ConfigError` (the table of problems on stderr), with 0 after an orderly stop on
- * SIGTERM or SIGINT, and with 1 after an uncaught error, a start that failed, or a shutdown step that failed or hung.
+ * Runs a service from its configuration to its exit. The process ends with 78 if the configuration is wrong or
+ * `compose` throws a `ConfigError` (the table of problems is on stderr), with 0 after an orderly stop on SIGTERM or
+ * SIGINT, and with 1 after an uncaught error, a start that failed, or a shutdown step that failed or hung. On a stop
+ * the service becomes unready at once. After `SHUTDOWN_DELAY_SECONDS` the steps run in their order, then the ops server
+ * closes, and last the remaining spans are sent. From the first step to the exit 10 s pass at most.
  *
- * On a stop the service becomes unready at once; after `SHUTDOWN_DELAY_SECONDS` the steps run in their order, the ops
- * server closes last but one, and remaining spans are sent. From the first step to the exit it takes 10 s at most.
  *
  * @example
  * await runService({ name: 'worker', schema: workerConfig, opsPort: (config) => config.WORKER_OPS_PORT, compose });

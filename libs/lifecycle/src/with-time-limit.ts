@@ -1,8 +1,8 @@
 /**
- * Starts the work and waits for it, `limitMs` at most. Past that the work goes on unobserved: a promise can't be
- * stopped from outside.
+ * Starts the work and waits for it, `limitMs` at most. After that the work goes on unobserved, because a promise can't
+ * be stopped from outside.
  *
- * @throws Error "took longer than … ms" past the limit, or what the work threw
+ * @throws Error "took longer than … ms" past the limit, or the work's own error
  */
 export async function withTimeLimit<T>(limitMs: number, work: () => T | Promise<T>): Promise<T> {
   const { promise: expiry, reject } = Promise.withResolvers<never>();

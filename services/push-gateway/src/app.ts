@@ -17,8 +17,8 @@ export interface PushAppDeps {
   readonly opener: Pick<SocketOpener, 'onOpen' | 'onLost'>;
   readonly onFrame: (connection: Connection, message: ArrayBuffer, isBinary: boolean) => void;
   /**
-   * Called once per stream that was opened, with the close code (1006: none came, the text may say why). The socket is
-   * gone by then.
+   * Called once at the end of each opened stream, with the close code. With 1006 no code came, and the text may say
+   * why. The socket is gone by then.
    */
   readonly onClose: (connection: Connection, code: number, text: string) => void;
   readonly idleTimeoutSeconds: number;
@@ -32,12 +32,15 @@ export interface PushApp {
 }
 
 const streamPath = '/ws/push-stream/:id';
-/** Past this uWebSockets.js cuts the connection without a close frame. The gateway refuses shorter frames with one. */
+/**
+ * Limit for a frame, in bytes. Above it uWebSockets.js cuts the connection without a close frame. Frames below it that
+ * are too long are refused by the gateway, with a close frame.
+ */
 const maxPayloadLength = 64 * 1024;
-/** LIBUS_LISTEN_EXCLUSIVE_PORT: without it two gateways listen on one port and share its connections. */
+/** LIBUS_LISTEN_EXCLUSIVE_PORT: without it two gateways can listen on one port and share its connections. */
 const exclusivePort = 1;
 
-/** The types know `listen(host, port, callback)` only. */
+/** The types of uWebSockets.js have only `listen(host, port, callback)`. */
 type Listen = (
   host: string,
   port: number,
@@ -85,8 +88,8 @@ export function createPushApp({ upgrade, opener, onFrame, onClose, idleTimeoutSe
 }
 
 /**
- * Answers requests that are no handshake. The contract has no code for 426 Upgrade Required: a plain GET of a stream is
- * answered 404, any other method 405.
+ * Answers requests that are no handshake. The contract has no code for 426 Upgrade Required, so a plain GET of a stream
+ * is answered 404, and any other method 405.
  */
 function mountRefusals(app: TemplatedApp): void {
   app.any(streamPath, (res, req) => {
@@ -98,8 +101,8 @@ function mountRefusals(app: TemplatedApp): void {
 }
 
 function answer(res: HttpResponse, req: HttpRequest, error: AppError): void {
-  // uWebSockets.js would answer the bytes behind this request too. They may belong to another client, so the connection
-  // ends.
+  // uWebSockets.js would also answer the bytes that follow this request. They may belong to another client, so the
+  // connection ends.
   if (hasAmbiguousLength(req)) res.close();
   else sendError(res, error, readRequestHead(req));
 }
@@ -114,9 +117,9 @@ function listen(app: TemplatedApp, port: number, host: string): Promise<number> 
 }
 
 /**
- * Returns true if two readers might see two ends of this request. uWebSockets.js takes the first of several lengths and
- * is lenient with chunks; RFC 9112 sections 6.3 and 11.2 demand that such a request is refused and its connection
- * ended. Nothing here needs a body, so any transfer coding is refused.
+ * Returns true if two readers might disagree about the end of this request. uWebSockets.js takes the first of several
+ * lengths and is lenient with chunks; RFC 9112 sections 6.3 and 11.2 demand that such a request is refused and its
+ * connection ended. Nothing here needs a body, so any transfer coding is refused.
  */
 function hasAmbiguousLength(req: HttpRequest): boolean {
   const lengths: string[] = [];

@@ -60,7 +60,8 @@ function openConnections(config: PushGatewayConfig, logger: Logger) {
   return {
     redis: open(failFastOptions(), 'commands'),
     subscription: open(subscriberOptions(), 'subscription'),
-    // A connection of their own: a flood of messages must neither delay commands nor cost their connection.
+    // Messages have their own connection: a flood of them must neither delay commands nor break the commands'
+    // connection.
     messages: open(subscriberOptions(), 'messages'),
   };
 }

@@ -22,9 +22,12 @@ export interface Reconcile {
 }
 
 const retryMs = 250;
-/** Milliseconds after a system's start in which it is normal that the worker has not written the list yet. */
+/** Milliseconds after the start in which the list may still be missing, because the worker has not written it yet. */
 const startMs = 5_000;
-/** A safety net, for example for an entry that is missing from the sorted set of revocations. */
+/**
+ * Interval of the rounds over all sessions, in ms: a safety net, for example for an entry that is missing from the
+ * sorted set of revocations.
+ */
 const wholeEveryMs = 30_000;
 const sessionsPerQuestion = 500;
 
@@ -50,13 +53,13 @@ function createRounds(deps: ReconcileDeps) {
   const { registry, denyList } = deps;
   /** Redis's time from which the next recent round reads. */
   let since = 0;
-  /** When it was asked for, by this process's clock, which is never set back. */
+  /** Time at which `since` was read, by this process's clock, which is never set back. */
   let askedAt = 0;
   let lastWhole = 0;
 
   async function whole(): Promise<number> {
     const asked = performance.now();
-    // The time is taken first: a session that is denied during this round counts as new in the next.
+    // Redis's time is read first, so that a session that is denied during this round counts as new in the next.
     const { until } = await denyList.recent(Number.MAX_SAFE_INTEGER);
     const closed = await closeDenied(deps, registry.sessions());
     since = until;
@@ -73,7 +76,7 @@ function createRounds(deps: ReconcileDeps) {
     async recent(): Promise<number> {
       const asked = performance.now();
       const { sessionIds, until } = await denyList.recent(since);
-      // Redis's clock was set back: what was denied since has a time that counts as read.
+      // Redis's clock was set back, so sessions that were denied since have a time that counts as already read.
       if (until - since < performance.now() - askedAt - overlapMs) return whole();
       const closed = await closeDenied(deps, sessionIds.filter(registry.has));
       since = until;
@@ -84,11 +87,10 @@ function createRounds(deps: ReconcileDeps) {
 }
 
 /**
- * Closes the streams whose close commands were lost. Every interval it reads what is new in the deny list. It reads the
- * entry of every session on request, after a failure or a step back of Redis's clock, and every 30 s. If the list is not available nothing closes, and
- * it tries again soon. Rounds never overlap.
- *
- * It does not see a session whose entry has expired: the stream has outlived its token by then.
+ * Closes the streams whose close commands were lost. Every interval it reads the new entries of the deny list. It reads
+ * the entries of all its sessions on request, after a failure, after Redis's clock was set back, and every 30 s. If the
+ * list is not available, no stream closes, and it tries again soon. Rounds never overlap. It does not find a session
+ * whose entry has expired, but by then the stream has outlived its token.
  */
 export function createReconcile(deps: ReconcileDeps): Reconcile {
   const { intervalMs, metrics, logger } = deps;
@@ -149,7 +151,7 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     start() {
       isStopped = false;
       startedAt = performance.now();
-      // Delayed a little: when the process starts, Redis is not connected yet.
+      // The first round is delayed a little, because Redis is not connected yet when the process starts.
       timer = setTimeout(run, Math.min(retryMs, intervalMs));
     },
     async stop() {

@@ -24,7 +24,9 @@ export interface SubscriberDeps {
   readonly now: () => number;
 }
 
-/** Carries out the commands of the channel. Between message and close frame it awaits nothing and logs nothing. */
+/**
+ * Carries out the commands of the channel. Between a message and its close frames it neither awaits nor logs anything.
+ */
 export function createSubscriber(deps: SubscriberDeps): Subscription {
   const { redis, channel, registry, onSubscribed, recordClose, metrics, logger, now } = deps;
 

@@ -15,8 +15,8 @@ export interface AskRedisDeps {
 }
 
 /**
- * Most sessions in one request. A turn with more is long, and the first would wait for its end. With Sentinel and
- * clusters the request is a Lua script, which takes 8,000 keys at most.
+ * Limit for the sessions in one request. A turn with more is long, and its first session would wait for the turn's end.
+ * With Sentinel and clusters the request is a Lua script, which takes 8,000 keys at most.
  */
 const maxTogether = 256;
 
@@ -27,10 +27,10 @@ interface Question {
 }
 
 /**
- * Creates the function that asks Redis for a handshake's denial and stream number. The handshakes of one turn of the
- * event loop share a round trip, 256 at most: in a storm of reconnects commands to Redis took a quarter of the CPU of a
- * handshake (docs/performance.md). The answer is never older than the question. Rejects if the deny list doesn't answer
- * for each session, as a missing answer would mean "not denied".
+ * Creates the function that asks Redis for a handshake's denial and stream number. Up to 256 handshakes of one turn of
+ * the event loop share a round trip, because in a storm of reconnects commands to Redis took a quarter of a handshake's
+ * CPU time (docs/performance.md). The answer is never older than the question. Rejects if the deny list doesn't answer
+ * for each session, because a missing answer would mean "not denied".
  */
 export function createAskRedis({
   denyList,

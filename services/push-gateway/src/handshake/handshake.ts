@@ -7,7 +7,7 @@ import { readBearer } from '@auth-account/verifier/access-token';
 
 /** The part of a request that is needed later: uWebSockets.js reuses the request itself after the first `await`. */
 export interface RequestHead {
-  /** The client's, or a new one if that is missing or malformed: on a handshake it is optional. */
+  /** The client's request id, or a new one if the client's is malformed or missing: on a handshake it is optional. */
   readonly requestId: string;
   readonly locale: Locale;
   readonly isHead: boolean;
@@ -15,7 +15,7 @@ export interface RequestHead {
 
 /** The head of a request to `/ws/push-stream/:id`. */
 export interface Handshake extends RequestHead {
-  /** `{id}` of the path, in lower case: iOS prints UUIDs in capitals. */
+  /** `{id}` of the path, in lower case, because iOS prints UUIDs in capitals. */
   readonly sessionId: string;
   readonly key: string;
   readonly authorization: string | undefined;
@@ -58,7 +58,7 @@ export function readHandshake(req: HttpRequest): Handshake {
   };
 }
 
-/** Repeated headers are joined (RFC 9110 section 5.3), so that a doubled one can't pass for the first of the two. */
+/** Repeated headers are joined (RFC 9110 section 5.3), so that a doubled header is not read as the first of the two. */
 function copyHeaders(req: HttpRequest): Map<string, string> {
   const headers = new Map<string, string>();
   req.forEach((name, value) => {
@@ -81,9 +81,8 @@ interface Credentials {
 
 /**
  * Reads the token from `Authorization: Bearer …`, or from the second of the two subprotocols `bearer, <token>`, for
- * clients that cannot set headers. The answer names `bearer` only: it must not repeat the token.
- *
- * Throws `IAD_JWT_ACCESS_INVALID` if there is no token, if it has another form, or if both are there and differ.
+ * clients that cannot set headers. The answer names `bearer` only: it must not repeat the token. Throws
+ * `IAD_JWT_ACCESS_INVALID` if there is no token, if it is malformed, or if both places have one and they differ.
  */
 export function readCredentials({ authorization, subprotocols }: Handshake): Credentials {
   const [first, offered, ...further] = subprotocols;
@@ -96,9 +95,9 @@ export function readCredentials({ authorization, subprotocols }: Handshake): Cre
 }
 
 /**
- * Returns the network of the client. `trustedProxyHops` of the hops are our own proxies: the gateway's peer first, then
- * the entries of `X-Forwarded-For` from the right. The client is the hop before these, or the leftmost of a shorter
- * list. The response must not have been aborted.
+ * Returns the network of the client. The nearest `trustedProxyHops` hops are our own proxies: the gateway's peer first,
+ * then the entries of `X-Forwarded-For` from the right. The client is the hop before these, or the leftmost entry if
+ * the list is shorter. The response must not have been aborted.
  */
 export function clientNetwork(
   res: Pick<HttpResponse, 'getRemoteAddressAsText'>,
@@ -110,8 +109,8 @@ export function clientNetwork(
 }
 
 /**
- * Answers with the contract's error body and closes the connection, which is of no further use. The response must not
- * have been aborted.
+ * Answers with the contract's error body and closes the connection, because it is of no further use. The response must
+ * not have been aborted.
  */
 export function sendError(res: HttpResponse, error: AnyAppError, { requestId, locale, isHead }: RequestHead): void {
   const { status, headers, body } = toHttp(error, { locale });

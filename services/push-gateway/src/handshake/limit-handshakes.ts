@@ -4,7 +4,7 @@ import type { AuditSampler } from '@auth-account/telemetry';
 import { route } from './audit-refusal.ts';
 
 export interface LimitHandshakesDeps {
-  /** Most handshakes of one network in a window. */
+  /** Limit for the handshakes of one network in a window. */
   readonly limit: number;
   readonly sampler: Pick<AuditSampler, 'write'>;
   /** Milliseconds since the epoch. */
@@ -17,15 +17,15 @@ export type LimitHandshakes = (client: { readonly network: string | undefined; r
 const windowMs = 60_000;
 const subscriberPrefix: PrefixLength = { v4: 32, v6: 64 };
 
-/** Networks that are counted at once: some 10 MB. For another one, the first that was counted is forgotten. */
+/** Limit for the networks that are counted at once (some 10 MB). Beyond it the network counted first is forgotten. */
 const mostNetworks = 100_000;
 
 const event = 'limit.exceeded';
 const reason = 'handshake_address';
 
 /**
- * Creates the limit of handshakes, which come before any token is verified and before Redis is asked. Each gateway
- * counts for itself, in windows of a minute: a limit for all would cost each handshake a round trip.
+ * Creates the limit for handshakes. It applies before a token is verified and before Redis is asked. Each gateway
+ * counts for itself, in windows of a minute, because a shared limit would cost each handshake a round trip.
  */
 export function createLimitHandshakes({ limit, sampler, now }: LimitHandshakesDeps): LimitHandshakes {
   const counts = new Map<string, number>();

@@ -15,10 +15,10 @@ export interface ReauthenticateDeps {
 }
 
 /**
- * Creates the handler of `auth` frames. A good token of the same session and group extends the stream (`auth_ok`). If
- * the token is newer and of another group the stream closes with 4004; if the deny list has the session, it closes as
- * that says. With any other token, or with Redis away, an `error` frame says why, and the stream lasts as long as
- * before. It handles one frame at a time, and answers `ERR-RATE-LIMITED` to more.
+ * Creates the handler of `auth` frames. A valid token of the same session and group extends the stream (`auth_ok`). A
+ * newer token of another group closes the stream with 4004. If the deny list has the session, the stream closes for the
+ * listed reason. For any other token, or if Redis is away, an `error` frame says why, and the stream lasts as long as
+ * before. The handler takes one frame at a time, and answers `ERR-RATE-LIMITED` to further ones.
  */
 export function createReauthenticate(
   deps: ReauthenticateDeps,
@@ -40,7 +40,7 @@ export function createReauthenticate(
       closeConnection(connection, reason);
       return;
     }
-    // An old token of a session that has a newer one: the stream itself is valid.
+    // The token is older than the session's newest, so it is refused, but the stream itself is valid.
     if (hasMoved || closeReasonOf(denial, claims.ver) !== undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
     if (connection.socket === undefined) return;
     connection.ver = ver;

@@ -44,13 +44,12 @@ interface Exchange {
 const originItem = { loc: ['header', 'Origin'], msg: 'Origin is not allowed', type: 'value_error' } as const;
 
 /**
- * Creates the handler of `GET /ws/push-stream/:id`: it registers first and reads the deny list second. Once the upgrade
- * is in the registry, a close command marks it; sessions that were denied before that are in the deny list.
- *
- * Answers 429 `ERR-RATE-LIMITED` past the network's limit before it looks at the token. Answers 503 `ERR-OVERLOADED`
- * while draining, 401 `IAD_JWT_ACCESS_INVALID` or `IAD_JWT_ACCESS_EXPIRED`, 403
- * `ERR-STREAM-SESSION-MISMATCH`, 429 `ERR-RATE-LIMITED` past the group's limit, 422 `ERR-VALIDATION-FAILED` for a
- * foreign Origin, and 503 `ERR-DEPENDENCY-UNAVAILABLE` if the deny list doesn't answer.
+ * Creates the handler of `GET /ws/push-stream/:id`. It first registers the upgrade and then reads the deny list. A
+ * close command marks a registered upgrade, and sessions that were denied earlier are in the deny list. Answers 429
+ * `ERR-RATE-LIMITED` past the network's limit before it looks at the token. Answers 503 `ERR-OVERLOADED` while
+ * draining, 401 `IAD_JWT_ACCESS_INVALID` or `IAD_JWT_ACCESS_EXPIRED`, 403 `ERR-STREAM-SESSION-MISMATCH`, 429
+ * `ERR-RATE-LIMITED` past the group's limit, 422 `ERR-VALIDATION-FAILED` for a foreign Origin, and 503
+ * `ERR-DEPENDENCY-UNAVAILABLE` if the deny list doesn't answer.
  */
 export function createUpgrade(deps: UpgradeDeps) {
   const { verifyAccessToken, registry, isDraining, metrics } = deps;
@@ -140,8 +139,8 @@ function refuse(
 }
 
 /**
- * Returns true if a page of this origin may open a stream. Without a list every origin may. A client that sends no
- * Origin is no browser and may, and so may the gateway's own host.
+ * Returns true if a page of this origin may open a stream. Without a list every origin may. So may a client that sends
+ * no Origin, because it is no browser, and a page of the gateway's own host.
  */
 function isAllowedOrigin({ origin, host }: Pick<Handshake, 'origin' | 'host'>, allowed: readonly string[]): boolean {
   if (allowed.length === 0 || origin === undefined || allowed.includes(origin)) return true;

@@ -5,7 +5,8 @@ import type { PushGatewayConfig } from '../config.ts';
 
 /**
  * Watches the file with the public keys that verify access tokens, and reads it again when it changes. A file with a
- * private key is refused: every app reaches the gateway, and an intruder there must not find a key that signs tokens.
+ * private key is refused, because every app reaches the gateway, and an intruder there must not find a key that signs
+ * tokens.
  *
  * @throws ConfigError if the file is refused or unreadable at the start
  */

@@ -22,21 +22,22 @@ type MessageResult = 'delivered' | 'ignored' | 'malformed' | 'too_big' | 'reserv
 
 interface Delivery {
   readonly frame: Buffer;
-  /** The streams when the message arrived: an app that reconnects while it is sent does not get it twice. */
+  /** The streams at the message's arrival, so that an app that reconnects during the sending does not get it twice. */
   readonly connections: readonly Connection[];
 }
 
 /**
- * Sends in one turn of the event loop: about a millisecond. Close commands and handshakes get their turn in between.
+ * Limit for the frames sent in one turn of the event loop: about a millisecond. Close commands and handshakes are
+ * handled between the turns.
  */
 const framesPerTurn = 100;
-/** Messages that may wait for their turn; more are dropped. Together they hold 16 MiB at most. */
+/** Limit for the messages that wait for their turn; more are dropped. Together they hold 16 MiB at most. */
 const longestQueue = 1_000;
 
 /**
  * Creates the handler of both channels of messages: each message goes to the streams of its group or session, in the
- * order in which messages came. It is encoded once, whatever the number of streams, and never kept for a stream that is
- * not there.
+ * order in which messages came. A message is encoded once, whatever the number of streams, and is not kept for an
+ * absent stream.
  */
 export function createDeliverMessages({
   registry,
@@ -47,7 +48,7 @@ export function createDeliverMessages({
   let done = 0;
   let isScheduled = false;
 
-  /** The handler itself sends nothing: one turn can bring hundreds of messages. */
+  /** The handler itself sends nothing, because one turn can bring hundreds of messages. */
   function schedule(): void {
     if (isScheduled) return;
     isScheduled = true;
@@ -97,8 +98,8 @@ export function createDeliverMessages({
 }
 
 /**
- * Encodes the frame for every stream; otherwise returns the reason. A frame can be longer and nested deeper than its
- * message.
+ * Encodes the frame once for all streams, or returns the reason why it can't be sent. A frame can be longer and nested
+ * deeper than its message.
  */
 function encodeFrame({ id, topic, payload, timestamp }: PushMessage): Buffer | 'too_big' | 'malformed' {
   const frame: MessageFrame = { type: 'message', id, topic, payload, timestamp };
@@ -112,8 +113,8 @@ function encodeFrame({ id, topic, payload, timestamp }: PushMessage): Buffer | '
 }
 
 /**
- * Subscribes to messages to apps, of other services and of this one. They are hints: one that is published while the
- * connection is away is lost.
+ * Subscribes to the messages for apps, from this service and from others. They are hints: a message that is published
+ * while the connection is broken is lost.
  */
 export function createMessageSubscription(deps: MessageSubscriptionDeps): Subscription {
   const { redis, keys, logger } = deps;

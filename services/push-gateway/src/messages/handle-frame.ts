@@ -3,15 +3,15 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { type Connection, closeConnection, sendFrame } from '../streams/connection.ts';
 
-/** Longest frame of a client in bytes (docs/push.md, "Frames"). */
+/** Limit for a client's frame, in bytes (docs/push.md, "Frames"). */
 const maxFrameBytes = 16 * 1024;
 
 const validator = Compile(Type.Union([PingFrame, AuthFrame]));
 
 /**
- * Creates the handler of clients' frames. Binary frames, and text that is none of the contract's frames, end the stream
- * with 1003, frames over 16 KiB with 1009 (RFC 6455 section 7.4.1). Text that is no UTF-8 never arrives here:
- * uWebSockets.js cuts the connection.
+ * Creates the handler of clients' frames. Binary frames, and text that is no frame of the contract, end the stream with
+ * 1003. Frames over 16 KiB end it with 1009 (RFC 6455 section 7.4.1). Text that is not UTF-8 never arrives here,
+ * because uWebSockets.js cuts the connection.
  */
 export function createHandleFrame(reauthenticate: (connection: Connection, token: string) => Promise<void>) {
   return (connection: Connection, message: ArrayBuffer, isBinary: boolean): void => {

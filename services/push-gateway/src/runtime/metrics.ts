@@ -6,16 +6,16 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 
 export type PushMetrics = ReturnType<typeof createPushMetrics>;
 
-/** Close codes of clients that are counted separately: normal closure, going away, none given. */
+/** Clients' close codes that are counted separately: normal closure, going away, none given. */
 export const clientCodes: readonly string[] = ['1000', '1001', '1005'];
 
-/** Ends that the gateway did not cause, with their codes. */
+/** Reasons of the closes that the gateway did not cause, with their codes. */
 const foreignEnds: readonly (readonly [reason: string, code: string])[] = [
   ...[...clientCodes, 'other'].map((code) => ['CLIENT_CLOSED', code] as const),
   ...['IDLE', 'INVALID_UTF8', 'MESSAGE_TOO_BIG', 'CONNECTION_LOST'].map((reason) => [reason, '1006'] as const),
 ];
 
-/** Codes that refuse authorization. */
+/** Error codes of refused authorization. */
 export const authorizationCodes: readonly string[] = handshakeErrors.filter((code) =>
   [401, 403].includes(rowOf(code).http),
 );

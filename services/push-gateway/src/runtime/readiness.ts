@@ -30,7 +30,7 @@ export function createReadiness({ redis, subscriber, messageSubscription, denyLi
       },
     },
     {
-      // Only a warning: messages are hints that may be lost, and another gateway would do no better.
+      // This is only a warning, because messages are hints that may be lost, and another gateway would do no better.
       name: 'messages',
       run: () =>
         messageSubscription.isSubscribed() ? { ok: true } : { ok: true, reason: 'not subscribed to messages' },

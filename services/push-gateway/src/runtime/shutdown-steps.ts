@@ -49,7 +49,7 @@ export function shutdownSteps({
     {
       name: 'redis',
       async run() {
-        // Its command to Redis fails with the connection, so that it ends within this step.
+        // The round's command to Redis fails with the connection, so the round ends within this step.
         const stopped = reconcile.stop();
         subscriber.stop();
         subscription.disconnect();

@@ -10,21 +10,21 @@ export interface StreamOwner {
 
 /** An upgrade that is under way: commands reach it like an open stream. */
 export interface PendingUpgrade extends StreamOwner {
-  /** Set if the session was closed meanwhile: the upgrade must be refused. */
+  /** Set if the session was closed during the upgrade, which must then be refused. */
   closedBy: CloseReason | undefined;
-  /** Highest number of another stream of the session that was announced meanwhile; 0 for none. */
+  /** Highest number among the session's other streams that were announced during the upgrade; 0 for none. */
   replacedBy: number;
 }
 
 export interface ConnectionRegistry {
   /** Open streams. */
   size(): number;
-  /** Returns true if the group may have this stream too. One that replaces another of its session always has room. */
+  /** Returns true if the group may have this stream too. A stream that replaces another of its session always may. */
   hasRoom(owner: StreamOwner, maxStreams: number): boolean;
   /** Registers an upgrade. `endUpgrade` must follow, whatever its outcome. */
   beginUpgrade(owner: StreamOwner): PendingUpgrade;
   endUpgrade(upgrade: PendingUpgrade): void;
-  /** Adds an open stream. Of two of one session, the one with the lower number is closed (4003). */
+  /** Adds an open stream. Of two streams of one session, the one with the lower number is closed (4003). */
   add(connection: Connection, upgrade: PendingUpgrade): void;
   /** Removes a stream that has ended. */
   remove(connection: Connection): void;

@@ -7,13 +7,13 @@ export interface Connection {
   readonly groupId: string;
   /** Of two streams of one session, the one with the higher number stays. */
   readonly streamNumber: number;
-  /** Version of the session's claims, as of the newest token. */
+  /** Version of the session's claims in the newest token. */
   ver: number;
-  /** End of the newest token, in seconds since the epoch. */
+  /** Expiry of the newest token, in seconds since the epoch. */
   expiresAt: number;
-  /** Undefined before the socket is open and after its end, when it must not be touched. */
+  /** Undefined until the socket is open, and again once it has closed and must not be touched. */
   socket: WebSocket<unknown> | undefined;
-  /** Reason for which the gateway ended it; undefined if the client or the network did. */
+  /** Reason for which the gateway ended the stream; undefined if the client or the network did. */
   endedBy: CloseReason | undefined;
   /** An `auth` frame is being handled. */
   isAuthenticating: boolean;
@@ -26,12 +26,15 @@ export interface Connection {
 const slowConsumerBytes = 64 * 1024;
 export const maxBackpressureBytes = 4 * slowConsumerBytes;
 
-/** Sends a frame, or ends the stream of a client that does not read (4008). Does nothing after the end. */
+/** Sends a frame, or ends the stream of a client that does not read (4008). Does nothing after the stream's end. */
 export function sendFrame(connection: Connection, frame: ServerFrame): void {
   sendText(connection, JSON.stringify(frame));
 }
 
-/** Like {@link sendFrame}, with a frame that is encoded already, as text or in UTF-8. Returns false after the end. */
+/**
+ * Like {@link sendFrame}, with a frame that is encoded already, as text or in UTF-8. Returns false after the stream's
+ * end.
+ */
 export function sendText(connection: Connection, text: string | Buffer): boolean {
   const { socket } = connection;
   if (socket === undefined) return false;

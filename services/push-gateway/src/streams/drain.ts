@@ -10,7 +10,7 @@ export interface DrainDeps {
   readonly registry: Pick<ConnectionRegistry, 'connections'>;
   readonly config: Pick<PushGatewayConfig, 'DRAIN_SECONDS' | 'DRAIN_RECONNECTS_PER_SECOND'>;
   readonly logger: Logger;
-  /** Returns the place within a slot, from 0 to 1. */
+  /** Chooses the moment within a slot, from 0 to 1. */
   readonly random?: () => number;
 }
 
@@ -19,8 +19,9 @@ export interface Drain {
   isDraining(): boolean;
   /**
    * Closes all streams (1001), evenly over the time that their reconnects take at the configured rate, or over
-   * `DRAIN_SECONDS` if that is less. Before that a `reconnect` frame tells each app how long to wait: a random moment
-   * in a slot of its own, whose length follows from the rate. The slots go on after the last close.
+   * `DRAIN_SECONDS` if that is less. Before its close each app gets a `reconnect` frame with the time to wait, which
+   * ends at a random moment of the app's own slot. The length of a slot follows from the rate. The slots go on after
+   * the last close.
    */
   run(): Promise<void>;
 }

@@ -20,8 +20,8 @@ export interface ExpirySweepDeps {
 }
 
 /**
- * Reports the streams that have outlived their tokens, to the second. One timer serves all: the streams are in one
- * bucket per second of their end, so that a sweep touches only those that are due.
+ * Reports, to the second, the streams that have outlived their tokens. One timer serves all streams. Those that end in
+ * the same second share a bucket, so that a sweep touches only those that are due.
  */
 export function createExpirySweep({ now, onExpired }: ExpirySweepDeps): ExpirySweep {
   const buckets = new Map<number, Set<Connection>>();

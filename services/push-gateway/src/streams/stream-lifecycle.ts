@@ -17,15 +17,15 @@ export interface StreamLifecycleDeps {
   readonly now: () => number;
 }
 
-/** Streams in one command at most: some 20 KB, which Redis copies for every gateway. */
+/** Limit for the streams in one command: some 20 KB, which Redis copies for every gateway. */
 const maxAnnounced = 256;
 
 /** Creates the handlers of a stream's opening and its end. */
 export function createStreamLifecycle({ registry, expiry, publish, metrics, logger, now }: StreamLifecycleDeps) {
   /**
-   * Only an open stream replaces another, so this follows the upgrade; nothing waits for it. The streams of one turn go
-   * in one command: every gateway gets every stream's announcement, and after a restart of one there are tens of
-   * thousands.
+   * Only an open stream replaces another, so the announcement follows the upgrade, and nothing waits for it. The
+   * streams of one turn go in one command, because every gateway gets every stream's announcement, and after the
+   * restart of a gateway there are tens of thousands.
    */
   const announce = createTickBatcher<Connection>(maxAnnounced, (connections) => {
     const streams = connections.map(({ sessionId, streamNumber }) => ({
@@ -68,7 +68,7 @@ const cuts: Readonly<Record<string, string>> = {
   'WebSocket timed out from inactivity': 'IDLE',
 };
 
-/** A client may close with any of thousands of codes: the unexpected ones are counted together. */
+/** A client may close with any of thousands of codes, so the unexpected ones are counted together. */
 function endOf({ endedBy }: Connection, code: number, text: string): { reason: string; code: string } {
   if (endedBy !== undefined) return { reason: endedBy, code: String(closeCodes[endedBy]) };
   if (code === 1006) return { reason: cuts[text] ?? 'CONNECTION_LOST', code: '1006' };
