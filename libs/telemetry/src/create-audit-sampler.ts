@@ -2,9 +2,9 @@ import type { WriteAudit } from './create-logger.ts';
 
 /** An event that any client can cause as often as it likes. */
 export interface SampledEvent {
-  /** Kind of the event: its name and reason. The code knows all kinds, so there are few. */
+  /** Kind of the event: its name and reason. All kinds are written in the code, so there are few. */
   readonly kind: string;
-  /** Network whose events are counted together; absent: all of the kind. */
+  /** Network whose events are counted together. If absent, all events of the kind are counted together. */
   readonly network?: string | undefined;
   /** Fields of the log line. */
   readonly fields: Readonly<Record<string, unknown>>;
@@ -13,16 +13,16 @@ export interface SampledEvent {
 export interface AuditSampler {
   /** Writes the event, or leaves it out and counts it. */
   write(event: SampledEvent): void;
-  /** Ends the window: writes now what is held back. */
+  /** Ends the window, and writes now the events that are held back. */
   flush(): void;
 }
 
 export interface AuditSamplerOptions {
-  /** Length of a window, which begins with an event. */
+  /** Length of a window. A window begins with an event. */
   readonly windowMs?: number;
   /** Number of lines of one kind and network that are written at once in a window. */
   readonly lines?: number;
-  /** Number of networks that are distinguished in a window; later ones count as one. */
+  /** Number of networks that are distinguished in a window. All later networks count as one. */
   readonly networks?: number;
 }
 
@@ -36,17 +36,17 @@ interface Bucket {
 }
 
 /**
- * Creates a sampler: of each kind and network the first events in a window are written at once. The others are held
- * back, and the end of the window writes one line for all of them: the newest of them, with `suppressed`, the number of
- * those that it stands for beside itself. So a line stands for `1 + suppressed` events, and the total of a log is
+ * Creates a sampler. For each kind and network, the first events in a window are written at once, and the others are
+ * held back. At the end of the window, one line is written for all that were held back. It has the newest event, and in
+ * `suppressed` the number of the others. A line therefore stands for `1 + suppressed` events, and the total of a log is
  * right.
  *
- * Except for kind and network, the fields of that line are those of the newest event. If the events were of several
- * networks, its `address` is `various`.
+ * If the events of that line came from several networks, its `address` is `various`. Its other fields come from the
+ * newest event.
  *
- * A window writes `(networks + kinds) × (lines + 1)` lines at most and remembers one event for each of these buckets,
- * however many events there are. Its timer keeps no process alive: call `flush` before the end. A killed process loses
- * what it held back.
+ * A window writes at most `(networks + kinds) × (lines + 1)` lines and remembers one event for each bucket, however
+ * many events there are. Its timer does not keep the process alive, so call `flush` before the end. A killed process
+ * loses the events that it held back.
  */
 export function createAuditSampler(write: WriteAudit, options: AuditSamplerOptions = {}): AuditSampler {
   const { windowMs = 60_000, lines = 10, networks = 100 } = options;

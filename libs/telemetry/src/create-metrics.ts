@@ -10,10 +10,12 @@ import {
 } from 'prom-client';
 
 export interface Metrics {
-  /** Registry for a service's own metrics: `new Counter({ …, registers: [metrics.registry] })`. Exemplars work. */
+  /**
+   * Registry for a service's own metrics: `new Counter({ …, registers: [metrics.registry] })`. It supports exemplars.
+   */
   readonly registry: Registry<OpenMetricsContentType>;
   /**
-   * Returns the metrics in the format that an Accept header asks for: OpenMetrics 1.0, else the Prometheus text format.
+   * Returns the metrics as OpenMetrics 1.0 if the Accept header asks for it, otherwise in the Prometheus text format.
    */
   render(accept: string | undefined): Promise<{ readonly contentType: string; readonly body: string }>;
   /** Exports `auth_ready`; `isReady` is called at each scrape. */
@@ -26,15 +28,15 @@ function ownVersion(): string {
 }
 
 /**
- * Gauges of prom-client with the suffix of a counter. Their labelled forms, such as `nodejs_active_handles`, say the
- * same.
+ * Gauges of prom-client that have the suffix of a counter. The labelled gauges, such as `nodejs_active_handles`, give
+ * the same information.
  */
 const misnamed = ['nodejs_active_handles_total', 'nodejs_active_requests_total', 'nodejs_active_resources_total'];
 
-/** Creates a service's metrics, with those of the process and of the event loop's lag, and `auth_build_info`. */
+/** Creates a service's metrics. They include the process's metrics, the event loop's lag and `auth_build_info`. */
 export function createMetrics({ service }: { readonly service: string }): Metrics {
   const registry = new Registry<OpenMetricsContentType>();
-  registry.setContentType(openMetricsContentType); // before the first metric: exemplars are refused otherwise
+  registry.setContentType(openMetricsContentType); // before the first metric, because exemplars are refused otherwise
   collectDefaultMetrics({ register: registry });
   for (const name of misnamed) registry.removeSingleMetric(name);
   new Gauge({
@@ -69,8 +71,8 @@ const COUNTER = /^# TYPE (\S+) counter$/gm;
 const EXEMPLAR = /^([a-zA-Z_:][\w:]*(?:\{(?:[^"}]|"(?:[^"\\]|\\.)*")*\})? \S+) # \{.*$/gm;
 
 /**
- * Turns OpenMetrics text, as prom-client writes it, into the older Prometheus text (0.0.4): in it a counter's family
- * has the suffix `_total` too, and neither exemplars nor the closing `# EOF` exist.
+ * Turns prom-client's OpenMetrics text into the older Prometheus text (0.0.4). In the older format, a counter's family
+ * has the suffix `_total` too, and there are no exemplars and no closing `# EOF`.
  *
  * The text is derived because a registry whose content type is switched per scrape doubles the suffix
  * (`…_total_total`).
@@ -87,13 +89,13 @@ export interface ZeroedCounterOptions<L extends string> {
   readonly registry: Metrics['registry'];
   readonly name: string;
   readonly help: string;
-  /** Label → every value that it can take. */
+  /** Label → every value that the label can have. */
   readonly values: Readonly<Record<L, readonly string[]>>;
 }
 
 /**
- * Creates a counter with every combination of its labels' values at zero. A series that only begins with its first
- * event hides that event from `rate()` and `increase()`, and from an alert that waits for it.
+ * Creates a counter that starts with every combination of its labels' values at zero. If a series began only with its
+ * first event, `rate()` and `increase()` would not see that event, nor would an alert.
  */
 export function createZeroedCounter<L extends string>(options: ZeroedCounterOptions<L>): Counter<L> {
   const { registry, name, help, values } = options;

@@ -1,5 +1,5 @@
 /**
- * For `node --import @auth-account/telemetry/preload`: starts tracing if the environment asks for it. Otherwise it
+ * For `node --import @auth-account/telemetry/preload`. Starts tracing if the environment asks for it; otherwise it
  * loads nothing and costs nothing.
  */
 import { isTracingWanted } from './tracing/is-tracing-wanted.ts';

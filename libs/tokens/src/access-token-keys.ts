@@ -13,9 +13,9 @@ import { type SigningKey, signJwt } from './sign-jwt.ts';
 const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
 
 /**
- * Throws for a set that does not fit the algorithm. For `sign` it also throws for a set whose first key has no private part,
- * for `verify` a set in which any key has one: a verifier must not be able to sign. The error names the key's `kid` and
- * no part of the key.
+ * Throws if a set does not fit the algorithm. For `sign` it also throws if the first key has no private part. For
+ * `verify` it also throws if any key has a private part, because a verifier must not be able to sign. The error
+ * contains the key's `kid` and no part of the key.
  */
 export function assertAccessTokenKeys(set: KeySet, algorithm: AccessTokenAlgorithm, use: 'sign' | 'verify'): void {
   if (use === 'verify') assertPublicOnly(set);
@@ -23,14 +23,14 @@ export function assertAccessTokenKeys(set: KeySet, algorithm: AccessTokenAlgorit
   if (use === 'sign') importSigningKey(set, algorithm);
 }
 
-/** Returns the first key of the set, with its private part. */
+/** Returns the set's first key with its private part. Throws if it has none. */
 export function importSigningKey({ keys: [first] }: KeySet, algorithm: AccessTokenAlgorithm): SigningKey {
   assertFits(first, algorithm);
   const { kid, d } = first;
   if (d === undefined) throw new Error(`key ${kid} cannot sign: it has no private part`);
   const key = readPrivatePart(first);
   const published = importPublicKeys({ keys: [first] }, algorithm).get(kid);
-  // Otherwise everybody who verifies its tokens with the published part would refuse them.
+  // The public part must match. Otherwise every verifier with the published key would refuse the tokens.
   if (
     key === undefined ||
     !published ||
@@ -41,7 +41,7 @@ export function importSigningKey({ keys: [first] }: KeySet, algorithm: AccessTok
   return { kid, key };
 }
 
-/** Returns undefined if that is no private key. Node's own error would name no key. */
+/** Returns undefined if the JWK is not a private key. Node's own error would not name the key. */
 function readPrivatePart(jwk: KeyEntry): KeyObject | undefined {
   try {
     return createPrivateKey({ key: jwk, format: 'jwk' });

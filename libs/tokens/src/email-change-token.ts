@@ -2,25 +2,25 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type KeySet, type KeySource, toKeySource } from '@auth-account/verifier/access-token';
 import { createSecrets } from './secrets.ts';
 
-/** Derives and verifies the tokens that undo a change of the e-mail address. They are stored nowhere. */
+/** Derives and verifies the tokens that undo a change of the e-mail address. The tokens are not stored. */
 export interface EmailChangeTokens {
   /** Returns the token of a change, for the notice to the old address. */
   issue(changeId: string): string;
-  /** Looks for newer keys, if they come from a source. */
+  /** Looks for newer keys, if the keys come from a source. */
   rereadKeys(): Promise<void>;
-  /** Returns the change of a genuine token, undefined for any other string. Compares in constant time. */
+  /** Returns the id of a genuine token's change, or undefined for any other string. Compares in constant time. */
   verify(token: string): string | undefined;
 }
 
-/** Separates these HMACs from the other ones under the same keys. */
+/** Separates these HMACs from others made with the same keys. */
 const label = 'email-change-undo';
 const macLength = 32;
 const idLength = 16;
 
 /**
- * Creates the tokens of a key file of symmetric keys of at least 256 bits. A token is base64url of an HMAC-SHA-256 over
- * the change's id, the id, and the `kid`, so that a rotation of the keys ends no token before its key is removed.
- * Throws for a key that is of another kind or too short.
+ * Creates the tokens from a key file with symmetric keys of at least 256 bits. A token is the base64url text of three
+ * parts: an HMAC-SHA-256 over the change's id, the id itself, and the `kid`. Because of the `kid`, a token stays valid
+ * after a rotation until its key is removed. Throws for a key that is of another kind or too short.
  */
 export function createEmailChangeTokens(keys: KeySet | KeySource): EmailChangeTokens {
   const source = toKeySource(keys);
@@ -43,7 +43,7 @@ export function createEmailChangeTokens(keys: KeySet | KeySource): EmailChangeTo
     rereadKeys: () => source.reread(),
     verify(token) {
       const bytes = Buffer.from(token, 'base64url');
-      // Node skips characters that are not base64url: only the exact spelling that we issue is a token.
+      // Node skips characters that are not base64url. Only the exact spelling that we issue is a token.
       if (bytes.length <= macLength + idLength || bytes.toString('base64url') !== token) return;
       const id = bytes.subarray(macLength, macLength + idLength);
       const mac = seal(bytes.toString('utf8', macLength + idLength), id);

@@ -5,22 +5,22 @@ import { createSecrets } from './secrets.ts';
 
 /** Everything that a code is bound to. */
 export interface EmailCodeParts {
-  /** Key that the challenge remembers: api and worker derive the same code while keys rotate. */
+  /** Id of the key, which the challenge remembers so that api and worker derive the same code while keys rotate. */
   readonly kid: string;
   readonly challengeId: string;
   readonly purpose: CodePurpose;
   readonly userId: string;
-  /** Key of the address that the code is sent to. */
+  /** The lookup key of the address to which the code is sent. */
   readonly emailKey: string;
 }
 
-/** Derives and compares the codes that are sent by e-mail. They are stored nowhere. */
+/** Derives and compares the codes that are sent by e-mail. The codes are not stored. */
 export interface EmailCodes {
-  /** Key of new challenges: the first of the present file. */
+  /** Id of the key for new challenges. It is the first key of the present file. */
   readonly currentKid: string;
   /** Returns true if codes of this key can be derived here. Another process may have a newer key file. */
   hasKey(kid: string): boolean;
-  /** Looks for newer keys, if they come from a source. */
+  /** Looks for newer keys, if the keys come from a source. */
   rereadKeys(): Promise<void>;
   /** Returns the code: 8 decimal digits, the same in every process. Throws for an unknown key. */
   codeOf(parts: EmailCodeParts): string;
@@ -28,15 +28,15 @@ export interface EmailCodes {
   isCodeOf(parts: EmailCodeParts, code: string): boolean;
 }
 
-/** Separates these HMACs from the other ones under the same keys. */
+/** Separates these HMACs from others made with the same keys. */
 const label = 'email-code';
 const digits = 8;
 
 /**
- * Creates the codes of a key file of symmetric keys (`kty` `oct`, RFC 7518 section 6.4) of at least 256 bits. A code is
- * the last 8 decimal digits of an HMAC-SHA-256 over everything that it is bound to, so that neither the keys nor the
- * database alone suffice to derive one. A change of the key source applies from the next call on. Throws for a key that
- * is of another kind or too short.
+ * Creates the codes from a key file with symmetric keys (`kty` `oct`, RFC 7518 section 6.4) of at least 256 bits. A
+ * code is the last 8 decimal digits of an HMAC-SHA-256 over all of {@link EmailCodeParts}, so that neither the keys nor
+ * the database alone are enough to derive a code. A change of the key source applies from the next call on. Throws for
+ * a key that is of another kind or too short.
  */
 export function createEmailCodes(keys: KeySet | KeySource): EmailCodes {
   const source = toKeySource(keys);

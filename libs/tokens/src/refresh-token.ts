@@ -13,18 +13,18 @@ export interface RefreshTokenParts {
  * Creates and verifies refresh tokens. They are opaque to clients (docs/specification/refresh.md, "Refresh tokens").
  */
 export interface RefreshTokens {
-  /** Key of new sessions and rotations: the first of the present file. */
+  /** Id of the key for new sessions and rotations. It is the first key of the present file. */
   readonly currentKid: string;
   /** Returns true if tokens of this key can be created and verified here. Another process may have a newer key file. */
   hasKey(kid: string): boolean;
-  /** Looks for newer keys, if they come from a source. */
+  /** Looks for newer keys, if the keys come from a source. */
   rereadKeys(): Promise<void>;
   /**
-   * Returns the token of that session, generation and key: always the same, in every process. Throws for an unknown
-   * key.
+   * Returns the token of the session, generation and key in `parts`. It is always the same, in every process. Throws
+   * for an unknown key.
    */
   issue(parts: RefreshTokenParts, nonce: Buffer): string;
-  /** Returns the parts of a well-formed token, undefined for any other string. It proves nothing. */
+  /** Returns the parts of a well-formed token, or undefined for any other string. It does not verify the token. */
   parse(token: string): RefreshTokenParts | undefined;
   /**
    * Returns true if this token was created by a holder of its key for the session with this nonce. Compares in constant
@@ -39,16 +39,16 @@ const macLength = 32;
 const tailLength = 16 + 4 + macLength;
 const maximumGeneration = 0xffff_ffff;
 
-/** Returns the SHA-256 of a token, base64url: the session's `token` field holds it instead of the token. */
+/** Returns the SHA-256 of a token as base64url. The session's `token` field holds it instead of the token. */
 export function refreshTokenHash(token: string): string {
   return hash('sha256', token, 'base64url');
 }
 
 /**
- * Creates refresh tokens' issuer and verifier from a key file of symmetric keys (`kty` `oct`, RFC 7518 section 6.4) of
- * at least 256 bits. A token is an HMAC over its parts and the session's random nonce, so that neither the keys nor the
- * database alone suffice to make one. A change of the key source applies from the next call on. Throws for a key that
- * is of another kind or too short.
+ * Creates the issuer and verifier of refresh tokens from a key file with symmetric keys (`kty` `oct`, RFC 7518 section
+ * 6.4) of at least 256 bits. A token has an HMAC over its parts and the session's random nonce, so that neither the
+ * keys nor the database alone are enough to make a token. A change of the key source applies from the next call on.
+ * Throws for a key that is of another kind or too short.
  */
 export function createRefreshTokens(keys: KeySet | KeySource): RefreshTokens {
   const source = toKeySource(keys);
@@ -96,7 +96,7 @@ function encodeHead({ kid, sessionId, generation }: RefreshTokenParts): Buffer {
 
 function decode(token: string): { parts: RefreshTokenParts; head: Buffer; mac: Buffer } | undefined {
   const bytes = Buffer.from(token, 'base64url');
-  // Node skips characters that are not base64url: only the exact spelling that we issue is a token.
+  // Node skips characters that are not base64url. Only the exact spelling that we issue is a token.
   if (bytes.toString('base64url') !== token) return undefined;
   const nameLength = bytes[1] ?? 0;
   if (bytes[0] !== version || nameLength === 0 || bytes.length !== 2 + nameLength + tailLength) return undefined;

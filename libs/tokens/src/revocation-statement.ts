@@ -3,12 +3,12 @@ import { type RevocationStatement, statementAudience, statementType } from '@aut
 import { importSigningKey } from './access-token-keys.ts';
 import { signJwt } from './sign-jwt.ts';
 
-/** A statement about revocations, without what its signer adds. */
+/** A statement about revocations, without the claims that its signer adds. */
 export type StatedRevocations = Omit<RevocationStatement, 'iss' | 'aud' | 'iat'>;
 
 /**
- * Creates the function that signs statements about revocations for a sibling, with the key that signs access tokens.
- * Their type and their audience tell the two apart.
+ * Creates the function that signs statements about revocations for a sibling, with the same key as access tokens. Type
+ * and audience distinguish a statement from an access token.
  */
 export function createStatementSigner({
   algorithm,

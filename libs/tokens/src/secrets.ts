@@ -7,14 +7,17 @@ export interface Secrets {
   get(kid: string): KeyObject | undefined;
 }
 
-/** Reads each set of the source once, the present one now. Throws for a key that is not symmetric, or too short. */
+/**
+ * Creates the secrets of a source. Each key set is read only once, and the present set is read now. Throws for a key
+ * that is not symmetric or is too short.
+ */
 export function createSecrets(source: KeySource): Secrets {
   const secretsOf = oncePerSet(readSecrets);
   secretsOf(source.current());
   return { get: (kid) => secretsOf(source.current()).get(kid) };
 }
 
-/** Returns the secrets of a set by `kid`. Throws for a key that is not symmetric, or too short. */
+/** Returns the secrets of a set by `kid`. Throws for a key that is not symmetric or is too short. */
 export function readSecrets(set: KeySet): Map<string, KeyObject> {
   return new Map(set.keys.map((key) => [key.kid, readSecret(key)]));
 }

@@ -3,15 +3,15 @@ import { readFile } from 'node:fs/promises';
 import { type KeySet, type KeySource, parseKeySet } from '@auth-account/verifier/access-token';
 
 export interface WatchKeyFileOptions {
-  /** Throws, or rejects, if the keys are not of the required kind. Such a set is never used. */
+  /** Throws or rejects if the keys are not of the required kind. Such a set is never used. */
   readonly check?: (set: KeySet) => unknown;
-  /** Called after another set has come into use. */
+  /** Called after a new set has come into use. */
   readonly onChange?: (set: KeySet) => void;
   /** Called once for each invalid content of the file, and once if it can't be read. */
   readonly onError: (error: unknown) => void;
   /** Milliseconds between two reads of the file. */
   readonly intervalMs?: number;
-  /** Minimum milliseconds between two reads that callers ask for. */
+  /** Minimum time between two reads that callers ask for, in milliseconds. */
   readonly rereadGapMs?: number;
 }
 
@@ -21,12 +21,13 @@ export interface KeyFileWatch extends KeySource {
 }
 
 /**
- * Reads a key file, and again whenever it has changed. If it can't be read, is no key set or does not pass `check`,
- * that is reported and the former keys stay in use. At the first reading it throws instead. Either error names the
- * file.
+ * Reads a key file, and reads it again whenever it has changed. If the file can't be read, is not a key set or does not
+ * pass `check`, this is reported and the former keys stay in use. At the first reading it throws instead. The error
+ * names the file in both cases.
  *
- * The file is read at an interval and compared by its content: Kubernetes replaces mounted secrets by swapping a
- * symbolic link above them, which `fs.watch` misses, and a copied file may keep its modification time.
+ * The file is read at an interval, and its content is compared. `fs.watch` would not notice how Kubernetes replaces
+ * mounted secrets, by swapping a symbolic link above them. The modification time is not enough, because a copied file
+ * may keep it.
  *
  * @example
  * const keys = await watchKeyFile(path, { onError: (err) => logger.error({ err }, 'key file not taken') });
@@ -61,7 +62,7 @@ export async function watchKeyFile(path: string, options: WatchKeyFileOptions): 
     }
   }
 
-  /** One read at a time: an older content must not replace a newer one. */
+  /** Reads once at a time, because an older content must not replace a newer one. */
   function lookOnce(): Promise<void> {
     reading ??= look().finally(() => {
       reading = undefined;
@@ -86,7 +87,7 @@ export async function watchKeyFile(path: string, options: WatchKeyFileOptions): 
   };
 }
 
-/** The part of a logger that key files are reported to. */
+/** The part of a logger to which key files are reported. */
 interface KeyFileLog {
   info(facts: object, message: string): void;
   error(facts: object, message: string): void;
@@ -94,11 +95,11 @@ interface KeyFileLog {
 
 interface WatchKeysOptions extends Pick<WatchKeyFileOptions, 'check'> {
   readonly logger: KeyFileLog;
-  /** Milliseconds between two reads of the file; the default if undefined. */
+  /** Milliseconds between two reads of the file. Undefined means the default. */
   readonly intervalMs?: number | undefined;
 }
 
-/** Watches a key file as {@link watchKeyFile} does, and logs the ids of the keys in use, and each fault. */
+/** Watches a key file with {@link watchKeyFile}, and logs the ids of the keys in use and each fault. */
 export function watchKeys(file: string, { check, logger, intervalMs }: WatchKeysOptions): Promise<KeyFileWatch> {
   return watchKeyFile(file, {
     ...(check === undefined ? {} : { check }),

@@ -4,17 +4,17 @@ import { type FileHandle, link, open, realpath, rename, rm, stat } from 'node:fs
 import { type AccessTokenAlgorithm, type KeySet, publicKeySet } from '@auth-account/verifier/access-token';
 
 export interface WriteKeyFileOptions {
-  /** True to replace an existing file; otherwise an existing file stays, and the write fails with `EEXIST`. */
+  /** True to replace an existing file. If false, an existing file stays and the write fails with `EEXIST`. */
   readonly replace: boolean;
 }
 
 /**
- * Writes a JWK set. It appears as a whole: a concurrent reader, or a crash, meets the former file or the new one. A new
- * file is readable by its owner only; a replaced one keeps its owner, group and mode, so that services of other users
- * can still read it. If that is not allowed, nothing is replaced.
+ * Writes a JWK set. The file changes in one step: a concurrent reader, or a crash, finds either the former file or the
+ * new one. A new file is readable only by its owner. A replaced file keeps its owner, group and mode, so that services
+ * of other users can still read it. If the process may not set these, nothing is replaced.
  */
 export async function writeKeyFile(path: string, set: KeySet, { replace }: WriteKeyFileOptions): Promise<void> {
-  // If the path is a link, its target is replaced, not the link.
+  // If the path is a link, its target is replaced and the link stays.
   const target = replace ? await realpath(path) : path;
   const former = replace ? await stat(target) : undefined;
   const draft = `${target}.${randomUUID()}.new`;
@@ -40,7 +40,7 @@ async function writeDurably(path: string, text: string, former: Stats | undefine
 
 async function permitLike(file: FileHandle, { uid, gid, mode }: Stats): Promise<void> {
   try {
-    // In this order, because a change of owner may clear bits of the mode.
+    // In this order, because a change of owner may clear bits in the mode.
     await file.chown(uid, gid);
     await file.chmod(mode & 0o7777);
   } catch (error) {
@@ -50,8 +50,8 @@ async function permitLike(file: FileHandle, { uid, gid, mode }: Stats): Promise<
 }
 
 /**
- * Writes the public halves of the access token keys: all that the push gateway may have of them. An existing file is
- * replaced, as {@link writeKeyFile} does it.
+ * Writes the public halves of the access token keys, the only part that the push gateway may have. An existing file is
+ * replaced by {@link writeKeyFile}.
  */
 export async function writePublicKeyFile(path: string, set: KeySet, algorithm: AccessTokenAlgorithm): Promise<void> {
   await writeKeyFile(path, publicKeySet(set, algorithm), { replace: await exists(path) });

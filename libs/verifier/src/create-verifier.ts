@@ -19,29 +19,33 @@ export interface VerifierOptions {
   /** `TOKEN_AUDIENCE` of the service. */
   readonly audience: string;
   /**
-   * Where to learn which tokens are revoked: `redisRevocations()`, or `feedRevocations()` over HTTP. With `none` a
-   * revoked token is accepted until it expires, ten minutes later as a rule.
+   * Source of the revocations: `redisRevocations()`, or `feedRevocations()` over HTTP. With `none`, a revoked token is
+   * accepted until it expires, usually up to ten minutes later.
    */
   readonly revocations: RevocationSource | OpenRevocationSource | 'none';
-  /** Address under which the issuer is reached, if not its own, such as a Service of the cluster. */
+  /** Address at which the issuer is reached, if it differs from `issuer`, such as a Service of the cluster. */
   readonly reachedAt?: string;
   /**
-   * Returns the text of the public key set (a mounted file, as `authctl keys public` writes it), in place of a fetch.
-   * Whoever took over the issuer's TLS could give out keys of their own.
+   * Returns the text of the public key set, so that it is not fetched (for example from a mounted file written by
+   * `authctl keys public`). If the keys are fetched, an attacker who takes over the issuer's TLS can supply keys of
+   * their own.
    */
   readonly readKeys?: () => string | Promise<string>;
   /**
-   * Seconds for which tokens are accepted by the last known revocations after their source has stopped answering.
-   * After that every token gets `ERR-DEPENDENCY-UNAVAILABLE` (503). Default 10; Infinity never refuses.
+   * How long tokens are checked against the last known revocations after their source has stopped answering, in
+   * seconds. After that, every token gets `ERR-DEPENDENCY-UNAVAILABLE` (503). The default is 10. With Infinity, the
+   * last known revocations are used without limit.
    */
   readonly graceSeconds?: number;
-  /** Seconds for which the last known keys are used if the issuer does not answer. Default 3,600. */
+  /** How long the last known keys are used if the issuer does not answer, in seconds. The default is 3,600. */
   readonly staleKeysSeconds?: number;
-  /** Milliseconds between two questions to the source of revocations. Default 250. */
+  /** Pause between two questions to the source of revocations, in milliseconds. The default is 250. */
   readonly pollMs?: number;
-  /** Number of verified tokens to remember, about 500 bytes each. Default 5,000; 0 for none. */
+  /**
+   * Number of verified tokens to remember, of about 500 bytes each. The default is 5,000, and 0 turns the memory off.
+   */
   readonly cacheEntries?: number;
-  /** Called for what is worth a line in the log; it never has a token. */
+  /** Called for events that should be logged. A report never contains a token. */
   readonly onReport?: (report: VerifierReport) => void;
   /** For tests: replaces the global `fetch`. */
   readonly fetch?: typeof fetch;
@@ -58,17 +62,18 @@ export type VerifierReport =
 
 export interface Verifier {
   /**
-   * Verifies the token: signature, claims, expiry, revocation, as the service itself does. Throws an `AppError`:
-   * `IAD_JWT_ACCESS_INVALID`, `IAD_JWT_ACCESS_EXPIRED`, or `ERR-DEPENDENCY-UNAVAILABLE` if it can't be known.
+   * Verifies the token's signature, claims, expiry and revocation, the same as the service itself. Throws an
+   * `AppError`: `IAD_JWT_ACCESS_INVALID`, `IAD_JWT_ACCESS_EXPIRED`, or `ERR-DEPENDENCY-UNAVAILABLE` if the token can't
+   * be checked now.
    */
   verify(token: string): Promise<VerifiedAccessToken>;
-  /** As `verify`, of the value of an `Authorization` header. */
+  /** Verifies the token in the value of an `Authorization` header. */
   authenticate(authorization: string | undefined): Promise<VerifiedAccessToken>;
-  /** Rejects with `ERR-DEPENDENCY-UNAVAILABLE` if no token could be verified now: for a readiness probe. */
+  /** Rejects with `ERR-DEPENDENCY-UNAVAILABLE` if no token could be verified now. It is meant for a readiness probe. */
   ready(): Promise<void>;
-  /** Figures for metrics: ages in seconds, undefined if there was no answer yet. */
+  /** Returns figures for metrics. Ages are in seconds, and undefined if there was no answer yet. */
   state(): VerifierState;
-  /** Ends its connections and timers. */
+  /** Ends the connections and timers. */
   close(): void;
 }
 
@@ -79,12 +84,14 @@ export interface VerifierState {
   readonly denials: number;
 }
 
-/** Seconds beyond a token's longest life for which a denial is kept: twice the leeway of clocks, and a margin. */
+/**
+ * How much longer than a token's maximum life a denial is kept, in seconds: twice the leeway of clocks, and a margin.
+ */
 const keepMargin = 70;
 
 /**
- * Creates a verifier of access tokens. It starts to read revocations at once, and asks the issuer when the first token
- * comes.
+ * Creates a verifier of access tokens. It starts to read revocations at once, and fetches the issuer's keys when the
+ * first token comes.
  *
  * @example
  * const verifier = createVerifier({
@@ -140,7 +147,10 @@ export function createVerifier(options: VerifierOptions): Verifier {
   };
 }
 
-/** Returns the check of signature, claims and expiry. Newer metadata make another one. */
+/**
+ * Returns a function that gives the check of signature, claims and expiry. After a change of the metadata it makes a
+ * new check.
+ */
 function createVerifiers(options: VerifierOptions, source: ReturnType<typeof createIssuerSource>) {
   const { issuer, audience, cacheEntries = 5_000, now = Date.now } = options;
   let last: { readonly metadata: string; readonly check: Promise<VerifyAccessToken> } | undefined;
@@ -148,7 +158,7 @@ function createVerifiers(options: VerifierOptions, source: ReturnType<typeof cre
     const { algorithm, ttlSeconds } = known.metadata;
     const metadata = `${algorithm} ${ttlSeconds}`;
     if (last?.metadata !== metadata) {
-      // What is known can become too old between two questions; this call still goes on with it.
+      // The issuer's data can become too old between two questions. This call still uses it then.
       const keys = { current: () => (source.current() ?? known).keys, reread: source.reread };
       const settings = { issuer, audience, algorithm, ttlSeconds, now, keys };
       last = { metadata, check: createCachedVerifier({ ...settings, maxEntries: cacheEntries }) };
@@ -173,8 +183,9 @@ function openList(options: VerifierOptions, issuer: IssuerSource) {
 }
 
 /**
- * Returns for how many seconds a denial is needed. It never shrinks: nobody sends a denial again that was forgotten too
- * early. Metadata are not signed, so whoever is trusted for no keys is not asked how long they matter either.
+ * Creates the function that returns for how many seconds a denial is needed. The number never shrinks, because a denial
+ * that was forgotten too early is not sent again. Metadata are not signed. With `readKeys` the issuer's answers are not
+ * trusted for the keys, so they are not trusted for this number either.
  */
 function createKeepSeconds({ readKeys }: VerifierOptions, issuer: IssuerSource): () => number {
   let longestSeen: number | undefined;

@@ -26,7 +26,7 @@ type Reactions = Readonly<Record<string, ErrorReaction>>;
 
 /**
  * Returns the AsyncAPI 3.0 document of the push streams. `reactions` has every code of the error catalogue; throws if
- * it lacks one that a stream answers.
+ * it lacks a code that a stream returns.
  */
 export function asyncApiDocument(reactions: Reactions): JsonObject {
   return {
@@ -99,7 +99,9 @@ function pushStreamChannel(reactions: Reactions): JsonObject {
   };
 }
 
-/** The two places for the access token; one is enough. It is never in the address: addresses reach logs. */
+/**
+ * The two places for the access token. One is enough. The token is never in the address, because addresses reach logs.
+ */
 const securitySchemes: JsonObject = {
   accessToken: {
     type: 'http',
@@ -151,7 +153,7 @@ const closeCodeTexts: Readonly<Record<CloseReason, string>> = {
   MESSAGE_TOO_BIG: 'error in the app: a frame of more than 16 KiB',
 };
 
-/** The same for every other end: the connection was lost, or the code is none of these. */
+/** The text for every other end: the connection was lost, or the code is not in the table above. */
 const otherCloseText =
   'reconnects with jitter. 1006: there was no close frame, the connection was lost. Any other code counts as a lost ' +
   'connection: the handshake then says what to do';
@@ -231,8 +233,8 @@ function messageOf(name: string, message: DocumentedMessage, reactions: Reaction
 }
 
 /**
- * Returns the schemas of the messages. A message fits exactly one of them: `security.…` topics are this service's own,
- * and nothing is addressed to a group and a session at once.
+ * Returns the schemas of the messages. A message fits exactly one of them, because `security.…` topics belong to this
+ * service alone, and no message is addressed to both a group and a session.
  */
 function messageSchemas(): JsonObject {
   const schemas = Object.fromEntries(

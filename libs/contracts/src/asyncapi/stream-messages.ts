@@ -19,7 +19,7 @@ export interface DocumentedMessage {
   readonly schemaName: string;
   readonly schema: TSchema;
   readonly title: string;
-  /** When it is sent, as docs/push.md shows it. */
+  /** The occasion on which it is sent, as docs/push.md shows it. */
   readonly summary: string;
   readonly examples: Readonly<Record<string, object>>;
 }

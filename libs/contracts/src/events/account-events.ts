@@ -5,7 +5,10 @@ import { type RegisteredEvent, registeredTopic } from './registered.ts';
 
 export { CodePurpose, Locale };
 
-/** Subject of a notice to the account's holder. `address_in_use`: somebody wanted to change to this account's address. */
+/**
+ * Subject of a notice to the account's holder. `address_in_use` means that somebody wanted to change their address to
+ * this account's address.
+ */
 export const NoticePurpose = Type.Enum([
   'new_device',
   'password_changed',
@@ -16,10 +19,10 @@ export const NoticePurpose = Type.Enum([
 ]);
 export type NoticePurpose = Type.Static<typeof NoticePurpose>;
 
-/** JWE of a JSON object with `email`, and `code` or `undo_token`: only in webhooks with a key of their own. */
+/** JWE of a JSON object with `email`, and `code` or `undo_token`. Only webhooks that have their own key get it. */
 const secret = Type.Optional(Type.String({ minLength: 1 }));
 
-/** A code is to be sent by e-mail. The worker adds code and address when it delivers the event. */
+/** Says that a code must be sent by e-mail. The worker adds the code and the address when it delivers the event. */
 export const CodeRequestedEvent = CloudEvent(
   'service.auth.events.code_requested',
   Type.Object({
@@ -28,27 +31,32 @@ export const CodeRequestedEvent = CloudEvent(
     purpose: CodePurpose,
     /** Language of the mail. */
     locale: Locale,
-    /** From then on a mail is of no use, and the event is dropped. */
+    /** Time from which a mail is useless and the event is dropped. */
     expires_at: Timestamp,
     secret,
   }),
 );
 export type CodeRequestedEvent = Type.Static<typeof CodeRequestedEvent>;
 
-/** The account's holder is to be told of a change. */
+/** Says that the account's holder must be notified of a change. */
 export const NoticeEvent = CloudEvent(
   'service.auth.events.notice',
   Type.Object({
     user_id: Uuid,
     purpose: NoticePurpose,
     locale: Locale,
-    /** `new_device`: the session that was opened; missing if a restore was asked for, which opens none. */
+    /**
+     * For `new_device`: the session that was opened. Missing if a restore was asked for, because a restore opens none.
+     */
     session_id: Type.Optional(Uuid),
-    /** `email_changed`: the change that the notice to the old address can undo. */
+    /** For `email_changed`: the change that the notice to the old address can undo. */
     email_change_id: Type.Optional(Uuid),
-    /** `deletion_scheduled`: time of the erasure. */
+    /** For `deletion_scheduled`: the time of the erasure. */
     deletes_at: Type.Optional(Timestamp),
-    /** `password_changed`: open invites of the account that were revoked with it; missing if none can have been. */
+    /**
+     * For `password_changed`: the number of the account's open invites that were revoked too. Missing if this kind of
+     * change never revokes any.
+     */
     invites_revoked: Type.Optional(Type.Integer({ minimum: 0 })),
     secret,
   }),
@@ -65,8 +73,8 @@ export const PasswordChangedEvent = CloudEvent(
     user_id: Uuid,
     changed_at: Timestamp,
     /**
-     * Those that made the password void: `undone`, an undone change of the address; `operator`; `deletion`, ordered
-     * from the mailbox of an address that was never verified.
+     * Reason of the change. The last three made the password void: `undone` (a change of the address was undone),
+     * `operator`, and `deletion` (ordered from the mailbox of an address that was never verified).
      */
     reason: Type.Enum(['changed', 'reset', 'undone', 'operator', 'deletion']),
   }),
@@ -89,8 +97,8 @@ export const DeletedEvent = CloudEvent(
 );
 
 /**
- * Topic → schema of the events of an account's life after its registration. Like the registration event they have no
- * address, no code and no name.
+ * Topic → schema of the events of an account's life after its registration. Like the registration event, they contain
+ * no address, code or name.
  */
 export const accountEvents = {
   'service.auth.events.code_requested': CodeRequestedEvent,
@@ -110,16 +118,16 @@ export type AccountEvent = { [Topic in AccountTopic]: AccountEventOf<Topic> }[Ac
 /** Every event of this service. */
 export type AuthEvent = RegisteredEvent | AccountEvent;
 
-/** Topic of requests for codes, which are good for minutes: they wait behind no other events. */
+/** Topic of requests for codes. Codes are valid for minutes, so these requests do not wait behind other events. */
 export const urgentTopic = 'service.auth.events.code_requested' satisfies AccountTopic;
 
-/** BullMQ queue of the registration event, which has it alone: the channel is named like its topic. */
+/** BullMQ queue for the registration event alone. The channel has the same name as the event's topic. */
 export const registeredChannel = registeredTopic;
 
-/** BullMQ queue of all account events, and first part of the names of the subscribers' queues of them. */
+/** BullMQ queue of all account events. The names of the subscribers' queues for these events begin with it. */
 export const accountChannel = 'service.auth.events.account';
 
-/** BullMQ queues into which the api publishes. Each subscriber has a queue of each. */
+/** BullMQ queues into which the api publishes. Each subscriber has its own queue for each of them. */
 export const eventChannels = [registeredChannel, accountChannel] as const;
 export type EventChannel = (typeof eventChannels)[number];
 

@@ -4,23 +4,23 @@ import { Timestamp, Uuid } from '../http/fields.ts';
 /** Text of an attribute: at least one character, no control characters (CloudEvents 1.0, "Type System"). */
 const attributeText = '^[^\\u0000-\\u001f\\u007f-\\u009f]+$';
 
-/** Identifies, with `id`, an event among all events: a URI or a relative reference. */
+/** Together with `id`, identifies an event among all events. It is a URI or a relative reference. */
 const Source = Type.String({ minLength: 1, format: 'uri-reference' });
 
-/** X-Request-ID of the request that caused the event: an extension of ours. */
+/** X-Request-ID of the request that caused the event. This is our own extension. */
 const RequestId = Type.String({ minLength: 1, maxLength: 128 });
 
-/** W3C trace context of that request: CloudEvents' extension for distributed tracing. */
+/** W3C trace context of that request, from CloudEvents' extension for distributed tracing. */
 const Traceparent = Type.String({ pattern: '^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}(-.*)?$' });
 
 const text = (options: { readonly format?: string; readonly pattern?: string } = {}) =>
   Type.String({ minLength: 1, pattern: attributeText, ...options });
 
 /**
- * Any event of CloudEvents 1.0 in its JSON format, with our extensions. From the specification are the four required
- * attributes, the form of the optional ones, and the names and values of extensions: names of lower-case letters and
- * digits, values that are strings, booleans or 32-bit integers. An event carries `data` or `data_base64`, never both. A
- * null in place of an attribute that is unset, which the format allows, is refused: no sender of the family writes one.
+ * Any event of CloudEvents 1.0 in its JSON format, with our extensions. The specification sets the four required
+ * attributes, the form of the optional attributes, and the extensions: their names have lower-case letters and digits,
+ * and their values are strings, booleans or 32-bit integers. An event carries `data` or `data_base64`, never both. The
+ * format allows null for an attribute that is unset. It is refused here, because no sender of the family writes it.
  */
 export const CloudEventEnvelope = Type.Object(
   {
@@ -53,7 +53,10 @@ export const CloudEventEnvelope = Type.Object(
 );
 export type CloudEventEnvelope = Type.Static<typeof CloudEventEnvelope>;
 
-/** Creates the schema of an event of ours: a CloudEvent, as it is in the outbox, on the queues and in webhooks. */
+/**
+ * Creates the schema of one of our events: a CloudEvent with the shape that it has in the outbox, on the queues and in
+ * webhooks.
+ */
 export function CloudEvent<Topic extends string, Data extends Type.TSchema>(topic: Topic, data: Data) {
   return Type.Object({
     specversion: Type.Literal('1.0'),

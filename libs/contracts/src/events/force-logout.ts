@@ -4,7 +4,7 @@ import { Uuid } from '../http/fields.ts';
 /** BullMQ queue of the forced-logout command (docs/specification/logout.md, "Forced logouts"). */
 export const forceLogoutQueue = 'service.auth.commands.force-logout';
 
-/** Reason for ending the sessions, for the logs: no personal data, never shown to the user. */
+/** Reason for ending the sessions, for the logs. It has no personal data and is never shown to the user. */
 const reason = Type.String({ minLength: 1, maxLength: 256 });
 
 /** Request that caused the command. */
@@ -19,7 +19,7 @@ const ForceLogoutOfSession = Type.Object({ session_id: Uuid, reason, request_id 
 /** Ends the sessions of all members of a group. */
 const ForceLogoutOfGroup = Type.Object({ home_group_id: Uuid, reason, request_id });
 
-/** Target of a forced logout: a command has exactly one of these fields. */
+/** Forms of the command by their target. A command has exactly one of these fields. */
 export const forceLogoutForms = {
   user_id: ForceLogoutOfUser,
   session_id: ForceLogoutOfSession,
@@ -27,7 +27,7 @@ export const forceLogoutForms = {
 } as const;
 export type ForceLogoutTarget = keyof typeof forceLogoutForms;
 
-/** A job of the queue; fields beyond these are ignored. */
+/** A job of the queue. Other fields are ignored. */
 export type ForceLogoutCommand =
   | Type.Static<typeof ForceLogoutOfUser>
   | Type.Static<typeof ForceLogoutOfSession>

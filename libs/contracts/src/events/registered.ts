@@ -3,7 +3,7 @@ import { AccountType, Timestamp, Uuid } from '../http/fields.ts';
 import { SpaceCreationMode } from '../http/register.ts';
 import { CloudEvent } from './cloud-event.ts';
 
-/** Topic of the registration event, its CloudEvent `type` (docs/events.md). */
+/** Topic of the registration event, which is its CloudEvent `type` (docs/events.md). */
 export const registeredTopic = 'service.auth.events.registered';
 
 /** `data` of the registration event: no e-mail, no other personal data. */
@@ -17,6 +17,9 @@ export const RegisteredData = Type.Object({
 });
 export type RegisteredData = Type.Static<typeof RegisteredData>;
 
-/** The registration event as a CloudEvents 1.0 JSON envelope: in the outbox, on the queues and in webhooks. */
+/**
+ * The registration event as a CloudEvents 1.0 JSON envelope. It has this shape in the outbox, on the queues and in
+ * webhooks.
+ */
 export const RegisteredEvent = CloudEvent(registeredTopic, RegisteredData);
 export type RegisteredEvent = Type.Static<typeof RegisteredEvent>;

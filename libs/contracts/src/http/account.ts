@@ -45,7 +45,7 @@ export type Account = Type.Static<typeof Account>;
 export const AccountResponse = Success(Type.Object({ ...Account.properties, timestamp: Timestamp }));
 export type AccountResponse = Type.Static<typeof AccountResponse>;
 
-/** Body of `PATCH /api/v1/account`: a field that is absent stays as it is, and null removes its value. */
+/** Body of `PATCH /api/v1/account`. A field that is left out does not change, and null removes the value. */
 export const ChangeAccountRequest = Type.Object({
   display_name: Type.Optional(NameOrNull),
   locale: Type.Optional(LocaleOrNull),
@@ -127,7 +127,7 @@ const exported = {
   is_complete: Type.Boolean({ description: 'False if there are older sessions or invites than these.' }),
 } as const;
 
-/** Everything that is held of a person: no secret, no hash, nothing of anybody else. */
+/** Everything that is stored about a person, without secrets, hashes and data of other people. */
 export const AccountExport = Type.Object(exported);
 export type AccountExport = Type.Static<typeof AccountExport>;
 

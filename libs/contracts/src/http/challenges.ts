@@ -1,16 +1,16 @@
 import { Type } from 'typebox';
 import { Success, Timestamp, Uuid } from './fields.ts';
 
-/** Seconds for which a code may be confirmed. */
+/** Time in which a code may be confirmed, in seconds. */
 export const codeLifeSeconds = 600;
-/** Wrong codes that end a challenge. */
+/** Number of wrong codes after which a challenge ends. */
 export const codeTries = 5;
-/** Times that a code may be sent again. */
+/** How often a code may be sent again. */
 export const codeResends = 3;
 /** Seconds between two mails with the same code. */
 export const codeResendSeconds = 60;
 
-/** The code of an e-mail: 8 decimal digits as text, because leading zeros count. */
+/** The code in an e-mail. It is a text of 8 decimal digits, because leading zeros count. */
 export const Code = Type.String({ pattern: '^[0-9]{8}$', examples: ['04815162'] });
 
 const challengeFields = {
@@ -23,7 +23,7 @@ const challengeFields = {
   }),
 };
 
-/** Answer 202 to a request for a code: the same whether or not a mail is sent. */
+/** Answer 202 to a request for a code. It is the same whether or not a mail is sent. */
 export const ChallengeResponse = Success(Type.Object({ ...challengeFields, timestamp: Timestamp }));
 export type ChallengeResponse = Type.Static<typeof ChallengeResponse>;
 

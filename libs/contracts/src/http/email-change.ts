@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { freshFields } from './account.ts';
 import { Email, InvitesRevoked, Success, Timestamp } from './fields.ts';
 
-/** Seconds for which a change of the address can be undone from the old one. */
+/** Time in which a change of the address can be undone from the old address, in seconds. */
 export const emailUndoSeconds = 72 * 60 * 60;
 
 /** Body of `POST /api/v1/account/email-change`. */
@@ -45,7 +45,7 @@ export const emailChangedExample = {
 } satisfies EmailChangedResponse;
 
 export const undoEmailChangeExamples = {
-  // Shortened: examples hold no real tokens.
+  // Shortened, because examples contain no real tokens.
   token: { summary: 'The token of the notice', value: { undo_token: 'ZG9jdW1lbnRhdGlvbi1vbmx5' } },
 } satisfies Record<string, { summary: string; value: UndoEmailChangeRequest }>;
 

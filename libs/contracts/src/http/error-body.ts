@@ -1,6 +1,9 @@
 import { type TSchema, Type } from 'typebox';
 
-/** Fields of `details` besides `action`. A trailing `?` makes one optional; a list means one of its values, or none. */
+/**
+ * Fields of `details` besides `action`. A trailing `?` makes a field optional. A list means that the field has one of
+ * these values or is missing.
+ */
 export type DetailTypes = Readonly<Record<string, string | readonly string[]>> | 'validation-items';
 
 const Message = Type.String({ minLength: 1, description: 'For people, in the language of `Content-Language`.' });
@@ -9,7 +12,7 @@ const Action = Type.String({
   description: 'Advice for the user, in the language of `Content-Language`.',
 });
 
-/** Words of pydantic v2 for the rule that a value breaks. */
+/** Names that pydantic v2 uses for the rule that a value breaks. */
 export const violationTypes = [
   'missing',
   'string_type',
@@ -27,7 +30,7 @@ export const violationTypes = [
   'value_error',
 ] as const;
 
-/** One violation of a request; never the value that was refused. */
+/** One violation in a request. It never contains the refused value. */
 export const ValidationItem = Type.Object({
   loc: Type.Array(Type.String(), {
     minItems: 1,
@@ -38,7 +41,7 @@ export const ValidationItem = Type.Object({
   type: Type.Enum([...violationTypes]),
 });
 
-/** The body of `ERR-VALIDATION-FAILED`: every violation at once. */
+/** The body of `ERR-VALIDATION-FAILED`. It lists all violations. */
 export const ValidationErrorBody = Type.Object(
   {
     error_code: Type.Literal('ERR-VALIDATION-FAILED'),
@@ -48,7 +51,7 @@ export const ValidationErrorBody = Type.Object(
   { additionalProperties: false },
 );
 
-/** `details` of every error but that of a validation. Codes with fields of their own have these beside it. */
+/** `details` of every error except a validation error. Some codes have further fields. */
 export const ErrorDetails = Type.Object({ action: Action });
 
 /** The body of every other error. */
@@ -61,7 +64,7 @@ export const ErrorBody = Type.Object(
   { additionalProperties: false },
 );
 
-/** The body of one code's answers, with the fields that its row of the error catalogue names. */
+/** Returns the schema of a code's error body, with the fields that the code's row in the error catalogue names. */
 export function errorBodyOf(code: string, details: DetailTypes = {}): TSchema {
   if (details === 'validation-items') return ValidationErrorBody;
   const fields = Object.entries(details).map(([name, type]) => [name, detailSchema(type)] as const);

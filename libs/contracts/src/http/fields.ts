@@ -1,16 +1,19 @@
 import { Type } from 'typebox';
 
-/** RFC 5322 `dot-atom` before the @, host names with at least one dot after it; ASCII only, linear in its input. */
+/**
+ * RFC 5322 `dot-atom` before the @, and a host name with at least one dot after it. It accepts only ASCII and matches
+ * in linear time.
+ */
 const emailPattern =
   "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*" +
   '@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$';
 
-/** E-mail address as the user writes it, without white space; an international domain is in its `xn--` form. */
+/** E-mail address as the user writes it, without white space. An international domain has its `xn--` form. */
 export const Email = Type.String({ maxLength: 254, pattern: emailPattern, examples: ['cook@example.com'] });
 
 /**
- * A password to be set. Its length is counted in code points after NFKC (NIST SP 800-63B-4, 3.1.1.2), which JSON
- * Schema's `minLength` cannot say; `normalizedLength` is a keyword of ours that the API's AJV knows.
+ * A password to be set. Its length is counted in code points after NFKC (NIST SP 800-63B-4, 3.1.1.2). JSON Schema's
+ * `minLength` cannot express this, so `normalizedLength` is our own keyword for the API's AJV.
  */
 export const NewPassword = Type.String({
   normalizedLength: { minimum: 8, maximum: 128 },
@@ -18,26 +21,29 @@ export const NewPassword = Type.String({
   examples: ['correct horse battery'],
 });
 
-/** A password to be compared: only its length is bounded, so that a wrong password is wrong and not malformed. */
+/**
+ * A password to be compared. Only its length is limited, so that a wrong password counts as wrong and not as malformed.
+ */
 export const GivenPassword = Type.String({ minLength: 1, maxLength: 1024, examples: ['correct horse battery'] });
 
-/** Characters of a text that people read on one line: no control characters, well-formed Unicode. */
+/** Characters that no text for people may contain: control characters and lone surrogates. */
 const plain = '\\p{Cc}\\p{Cs}';
 
-/** Text that people read: no control characters, well-formed Unicode. */
+/** Text that people read, of well-formed Unicode without control characters. */
 export function PlainText(options: { readonly maxLength: number; readonly examples: readonly string[] }) {
   return Type.String({ ...options, examples: [...options.examples], pattern: `^[^${plain}]*$` });
 }
 
 /**
- * Line and paragraph separators, and characters that are there to change the text around them: those for its direction,
- * the deprecated ones beside these, and those of annotations.
+ * Line and paragraph separators, and characters that exist to change the text around them: those for the direction of
+ * text, the deprecated format characters, and those for annotations.
  */
 export const disturbing = '\\p{Zl}\\p{Zp}\\p{Bidi_Control}\\u206a-\\u206f\\ufff9-\\ufffb';
 
 /**
- * Characters that show nothing by themselves: spaces, what fonts ignore (ZWJ, fillers), format characters, marks, which
- * would stand on the text before, the blanks of Braille, hieroglyphs and music, and the place of an object.
+ * Characters that show nothing by themselves: spaces, characters that fonts ignore (ZWJ, fillers), format characters,
+ * marks (they would attach to the text before), the blanks of Braille, hieroglyphs and music, and the object
+ * replacement character.
  */
 const invisible = '\\p{Z}\\p{Default_Ignorable_Code_Point}\\p{Cf}\\p{M}\\u2800\\ufffc\\u{13441}\\u{13442}\\u{1d159}';
 
@@ -45,9 +51,9 @@ const invisible = '\\p{Z}\\p{Default_Ignorable_Code_Point}\\p{Cf}\\p{M}\\u2800\\
 export const visible = `[^${plain}${invisible}${disturbing}]`;
 
 /**
- * A name that people choose and strangers read, or null for none: it begins with a visible character, or spaces before
- * one, and has no line breaks and nothing that changes the text around it. After the first character it may have what
- * emoji and some scripts need: joiners, marks and selectors.
+ * A name that people choose and strangers read, or null for no name. It begins with a visible character, which may have
+ * spaces before it. It has no line breaks and nothing that changes the text around it. After the first character it may
+ * have the joiners, marks and selectors that emoji and some scripts need.
  */
 export const NameOrNull = Type.Unsafe<string | null>({
   type: ['string', 'null'],
@@ -57,7 +63,10 @@ export const NameOrNull = Type.Unsafe<string | null>({
   examples: ['Anna'],
 });
 
-/** A name in an answer, as it is stored: it may be older than the rule, or imported. */
+/**
+ * A name in an answer, as it is stored. It need not follow that rule, because it may be older than the rule, or
+ * imported.
+ */
 export const StoredNameOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'], examples: ['Anna'] });
 
 /** Languages of messages and mails. */
@@ -79,7 +88,7 @@ export const Timestamp = Type.String({
   pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
 });
 
-/** Open invites that a recovery of an account has ended. */
+/** Number of open invites that were revoked because an account was recovered. */
 export const InvitesRevoked = Type.Integer({
   minimum: 0,
   description: 'Number of open invites of the account that were revoked.',
@@ -88,7 +97,7 @@ export const InvitesRevoked = Type.Integer({
 /** Seconds, counted from the answer. */
 export const Seconds = Type.Integer({ minimum: 1 });
 
-/** The envelope of every success: `status` is constant. */
+/** The envelope of every success. `status` is constant. */
 export function Success<T extends Type.TSchema>(data: T) {
   return Type.Object({ status: Type.Literal('success'), data });
 }

@@ -2,11 +2,14 @@ import { Type } from 'typebox';
 import { AccountType, NameOrNull, StoredNameOrNull, Success, Timestamp, Uuid } from './fields.ts';
 
 /**
- * `{token}` in paths. No format is required: any text that is not an invite's token is answered as an unknown invite.
+ * `{token}` in paths. No format is required, so any text that is not an invite's token is answered as an unknown
+ * invite.
  */
 export const InviteTokenInPath = Type.String({ minLength: 1, examples: ['9b2f1c9e-5e0d-4c57-8a54-0a6a3c8f7f11'] });
 
-/** `{user_id}` in paths. No format is required: any text that is not a member's id is answered as an unknown member. */
+/**
+ * `{user_id}` in paths. No format is required, so any text that is not a member's id is answered as an unknown member.
+ */
 export const MemberId = Type.String({ minLength: 1, examples: ['019a9e0c-6b1f-7c3a-9d55-1f0c2b7a4e10'] });
 
 export const GroupRole = Type.Enum(['owner', 'member'], {
@@ -22,7 +25,7 @@ export const StockDeficit = Type.Enum(['masked', 'refused'], {
 });
 export type StockDeficit = Type.Static<typeof StockDeficit>;
 
-/** A member as the other members see it. */
+/** A member, as shown to the other members. */
 export const GroupMember = Type.Object({
   user_id: Uuid,
   email: Type.String(),
@@ -31,7 +34,7 @@ export const GroupMember = Type.Object({
   joined_at: Timestamp,
 });
 
-/** Answer 200 of `GET /api/v1/groups/current`: the members, the longest-standing one first. */
+/** Answer 200 of `GET /api/v1/groups/current`: the members, in the order in which they joined. */
 export const CurrentGroupResponse = Success(
   Type.Object({
     home_group_id: Uuid,
@@ -46,7 +49,7 @@ export const CurrentGroupResponse = Success(
 );
 export type CurrentGroupResponse = Type.Static<typeof CurrentGroupResponse>;
 
-/** Body of `PATCH /api/v1/groups/current`: null removes the name. */
+/** Body of `PATCH /api/v1/groups/current`. Null removes the name. */
 export const RenameGroupRequest = Type.Object({ name: NameOrNull });
 export type RenameGroupRequest = Type.Static<typeof RenameGroupRequest>;
 
@@ -68,7 +71,10 @@ export const AcceptInviteRequest = Type.Object({
 });
 export type AcceptInviteRequest = Type.Static<typeof AcceptInviteRequest>;
 
-/** Answer 200 of accepting an invite and of leaving: the user's group now. It has no tokens: the app refreshes. */
+/**
+ * Answer 200 of accepting an invite and of leaving: the group that the user is now in. It has no tokens, so the app
+ * must refresh.
+ */
 export const MembershipResponse = Success(
   Type.Object({ home_group_id: Uuid, account_type: AccountType, role: GroupRole, timestamp: Timestamp }),
 );

@@ -3,10 +3,13 @@ import { AccountType, StoredNameOrNull, Success, Timestamp, Uuid } from './field
 
 const daySeconds = 86_400;
 
-/** Seconds for which an invite is valid if its request names none. */
+/** Life of an invite, in seconds, if its request sets none. */
 export const defaultInviteSeconds = 7 * daySeconds;
 
-/** Largest number of uses: more does not fit in MongoDB's 32-bit integers, and nobody invites so many. */
+/**
+ * Limit for the number of uses. A larger number does not fit in MongoDB's 32-bit integers, and nobody invites so many
+ * people.
+ */
 const mostUses = 2_147_483_647;
 
 /** Body of `POST /api/v1/invites`. */
@@ -31,7 +34,7 @@ export const CreateInviteRequest = Type.Object({
 });
 export type CreateInviteRequest = Type.Static<typeof CreateInviteRequest>;
 
-/** State of an invite: good, or the reason why nobody can join with it. */
+/** State of an invite: it is valid, or there is a reason why nobody can join with it. */
 const standing = {
   account_type: AccountType,
   expires_at: Timestamp,
@@ -56,7 +59,7 @@ const own = {
   revoked_at: Type.Unsafe<string | null>({ ...Timestamp, type: ['string', 'null'] }),
 } as const;
 
-/** An invite as the owner of its group sees it. */
+/** An invite, as shown to the owner of its group. */
 export const Invite = Type.Object(own);
 export type Invite = Type.Static<typeof Invite>;
 

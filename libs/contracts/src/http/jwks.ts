@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 
-/** A public key that verifies access tokens (RFC 7517, RFC 8037); it has no private part. */
+/** A public key that verifies access tokens (RFC 7517, RFC 8037). It has no private part. */
 export const JsonWebKey = Type.Object({
   kid: Type.String({ minLength: 1, description: 'Named by the header of every token that the key has signed.' }),
   kty: Type.Enum(['OKP', 'EC']),

@@ -5,12 +5,12 @@ export const Platform = Type.Enum(['ios', 'android', 'web', 'other']);
 export type Platform = Type.Static<typeof Platform>;
 
 /**
- * Systems name devices, and none of their names keeps its owner out: what would disturb the text around it is left out
- * ({@link disturbing}), and one without a visible character counts as absent.
+ * Name of a device. Operating systems choose it, so no name prevents a login. Characters that would disturb the text
+ * around the name are left out ({@link disturbing}), and a name without a visible character counts as absent.
  */
 const DeviceName = PlainText({ maxLength: 128, examples: ['Pixel 9'] });
 
-/** An address to be compared: a malformed one is unknown and not malformed. */
+/** An address to be compared. A malformed address counts as an unknown one. */
 export const GivenEmail = Type.String({ minLength: 1, maxLength: 254, examples: ['cook@example.com'] });
 
 /** Body of `POST /api/v1/auth/login`. A malformed address counts as an unknown one. */
@@ -60,7 +60,7 @@ export const loginExamples = {
   },
 } satisfies Record<string, { summary: string; value: LoginRequest }>;
 
-/** Shortened: examples hold no real tokens. */
+/** Shortened, because examples contain no real tokens. */
 export const exampleRefreshToken = 'AQcyMDI2LTExAZqeDGsgfDqdVR8MK3pOEAAAAAGkb2N1bWVudGF0aW9uLW9ubHk';
 
 export const tokenExample = {

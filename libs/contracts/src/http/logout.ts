@@ -3,8 +3,8 @@ import { Success, Timestamp } from './fields.ts';
 import { exampleRefreshToken } from './login.ts';
 
 /**
- * Body of `POST /api/v1/auth/logout`. It has no maximum length: any text that is not a genuine token is 404
- * (docs/specification/logout.md, "Logout"); the limit on the body bounds it.
+ * Body of `POST /api/v1/auth/logout`. The token has no maximum length of its own, only that of the body, so that any
+ * text that is not a genuine token is answered with 404 (docs/specification/logout.md, "Logout").
  */
 export const LogoutRequest = Type.Object({ refresh_token: Type.String({ minLength: 1 }) });
 export type LogoutRequest = Type.Static<typeof LogoutRequest>;

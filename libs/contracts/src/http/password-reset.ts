@@ -14,7 +14,7 @@ export const ConfirmPasswordResetRequest = Type.Object({
 });
 export type ConfirmPasswordResetRequest = Type.Static<typeof ConfirmPasswordResetRequest>;
 
-/** Answer 200 of `POST /api/v1/auth/password-reset/confirm`. It has no tokens: the app logs in. */
+/** Answer 200 of `POST /api/v1/auth/password-reset/confirm`. It has no tokens, so the app must log in. */
 export const PasswordResetResponse = Success(
   Type.Object({ message: Type.Literal('PASSWORD_RESET'), invites_revoked: InvitesRevoked, timestamp: Timestamp }),
 );

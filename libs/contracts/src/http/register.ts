@@ -5,7 +5,7 @@ export const SpaceCreationMode = Type.Enum(['CREATE_NEW_HOME', 'CREATE_NEW_OFFIC
 export type SpaceCreationMode = Type.Static<typeof SpaceCreationMode>;
 
 /**
- * Any string of up to 128 characters, or null. A text that names no invite is not a syntax error
+ * Any string of up to 128 characters, or null. A text that does not name an invite is not a syntax error
  * (docs/specification/groups-and-invites.md, "Which answer an invite gets").
  */
 const InviteToken = Type.Unsafe<string | null>({

@@ -1,12 +1,16 @@
 import { Type } from 'typebox';
 
-/** A well-formed `X-Request-ID`. Two headers are joined by a comma and a space, which this does not allow. */
+/**
+ * A well-formed `X-Request-ID`. Two such headers would arrive joined by a comma and a space, and the pattern allows
+ * neither.
+ */
 export const requestIdPattern = /^[A-Za-z0-9._~:/+=-]{1,128}$/;
 
-/** The request headers of the API, as its description shows them. */
+/** The request headers of the API, as the OpenAPI document describes them. */
 export const requestHeaders = {
   'X-Request-ID': {
-    // Required on the wire. A generated client would else demand it at each call, not once in its transport.
+    // The service does require it. If this were true, a generated client would demand the header for each call, and not
+    // once for its transport.
     required: false,
     description:
       'Identifies the request end to end: a new value for each, set once in the transport of a client (interceptor, ' +

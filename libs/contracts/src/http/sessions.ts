@@ -3,12 +3,12 @@ import { Success, Timestamp, Uuid } from './fields.ts';
 import type { Platform } from './login.ts';
 
 /**
- * `{session_id}` in paths. No format is required: any text that is not a session's id is answered as an unknown
+ * `{session_id}` in paths. No format is required, so any text that is not a session's id is answered as an unknown
  * session.
  */
 export const SessionId = Type.String({ minLength: 1, examples: ['01a1fb4e-daa7-714a-a09b-e1a8069f4580'] });
 
-/** A device that is logged in, as its user sees it in a list. It never has a token. */
+/** A logged-in device, as the list shows it to its user. It never contains a token. */
 export const SessionSummary = Type.Object({
   session_id: Uuid,
   device_id: Uuid,

@@ -9,13 +9,13 @@ export interface ErrorExample {
   readonly body: unknown;
 }
 
-/** Documentation of an error code: its row of the catalogue, and one or more examples for each status. */
+/** Documentation of an error code: its row in the catalogue, and at least one example for each status. */
 export interface DocumentedError {
   readonly statuses: readonly number[];
   readonly meaning: string;
   /** The client's or the system's reaction, in words. */
   readonly advice: string;
-  /** The same for programs: a type and its parameters. */
+  /** The same reaction for programs: a type and its parameters. */
   readonly reaction: JsonObject;
   readonly retry: string;
   readonly details?: DetailTypes | undefined;

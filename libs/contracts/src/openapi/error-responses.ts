@@ -4,8 +4,8 @@ import type { Json, JsonObject } from './publish-schema.ts';
 import { headersOf } from './response-headers.ts';
 
 /**
- * Returns the error responses of an operation, by status: the codes, when they occur, what to do, headers and examples.
- * `names` has the names of the answers with several codes.
+ * Returns the error responses of an operation, by status: the codes, their occasions, the reactions, headers and
+ * examples. `names` has the schema names of the answers with several codes.
  */
 export function errorResponses(
   { operationId, codes }: { readonly operationId: string; readonly codes: readonly string[] },
@@ -27,7 +27,7 @@ interface ErrorParts {
   readonly further: JsonObject;
 }
 
-/** Returns the errors that an operation answers, by status. Throws if the catalogue lacks a code or its example. */
+/** Returns the errors that an operation can return, by status. Throws if the catalogue lacks a code or its example. */
 export function errorAnswers(operationId: string, codes: readonly string[], errors: DocumentedErrors): ErrorAnswer[] {
   const all = codes.flatMap((code) => {
     const error = errorOf(code, errors);

@@ -3,14 +3,14 @@ import { type DetailTypes, errorBodyOf } from '../http/error-body.ts';
 import type { DocumentedErrors } from './documented-error.ts';
 import { type JsonObject, publishSchema } from './publish-schema.ts';
 
-/** Error answer of an operation with one status: the codes, any of which may be in the body. */
+/** Error answer of an operation with one status. Its body has any one of the codes. */
 export interface ErrorAnswer {
   readonly operationId: string;
   readonly status: number;
   readonly codes: readonly string[];
 }
 
-/** Name of a code's body: `RateLimitedErrorBody`. */
+/** Returns the name of the schema of a code's body, such as `RateLimitedErrorBody`. */
 export function errorSchemaName(code: string, details?: DetailTypes): string {
   if (details === 'validation-items') return 'ValidationErrorBody';
   const words = code.replace(/^ERR-/, '').toLowerCase().split(/[-_]/);
@@ -31,9 +31,9 @@ export function codeSchemas(codes: ReadonlySet<string>, errors: DocumentedErrors
 }
 
 /**
- * Returns the names of the unions, which are the answers with several codes, so that generated clients need not invent
- * any. The union that most operations share has the name of its status (`UnauthorizedErrorBody`); any other has its
- * operation's name before it (`LogInForbiddenErrorBody`).
+ * Returns names for the unions, which are the answers with several codes, so that generated clients need not invent
+ * names. The union that most operations share is named after its status (`UnauthorizedErrorBody`). Any other begins
+ * with its operation's name (`LogInForbiddenErrorBody`).
  */
 export function unionNames(answers: readonly ErrorAnswer[]): ReadonlyMap<string, string> {
   const unions = Map.groupBy(
@@ -58,7 +58,7 @@ export function unionKey({ status, codes }: Pick<ErrorAnswer, 'status' | 'codes'
   return [status, ...[...codes].sort()].join(' ');
 }
 
-/** Returns the schema of a union: the code tells which of the bodies it is. */
+/** Returns the schema of a union. The code shows which of the bodies it is. */
 export function unionSchema(codes: readonly string[], errors: DocumentedErrors): JsonObject {
   const mapping = Object.fromEntries(codes.map((code) => [code, refTo(errorSchemaName(code, errors[code]?.details))]));
   return {

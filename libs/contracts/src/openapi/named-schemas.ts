@@ -18,7 +18,7 @@ import * as register from '../http/register.ts';
 import * as revocations from '../http/revocations.ts';
 import * as sessions from '../http/sessions.ts';
 
-/** Files of the features. What they export as `…Request` and `…Response` is named. */
+/** Files of the features. The schemas that they export as `…Request` and `…Response` get a name in the document. */
 const features = [
   register,
   login,
@@ -40,7 +40,7 @@ const bodies = features.flatMap((feature) =>
   Object.entries(feature).filter(([name]) => /^[A-Z].*(Request|Response)$/.test(name)),
 ) as [string, TSchema][];
 
-/** Schemas that the document lists under a name. It refers to them wherever they occur. */
+/** Schemas that the document lists under a name. Wherever such a schema occurs, the document has a reference to it. */
 export const namedSchemas: Readonly<Record<string, TSchema>> = {
   ...Object.fromEntries(bodies),
   SessionSummary: sessions.SessionSummary,

@@ -29,7 +29,7 @@ const tags = {
   Keys: 'What other services need to verify access tokens: public keys, the metadata that leads to them, revocations.',
 } satisfies Record<Route['tag'], string>;
 
-/** The part of an error catalogue's row that a client acts upon. */
+/** The part of a row in the error catalogue that a client uses. */
 export interface ErrorReaction {
   readonly http: number;
   readonly reaction: JsonObject;
@@ -37,8 +37,8 @@ export interface ErrorReaction {
 }
 
 /**
- * Returns the OpenAPI 3.1 document of the API, built from the route table. `errors` has the codes that routes answer,
- * `reactions` every code of the error catalogue; throws if a route names a code that is not among `errors`.
+ * Returns the OpenAPI 3.1 document of the API, built from the route table. `errors` has the codes that routes return,
+ * and `reactions` every code of the error catalogue. Throws if a route names a code that is missing from `errors`.
  */
 export function openApiDocument(
   errors: DocumentedErrors,

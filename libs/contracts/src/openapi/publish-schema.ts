@@ -8,11 +8,15 @@ export interface JsonObject {
 }
 
 /**
- * Schemas by their text: TypeBox copies a schema when it makes it optional, so a look-up by identity would miss some.
+ * Names of the schemas, by the schema's text. TypeBox copies a schema when it makes it optional, so a look-up by
+ * identity would miss some.
  */
 const names = new Map(Object.entries(namedSchemas).map(([name, schema]) => [JSON.stringify(schema), name]));
 
-/** Returns a schema as the document shows it: names become references, our keywords those of JSON Schema 2020-12. */
+/**
+ * Returns a schema as the document shows it. Named schemas become references, and our own keywords become those of JSON
+ * Schema 2020-12.
+ */
 export function publishSchema(schema: TSchema): JsonObject {
   return publish(JSON.parse(JSON.stringify(schema)) as JsonObject) as JsonObject;
 }
@@ -44,7 +48,10 @@ function publishMembers(schema: JsonObject): JsonObject {
   };
 }
 
-/** Nearest equivalent in JSON Schema, which has no normalisation. The description says the rest. */
+/**
+ * Returns the nearest equivalent in JSON Schema, which does not know normalisation. The description explains the
+ * difference.
+ */
 function lengthKeywords({ minimum, maximum }: JsonObject): JsonObject {
   return {
     minLength: minimum ?? 0,
@@ -54,9 +61,10 @@ function lengthKeywords({ minimum, maximum }: JsonObject): JsonObject {
 }
 
 /**
- * Characters of the properties in our patterns, without surrogates: most readers of JSON Schema don't accept a lone one
- * as text. Marks, of which there are hundreds of ranges, and characters after U+FFFF, of which no notation is read
- * everywhere, are left out: the service refuses a bit more.
+ * Characters of the Unicode properties in our patterns, as ranges. Surrogates are left out, because most readers of
+ * JSON Schema don't accept a lone one as text. Marks are left out because they have hundreds of ranges, and characters
+ * after U+FFFF because no notation for them is understood everywhere. The service therefore refuses a bit more than the
+ * document says.
  */
 const propertyRanges = {
   Cc: '\\u0000-\\u001f\\u007f-\\u009f',
@@ -75,7 +83,7 @@ const propertyRanges = {
     '\\u3164\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufff8',
 };
 
-/** Writes property escapes, which few readers of JSON Schema support, as ranges. */
+/** Rewrites property escapes as ranges, because few readers of JSON Schema support them. */
 function portablePattern(pattern: string): string {
   const written = Object.entries(propertyRanges);
   const basic = pattern.replaceAll(/\\u\{[0-9a-f]+\}/g, '');

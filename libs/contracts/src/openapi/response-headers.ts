@@ -27,13 +27,13 @@ export const responseHeaders = {
   Allow: { description: 'The methods that the path has.', schema: text },
 } as const satisfies Record<string, JsonObject>;
 
-/** References to those headers. `always` names those that every answer of the status has. */
+/** Returns references to those headers. `always` returns true for a header that every answer of the status has. */
 export function headersOf(names: Iterable<string>, always: (name: string) => boolean): JsonObject {
   const known = [...names].filter((name) => name in responseHeaders);
   return Object.fromEntries(known.map((name) => [name, headerOf(name as keyof typeof responseHeaders, always(name))]));
 }
 
-/** Returns a reference, or the full header if it is required: a reference can't be marked as required. */
+/** Returns a reference, or the full header if it is required, because a reference can't be marked as required. */
 function headerOf(name: keyof typeof responseHeaders, isRequired: boolean): JsonObject {
   return isRequired ? { ...responseHeaders[name], required: true } : { $ref: `#/components/headers/${name}` };
 }

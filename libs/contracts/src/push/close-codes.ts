@@ -1,5 +1,5 @@
 /**
- * Close codes of a push stream (docs/push.md, "Close codes"). 1000 to 1009 are RFC 6455's, 4000 to 4999 are for
+ * Close codes of a push stream (docs/push.md, "Close codes"). RFC 6455 defines 1000 to 1009 and leaves 4000 to 4999 to
  * applications.
  */
 export const closeCodes = {
@@ -15,11 +15,12 @@ export const closeCodes = {
   SLOW_CONSUMER: 4008,
 } as const;
 
-/** Reason text of the close frame; each has exactly one code. */
+/** Reason text of the close frame. Each reason has exactly one code. */
 export type CloseReason = keyof typeof closeCodes;
 
 /**
- * Reaction of an app to the end of its stream, for programs: a `switch` over it is exhaustive for the compiler.
+ * Reaction of an app to the end of its stream, for programs. The compiler can check that a `switch` over it is
+ * exhaustive.
  *
  * - `log_in`: the session is over.
  * - `refresh_and_reconnect`: refresh first, then open a new stream.
@@ -27,7 +28,7 @@ export type CloseReason = keyof typeof closeCodes;
  * - `reconnect_after_notice`: after the time of the `reconnect` frame before the close.
  * - `none`: a newer login on this device has taken over. No logout.
  * - `stop`: another connection of this session has taken over, so open no new one.
- * - `app_error`: the app sent what the contract does not have. Report it.
+ * - `app_error`: the app sent something that is not in the contract. Report it.
  */
 export type CloseReaction =
   | 'log_in'
@@ -38,7 +39,7 @@ export type CloseReaction =
   | 'stop'
   | 'app_error';
 
-/** Reaction to each close. */
+/** Reaction to each close reason. */
 export const closeReactions = {
   LOGOUT_CONFIRMED: 'log_in',
   SERVER_DRAINING: 'reconnect_after_notice',
@@ -52,7 +53,7 @@ export const closeReactions = {
   SLOW_CONSUMER: 'reconnect',
 } as const satisfies Record<CloseReason, CloseReaction>;
 
-/** Reaction to every other end of a stream: 1006, when the connection was lost, and codes that the table lacks. */
+/** Reaction to every other end of a stream: 1006 after a lost connection, and codes that the table lacks. */
 export const otherCloseReaction = 'reconnect' satisfies CloseReaction;
 
 const reactionsByCode: ReadonlyMap<number, CloseReaction> = new Map(

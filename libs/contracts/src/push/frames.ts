@@ -2,7 +2,9 @@ import { Type } from 'typebox';
 import { Timestamp, Uuid } from '../http/fields.ts';
 import { MessageId, MessageTopic, NewDevicePayload, newDeviceTopic } from './push-message.ts';
 
-/** First frame to the client: the stream is open, with the time until which the present access token keeps it open. */
+/**
+ * First frame to the client. It says that the stream is open, and until when the present access token keeps it open.
+ */
 export const HelloFrame = Type.Object({
   type: Type.Literal('hello'),
   session_id: Uuid,
@@ -16,17 +18,17 @@ export type HelloFrame = Type.Static<typeof HelloFrame>;
 export const PongFrame = Type.Object({ type: Type.Literal('pong') });
 export type PongFrame = Type.Static<typeof PongFrame>;
 
-/** Answer to a client's `auth` frame: the stream now lasts until the new token's expiry. */
+/** Answer to a client's `auth` frame. The stream now lasts until the new token expires. */
 export const AuthOkFrame = Type.Object({ type: Type.Literal('auth_ok'), expires_at: Timestamp });
 export type AuthOkFrame = Type.Static<typeof AuthOkFrame>;
 
-/** Answer to a client's `auth` frame that did not extend the stream; its end has not changed. */
+/** Answer to a client's `auth` frame that did not extend the stream. The stream's end has not changed. */
 export const ErrorFrame = Type.Object({ type: Type.Literal('error'), error_code: Type.String({ minLength: 1 }) });
 export type ErrorFrame = Type.Static<typeof ErrorFrame>;
 
 /**
- * A message of another service to the device's group or session. A hint: delivered at most once, in order of
- * publishing.
+ * A message of another service to the device's group or session. It is only a hint. It is delivered at most once, in
+ * the order of publishing.
  */
 export const MessageFrame = Type.Object({
   type: Type.Literal('message'),
@@ -46,8 +48,8 @@ export const NewDeviceFrame = Type.Object({
 export type NewDeviceFrame = Type.Static<typeof NewDeviceFrame>;
 
 /**
- * Last frame before a close with 1001: the app reconnects that many milliseconds later, without further delay. The
- * pauses differ from stream to stream, so that the other gateways are not flooded.
+ * Last frame before a close with 1001. The app reconnects after the frame's number of milliseconds, without further
+ * delay. The pauses differ from stream to stream, so that the other gateways are not flooded.
  */
 export const ReconnectFrame = Type.Object({
   type: Type.Literal('reconnect'),
@@ -55,11 +57,11 @@ export const ReconnectFrame = Type.Object({
 });
 export type ReconnectFrame = Type.Static<typeof ReconnectFrame>;
 
-/** Client's frame: a check of liveness by the app (RFC 6455 pings are the gateway's own). */
+/** Frame from the client, by which the app checks that the stream is alive. Only the gateway sends RFC 6455 pings. */
 export const PingFrame = Type.Object({ type: Type.Literal('ping') });
 export type PingFrame = Type.Static<typeof PingFrame>;
 
-/** Client's frame: extends the stream after a refresh, for the same session and group. */
+/** Frame from the client that extends the stream after a refresh, for the same session and group. */
 export const AuthFrame = Type.Object({ type: Type.Literal('auth'), access_token: Type.String({ minLength: 1 }) });
 export type AuthFrame = Type.Static<typeof AuthFrame>;
 

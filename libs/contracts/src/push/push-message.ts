@@ -2,13 +2,13 @@ import { Type } from 'typebox';
 import { Timestamp, Uuid } from '../http/fields.ts';
 import { Platform } from '../http/login.ts';
 
-/** Longest message on the channel, in bytes of its JSON (UTF-8). */
+/** Limit for a message on the channel, in bytes of its JSON (UTF-8). */
 export const maxPushMessageBytes = 16 * 1024;
 
-/** Id by which the app recognises a message that it already has from elsewhere. Gateways ignore it. */
+/** Id by which the app recognises a message that it already got another way. Gateways ignore it. */
 export const MessageId = Type.String({ pattern: '^[!-~]{1,64}$' });
 
-/** Subject of the message, chosen by the publisher: `inventory.item.changed`. */
+/** Subject of the message, chosen by the publisher, such as `inventory.item.changed`. */
 export const MessageTopic = Type.String({ pattern: '^[a-z0-9][a-z0-9._-]{0,127}$' });
 
 const content = { id: MessageId, topic: MessageTopic, payload: Type.Unknown(), timestamp: Timestamp };
@@ -21,13 +21,17 @@ export const SessionMessage = Type.Object({ session_id: Uuid, ...content });
 export type SessionMessage = Type.Static<typeof SessionMessage>;
 
 /**
- * A message to apps, published on the channel `{KEY_PREFIX}:messages`, or `{KEY_PREFIX}:own-messages` by this service:
- * to a group or to a session, never both. The gateways drop other members.
+ * A message to apps. Other services publish it on the channel `{KEY_PREFIX}:messages`, and this service on
+ * `{KEY_PREFIX}:own-messages`. It is addressed to a group or to a session, never to both. The gateways drop unknown
+ * members.
  */
 export const PushMessage = Type.Union([GroupMessage, SessionMessage]);
 export type PushMessage = Type.Static<typeof PushMessage>;
 
-/** Beginning of the topics that only this service uses. The gateways drop them on the channel of other services. */
+/**
+ * Beginning of the topics that only this service uses. On the channel of other services, the gateways drop messages
+ * with these topics.
+ */
 export const ownTopicPrefix = 'security.';
 
 /** Topic of the message to an account's other sessions after a login on a new device. */
@@ -35,7 +39,7 @@ export const newDeviceTopic = `${ownTopicPrefix}new_device` as const;
 
 /** Payload of that message. */
 export const NewDevicePayload = Type.Object({
-  /** The new session: `DELETE /api/v1/auth/sessions/{session_id}` ends it. */
+  /** The new session. `DELETE /api/v1/auth/sessions/{session_id}` ends it. */
   session_id: Uuid,
   device_name: Type.Union([Type.String(), Type.Null()]),
   platform: Type.Union([Platform, Type.Null()]),

@@ -14,7 +14,8 @@ import { unsampledSpan } from './unsampled.ts';
 const requestIdKey = createContextKey('auth-account.request-id');
 
 /**
- * Returns the context of that request: every span begun in it has the id, and every message sent from it carries it.
+ * Returns a context for the request. Every span that begins in the context, and every message sent from it, has the
+ * request's id.
  */
 export function setRequestId(context: Context, requestId: string): Context {
   return context.setValue(requestIdKey, requestId);
@@ -28,12 +29,16 @@ function findRequestId(context: Context): string | undefined {
 /** Attribute that every span of a request has. */
 const requestIdAttribute = 'request.id';
 
-/** Number of the span in its process: the SDK notes starts in whole milliseconds, in which several statements begin. */
+/**
+ * Number of the span in its process. It gives the order, because the SDK records starts in whole milliseconds and
+ * several statements begin in one.
+ */
 const sequenceAttribute = 'span.sequence';
 
 /**
- * A tracer provider whose spans bear the request id of their context and their order, and which begins none in a trace that is not kept.
- * (A span processor could note the id, but naming one to the SDK switches off those that it makes from the environment.)
+ * Changes a tracer provider so that its spans have the request id of their context and a number for their order, and so
+ * that none begins in a trace that is not kept. (A span processor could record the id, but passing one to the SDK
+ * switches off those that the SDK makes from the environment.)
  */
 export function nameRequestOnSpans<P extends TracerProvider>(provider: P): P {
   let begun = 0;
@@ -42,7 +47,10 @@ export function nameRequestOnSpans<P extends TracerProvider>(provider: P): P {
   return Object.create(provider, { getTracer: { value: getTracer } });
 }
 
-/** `startActiveSpan` of the SDK's tracer calls `startSpan` on `this`, and so this one. */
+/**
+ * Returns a tracer with this `startSpan`. The SDK's `startActiveSpan` calls `startSpan` on `this`, so it uses this one
+ * too.
+ */
 function named(tracer: Tracer, next: () => number): Tracer {
   function startSpan(name: string, options: SpanOptions = {}, parent: Context = context.active()) {
     const unsampled = unsampledSpan(parent);
@@ -56,10 +64,13 @@ function named(tracer: Tracer, next: () => number): Tracer {
 }
 
 const field = 'x-request-id';
-/** Ids that the contract allows (docs/specification/requests.md, "Headers"); any other id is not carried on. */
+/** Ids that the contract allows (docs/specification/requests.md, "Headers"); any other id is dropped. */
 const allowed = /^[A-Za-z0-9._~:/+=-]{1,128}$/;
 
-/** Carries `X-Request-ID` along with the trace context: on outgoing HTTP, in BullMQ jobs and in messages over Redis. */
+/**
+ * Carries `X-Request-ID` along with the trace context, in outgoing HTTP requests, in BullMQ jobs and in messages over
+ * Redis.
+ */
 export class RequestIdPropagator implements TextMapPropagator {
   inject(context: Context, carrier: unknown, setter: TextMapSetter): void {
     const requestId = findRequestId(context);

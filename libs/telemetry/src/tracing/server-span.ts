@@ -7,20 +7,20 @@ import { serviceTracer } from './spans.ts';
 export interface EnteredRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Its `X-Request-ID`: the client's or a generated one. */
+  /** Its `X-Request-ID`, sent by the client or generated. */
   readonly requestId: string;
 }
 
-/** Methods that the conventions name; Node lets some more in. */
+/** Methods that the conventions name. Node accepts some more. */
 const knownMethods = new Set('CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT QUERY TRACE'.split(' '));
 
-/** Path of a request without a route: the raw one may hold an invite's token. */
+/** Path that is recorded for a request without a route, because the raw path may contain an invite's token. */
 export const unnamedPath = '/…';
 
 /**
- * Runs a function in the context of that request, in a span that ends with the response (OpenTelemetry's semantic
- * conventions, "HTTP server span"). It takes the place of the HTTP and Express instrumentations, which bind every
- * listener of request and response and wrap each layer of the router, whether or not the trace is kept.
+ * Runs a function in the context of the request, in a span that ends with the response (OpenTelemetry's semantic
+ * conventions, "HTTP server span"). It replaces the HTTP and Express instrumentations. Those bind every listener of
+ * request and response and wrap each layer of the router, even if the trace is not kept.
  */
 export function enterRequest({ request, response, requestId }: EnteredRequest, next: () => void): void {
   const parent = setRequestId(propagation.extract(ROOT_CONTEXT, request.headers), requestId);
@@ -37,7 +37,7 @@ export function enterRequest({ request, response, requestId }: EnteredRequest, n
   context.with(trace.setSpan(parent, span), next);
 }
 
-/** Status of a request whose client left before its answer, as in the access line. */
+/** Status of a request whose client left before the answer. The access log has the same status. */
 const clientLeft = 499;
 
 function endSpan(span: Span, { statusCode, writableFinished }: ServerResponse): void {
@@ -50,12 +50,12 @@ function endSpan(span: Span, { statusCode, writableFinished }: ServerResponse): 
   span.end();
 }
 
-/** Returns the function in the present context: for an event of Node, which may come in another one or in none. */
+/** Binds a function to the present context. Use it for Node's events, which may come in another context or in none. */
 export function inPresentContext<T>(run: T): T {
   return context.bind(context.active(), run);
 }
 
-/** Names the active span of a request by its route: the template, never the raw path. */
+/** Names the active span of a request after the template of its route, never after the raw path. */
 export function nameActiveRoute(method: string, route: string): void {
   trace.getActiveSpan()?.updateName(`${method} ${route}`).setAttributes({ 'http.route': route, 'url.path': route });
 }

@@ -16,8 +16,8 @@ export function serviceTracer(): Tracer {
 }
 
 /**
- * Runs the work in a span of that name, and marks the span if the work fails. Only the class of the error is noted,
- * because messages of stores quote their input.
+ * Runs the work in a span of that name, and marks the span if the work fails. Only the class of the error is recorded,
+ * because error messages of stores quote their input.
  */
 export async function withSpan<T>(name: string, options: SpanOptions, run: (span: Span) => Promise<T>): Promise<T> {
   return await serviceTracer().startActiveSpan(name, options, async (span) => {
@@ -33,7 +33,7 @@ export async function withSpan<T>(name: string, options: SpanOptions, run: (span
   });
 }
 
-/** Runs synchronous work in a span of that name, as part of the trace that the context belongs to. */
+/** Runs synchronous work in a span of that name, as part of the trace of the context `parent`. */
 export function inSpan<T>(name: string, options: SpanOptions, parent: Context, run: () => T): T {
   return serviceTracer().startActiveSpan(name, options, parent, (span) => {
     try {
@@ -44,7 +44,7 @@ export function inSpan<T>(name: string, options: SpanOptions, parent: Context, r
   });
 }
 
-/** Returns the ids of the active span, for log lines and exemplars; nothing without tracing. */
+/** Returns the ids of the active span for log lines and exemplars, or nothing without tracing. */
 export function activeTraceIds(): { readonly trace_id: string; readonly span_id: string } | Record<string, never> {
   const span = presentSpan()?.spanContext();
   if (span === undefined || !isSpanContextValid(span)) return {};
@@ -52,8 +52,8 @@ export function activeTraceIds(): { readonly trace_id: string; readonly span_id:
 }
 
 /**
- * Returns the labels of an exemplar for a present observation: the ids of the active span if its trace is kept. Returns
- * nothing without tracing, or if the trace was not sampled: the link would lead nowhere.
+ * Returns the labels of an exemplar for an observation made now: the ids of the active span, if its trace is kept.
+ * Returns nothing without tracing, or if the trace was not sampled, because the link would lead nowhere.
  */
 export function exemplarLabels(): Record<string, string> {
   const span = trace.getActiveSpan()?.spanContext();

@@ -15,12 +15,12 @@ import { ContextManager, TraceContextPropagator } from './unsampled.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Starts the OpenTelemetry SDK as the standard `OTEL_*` variables say: exporters (OTLP over HTTP by default), sampler,
- * batching, resource. It must run before the modules that it instruments are loaded. Metrics and logs have separate
- * outputs and are sent over OTLP only if `OTEL_METRICS_EXPORTER` or `OTEL_LOGS_EXPORTER` ask for it.
+ * Starts the OpenTelemetry SDK. The standard `OTEL_*` variables set its exporters (OTLP over HTTP by default), sampler,
+ * batching and resource. It must run before the modules that it instruments are loaded. Metrics and logs have their own
+ * outputs, and are sent over OTLP only if `OTEL_METRICS_EXPORTER` or `OTEL_LOGS_EXPORTER` asks for it.
  */
 export function startTracing(env: Environment, script: string): void {
-  // ECMAScript modules are patched by a loader hook; without it none is, and no error is reported.
+  // A loader hook patches the ECMAScript modules. Without it no module is patched, and no error is reported.
   register('@opentelemetry/instrumentation/hook.mjs', import.meta.url);
   new NodeSDK({
     ...(isServiceNamed(env) ? {} : { serviceName: serviceNameOf(script) }),
@@ -38,7 +38,7 @@ function isServiceNamed({ OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES }: Environ
   return Boolean(OTEL_SERVICE_NAME) || (OTEL_RESOURCE_ATTRIBUTES ?? '').includes('service.name=');
 }
 
-/** Derives the service's name: `services/api/src/main.ts` → `auth-api`. */
+/** Derives the service's name from its script: `services/api/src/main.ts` → `auth-api`. */
 function serviceNameOf(script: string): string {
   return `auth-${basename(dirname(dirname(script))) || 'account'}`;
 }
@@ -49,8 +49,8 @@ const makers: Readonly<Record<string, () => TextMapPropagator>> = {
 };
 
 /**
- * Returns the propagators that `OTEL_PROPAGATORS` names (`tracecontext`, `baggage` or `none`), and always that of the
- * request id.
+ * Returns the propagators that `OTEL_PROPAGATORS` names (`tracecontext`, `baggage` or `none`), together with the
+ * propagator of the request id.
  */
 function createPropagator(names: string | undefined): TextMapPropagator {
   const wanted = (names?.trim() || 'tracecontext,baggage').split(',').map((name) => name.trim());
@@ -69,8 +69,8 @@ function createNamed(name: string): TextMapPropagator {
 }
 
 /**
- * Creates the instrumentations, which trace without any code in the services. Commands and statements are noted by name
- * only, and no part of a path or address that may hold a secret is noted. The api's own requests are traced by
+ * Creates the instrumentations, which trace without any code in the services. They record only the names of commands
+ * and statements, and no part of a path or address that may contain a secret. Requests to the api are traced by
  * `enterRequest`.
  */
 function createInstrumentations(): Instrumentation[] {

@@ -5,12 +5,12 @@ interface Stoppable {
   shutdown(): Promise<void>;
 }
 
-/** Milliseconds for which a stop waits for the collector. */
+/** How long a stop waits for the collector, in milliseconds. */
 const patienceMs = 1_000;
 
 /**
- * Sends the remaining spans and ends the exporter; does nothing without tracing. Never fails: an unreachable collector
- * is reported, but does not make the shutdown of a service fail.
+ * Sends the remaining spans and ends the exporter. Does nothing without tracing. It never fails: an unreachable
+ * collector is reported, but must not make the shutdown of a service fail.
  */
 export async function stopTracing(onLost: (error: unknown) => void): Promise<void> {
   const provider = trace.getTracerProvider();

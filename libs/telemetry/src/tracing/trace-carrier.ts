@@ -1,28 +1,28 @@
 import { type Context, context, propagation, ROOT_CONTEXT } from '@opentelemetry/api';
 import { presentSpan } from './unsampled.ts';
 
-/** Part of a message that carries the trace in which it was sent. */
+/** Part of a message that identifies the trace in which the message was sent. */
 export interface TraceCarrier {
   readonly requestId: string;
   /** W3C trace context. */
   readonly traceparent?: string | undefined;
 }
 
-/** Returns the `traceparent` of the active span (W3C Trace Context, section 3.2); undefined without tracing. */
+/** Returns the `traceparent` of the active span (W3C Trace Context, section 3.2); Returns undefined without tracing. */
 export function activeTraceparent(): string | undefined {
   const carrier: { traceparent?: string } = {};
   propagation.inject(context.active(), carrier);
   return carrier.traceparent;
 }
 
-/** Returns the context for work that a message causes; without tracing, the present one. */
+/** Returns the context for the work that a message causes. Without tracing, this is the present context. */
 export function contextOf({ requestId, traceparent }: TraceCarrier): Context {
   return propagation.extract(ROOT_CONTEXT, { 'x-request-id': requestId, traceparent });
 }
 
 /**
- * Returns the headers of an outgoing request that carry the trace. Within a trace, kept or not, there are none to set: the
- * instrumentation of the HTTP client sets them, and names its own span.
+ * Returns the headers that carry the trace in an outgoing request. Within a trace, kept or not, it returns none,
+ * because the instrumentation of the HTTP client sets them and names its own span in them.
  */
 export function carryingHeaders({ requestId, traceparent }: TraceCarrier): Record<string, string> {
   if (presentSpan() !== undefined) return {};

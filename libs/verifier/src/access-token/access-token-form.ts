@@ -1,16 +1,16 @@
 import type { AccessTokenAlgorithm } from './public-keys.ts';
 
-/** Longest access token that is read. Ours have about 700 characters. */
+/** Limit for the length of an access token, in characters. Ours have about 700. */
 const longestToken = 4_096;
 
-/** Longest header that is read. Ours have about 80 characters. */
+/** Limit for the length of a token's header, in characters. Ours have about 80. */
 const longestHeader = 512;
 
 const signatureLength = 86;
 
 /**
- * A signature of 64 bytes (Ed25519 and P-256 alike), in the only canonical base64url spelling: no padding, and no unused
- * bits set in the last character. JOSE libraries, ours among them, accept others too.
+ * A signature of 64 bytes (for Ed25519 and P-256 alike), in the only canonical base64url spelling: it has no padding,
+ * and no unused bits are set in the last character. JOSE libraries, ours among them, accept other spellings too.
  */
 const signaturePattern = /^[\w-]{85}[AQgw]$/;
 
@@ -23,14 +23,14 @@ export interface TokenText {
 /** Header of a token that was read but not verified. */
 export interface TokenHead {
   readonly kid: string;
-  /** Returns the claims; undefined if they are not written as our signer writes. */
+  /** Returns the claims; Returns undefined if they are not written the way our signer writes them. */
   readonly readPayload: () => TokenText['payload'] | undefined;
 }
 
 /**
- * Reads a token that is written as our signer writes: the three header members that it sets and no other (no `jwk`,
- * `jku`, `x5u`, `crit`, `b64`, `zip`), and JSON that reads back to the same text (no member twice, no white space).
- * Returns undefined for any other string. It proves nothing.
+ * Reads a token that is written the way our signer writes it. It has exactly the three header members that the signer
+ * sets (so no `jwk`, `jku`, `x5u`, `crit`, `b64`, `zip`), and its JSON reads back to the same text (no member twice, no
+ * white space). Returns undefined for any other string. It does not verify the token.
  */
 export function readTokenText(token: string, algorithm: AccessTokenAlgorithm, type: string): TokenText | undefined {
   const head = token.length <= longestToken ? readTokenHead(token, algorithm, type) : undefined;
@@ -39,8 +39,8 @@ export function readTokenText(token: string, algorithm: AccessTokenAlgorithm, ty
 }
 
 /**
- * Reads the header alone, in a time that does not depend on the length of the claims: whoever expects a long text
- * verifies it before the claims are read. Returns undefined as `readTokenText` does.
+ * Reads only the header, in a time that does not depend on the length of the claims. A caller that expects a long text
+ * verifies it before reading the claims. Returns undefined in the same cases as `readTokenText`.
  */
 export function readTokenHead(token: string, algorithm: AccessTokenAlgorithm, type: string): TokenHead | undefined {
   const headEnd = token.slice(0, longestHeader + 1).indexOf('.');
@@ -61,7 +61,7 @@ function parseExactly(part: string): Record<string, unknown> | undefined {
     const value: unknown = JSON.parse(text);
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     if (!isObject || JSON.stringify(value) !== text) return undefined;
-    // Bytes that are not UTF-8 have been replaced by now, and unused bits are gone.
+    // Decoding has replaced bytes that are not UTF-8 and dropped unused bits, so such a part does not match.
     return Buffer.from(text).toString('base64url') === part ? (value as Record<string, unknown>) : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;

@@ -10,7 +10,7 @@ export interface VerifiedAccessToken extends AccessTokenClaims {
   readonly exp: number;
 }
 
-/** Verifies an access token: see {@link createAccessTokenVerifier}. */
+/** Verifies an access token (see {@link createAccessTokenVerifier}). */
 export type VerifyAccessToken = (token: string) => Promise<VerifiedAccessToken>;
 
 /** Tolerated difference of clocks, in seconds. */
@@ -20,10 +20,11 @@ export const leewaySeconds = 5;
  * Creates the function that verifies access tokens: signature, then claims, then expiry. It does not check the deny
  * list.
  *
- * The function throws `IAD_JWT_ACCESS_INVALID` for anything but a well-formed token of this issuer and audience, signed
- * by one of the keys with the configured algorithm, that lives no longer than `ttlSeconds` and the leeway, and
- * `IAD_JWT_ACCESS_EXPIRED` if it has only expired (`findExpiredClaims` returns its claims). An unknown `kid` makes the
- * source of the keys look again first: the key may be new.
+ * The function accepts only a well-formed token of this issuer and audience, signed by one of the keys with the
+ * configured algorithm, with a life of at most `ttlSeconds` and the leeway. For any other text it throws
+ * `IAD_JWT_ACCESS_INVALID`. If the token's only fault is that it has expired, it throws `IAD_JWT_ACCESS_EXPIRED`
+ * (`findExpiredClaims` returns the claims). If the `kid` is unknown, the key may be new, so the source of the keys
+ * looks again first.
  */
 export async function createAccessTokenVerifier(settings: AccessTokenSettings): Promise<VerifyAccessToken> {
   const { algorithm, now = Date.now } = settings;
@@ -43,7 +44,10 @@ export async function createAccessTokenVerifier(settings: AccessTokenSettings): 
   };
 }
 
-/** Cause of an `IAD_JWT_ACCESS_EXPIRED`. It is not an Error, because a second stack would cost CPU for each of many. */
+/**
+ * Cause of an `IAD_JWT_ACCESS_EXPIRED`. It is not an Error, because there are many of them and a second stack would
+ * cost CPU each time.
+ */
 class ExpiredClaims {
   readonly claims: AccessTokenClaims;
 
@@ -53,8 +57,8 @@ class ExpiredClaims {
 }
 
 /**
- * Returns the claims of the token that an `IAD_JWT_ACCESS_EXPIRED` refused: genuine, but usable only to identify its
- * bearer. Returns undefined for every other error.
+ * Returns the claims of the token that was refused with `IAD_JWT_ACCESS_EXPIRED`. They are genuine, but may be used
+ * only to identify the bearer. Returns undefined for every other error.
  */
 export function findExpiredClaims(error: unknown): AccessTokenClaims | undefined {
   return isAppError(error) && error.cause instanceof ExpiredClaims ? error.cause.claims : undefined;
@@ -75,7 +79,7 @@ function readClaims(
     iss === issuer &&
     isText(user_id) &&
     sub === user_id &&
-    // Exactly one audience, as we write it: a token with a list is valid for another service too.
+    // Exactly one audience, the way we write it. A token with a list would be valid for another service too.
     aud === audience &&
     isText(jti) &&
     isText(home_group_id) &&
@@ -86,7 +90,7 @@ function readClaims(
     isCount(exp) &&
     isTime(iat) &&
     iat < exp &&
-    // A token with a longer life, from before the setting was lowered, would outlive its revocation in the deny list.
+    // A longer life, from before the setting was lowered, would last beyond the token's entry in the deny list.
     exp - iat <= ttlSeconds + leewaySeconds &&
     (nbf === undefined || isTime(nbf));
   if (!isGood) throw new AppError('IAD_JWT_ACCESS_INVALID');

@@ -10,20 +10,20 @@ export interface AccessTokenClaims {
   readonly account_type: StockAccountType;
   /** Session id. */
   readonly sid: string;
-  /** Version of the session's claims; the deny list holds the smallest version that is still good. */
+  /** Version of the session's claims. The deny list holds the smallest version that is still valid. */
   readonly ver: number;
   readonly device_id: string;
 }
 
 export interface AccessTokenSettings {
-  /** Keys: the first signs, all verify. A change of the source applies from the next token on. */
+  /** The keys. The first one signs, and all verify. A change of the source applies from the next token on. */
   readonly keys: KeySet | KeySource;
   readonly algorithm: AccessTokenAlgorithm;
   readonly issuer: string;
   readonly audience: string;
-  /** Life of a token in seconds: the signer sets it, and the verifier accepts no longer one. */
+  /** Life of a token in seconds. The signer sets it, and the verifier refuses a longer life. */
   readonly ttlSeconds: number;
-  /** Returns milliseconds since the epoch; the system's clock if absent. */
+  /** Returns milliseconds since the epoch. If absent, the system's clock is used. */
   readonly now?: () => number;
 }
 

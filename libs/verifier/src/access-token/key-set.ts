@@ -1,9 +1,9 @@
-/** A JWK set (RFC 7517): the first key signs, all verify. */
+/** A JWK set (RFC 7517). The first key signs, and all verify. */
 export interface KeySet<K extends KeyEntry = KeyEntry> {
   readonly keys: readonly [K, ...K[]];
 }
 
-/** One JWK; its reader checks all fields beyond `kid`. */
+/** One JWK. Code that uses the key checks all fields other than `kid`. */
 export interface KeyEntry {
   readonly kid: string;
   readonly kty: string;
@@ -11,8 +11,8 @@ export interface KeyEntry {
 }
 
 /**
- * Parses the text of a JWK set and checks its form: at least one key, each with a unique `kid`. Throws an `Error` that
- * names the origin and the fault, never a part of a key.
+ * Parses the text of a JWK set and checks its form: at least one key, each with a unique `kid`. Throws an `Error` with
+ * the origin and the fault, never with a part of a key.
  */
 export function parseKeySet(text: string, origin: string): KeySet {
   const keys = readKeys(text, origin);
@@ -28,7 +28,7 @@ function readKeys(text: string, origin: string): KeyEntry[] {
   try {
     parsed = JSON.parse(text);
   } catch {
-    // The parser's own message quotes the text, which is key material.
+    // The parser's own message would quote the text, which is key material.
     throw new Error(`${origin}: not JSON`);
   }
   const keys = (parsed as { keys?: unknown } | null)?.keys;

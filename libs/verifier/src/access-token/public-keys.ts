@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { KeyEntry, KeySet } from './key-set.ts';
 
-/** Algorithms that a deployment may choose; only the chosen one is accepted. */
+/** Algorithms that a deployment may choose. Only the chosen one is accepted. */
 export type AccessTokenAlgorithm = 'EdDSA' | 'ES256';
 
 const kinds = {
@@ -25,7 +25,9 @@ export function importPublicKeys(set: KeySet, algorithm: AccessTokenAlgorithm): 
   );
 }
 
-/** Throws if the key is of another type or curve than the algorithm's. The error names its `kid` and no part of it. */
+/**
+ * Throws if the key has another type or curve than the algorithm. The error contains the `kid` and no part of the key.
+ */
 export function assertFits({ kid, ...jwk }: KeyEntry, algorithm: AccessTokenAlgorithm): void {
   const { kty, crv } = kinds[algorithm];
   if (jwk.kty === kty && jwk.crv === crv) return;

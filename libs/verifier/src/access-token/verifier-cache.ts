@@ -10,7 +10,7 @@ import type { AccessTokenSettings } from './claims.ts';
 import { toKeySource } from './key-source.ts';
 
 export interface VerifierCacheOptions extends Pick<AccessTokenSettings, 'keys' | 'now'> {
-  /** Number of tokens that are remembered; the least recently used is dropped. 0: none. */
+  /** Number of tokens that are remembered. The least recently used is dropped. 0 turns the cache off. */
   readonly maxEntries: number;
   /** Called for each token that is verified. */
   readonly onLookup?: (result: 'hit' | 'miss') => void;
@@ -23,12 +23,12 @@ interface Entry {
 }
 
 /**
- * Remembers what `verify` has verified: a signature costs fifty times a look-up. `keys` and `now` must be the
- * verifier's own. The result is that of `verify` alone: a token is good until its expiry, by the clock of the call, and
- * only with the very key set with which it was verified; one changed character makes another token. Refusals are not
- * remembered. Tokens are kept as their SHA-256, so that the memory holds no credential.
+ * Remembers the results of `verify`, because a signature costs as much as fifty look-ups. `keys` and `now` must be the
+ * verifier's own. The answers are the same as without the cache: a token is accepted until its expiry, by the clock of
+ * the call, and only with the key set with which it was verified. A token with one changed character is another token.
+ * Refusals are not remembered. Only the SHA-256 of a token is kept, so that the memory has no credentials.
  *
- * Like `verify` it does not check the deny list: check that for each use.
+ * Like `verify`, it does not check the deny list. The caller must check it for each use.
  */
 export function createVerifierCache(verify: VerifyAccessToken, options: VerifierCacheOptions): VerifyAccessToken {
   const { maxEntries, now = Date.now, onLookup } = options;
@@ -37,7 +37,7 @@ export function createVerifierCache(verify: VerifyAccessToken, options: Verifier
   const entries = new LRUCache<string, Entry>({ max: maxEntries });
   let set = source.current();
 
-  /** The present set. Results that were verified with another set are forgotten. */
+  /** Returns the present set, and forgets the results that were verified with another set. */
   function currentSet() {
     const current = source.current();
     if (current !== set) entries.clear();
@@ -61,14 +61,17 @@ export function createVerifierCache(verify: VerifyAccessToken, options: Verifier
   };
 }
 
-/** Creates an access token verifier with its cache; both have the same keys and clock. */
+/** Creates an access token verifier with its cache. Both have the same keys and clock. */
 export async function createCachedVerifier(
   settings: AccessTokenSettings & VerifierCacheOptions,
 ): Promise<VerifyAccessToken> {
   return createVerifierCache(await createAccessTokenVerifier(settings), settings);
 }
 
-/** After a clock was set back, it may be before the token's issue: then the verifier decides. */
+/**
+ * Returns true if the entry may be used. A clock that was set back may show a time before the token's issue, so the
+ * verifier decides then.
+ */
 function isGood({ verified: { exp }, at }: Entry, nowMs: number): boolean {
   return nowMs >= at && exp > Math.floor(nowMs / 1_000) - leewaySeconds;
 }

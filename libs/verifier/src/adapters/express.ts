@@ -4,12 +4,12 @@ import { rememberCaller } from './caller-of.ts';
 
 export { callerOf } from './caller-of.ts';
 
-/** The part of a request that is read; Node's own has it. */
+/** The part of a request that is read. Node's own requests have it. */
 interface IncomingRequest {
   readonly headers: { readonly authorization?: string | undefined; readonly 'accept-language'?: string | undefined };
 }
 
-/** The part of a response that is used; Node's own has it. */
+/** The part of a response that is used. Node's own responses have it. */
 interface OutgoingResponse {
   statusCode: number;
   setHeader(name: string, value: string): unknown;
@@ -17,8 +17,8 @@ interface OutgoingResponse {
 }
 
 /**
- * Creates a middleware of Express, and of whatever else calls `(req, res, next)`: a request with a good access token
- * goes on, and `callerOf(req)` returns its claims. Others are answered in the catalogue's form.
+ * Creates a middleware for Express, or for any framework that calls `(req, res, next)`. It lets a request with a valid
+ * access token pass, and `callerOf(req)` returns its claims. Others are answered with an error of the catalogue.
  *
  * @example
  * app.use('/api', requireAccessToken(verifier));

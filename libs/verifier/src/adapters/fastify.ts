@@ -15,8 +15,8 @@ interface FastifyReply {
 }
 
 /**
- * Creates a hook of Fastify: a request with a good access token goes on, and `callerOf(request)` returns its claims.
- * Others are answered in the catalogue's form.
+ * Creates a hook for Fastify. It lets a request with a valid access token pass, and `callerOf(request)` returns its
+ * claims. Others are answered with an error of the catalogue.
  *
  * @example
  * app.addHook('onRequest', requireAccessToken(verifier));

@@ -23,10 +23,10 @@ export interface GrpcGuardOptions<M extends GrpcMetadata> {
   readonly Metadata: new () => M & { set(key: string, value: Buffer): void };
 }
 
-/** Google's status code UNKNOWN. */
+/** gRPC's status code UNKNOWN. */
 const unknownStatus = 2;
 
-/** A refusal as `@grpc/grpc-js` takes it. */
+/** A refusal in the shape that `@grpc/grpc-js` expects. */
 interface GrpcRefusal<M> extends Error {
   readonly code: number;
   readonly details: string;
@@ -34,9 +34,9 @@ interface GrpcRefusal<M> extends Error {
 }
 
 /**
- * Creates the wrappers of gRPC handlers: a call with a good access token in its metadata (`authorization: Bearer …`)
- * reaches its handler, and `callerOf(call)` returns its claims. Others end with the catalogue's status and details. A
- * handler that throws ends its call as without a guard, with the status UNKNOWN.
+ * Creates wrappers for gRPC handlers. A call with a valid access token in its metadata (`authorization: Bearer …`)
+ * reaches its handler, and `callerOf(call)` returns its claims. Others end with the catalogue's status and details. If
+ * a handler throws, its call ends with the status UNKNOWN, the same as without a guard.
  *
  * @example
  * const guard = createGrpcGuard({ verifier, Metadata });
@@ -57,14 +57,17 @@ export function createGrpcGuard<M extends GrpcMetadata>({ verifier, Metadata }: 
     }
   }
 
-  /** Returns what `@grpc/grpc-js` answers if a handler throws, which it cannot see behind the wait for the token. */
+  /**
+   * Returns the answer of `@grpc/grpc-js` to a handler that throws. The library cannot catch this itself, because the
+   * handler runs after the wait for the token.
+   */
   function failureOf(cause: unknown): GrpcRefusal<M> {
     const details = 'Unknown error';
     return Object.assign(new Error(details, { cause }), { code: unknownStatus, details, metadata: new Metadata() });
   }
 
   return {
-    /** Wraps a handler that answers once: of a unary call, or of a stream from the client. */
+    /** Wraps a handler that answers once, for a unary call or a stream from the client. */
     unary<C extends GrpcCall, K extends (error: GrpcRefusal<M>) => void>(handler: (call: C, callback: K) => void) {
       return async (call: C, callback: K): Promise<void> => {
         const refusal = await refusalOf(call);
@@ -76,7 +79,7 @@ export function createGrpcGuard<M extends GrpcMetadata>({ verifier, Metadata }: 
         }
       };
     },
-    /** Wraps a handler that answers by a stream. */
+    /** Wraps a handler that answers with a stream. */
     stream<C extends GrpcStreamingCall>(handler: (call: C) => void) {
       return async (call: C): Promise<void> => {
         const refusal = await refusalOf(call);

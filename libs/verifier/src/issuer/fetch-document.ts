@@ -1,19 +1,19 @@
 export interface FetchOptions {
   readonly fetch: typeof fetch;
   readonly timeoutMs: number;
-  /** Longest document that is read; 64 KiB if absent. */
+  /** Limit for the document, in bytes. It is 64 KiB if absent. */
   readonly maximumBytes?: number;
-  /** Sent as JSON by a POST, if there is one. */
+  /** Body of a POST, sent as JSON. Without a body, a GET is sent. */
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** The metadata and the keys have less than 2 KiB. */
+/** The default limit, in bytes. The metadata and the keys have less than 2 KiB. */
 const defaultBytes = 64 * 1_024;
 
 /**
- * Fetches a document and returns its text: of a 200 alone, without redirections, of limited length, within the time.
- * The error names the address and the fault, and nothing of what was sent.
+ * Fetches a document and returns its text. It accepts only status 200, follows no redirect, and limits the length and
+ * the time. The error has the address and the fault, and nothing that was sent.
  */
 export async function fetchDocument(url: string, options: FetchOptions): Promise<string> {
   const { fetch, timeoutMs, maximumBytes = defaultBytes, body, headers } = options;

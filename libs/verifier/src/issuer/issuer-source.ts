@@ -2,31 +2,31 @@ import { type AccessTokenAlgorithm, importPublicKeys, type KeySet, parseKeySet }
 import { fetchDocument } from './fetch-document.ts';
 import { type IssuerMetadata, readMetadata } from './read-metadata.ts';
 
-/** Knowledge of the issuer. An object is never changed: newer knowledge is another object. */
+/** The issuer's metadata and keys. An object never changes; newer data are another object. */
 export interface Issuer {
   readonly metadata: IssuerMetadata;
   readonly keys: KeySet;
 }
 
 export interface IssuerSource {
-  /** Returns what is known, and asks again behind the caller's back when that is old. Rejects if nothing is known. */
+  /** Returns the known data. If they are old, it also asks again in the background. Rejects if nothing is known. */
   get(): Promise<Issuer>;
-  /** Returns what is known; undefined if nothing is, or only what is too old. */
+  /** Returns the known data, or undefined if there are none or they are too old. */
   current(): Issuer | undefined;
-  /** Asks again now, unless that was done a moment ago. It never fails. */
+  /** Asks again now, unless it asked a moment ago. It never fails. */
   reread(): Promise<void>;
-  /** Seconds since the issuer last answered; undefined if it never did. */
+  /** Returns the seconds since the issuer last answered, or undefined if it never did. */
   ageSeconds(): number | undefined;
 }
 
 export interface IssuerSourceOptions {
   readonly issuer: string;
-  /** Address under which the issuer is reached, if not its own. */
+  /** Address at which the issuer is reached, if it differs from `issuer`. */
   readonly reachedAt?: string | undefined;
-  /** Seconds for which the last answer is good if the issuer answers no more. */
+  /** How long the last answer is used after it is no longer fresh, in seconds, if the issuer stops answering. */
   readonly staleKeysSeconds: number;
   readonly fetch?: typeof fetch | undefined;
-  /** Returns the text of the key set, in place of a fetch from the issuer. */
+  /** Returns the text of the key set, which is then not fetched from the issuer. */
   readonly readKeys?: (() => string | Promise<string>) | undefined;
   /** Called for each attempt that fails. */
   readonly onError?: ((error: Error) => void) | undefined;
@@ -34,13 +34,13 @@ export interface IssuerSourceOptions {
   readonly elapsed?: (() => number) | undefined;
 }
 
-/** Milliseconds after which the issuer is asked again: for so long its answers may be cached. */
+/** Milliseconds after which the issuer is asked again. Its answers may be cached for as long. */
 const freshMs = 300_000;
-/** Milliseconds between two attempts: tokens with unknown keys must not become requests to the issuer. */
+/** Minimum time between two attempts, in milliseconds, so that tokens with unknown keys do not cause a request each. */
 const gapMs = 1_000;
 const timeoutMs = 2_000;
 
-/** Creates the source of the issuer's metadata and keys. It asks for the first time when it is first needed. */
+/** Creates the source of the issuer's metadata and keys. It does not ask before it is needed. */
 export function createIssuerSource(options: IssuerSourceOptions): IssuerSource {
   const { issuer, reachedAt, staleKeysSeconds, onError, elapsed = () => performance.now() } = options;
   const base = issuerAddress(issuer, reachedAt);
@@ -70,7 +70,7 @@ export function createIssuerSource(options: IssuerSourceOptions): IssuerSource {
     return named(url, fetchDocument(url, fetching), (text) => parseKeys(text, url, algorithm));
   }
 
-  /** Joins the attempt that is under way, or the one of a moment ago. */
+  /** Asks, unless an attempt is under way or began a moment ago. Returns that attempt then. */
   function askOnce(): Promise<void> {
     if (attempt?.isUnderWay || (attempt && elapsed() - attempt.at < gapMs)) return attempt.done;
     const next = { at: elapsed(), isUnderWay: true, done: ask() };
@@ -93,7 +93,7 @@ export function createIssuerSource(options: IssuerSourceOptions): IssuerSource {
     async get() {
       const found = current();
       if (found !== undefined && known !== undefined) {
-        // It never fails: the caller goes on with what is known.
+        // `askOnce` never fails. The caller goes on with the known data.
         if (elapsed() - known.at > freshMs) void askOnce();
         return found;
       }
@@ -123,7 +123,7 @@ function parseKeys(text: string, origin: string, algorithm: AccessTokenAlgorithm
 
 /**
  * Returns the address of the issuer, without a slash at its end. Throws unless keys that arrive from there can be
- * trusted: over plain HTTP only this host, or what the caller names.
+ * trusted. Plain HTTP is trusted only from this host, or from the address in `reachedAt`.
  */
 export function issuerAddress(issuer: string, reachedAt: string | undefined): string {
   const { protocol, hostname } = new URL(issuer);
@@ -134,7 +134,7 @@ export function issuerAddress(issuer: string, reachedAt: string | undefined): st
   return withoutSlash(reachedAt ?? issuer);
 }
 
-/** Returns the address of the keys under the address at which the issuer is reached. */
+/** Returns the address of the keys, moved to the address at which the issuer is reached. */
 function moved(jwksUri: string, issuer: string, base: string): string {
   const own = withoutSlash(issuer);
   if (!jwksUri.startsWith(`${own}/`)) throw new Error(`${jwksUri} is not at the issuer`);

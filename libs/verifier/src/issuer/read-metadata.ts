@@ -4,14 +4,14 @@ import type { AccessTokenAlgorithm } from '../access-token/index.ts';
 export interface IssuerMetadata {
   readonly jwksUri: string;
   readonly algorithm: AccessTokenAlgorithm;
-  /** Longest life of a token that is accepted, in seconds. */
+  /** Limit for the life of a token, in seconds. */
   readonly ttlSeconds: number;
 }
 
-/** Longest life that a verifier believes, in seconds: the longest that the service can be set to. */
+/** Limit for the life that the metadata may state, in seconds. It is the maximum of the service's setting. */
 export const longestLife = 86_400;
 
-/** Reads the metadata. Throws if it is another issuer's (RFC 8414 section 3.3), or lacks a member. */
+/** Reads the metadata. Throws if they belong to another issuer (RFC 8414 section 3.3) or lack a member. */
 export function readMetadata(text: string, issuer: string): IssuerMetadata {
   const found = parseObject(text);
   if (found.issuer !== issuer) throw new Error(`it is the metadata of another issuer: ${JSON.stringify(found.issuer)}`);
@@ -30,7 +30,10 @@ export function readMetadata(text: string, issuer: string): IssuerMetadata {
   return { jwksUri, algorithm, ttlSeconds: ttlSeconds as number };
 }
 
-/** An issuer that is trusted over plain HTTP has its keys at the same place. */
+/**
+ * Returns true if the address of the keys is safe. If the issuer is trusted over plain HTTP, its keys must have the
+ * same origin.
+ */
 function isSafe(keys: URL, issuer: URL): boolean {
   return keys.protocol === 'https:' || keys.origin === issuer.origin;
 }

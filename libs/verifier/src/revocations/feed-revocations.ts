@@ -5,26 +5,27 @@ import { longestStatement, type RevocationStatement, readStatement, statementAud
 
 export interface FeedRevocationsOptions {
   /**
-   * Credential of this sibling, as `name.secret` or `name.number.secret`: a text, or the function that reads it anew for
-   * each question, so that a mounted file may change.
+   * Credential of this sibling, in the form `name.secret` or `name.number.secret`. It is a text, or a function that
+   * reads the credential again for each question, so that a mounted file may change.
    */
   readonly credential: string | (() => string | Promise<string>);
 }
 
-/** Path of the feed, at the issuer. */
+/** Path of the feed at the issuer. */
 const feedPath = '/api/v1/revocations';
 
-/** Milliseconds for a question and its answer, a page of a first reading too. */
+/** Time for a question and its answer, in milliseconds. It is enough for a page of a first reading too. */
 const timeoutMs = 3_000;
 
-/** Bytes of an answer around its statement. */
+/** Bytes for the part of an answer that is not the statement. */
 const envelopeBytes = 1_024;
 
 const credentialPattern = /^(?<name>[a-z0-9][a-z0-9-]{0,31})(?:\.[A-Za-z0-9-]{1,32})?\.[A-Za-z0-9_-]{43,}$/;
 
 /**
- * Learns what is denied over HTTP, from the feed of the service, if Redis is out of reach. Each answer is signed for one
- * question: whoever stands between can delay it, but not alter, cut or repeat it.
+ * Creates a source that reads the denials from the service's feed over HTTP, for siblings that cannot reach Redis. Each
+ * answer is signed for one question, so an attacker on the network can delay it, but cannot alter, shorten or repeat
+ * it.
  *
  * @example
  * const revocations = feedRevocations({ credential: () => readFile('/run/secrets/revocation-feed', 'utf8') });

@@ -4,23 +4,23 @@ import { createDenyListReader } from '@auth-account/redis/deny-list-reader';
 import type { RevocationSource } from './revocation-source.ts';
 
 export interface RedisRevocationsOptions extends RedisConfig {
-  /** That of the service. */
+  /** The same as the service's. */
   readonly KEY_PREFIX: string;
-  /** Called for faults of the connection, which mends itself. */
+  /** Called for faults of the connection. The connection recovers by itself. */
   readonly onError?: (error: Error) => void;
 }
 
-/** Denials in an answer. */
+/** Number of denials in an answer. */
 const pageSize = 1_000;
 
 /**
- * Opens a connection to the service's Redis, to learn what is denied from the deny list itself. It needs the rights of
- * docs/verifying.md ("Its Redis user"), and can write nothing.
+ * Opens a connection to the service's Redis, to read the deny list itself. Its Redis user needs the rights in
+ * docs/verifying.md ("Its Redis user") and cannot write.
  */
 export function redisRevocations({ KEY_PREFIX, onError, ...config }: RedisRevocationsOptions): RevocationSource {
-  // The first question may come before the connection: it waits, within the time of a command.
+  // The first question may come before the connection is open. It then waits, within the time limit of a command.
   const settings = { ...failFastOptions(), enableOfflineQueue: true };
-  // biome-ignore lint/plugin: a sibling has no compose.ts of ours, and wants one line.
+  // biome-ignore lint/plugin: a sibling does not have our compose.ts, and needs one line only.
   const redis = openRedis(config, settings);
   redis.on('error', (error) => onError?.(explainRedisError(error, config)));
   const read = createDenialPages(createDenyListReader(redis, redisKeys(KEY_PREFIX)), pageSize);

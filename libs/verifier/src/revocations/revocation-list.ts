@@ -3,9 +3,12 @@ import type { RevocationSource } from './revocation-source.ts';
 
 export interface RevocationListOptions {
   readonly source: RevocationSource;
-  /** Seconds for which the copy is used after the source has stopped answering. */
+  /** How long the copy is used after the source has stopped answering, in seconds. */
   readonly graceSeconds: number;
-  /** Returns for how many seconds a denial is needed: the longest life of a token, and what clocks may differ. */
+  /**
+   * Returns for how many seconds a denial is needed: the maximum life of a token, and the tolerated difference of
+   * clocks.
+   */
   readonly keepSeconds: () => number;
   readonly pollMs: number;
   /** Called when the source stops answering, with the reason, and when it answers again. */
@@ -14,25 +17,27 @@ export interface RevocationListOptions {
   readonly elapsed?: (() => number) | undefined;
 }
 
-/** A copy of what is denied, in memory. */
+/** A copy of the denials, in memory. */
 export interface RevocationList {
   /** Resolves after the first attempt to read the source. */
   readonly started: Promise<void>;
   /**
    * Returns true if a token of this session and version is denied. Throws `ERR-DEPENDENCY-UNAVAILABLE` if the copy is
-   * older than the grace allows: nobody knows then.
+   * older than the grace period allows, because the answer is then unknown.
    */
   isDenied(sessionId: string, ver: number): boolean;
-  /** Seconds since the copy was complete; undefined if it never was. */
+  /** Returns the seconds since the copy was complete, or undefined if it never was. */
   ageSeconds(): number | undefined;
   size(): number;
   close(): void;
 }
 
-/** Milliseconds for which a copy counts as present: two intervals and an answer fit into it. */
+/** How long a copy counts as up to date, in milliseconds. It is enough for two intervals and an answer. */
 const presentMs = 1_000;
 
-/** Intervals between two questions to a source that fails: one in overload gets fewer. */
+/**
+ * Limit for the pause after failures, in intervals. The pause grows, so that an overloaded source gets fewer questions.
+ */
 const longestPause = 8;
 
 /** Creates the copy and keeps it up to date until `close`. */
@@ -99,8 +104,9 @@ export function createRevocationList(options: RevocationListOptions): Revocation
 }
 
 /**
- * Denials in two generations: when the younger one is as old as a denial is needed, the older one goes as a whole. A
- * denial lasts once to twice as long as needed, and costs no timer.
+ * Creates the copy, which keeps denials in two generations. When the younger generation is as old as denials are
+ * needed, the older one is dropped as a whole. A denial is kept for at least that time and at most twice as long,
+ * without a timer of its own.
  */
 function createCopy(keepSeconds: () => number, elapsed: () => number) {
   let young = new Map<string, number>();

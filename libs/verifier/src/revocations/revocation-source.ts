@@ -3,29 +3,31 @@ import type { AccessTokenAlgorithm, FindKey } from '../access-token/index.ts';
 
 export type { Denied };
 
-/** Answer of a source; only the source knows the content of its cursor. */
+/** Answer of a source. Only the source knows what its cursor means. */
 export type DeniedPage = PageOf<unknown>;
 
-/** A place from which a verifier learns which sessions are denied. */
+/** A source from which a verifier learns which sessions are denied. */
 export interface RevocationSource {
   /**
-   * Returns what was denied since the cursor; without one, everything that is denied. An answer may repeat what another
-   * one had, and leaves nothing out: a cursor that does not fit the server that answers reads everything. Rejects if it
-   * cannot know that, within a few seconds; the next call has the same cursor.
+   * Returns the denials since the cursor, or all denials without a cursor. An answer may repeat denials but leaves none
+   * out: if the cursor does not fit the server that answers, it has all denials. Rejects within a few seconds if the
+   * denials can't be read. The next call then has the same cursor.
    */
   read(cursor: unknown): Promise<DeniedPage>;
-  /** Releases its connection. */
+  /** Closes the source's connection. */
   close(): void;
 }
 
 /** Parts of a verifier that a source may use. */
 export interface SourceContext {
-  /** `iss` of what the issuer signs. */
+  /** `iss` of the statements that the issuer signs. */
   readonly issuer: string;
   /** Address of the issuer, without a slash at its end. */
   readonly address: string;
   readonly fetch: typeof fetch;
-  /** Returns how the issuer signs, and finds its keys. Rejects if nothing is known of it. */
+  /**
+   * Returns the issuer's algorithm, and the function that finds its keys. Rejects if nothing is known about the issuer.
+   */
   signatures(): Promise<{ readonly algorithm: AccessTokenAlgorithm; readonly findKey: FindKey }>;
 }
 

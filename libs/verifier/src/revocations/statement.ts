@@ -3,43 +3,52 @@ import type { AccessTokenAlgorithm } from '../access-token/index.ts';
 import { isSignedBy } from '../access-token/is-signed-by.ts';
 import type { FindKey } from '../access-token/key-finder.ts';
 
-/** `typ` of a statement (RFC 8725 section 3.11): it is no access token, and no access token is a statement. */
+/**
+ * `typ` of a statement (RFC 8725 section 3.11). Because of it, a statement is not accepted as an access token, nor an
+ * access token as a statement.
+ */
 export const statementType = 'revocations+jwt';
 
-/** Returns the `aud` of what is stated to a sibling. No access token has it: the colon is in no sibling's name. */
+/**
+ * Returns the `aud` of statements for a sibling. No access token has it, because it contains a colon and no sibling's
+ * name does.
+ */
 export function statementAudience(sibling: string): string {
   return `revocations:${sibling}`;
 }
 
-/** Claims of the service about its deny list, in a signed answer to one question of one sibling. */
+/** Claims about the service's deny list, in a signed answer to one question of one sibling. */
 export interface RevocationStatement {
   readonly iss: string;
   readonly aud: string;
-  /** Seconds since the epoch, for people: the nonce says how fresh the statement is. */
+  /** Seconds since the epoch, for people only. The nonce proves that the statement is fresh. */
   readonly iat: number;
-  /** That of the question. */
+  /** Nonce of the question. */
   readonly nonce: string;
-  /** Cursor of the question; empty if it had none. */
+  /** Cursor of the question, or empty if it had none. */
   readonly since: string;
   /** Cursor of the next question. */
   readonly cursor: string;
-  /** True if there is more to read at once. */
+  /** True if there is more to read now. */
   readonly more: boolean;
   /** Sessions whose tokens are all refused. */
   readonly revoked: readonly string[];
-  /** Session → smallest `ver` that is still good. */
+  /** Session → smallest `ver` that is still valid. */
   readonly below: Readonly<Record<string, number>>;
 }
 
 /** The question that a statement must answer. */
 export type StatementQuestion = Pick<RevocationStatement, 'iss' | 'aud' | 'nonce' | 'since'>;
 
-/** Longest statement that is read: some 300,000 denials of one moment. A page has 5,000 as a rule, about 260 KiB. */
+/**
+ * Limit for a statement, in bytes. It is enough for some 300,000 denials of one moment. A page usually has 5,000, which
+ * are about 260 KiB.
+ */
 export const longestStatement = 16 * 2 ** 20;
 
 /**
- * Reads a statement that answers this very question: signed by a key of the issuer, for this sibling, with its nonce
- * and its cursor. Throws for any other text, and names the fault.
+ * Reads a statement that answers exactly this question. It must be signed by a key of the issuer, for this sibling,
+ * with the question's nonce and cursor. For any other text it throws an error that names the fault.
  */
 export async function readStatement(
   text: string,
@@ -56,7 +65,7 @@ export async function readStatement(
     if (payload[member] !== question[member]) throw new Error(`it answers another question: ${member} differs`);
   }
   if (!isStatement(payload)) throw new Error('a member is missing or wrong');
-  // The same place again would be read without end.
+  // The same cursor would be read again without end.
   if (payload.more && payload.cursor === question.since) throw new Error('it leads nowhere');
   return payload;
 }

@@ -27,7 +27,7 @@ const scheduled = {
   example: deletionScheduledExample,
 } as const;
 
-/** Operations that delete an account, and that keep it from being deleted. */
+/** Operations that delete an account, or cancel its deletion. */
 export const deletionRoutes = {
   scheduleDeletion: {
     operationId: 'scheduleDeletion',

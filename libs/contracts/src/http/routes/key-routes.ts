@@ -2,7 +2,7 @@ import { JsonWebKeySet, jwksExample } from '../jwks.ts';
 import { metadataExample, ServerMetadata } from '../metadata.ts';
 import type { Route } from '../route.ts';
 
-/** The metadata, whichever of its two addresses a library asks. */
+/** The metadata, which a library may fetch from either of its two addresses. */
 const metadata = {
   tag: 'Keys',
   client: null,
@@ -20,7 +20,7 @@ const metadata = {
   errors: [],
 } as const;
 
-/** Public keys, and the metadata that leads to them. */
+/** Operations for the public keys, and for the metadata with the keys' address. */
 export const keyRoutes = {
   listPublicKeys: {
     operationId: 'listPublicKeys',

@@ -10,7 +10,7 @@ import {
 import type { Route } from '../route.ts';
 import { codeSent, common, commonHeaders } from './shared.ts';
 
-/** Operations of a forgotten password. */
+/** Operations for a forgotten password. */
 export const passwordResetRoutes = {
   requestPasswordReset: {
     operationId: 'requestPasswordReset',

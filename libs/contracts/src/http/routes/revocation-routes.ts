@@ -2,7 +2,7 @@ import { RevocationsRequest, RevocationsResponse, revocationsExample } from '../
 import type { Route } from '../route.ts';
 import { common, commonHeaders } from './shared.ts';
 
-/** The feed from which siblings without Redis learn what is denied. */
+/** The feed from which siblings without access to Redis learn which sessions are denied. */
 export const revocationRoutes = {
   readRevocations: {
     operationId: 'readRevocations',

@@ -16,8 +16,8 @@ import {
 import { access, common, commonHeaders, withoutBody } from './shared.ts';
 
 /**
- * Link from a token pair to the refresh that replaces it. Its body is the whole `data`, as the generators' parser takes
- * only text for a link's body; unknown fields of a request are ignored.
+ * Link from a token pair to the refresh that replaces it. Its body is the whole `data`, because the generators' parser
+ * accepts only text as a link's body. The service ignores the fields that it does not know.
  */
 const nextRefresh = { refresh: { operationId: 'refreshTokens', requestBody: '$response.body#/data' } } as const;
 

@@ -20,12 +20,15 @@ export const withoutBody = [
 export const access = ['IAD_JWT_ACCESS_INVALID', 'IAD_JWT_ACCESS_EXPIRED'] as const;
 
 /**
- * Errors of every operation that asks for the password again (`current_password`), besides those of `common` and
+ * Errors of every operation that asks for the password again (`current_password`), in addition to `common` and
  * `access`.
  */
 export const fresh = ['ERR-REAUTHENTICATION-FAILED', 'ERR-RATE-LIMITED', 'ERR-OVERLOADED'] as const;
 
-/** Success of every operation that sends a code, also if it sends none: the answer must not tell. */
+/**
+ * Success of every operation that sends a code. It is the same if none is sent, so that the answer does not reveal
+ * this.
+ */
 export const codeSent = {
   status: 202,
   description: 'The code is on its way, if there is somebody to send it to.',
