@@ -13,21 +13,21 @@ export interface Advance {
   /** Place of the next token's hash. */
   readonly next: HashPlace;
   readonly at: Date;
-  /** Idle expiry after this use; the session's absolute one limits it. */
+  /** Idle expiry after this use, limited by the session's absolute expiry. */
   readonly expiresAt: Date;
 }
 
-/** A session without the hashes ahead: a third of its bytes, which no answer needs. */
+/** A session without its `ahead` hashes. They are a third of its bytes, and no answer needs them. */
 export type AdvancedSession = Omit<SessionDocument, 'ahead'>;
 
 /**
- * Advances a session by one generation in one statement, without having read it: only the newest token's hash is equal
- * to `token`, so its holder has shown the newest token. Returns the session after the change; undefined if it is not
- * live or is held, its newest token is another, or the next hash is not among those ahead: then it must be read, and
- * decided.
+ * Advances a session by one generation in one statement, without reading it first. Only the newest token's hash equals
+ * `token`, so the match proves that the newest token was presented. Returns the session after the change; undefined if
+ * the session is not live or is held, if its newest token is another, or if the next hash is not in `ahead`. The caller
+ * must then read the session and decide.
  *
- * If the answer is lost it returns undefined too: the refresh that reads converges with this one, as with that of
- * another request.
+ * Returns undefined also if the answer is lost. The refresh that then reads the session reaches the same result, as it
+ * does after another request's refresh.
  */
 export async function advanceSession(
   { db, collectionName }: Collections['sessions'],

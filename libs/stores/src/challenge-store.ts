@@ -6,8 +6,8 @@ import { confirmedRead } from './fenced-sessions.ts';
 import { emailKey } from './user-store.ts';
 
 /**
- * Returns the address that a code of that purpose goes to, as the user typed it, and its key, which the code is bound
- * to; undefined if the account has none now.
+ * Returns the address that a code of that purpose goes to, as the user typed it, and the address's key, to which the
+ * code is bound; undefined if the account has no such address now.
  */
 export function codeAddress(
   { email, pending_email }: Pick<UserDocument, 'email' | 'pending_email'>,
@@ -20,22 +20,25 @@ export function codeAddress(
 /** Reason why a challenge's code no longer counts, or `open`. */
 export type ChallengeState = 'open' | 'dead' | 'expired';
 
-/** Returns `open` if a code may still be compared. A challenge that has ended before its time stays dead. */
+/** Returns `open` if a code may still be compared. A challenge that ended before it expired stays `dead`. */
 export function challengeState({ ended_at, tries_left, expires_at }: ChallengeDocument, now: Date): ChallengeState {
   if (ended_at !== null || tries_left <= 0) return 'dead';
   return expires_at <= now ? 'expired' : 'open';
 }
 
-/** A challenge as a client names it: the id alone must not open one of another purpose, or of another caller's. */
+/**
+ * A challenge as a client names it. The id alone must not give access to a challenge of another purpose or another
+ * caller.
+ */
 export type ChallengeKey = Pick<ChallengeDocument, '_id' | 'purpose'> & Partial<Pick<ChallengeDocument, 'user_id'>>;
 
 /** Fields that a resend writes. */
 export type Resend = Required<Pick<ChallengeDocument, 'resent_by' | 'resend_at'>>;
 
-/** Everything of a challenge that its user may have. */
+/** The fields of a challenge that its user may see. */
 export type HeldChallenge = Pick<ChallengeDocument, 'purpose' | 'created_at' | 'expires_at'>;
 
-/** Codes that were asked for. Every change of one is a single atomic update of its document. */
+/** Challenges: codes that were requested. Every change of a challenge is a single atomic update of its document. */
 export interface ChallengeStore {
   insert(challenge: ChallengeDocument, session: ClientSession): Promise<void>;
   /** Reads with majority concern: the result can't be rolled back. */
@@ -45,32 +48,34 @@ export interface ChallengeStore {
   findConfirmed(key: ChallengeKey): Promise<ChallengeDocument | undefined>;
   /** Returns the user's open challenge of that purpose, the newest if there are several. */
   findOpen(userId: string, purpose: CodePurpose, now: Date): Promise<ChallengeDocument | undefined>;
-  /** Returns the user's challenges that are still known, newest first. */
+  /** Returns the user's challenges that are still stored, newest first. */
   listOf(userId: string): Promise<HeldChallenge[]>;
   /**
-   * Counts one wrong try and returns the challenge after it; undefined if it is not open. Nobody may learn that a code
-   * was wrong before that.
+   * Counts one wrong try and returns the challenge after the change; undefined if it is not open. No caller may reveal
+   * that a code was wrong before the try is counted.
    */
   takeTry(key: ChallengeKey, now: Date): Promise<ChallengeDocument | undefined>;
-  /** Counts one resend and returns the challenge after it; undefined if it is not open, or none is due. */
+  /**
+   * Counts one resend and returns the challenge after the change; undefined if it is not open, or if no resend is due.
+   */
   takeResend(
     key: ChallengeKey,
     resend: Resend,
     now: Date,
     session: ClientSession,
   ): Promise<ChallengeDocument | undefined>;
-  /** Returns true if this very resend took effect. Reads with majority concern. */
+  /** Returns true if exactly this resend took effect. Reads with majority concern. */
   wasResent(challengeId: string, resentBy: string): Promise<boolean>;
   /**
-   * Ends the challenge in the transaction of the change that it permits; false if it has ended already, or has no try
-   * left. `endedBy` is the id of this confirmation.
+   * Ends the challenge in the transaction of the change that it authorises; false if it has ended already or has no
+   * tries left. `endedBy` is the id of this confirmation.
    */
   use(challengeId: string, endedBy: string, at: Date, session: ClientSession): Promise<boolean>;
-  /** Returns true if this very confirmation took effect. Reads with majority concern. */
+  /** Returns true if exactly this confirmation took effect. Reads with majority concern. */
   wasUsed(challengeId: string, endedBy: string): Promise<boolean>;
   /**
-   * Ends the user's open challenges, all or those of one purpose, in the transaction of what makes them void: every
-   * change of a password or address.
+   * Ends the user's open challenges (all, or those of one purpose) in the transaction of the change that makes them
+   * void. Every change of a password or address does.
    */
   endAll(userId: string, at: Date, session: ClientSession, purpose?: CodePurpose): Promise<void>;
 }
@@ -98,7 +103,7 @@ export function createChallengeStore({ challenges }: Collections): ChallengeStor
     async listOf(userId) {
       const projection = { _id: 0, purpose: 1, created_at: 1, expires_at: 1 };
       const found = await challenges.find<HeldChallenge>({ user_id: userId }, { projection }).toArray();
-      // The limits bound their number.
+      // The limits on code requests keep the list short.
       return found.sort((a, b) => b.created_at.getTime() - a.created_at.getTime());
     },
     async takeTry(key, now) {

@@ -1,12 +1,12 @@
 import type { CloseReason } from '@auth-account/contracts';
 import type { RevocationReason, SessionDocument } from './documents.ts';
 
-/** Ways in which the stream of a revoked session closes. */
+/** Reasons with which the stream of a revoked session can close. */
 export type RevocationCloseReason = Extract<CloseReason, 'LOGOUT_CONFIRMED' | 'SESSION_REPLACED' | 'SESSION_REVOKED'>;
 
 /**
- * Returns the way in which a session's stream closes, by the reason of its revocation
- * (docs/specification/push-stream.md, "Closing").
+ * Returns how a session's stream closes after a revocation with that reason (docs/specification/push-stream.md,
+ * "Closing").
  */
 export function closeReasonOf(reason: RevocationReason | undefined): RevocationCloseReason {
   if (reason === 'logout') return 'LOGOUT_CONFIRMED';
@@ -15,7 +15,9 @@ export function closeReasonOf(reason: RevocationReason | undefined): RevocationC
 
 type Ended = Pick<SessionDocument, 'revoked_at' | 'revoked_reason' | 'revoked_request_id'>;
 
-/** Returns the way, the request and the time of a session's end, from its document: for announcing the end again. */
+/**
+ * Returns the close reason, the request and the time of a session's end from its document, to announce the end again.
+ */
 export function recordedEnd({ revoked_at, revoked_reason, revoked_request_id }: Ended) {
   return {
     reason: closeReasonOf(revoked_reason),

@@ -26,7 +26,7 @@ export interface Collections {
   readonly subscribers: Collection<SubscriberDocument>;
 }
 
-/** Names the collections of a database; opens nothing. */
+/** Returns the collections of a database. Opens nothing. */
 export function collectionsOf(db: Db): Collections {
   return {
     users: db.collection('users'),

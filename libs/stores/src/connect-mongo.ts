@@ -4,9 +4,9 @@ import type { MongoClient, MongoClientOptions } from 'mongodb';
 const pauseMs = 500;
 
 /**
- * Connects the client, and retries until it succeeds or `stop` is aborted. To be called before the client is first
- * used: the driver (7.8) connects by itself only once. If MongoDB was away at that moment, every later operation fails
- * with "Topology is closed".
+ * Connects the client, and retries until it succeeds or `stop` is aborted. Must be called before the client is first
+ * used, because the driver (7.8) connects by itself only once. If MongoDB was unreachable at that moment, every later
+ * operation fails with "Topology is closed".
  */
 export async function connectMongo(
   client: MongoClient,
@@ -24,7 +24,7 @@ export async function connectMongo(
   }
 }
 
-/** Defaults that a connection string may replace. All but the pool size are milliseconds. */
+/** Defaults that a connection string may override. All but the pool size are in milliseconds. */
 const replaceable = {
   connectTimeoutMS: 2_000,
   serverSelectionTimeoutMS: 3_000,
@@ -35,8 +35,8 @@ const replaceable = {
 } satisfies MongoClientOptions;
 
 /**
- * Options of the services' MongoDB client: a dead or frozen primary is noticed within seconds, and no request waits for
- * it for long. Time-outs in the connection string take precedence.
+ * Options of the services' MongoDB client. With them a dead or frozen primary is noticed within seconds, and no request
+ * waits long for it. Time-outs in the connection string take precedence.
  */
 export function mongoOptions(name: string, uri: string): MongoClientOptions {
   const named = new Set([...new URLSearchParams(uri.split('?')[1]).keys()].map((option) => option.toLowerCase()));

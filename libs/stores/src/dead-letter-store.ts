@@ -4,17 +4,17 @@ import type { DeadLetterDocument, DeliveryAttempt, EventTaker, OutboxDocument } 
 import { logAttempt, noteIn, settle } from './outbox-pipelines.ts';
 import type { RunTransaction } from './transactions/run-transaction.ts';
 
-/** A delivery that was given up: the last attempt and the earlier ones that are known. */
+/** A delivery that was given up, with its last attempt and what is known of the earlier ones. */
 export interface GivenUp {
   readonly event: OutboxDocument['event'];
   readonly attempt: DeliveryAttempt & { readonly outcome: 'given_up'; readonly error: string };
   /** Number of attempts. */
   readonly attempts: number;
-  /** Time of the first attempt, if the row does not have it. */
+  /** Time of the first attempt, used if the row does not have it. */
   readonly since: Date;
   /** The replay that the attempts belong to; undefined for the first delivery. */
   readonly replayedAt?: Date | undefined;
-  /** Every subscriber that is configured now. */
+  /** All subscribers that are configured now. */
   readonly takers: readonly EventTaker[];
 }
 
@@ -25,16 +25,16 @@ export interface DeadLetterFilter {
   /** Upper bound of the creation time, exclusive. */
   readonly until?: Date;
   readonly limit: number;
-  /** Last letter of the page before. */
+  /** Last letter of the previous page. */
   readonly after?: Pick<DeadLetterDocument, '_id' | 'created_at'>;
 }
 
 /** Events that could not be delivered: one letter per event and subscriber, until it is replayed or discarded. */
 export interface DeadLetterStore {
   /**
-   * Writes the dead letter, and in the same transaction notes it in the outbox row, which then no longer waits for that
-   * subscriber. Idempotent. Returns true if there is one now. There is none if the subscriber has the event after all,
-   * or if a replay was ordered since: the attempts are then from before the replay.
+   * Writes the dead letter, and notes it in the outbox row in the same transaction. The row then no longer waits for
+   * that subscriber. Idempotent. Returns true if the dead letter exists now. It does not if the subscriber has the
+   * event after all, or if a replay was ordered since the attempts.
    */
   bury(givenUp: GivenUp): Promise<boolean>;
   /** Oldest first. */
@@ -43,7 +43,7 @@ export interface DeadLetterStore {
   find(eventId: string, subscriber?: string): Promise<DeadLetterDocument[]>;
   /** Deletes a dead letter for good, without sending the event again. Returns true if there was one. */
   discard(eventId: string, subscriber: string, at: Date): Promise<boolean>;
-  /** Number of letters by subscriber, counted up to `limit`. Subscribers without any are missing. */
+  /** Number of letters by subscriber, counted up to `limit`. Subscribers without letters are left out. */
   counts(limit: number): Promise<Map<string, number>>;
 }
 
@@ -84,7 +84,7 @@ export function createDeadLetterStore(collections: Collections, transaction: Run
           if (deletedCount === 0) return false;
           const taken = [{ $unset: `dead.${subscriber}` }, noteIn('discarded', [subscriber], at)];
           await outbox.updateOne({ _id: eventId, state: 'pending' }, taken, { session });
-          // No subscriber waits for the row: it is delivered once its last dead letter is gone.
+          // No subscriber waits for the row, so it counts as delivered once its last dead letter is gone.
           await outbox.updateOne({ _id: eventId, state: 'dead' }, [...taken, ...settle([], at)], { session });
           return true;
         },

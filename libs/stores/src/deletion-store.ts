@@ -4,18 +4,18 @@ import type { ErasedSessionDocument, SessionDocument, UserDocument } from './doc
 import type { LeftGroup, MembershipStore } from './membership-store.ts';
 import { type Credentials, unchangedSince } from './user-store.ts';
 
-/** An account that is due, leased to one worker. */
+/** An account whose erasure is due, leased to one worker. */
 export interface DueAccount {
   readonly user: UserDocument;
   readonly lease: string;
 }
 
-/** An account that is gone, and the consequence for its group. */
+/** An account that was erased, and the consequence for its group. */
 export interface ErasedAccount extends LeftGroup {
   readonly user: UserDocument;
 }
 
-/** A session of an account whose end gateways and the api must know. */
+/** A session of an account. Gateways and the api must learn that it has ended. */
 export type EndedSession = Pick<SessionDocument, '_id' | 'revoked_at' | 'revoked_reason' | 'revoked_request_id'>;
 
 export interface ScheduledDeletion {
@@ -25,42 +25,44 @@ export interface ScheduledDeletion {
   readonly isNew: boolean;
 }
 
-/** Returns the time of the erasure, for a deletion that is ordered at that time. */
+/** Returns the time of the erasure for a deletion ordered at `orderedAt`. */
 export function erasureTime(orderedAt: Date, graceDays: number): Date {
   return new Date(orderedAt.getTime() + graceDays * 86_400_000);
 }
 
-/** Deletions of accounts: ordered, cancelled, and carried out after the grace. */
+/** Deletions of accounts: ordered, cancelled, and carried out after the grace period. */
 export interface DeletionStore {
   /**
-   * Orders the deletion, unless the password or the address has been changed since the document was read; undefined
-   * then. If it is ordered already, that order keeps its time. Logins write the same document, so that none slips past.
+   * Orders the deletion, unless the password or the address has been changed since the document was read; undefined in
+   * that case. If a deletion is ordered already, that order keeps its time. Logins write the same document, so a
+   * concurrent login conflicts.
    */
   schedule(seen: Credentials, deletesAt: Date, session: ClientSession): Promise<ScheduledDeletion | undefined>;
   /**
-   * Cancels the deletion if its time has not come, and neither password nor address has been changed since the document
-   * was read; else returns false. A disabled account is left alone, unless an operator cancels its deletion.
+   * Cancels the deletion if the erasure is not due yet and neither password nor address has changed since the document
+   * was read; otherwise returns false. A disabled account is left alone, unless an operator cancels its deletion.
    */
   cancel(seen: Credentials, now: Date, session: ClientSession, by?: { readonly isOperator: boolean }): Promise<boolean>;
   /**
-   * Leases the account that has been due for longest, so that no other worker takes it until `until`; undefined if none
-   * was due by `dueBy` and is free.
+   * Leases the account that has been due for longest, so that no other worker takes it until `until`; undefined if no
+   * free account was due by `dueBy`.
    */
   claim(claim: ErasureClaim): Promise<DueAccount | undefined>;
   /**
-   * Removes sessions of the account that have ended, except for `keep`, so that the transaction of the erasure stays
-   * small however often the account has logged in.
+   * Removes sessions of the account that have ended, except for `keep` of them, so that the transaction of the erasure
+   * stays small however often the account has logged in.
    */
   removeEndedSessions(userId: string, keep: number): Promise<void>;
-  /** Returns the account's sessions that live, or that have ended since then. */
+  /** Returns the account's sessions that are live or have ended since `since`. */
   listEndedSince(userId: string, since: Date): Promise<EndedSession[]>;
   /**
-   * Removes everything that is stored of the person, and ends the membership. Undefined, and nothing is removed, if the
-   * lease has passed on or the deletion was cancelled. The events in the outbox and in dead letters stay: they hold ids
-   * only. So do the ends of sessions not older than `lifetimeMs`, whose access tokens may be alive, for that time.
+   * Removes everything that is stored about the person, and ends the membership. If another worker has the lease now or
+   * the deletion was cancelled, removes nothing and returns undefined. The events in the outbox and in dead letters
+   * stay, because they hold only ids. Records of sessions that ended within `lifetimeMs` stay for that time, because
+   * access tokens of these sessions may still be valid.
    */
   erase(due: DueAccount, { now, lifetimeMs }: ErasureTime, session: ClientSession): Promise<ErasedAccount | undefined>;
-  /** Returns the number of accounts whose time had come by then, counted up to `limit`. */
+  /** Returns the number of accounts whose erasure was due at `at`, counted up to `limit`. */
   countDue(at: Date, limit: number): Promise<number>;
 }
 
@@ -73,11 +75,11 @@ export interface ErasureClaim {
 
 export interface ErasureTime {
   readonly now: Date;
-  /** Time for which the end of a session matters, in milliseconds. */
+  /** Time for which the end of a session must be known, in milliseconds. */
   readonly lifetimeMs: number;
 }
 
-/** Sessions that one command removes outside the transaction. */
+/** Number of sessions that one command removes outside the transaction. */
 const removedAtOnce = 5_000;
 
 export function createDeletionStore(collections: Collections, memberships: MembershipStore): DeletionStore {
@@ -123,14 +125,14 @@ export function createDeletionStore(collections: Collections, memberships: Membe
       return found.flat();
     },
     async erase({ user: { _id }, lease }, { now, lifetimeMs }, session) {
-      // The first write: whoever logs in, restores or moves the account comes before all of this, or finds nobody.
+      // This is the first write, so a login, restore or move either comes before the whole erasure or finds no account.
       const leased = { _id, deletes_at: { $lte: now }, 'erasure.lease': lease };
       const user = await users.findOneAndDelete(leased, { session });
       if (user === null) return;
       await keepEnds(collections, { userId: _id, now, lifetimeMs }, session);
       await eraseTraces(collections, _id, session);
       const left = await memberships.end({ userId: _id, groupId: user.home_group_id, at: now }, session);
-      // Nobody is left whose import it could be.
+      // No member is left for whom a later import could need the key.
       const imported = { import_key: true } as const;
       if (left.isClosed) await groups.updateOne({ _id: user.home_group_id }, { $unset: imported }, { session });
       return { user, ...left };
@@ -143,7 +145,7 @@ type ErasedEnd = Omit<ErasedSessionDocument, 'purge_at'>;
 const revoked_reason = 'account_deleted' as const;
 
 /**
- * Keeps the ends that the deny list must have, without a word of whose they were. A session that lives ends with its
+ * Keeps the ends of sessions that the deny list needs, without the user they belonged to. Live sessions end with the
  * account.
  */
 async function keepEnds(
@@ -165,13 +167,13 @@ async function keepEnds(
   );
 }
 
-/** Removes what other collections hold of the person. */
+/** Removes the person's data from the other collections. */
 async function eraseTraces(
   { sessions, challenges, idempotency, invites }: Collections,
   user_id: string,
   session: ClientSession,
 ): Promise<void> {
-  // One after the other: a transaction takes no commands side by side. Each filter is that of an index.
+  // One after the other, because a transaction does not allow parallel commands. Each filter matches an index.
   await sessions.deleteMany({ user_id, is_revoked: true }, { session });
   await sessions.deleteMany({ user_id, is_revoked: false }, { session });
   await challenges.deleteMany({ user_id }, { session });

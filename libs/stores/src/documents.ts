@@ -20,70 +20,76 @@ export interface UserDocument {
   readonly created_at: Date;
   /** Time at which the user joined the present group. */
   readonly joined_at: Date;
-  /** Token of the invite that brought the user into the present group; missing also if that was before this field. */
+  /**
+   * Token of the invite that brought the user into the present group; missing also if the user joined before this field
+   * existed.
+   */
   readonly joined_by?: string;
   /** Time of the latest login or restore. */
   readonly last_login_at?: Date;
   /**
-   * Devices of the registration and of logins, newest last: `device_id`, or `unnamed` for clients without one. At most
-   * 20. Missing if there was none yet, or if the account is older than this field; empty if all were forgotten.
+   * Devices of the registration and of logins, newest last: `device_id`, or `unnamed` for clients without a
+   * `device_id`. At most 20. Missing if there was no device yet, or if the account is older than this field; empty if
+   * all devices were forgotten.
    */
   readonly known_devices?: readonly string[];
   /**
-   * Times of logins on new devices, newest last, that count for the notices of a day. At most 10: one more that day is
-   * neither mailed nor added.
+   * Times of logins on new devices that count towards the daily limit of notices, newest last. At most 10. A further
+   * login that day is neither mailed nor added.
    */
   readonly new_device_notices?: readonly Date[];
   /** Name that the other members and invited people see. */
   readonly display_name?: string;
   /** Language of mails; missing if the user has not chosen one. */
   readonly locale?: Locale;
-  /** Time at which the user showed that mail to the address arrives. */
+  /** Time at which the user proved that mail to the address arrives. */
   readonly email_verified_at?: Date;
-  /** Address that a change under way leads to, as the user typed it. */
+  /** New address of a change that is not confirmed yet, as the user typed it. */
   readonly pending_email?: string;
   /** Time at which that change lapses. */
   readonly pending_email_until?: Date;
   /**
-   * Addresses that a change can still be undone to, oldest first. Until then nobody else can have them. Those that have
-   * lapsed wait for the worker, which forgets their places and then removes them.
+   * Former addresses to which the account can still return by undoing a change, oldest first. Until that right lapses,
+   * no other account can have them. Lapsed addresses stay until the worker has deleted what the limits keep for them;
+   * then it removes them.
    */
   readonly former_emails?: readonly FormerEmail[];
   /**
-   * Time at which the password was last set to another one; missing if it is still the first. Every write of another
-   * password sets it, in the same transaction as the end of the sessions: a login that has verified the old password
-   * sees by it that it came too late. A better hash of the same password leaves it as it is.
+   * Time at which the password last changed; missing if it is still the first one. Every write of a different password
+   * sets it, in the same transaction that ends the sessions. By this time a login that verified the old password
+   * detects that it came too late. A better hash of the same password does not change it.
    */
   readonly password_changed_at?: Date;
-  /** Time since which nobody can log in, because an operator has disabled the account. */
+  /** Time at which an operator disabled the account. Since then nobody can log in. */
   readonly disabled_at?: Date;
   /** Reason that the operator gave, for the support desk. */
   readonly disabled_reason?: string;
   /** Name of that operator. */
   readonly disabled_by?: string;
-  /** Time of the erasure, if the deletion was ordered. Until then nobody can log in. */
+  /** Time of the erasure, if the deletion was ordered. While it is set, nobody can log in. */
   readonly deletes_at?: Date;
   /** Claim of the worker that erases the account, and the time at which another may take it. */
   readonly erasure?: { readonly lease: string; readonly until: Date };
   /**
-   * Written by every operation that revokes or moves by user. Logins write the document too, so that the two conflict.
+   * Written by every operation that revokes or moves all sessions of a user. Logins write the document too, so that
+   * they conflict with it.
    */
   readonly sessions_changed_at?: Date;
   /**
-   * Incremented by each of these writes: an update that changes no value, such as the same millisecond, would not
-   * conflict.
+   * Incremented by each of these writes, because an update that changes no value (such as a time in the same
+   * millisecond) would not conflict.
    */
   readonly touches?: number;
 }
 
-/** An address that the account had before a change of it. */
+/** An address that the account had before a change of address. */
 export interface FormerEmail {
   /** `email_change_id` of the notice to this address, UUIDv4. */
   readonly change_id: string;
   /** As the user typed it. */
   readonly email: string;
   readonly email_key: string;
-  /** `email_verified_at` of that address. Missing if it was never verified, or if the undo took the address away. */
+  /** `email_verified_at` of that address. Missing if the address was never verified, or if an undo took it away. */
   readonly verified_at?: Date;
   /** Time until which the change can be undone. */
   readonly until: Date;
@@ -100,13 +106,13 @@ export interface GroupDocument {
   readonly member_count: number;
   readonly created_at: Date;
   /**
-   * Number of invites that its owners have created. Each increments it, so that it conflicts with any other change of
-   * the group.
+   * Number of invites that its owners have created. Creating an invite increments it, and so conflicts with any other
+   * change of the group.
    */
   readonly invites_made?: number;
   /** Set when the last member has left. Nobody can join a closed group, and its document is deleted 30 days later. */
   readonly closed_at: Date | null;
-  /** Key of an import for the group, so that a later run finds it again: unique. */
+  /** Key by which a later run of an import finds the group again. Unique. */
   readonly import_key?: string;
 }
 
@@ -116,11 +122,11 @@ export interface InviteDocument {
   readonly _id: string;
   readonly home_group_id: string;
   readonly account_type: AccountType;
-  /** null if the account that made it was erased. */
+  /** null if the account that created the invite was erased. */
   readonly created_by: string | null;
   readonly created_at: Date;
   readonly expires_at: Date;
-  /** null: unlimited. */
+  /** null if unlimited. */
   readonly max_uses: number | null;
   readonly uses: number;
   readonly revoked_at: Date | null;
@@ -138,7 +144,7 @@ export type RevocationReason =
   | 'account_disabled'
   | 'account_deleted';
 
-/** Claims about the user in a session's access tokens, signed as the write returned them. */
+/** Claims about the user in a session's access tokens. They are signed exactly as the write returned them. */
 export interface SessionClaims {
   readonly home_group_id: string;
   readonly account_type: AccountType;
@@ -146,7 +152,9 @@ export interface SessionClaims {
   readonly ver: number;
 }
 
-/** Hashes of a session's refresh tokens, one block of generations long; SHA-256, base64url, without a separator. */
+/**
+ * Hashes (SHA-256, base64url) of a session's refresh tokens for one block of generations, joined without a separator.
+ */
 export interface HashesAhead {
   /** Key of these tokens. */
   readonly kid: string;
@@ -154,20 +162,20 @@ export interface HashesAhead {
   readonly hashes: string;
 }
 
-/** Place of one of these hashes. */
+/** Position of one of these hashes. */
 export interface HashPlace {
   readonly block: number;
-  /** Its first character. */
+  /** Index of its first character. */
   readonly start: number;
-  /** Its characters. */
+  /** Number of its characters. */
   readonly length: number;
 }
 
-/** Keeps refreshes of a session away for a moment. */
+/** Makes refreshes of a session wait for a moment. */
 export interface SessionHoldMark {
-  /** Random id of whatever holds it. */
+  /** Random id of the holder. */
   readonly by: string;
-  /** Time at which it ends by itself. */
+  /** Time at which the hold ends by itself. */
   readonly until: Date;
 }
 
@@ -184,8 +192,8 @@ export interface SessionDocument {
   /** Key that signed the newest refresh token. */
   readonly kid: string;
   /**
-   * Hashes of the tokens of some generations, so that a refresh need not read before it writes. Absent in sessions of
-   * earlier releases.
+   * Token hashes of some generations, so that a refresh need not read the session before it writes. Missing in sessions
+   * of earlier releases.
    */
   readonly ahead?: HashesAhead;
   /** Newest generation that was issued. */
@@ -197,7 +205,7 @@ export interface SessionDocument {
   /** Time at which `gen` was issued. */
   readonly handed_out_at: Date;
   readonly claims: SessionClaims;
-  /** Time and request of the claims' last change: for the deny list, when it is rewritten. */
+  /** Time and request of the claims' last change. The deny list needs them when it is rebuilt. */
   readonly claims_changed_at?: Date;
   readonly claims_request_id?: string;
   /** Mark of a transaction that is about to write the session: see `SessionStore.holdOf`. */
@@ -208,15 +216,15 @@ export interface SessionDocument {
   readonly created_at: Date;
   /** The login's `X-Request-ID`, for the support desk. */
   readonly created_request_id?: string;
-  /** Marks of the login's `Idempotency-Key`, one per key of the server: a repeated login gets this session. */
+  /** Marks of the login's `Idempotency-Key`, one per server key. By them a repeated login gets this session. */
   readonly opened_by?: readonly RequestMark[];
   readonly last_used_at: Date;
-  /** Idle expiry: moves with every use, never past `absolute_expires_at`. */
+  /** Idle expiry. Every use moves it, but never past `absolute_expires_at`. */
   readonly expires_at: Date;
   readonly absolute_expires_at: Date;
   readonly revoked_at?: Date;
   readonly revoked_reason?: RevocationReason;
-  /** The request that revoked the session, for the close command when it is sent again. */
+  /** The request that revoked the session. A close command that is sent again names it. */
   readonly revoked_request_id?: string;
   /** Another session whose stream the same logout closes. */
   readonly revoked_also_close?: string;
@@ -225,8 +233,8 @@ export interface SessionDocument {
 }
 
 /**
- * Collection `erased_sessions`: the ends of an erased account's sessions, as long as an access token of theirs can be
- * alive. The deny list is written anew from them if Redis loses it. They don't say whose they were.
+ * Collection `erased_sessions`: records that sessions of erased accounts have ended, kept as long as an access token of
+ * these sessions can be valid. If Redis loses the deny list, it is rebuilt from them too. They do not name the user.
  */
 export interface ErasedSessionDocument {
   /** The former `session_id`. */
@@ -237,9 +245,9 @@ export interface ErasedSessionDocument {
   readonly purge_at: Date;
 }
 
-/** Tells a repeated request with an `Idempotency-Key` from others. */
+/** Distinguishes a repeated request with an `Idempotency-Key` from other requests. */
 export interface RequestMark {
-  /** HMAC under a server secret of route, caller and key. */
+  /** HMAC of route, caller and key under a server secret. */
   readonly _id: string;
   /** HMAC of the body. */
   readonly fingerprint: string;
@@ -247,7 +255,7 @@ export interface RequestMark {
 
 /** Collection `idempotency`: 2xx answers to requests with an `Idempotency-Key`. */
 export interface IdempotencyDocument extends RequestMark {
-  /** Account that the answer is about, so that the record goes with it. A forced logout has none. */
+  /** Account that the answer is about, so that the record is erased with it. Missing for a forced logout. */
   readonly user_id?: string;
   /** `data` of the answer. */
   readonly answer: unknown;
@@ -255,8 +263,8 @@ export interface IdempotencyDocument extends RequestMark {
 }
 
 /**
- * Collection `challenges`: codes that were asked for. A challenge has neither its code, which is derived, nor an
- * address. One for an address without an account looks like any other: its `user_id` is nobody's.
+ * Collection `challenges`: codes that were requested. A challenge stores no address, and no code, because the code is
+ * derived. A challenge for an address without an account looks like any other, but its `user_id` belongs to no user.
  */
 export interface ChallengeDocument {
   /** `challenge_id`, UUIDv4. */
@@ -270,21 +278,21 @@ export interface ChallengeDocument {
   readonly resends_left: number;
   /** Time from which the code may be sent again. */
   readonly resend_at: Date;
-  /** Id of the latest resend: shows if its transaction took effect. */
+  /** Id of the latest resend. It shows whether the resend's transaction took effect. */
   readonly resent_by?: string;
   readonly created_at: Date;
   readonly expires_at: Date;
   /** Time at which the challenge was used, or made void by a change of the account. */
   readonly ended_at: Date | null;
-  /** Id of the confirmation that used it: shows if its transaction took effect. */
+  /** Id of the confirmation that used the challenge. It shows whether the confirmation's transaction took effect. */
   readonly ended_by?: string;
-  /** Time at which the document is removed. Until then a code that comes too late is known as such. */
+  /** Time at which the document is removed. Until then a late code can be recognised as expired. */
   readonly purge_at: Date;
 }
 
 /**
- * Returns an id that sorts before every UUIDv7 created at that time or later, and after those created before (RFC 9562,
- * section 5.7).
+ * Returns an id that sorts before every UUIDv7 created at or after that time, and after all those created earlier (RFC
+ * 9562, section 5.7).
  */
 export function firstIdOf(at: Date): string {
   const milliseconds = at.getTime().toString(16).padStart(12, '0');

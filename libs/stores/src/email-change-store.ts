@@ -4,23 +4,23 @@ import type { FormerEmail, UserDocument } from './documents.ts';
 import { confirmedRead } from './fenced-sessions.ts';
 import { type Credentials, emailKey, holderOf, unchangedSince } from './user-store.ts';
 
-/** The account that has an address, or had it so recently that it can get it back. */
+/** The account that has an address, or had it so recently that it can still return to it. */
 export type EmailHolder = Pick<UserDocument, '_id' | 'email_key' | 'locale'>;
 
-/** A change of the address that was confirmed. */
+/** A confirmed change of the address. */
 export interface EmailChange {
   readonly email: string;
-  /** The address before it, and until when the change can be undone. */
+  /** The previous address, and the time until which the change can be undone. */
   readonly former: FormerEmail;
-  /** Devices that the account still knows. */
+  /** Devices that the account knows after the change. */
   readonly known_devices: readonly string[];
   readonly at: Date;
 }
 
-/** The return to a former address. No password fits the new hash, and no device is known. */
+/** The return to a former address. The new hash matches no password, and the account knows no device afterwards. */
 export interface EmailUndo {
   readonly former: FormerEmail;
-  /** Addresses that the account still had before that one, and those that it loses. */
+  /** The account's other former addresses: those that it keeps, and those that it loses. */
   readonly others: readonly FormerEmail[];
   readonly password_hash: string;
   readonly at: Date;
@@ -33,31 +33,36 @@ export interface LapsedEmails {
 }
 
 /**
- * Changes of accounts' e-mail addresses. Each writes the user's document, like every login, so that neither misses the
- * other; each fails if the address or the password was changed since the document was read.
+ * Changes of accounts' e-mail addresses. Each change writes the user's document, like every login, so that a change and
+ * a login conflict. Each change fails if the address or the password has changed since the document was read.
  */
 export interface EmailChangeStore {
-  /** Returns the account that has the address at `now`, or can still undo the change away from it. */
+  /** Returns the account that has the address at `now`, or can still undo its change to another address. */
   findHolder(email: string, now: Date, session?: ClientSession): Promise<EmailHolder | undefined>;
-  /** Notes the address that the account is to have, until that time; false if the document has changed. */
+  /** Stores the requested new address, valid until that time; false if the document has changed. */
   request(seen: Credentials, email: string, until: Date, session: ClientSession): Promise<boolean>;
   /**
-   * Changes the address; false if the document has changed, or another change is under way. Throws the driver's
-   * duplicate-key error (`email_key_unique`) if another account has it.
+   * Changes the address; false if the document has changed or this address is not the requested one any more. Throws
+   * the driver's duplicate-key error (`email_key_unique`) if another account has the address.
    */
   change(seen: UserDocument, change: EmailChange, session: ClientSession): Promise<boolean>;
   /**
-   * Returns the account whose change that is, whether or not it can still be undone. That there is none can't be rolled
-   * back: see {@link confirmedRead}.
+   * Returns the account with that change, whether or not the change can still be undone. If none is found, that result
+   * can't be rolled back: see {@link confirmedRead}.
    */
   findByChange(changeId: string): Promise<UserDocument | undefined>;
-  /** Gives the account a former address back; false if the document has changed. Throws the duplicate-key error too. */
+  /**
+   * Gives the account its former address back; false if the document has changed. Throws the same duplicate-key error.
+   */
   undo(seen: UserDocument, undo: EmailUndo, session: ClientSession): Promise<boolean>;
-  /** Returns `most` accounts at most, each with its former addresses that had lapsed by then. */
+  /** Returns at most `most` accounts, each with those of its former addresses that had lapsed at `by`. */
   listLapsed(by: Date, most: number): Promise<LapsedEmails[]>;
-  /** Removes these former addresses from the account. Nothing else does, so that each can be cleaned up after before. */
+  /**
+   * Removes these former addresses from the account. Nothing else removes lapsed addresses, so the caller can first
+   * delete what other stores keep about them.
+   */
   removeFormer(lapsed: LapsedEmails): Promise<void>;
-  /** Removes from all accounts the addresses of changes under way that had lapsed by then. */
+  /** Removes, from all accounts, new addresses whose requested change had lapsed at `by`. */
   removeLapsedPending(by: Date): Promise<void>;
 }
 

@@ -1,12 +1,15 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
 
 /**
- * Outcome of one attempt to deliver an event to a subscriber. `given_up` is the last one, before the dead letter.
- * `expired`: the event was of no use any more and was dropped.
+ * Outcome of one attempt to deliver an event to a subscriber. `given_up` is the last attempt, followed by the dead
+ * letter. `expired` means that the event had become useless and was dropped.
  */
 export type AttemptOutcome = 'delivered' | 'failed' | 'given_up' | 'expired';
 
-/** One attempt to deliver an event to a subscriber, for the support desk: no secret, nothing of the answer's body. */
+/**
+ * One attempt to deliver an event to a subscriber, for the support desk. It holds no secret and nothing from the body
+ * of the answer.
+ */
 export interface DeliveryAttempt {
   readonly subscriber: string;
   /** Time of its end. */
@@ -15,7 +18,7 @@ export interface DeliveryAttempt {
   /** HTTP status, if a webhook answered. */
   readonly status?: number;
   readonly error?: string;
-  /** Missing if the subscriber takes its jobs itself. */
+  /** Missing if the subscriber consumes its jobs itself. */
   readonly duration_ms?: number;
 }
 
@@ -27,15 +30,19 @@ export interface OutboxDocument {
   readonly event: AuthEvent;
   /**
    * `pending`: some subscriber has neither the event nor a dead letter of it. `dead`: no subscriber waits, but there is
-   * a dead letter, and the row stays until it is gone. `delivered`: no subscriber waits and there is no dead letter.
+   * a dead letter, and the row stays until that letter is gone. `delivered`: no subscriber waits and there is no dead
+   * letter.
    */
   readonly state: 'pending' | 'delivered' | 'dead';
   readonly created_at: Date;
-  /** A relay that claims the row owns it until then. A fresh row is left to the publish that follows its commit. */
+  /**
+   * A relay that claims the row owns it until then. For a fresh row, relays wait until then, because the row is
+   * published right after its commit.
+   */
   readonly locked_until: Date;
-  /** Set while some subscribers were not given the event because their queues are full. */
+  /** Set while some subscribers lack the event because their queues are full. */
   readonly held?: HeldRow;
-  /** Claim that holds the row. */
+  /** Id of the claim that owns the row. */
   readonly lease?: string;
   /** Number of claims by relays. */
   readonly attempts: number;
@@ -44,32 +51,34 @@ export interface OutboxDocument {
   readonly deliveries: Readonly<Record<string, Date>>;
   /** Subscriber → time of its dead letter. */
   readonly dead?: Readonly<Record<string, Date>>;
-  /** Subscriber → time since which it need not have the event: an operator decided so, or the event expired. */
+  /**
+   * Subscriber → time since which it no longer needs the event, because an operator decided so or the event expired.
+   */
   readonly discarded?: Readonly<Record<string, Date>>;
   /** Subscriber → time of the last replay by an operator. */
   readonly replays?: Readonly<Record<string, Date>>;
-  /** Set by a replay: the row waits for these subscribers and for no others, such as those added since the event. */
+  /** Set by a replay. The row waits only for these subscribers, not for others such as those added after the event. */
   readonly only_for?: readonly string[];
   /** Subscriber → time of the first failed attempt since the last replay. */
   readonly first_failures?: Readonly<Record<string, Date>>;
   /** Latest attempts, at most {@link maximumAttemptsKept}, oldest first. */
   readonly attempt_log?: readonly DeliveryAttempt[];
-  /** Time since which the state is `delivered`: the row's retention begins. */
+  /** Time at which the state became `delivered` and the row's retention began. */
   readonly delivered_at?: Date;
 }
 
-/** Hold of an outbox row that waits for room in queues and not for its next claim. */
+/** Hold of an outbox row that waits for room in queues instead of its next claim. */
 export interface HeldRow {
-  /** Names of the queues. */
+  /** Names of the queues that are full. */
   readonly for: readonly string[];
-  /** Time at which it is claimed even without room: the configured subscribers may have changed. */
+  /** Time at which the row is claimed even without room, because the configured subscribers may have changed. */
   readonly until: Date;
 }
 
 /** Number of attempts that an outbox row keeps. */
 export const maximumAttemptsKept = 30;
 
-/** A subscriber that is configured now: its name, with its topics if it takes only some. */
+/** A subscriber that is configured now: its name, and its topics if it does not take all. */
 export type EventTaker = string | { readonly name: string; readonly topics: readonly string[] };
 
 /**
@@ -92,20 +101,20 @@ export interface DeadLetterDocument {
   readonly attempt_log: readonly DeliveryAttempt[];
 }
 
-/** Collection `subscribers`: state of a subscriber that the workers share with each other and with the operator. */
+/** Collection `subscribers`: the state of a subscriber, shared by all workers and the operator. */
 export interface SubscriberDocument {
   /** Name of the subscriber. */
   readonly _id: string;
-  /** Time since which the workers have it in their configuration; missing if they don't have it. */
+  /** Time since which the subscriber is in the workers' configuration; missing if it is not. */
   readonly configured_at?: Date;
-  /** Topics that it takes; all if missing. */
+  /** Topics that the subscriber takes; missing if it takes all. */
   readonly topics?: readonly string[];
   /** Set while its deliveries are parked because it answered 410 Gone. */
   readonly parked_at?: Date;
   /** Event whose delivery was answered with 410. */
   readonly parked_by_event?: string;
   /**
-   * Time at which an operator last resumed its deliveries: events that had waited until then are not given up for their
+   * Time at which an operator last resumed its deliveries. Events that waited until then are not given up for their
    * age.
    */
   readonly resumed_at?: Date;

@@ -2,16 +2,16 @@ import type { ClientSession } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { SessionDocument } from './documents.ts';
 
-/** Changes of sessions that a majority has, no older than the fence: see {@link withFence}. */
+/** Reads of changed sessions that a majority has, from a state no older than the fence: see {@link withFence}. */
 export interface FencedSessions {
   /**
-   * Sessions that are not revoked and whose claims were changed at or after that time, oldest first, in pages of at
-   * most `pageSize`.
+   * Sessions that are not revoked and whose claims changed at or after that time. Oldest first, in pages of at most
+   * `pageSize`.
    */
   listChangedSince(at: Date, pageSize: number): AsyncIterable<ChangedSession[]>;
   /**
-   * Sessions revoked at or after that time, also those of erased accounts, in pages of at most `pageSize`. Oldest
-   * first, those of erased accounts last.
+   * Sessions revoked at or after that time, in pages of at most `pageSize`. Oldest first. Sessions of erased accounts
+   * are included and come last.
    */
   listRevokedSince(at: Date, pageSize: number): AsyncIterable<RevokedSession[]>;
 }
@@ -27,20 +27,21 @@ export type RevokedSession = Pick<
 
 /**
  * Runs `read` once a majority has everything that the primary had accepted before this call. The result of `read`
- * contains all of that, and nothing that can be rolled back, even if another member becomes primary meanwhile. So a
- * caller that compares by time may continue from this call. A read with majority concern alone shows an older state
- * while the majority lags, and does not wait.
+ * contains all of that, and nothing that can be rolled back, even if another member becomes primary during the call. So
+ * a caller that compares by time may continue from the time of this call. A read with majority concern alone does not
+ * wait, and shows an older state while the majority lags.
  *
- * Throws the driver's error if the majority has not caught up within 4.5 s; `read` is not run then.
+ * Throws the driver's error if the majority has not caught up within 4.5 s. `read` does not run in that case.
  *
- * Not guaranteed: a write that is on its way to the primary. It may be applied after the fence, with an older time in
- * it.
+ * A write that is still on its way to the primary is not covered. It may be applied after the fence with a time from
+ * before it.
  */
 export function withFence<T>(
   { sessions, erasedSessions }: Pick<Collections, 'sessions' | 'erasedSessions'>,
   read: (fenced: FencedSessions) => Promise<T>,
 ): Promise<T> {
-  // Each read of the session waits for the state that the one before it has seen; a new primary may not have it yet.
+  // Each read of the session waits for the state that the previous read has seen, because a new primary may lack that
+  // state.
   return sessions.db.client.withSession({ causalConsistency: true }, async (session) => {
     await passFence(sessions, session);
     return read({
@@ -51,9 +52,10 @@ export function withFence<T>(
 }
 
 /**
- * Reads any document, even one that does not exist: the server notes the read in the oplog, and waits until a majority
- * has the note. It is a plain command, which the driver does not retry: a retry would carry `afterClusterTime`, which
- * linearizable reads do not allow. So would any command that is not the first of its session.
+ * Reads any document, even one that does not exist: the server writes a note of the read into the oplog, and waits
+ * until a majority has the note. The read is a plain command because the driver does not retry those. A retry would
+ * carry `afterClusterTime`, and linearizable reads do not allow that. For the same reason the read must be the first
+ * command of its session.
  */
 async function passFence({ db, collectionName }: Collections['sessions'], session: ClientSession): Promise<void> {
   const read = { find: collectionName, filter: { _id: '' }, limit: 1, singleBatch: true };
@@ -74,7 +76,10 @@ function listChangedSince(
   return inPages(sessions.find<ChangedSession>(changedSince, options).sort({ claims_changed_at: 1 }), pageSize);
 }
 
-/** Sessions first: one whose account is erased meanwhile is in either the first read or the second, or in both. */
+/**
+ * Reads `user_sessions` first. A session whose account is erased during the reads is then in the first, the second or
+ * both.
+ */
 async function* listRevokedSince(
   { sessions, erasedSessions }: Pick<Collections, 'sessions' | 'erasedSessions'>,
   session: ClientSession,
@@ -95,10 +100,10 @@ async function* listRevokedSince(
 }
 
 /**
- * Options of a read that sees everything that the primary shows to anybody, and waits until none of it can be rolled
- * back. A read with majority concern is correct as well, but may be behind. This one costs a note in the oplog, which a
- * majority has to confirm: use it before an answer that is final. Without a majority in time, the store counts as
- * unavailable.
+ * Options of a read that sees everything that any read of the primary can see, and waits until none of it can be rolled
+ * back. A read with majority concern is correct as well, but may be behind. A read with these options costs a note in
+ * the oplog that a majority has to confirm, so use it only before a final answer. If no majority confirms in time, the
+ * store counts as unavailable.
  */
 export const confirmedRead = { readConcern: { level: 'linearizable' }, maxTimeMS: 4_500 } as const;
 

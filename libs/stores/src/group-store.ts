@@ -2,7 +2,7 @@ import type { ClientSession } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { GroupDocument } from './documents.ts';
 
-/** Groups: the tenants, households and offices. */
+/** Groups: the tenants, that is households and offices. */
 export interface GroupStore {
   insert(group: GroupDocument, session: ClientSession): Promise<void>;
   find(groupId: string): Promise<GroupDocument | undefined>;
@@ -11,21 +11,23 @@ export interface GroupStore {
   /** Increments the number of members; false if the group is full, closed or unknown. */
   addMember(groupId: string, maxMembers: number, session: ClientSession): Promise<boolean>;
   /**
-   * Decrements the number of members, closes the group if it was the last one, and returns the group after the change.
+   * Decrements the number of members, closes the group if the last member left, and returns the group after the change.
    */
   removeMember(groupId: string, at: Date, session: ClientSession): Promise<GroupDocument | undefined>;
   setOwner(groupId: string, userId: string, session: ClientSession): Promise<void>;
-  /** Sets or, with null, removes the group's name; false if the user does not own the group or it is closed. */
+  /**
+   * Sets the group's name, or removes it if `name` is null; false if the user does not own the group or it is closed.
+   */
   rename(groupId: string, ownerId: string, name: string | null): Promise<boolean>;
-  /** Makes `to` the owner in place of `from`; false if `from` does not own the group or it is closed. */
+  /** Makes `to` the owner instead of `from`; false if `from` does not own the group or the group is closed. */
   handOver(groupId: string, from: string, to: string, session: ClientSession): Promise<boolean>;
   /** Reads with majority concern: the result can't be rolled back. */
   hasOwner(groupId: string, userId: string): Promise<boolean>;
   isOwnedBy(groupId: string, userId: string): Promise<boolean>;
   /**
-   * Counts one created invite, and returns the group; undefined if the user does not own it or it is closed. It writes
-   * the group's document, so that invites of a group are created one after another, and none while it is closed or its
-   * owner changes.
+   * Counts one created invite, and returns the group; undefined if the user does not own it or it is closed. This write
+   * makes the transaction conflict with other creations of invites in the group, with its closing and with a change of
+   * its owner.
    */
   countInvite(groupId: string, ownerId: string, session: ClientSession): Promise<GroupDocument | undefined>;
 }
@@ -53,7 +55,7 @@ export function createGroupStore({ groups }: Collections): GroupStore {
         member_count: { $subtract: ['$member_count', 1] },
         closed_at: { $cond: [isLast, at, '$closed_at'] },
       };
-      // Nobody is left whose name it could be.
+      // A closed group has no members, so its name is removed.
       const update = [{ $set: { ...left, name: { $cond: [isLast, '$$REMOVE', '$name'] } } }];
       const options = { session, returnDocument: 'after' } as const;
       return (await groups.findOneAndUpdate({ _id: groupId }, update, options)) ?? undefined;

@@ -5,16 +5,16 @@ import { confirmedRead } from './fenced-sessions.ts';
 
 /** Answers to requests with an `Idempotency-Key`, kept for as long as a retry may ask for them. */
 export interface IdempotencyStore {
-  /** Returns the record with any of these ids: one per key of the server, newest first. */
+  /** Returns the record with any of these ids. There is one id per server key, newest key first. */
   find(ids: readonly string[]): Promise<IdempotencyDocument | undefined>;
   /**
-   * Like `find`, but misses no record whose transaction had an effect that anybody has seen: it waits if a majority
-   * does not have it yet. Neither this nor `find` returns a record that could be rolled back.
+   * Like `find`, but misses no record whose transaction had a visible effect. It waits if a majority does not have the
+   * record yet. Neither this nor `find` returns a record that could be rolled back.
    */
   findConfirmed(ids: readonly string[]): Promise<IdempotencyDocument | undefined>;
   /**
-   * Writes the records of one request, one per key of the server, in the transaction of the work: either all exist or
-   * none. Of two concurrent requests the later conflicts, and then throws the driver's duplicate-key error.
+   * Writes the records of one request, one per server key, in the transaction of the work, so that either all exist or
+   * none. Of two concurrent requests the later one conflicts, and then throws the driver's duplicate-key error.
    */
   insert(records: readonly IdempotencyDocument[], session: ClientSession): Promise<void>;
 }
@@ -29,7 +29,7 @@ export function createIdempotencyStore({ idempotency }: Collections): Idempotenc
       return (await idempotency.findOne({ _id: { $in: [...ids] } }, confirmedRead)) ?? undefined;
     },
     async insert(records, session) {
-      // One by one: of several at once the driver's error tells neither a conflict nor an outage.
+      // One by one, because the driver's error for a bulk insert shows neither a conflict nor an outage.
       for (const record of records) await idempotency.insertOne(record, { session });
     },
   };

@@ -11,25 +11,26 @@ export interface IndexSettings {
 
 type Index = readonly [IndexSpecification, CreateIndexesOptions & { readonly name: string }];
 
-/** Name of the index whose setting is the retention of delivered outbox rows. */
+/** Name of the index that sets the retention of delivered outbox rows. */
 export const outboxTtl = 'delivered_ttl';
 
 const indexes = {
   users: [
     [{ email_key: 1 }, { name: 'email_key_unique', unique: true }],
     [{ home_group_id: 1, joined_at: 1, _id: 1 }, { name: 'group_members_by_age' }],
-    // Accounts about to be deleted. No other is in this index, so registrations and logins don't write it.
+    // Accounts about to be deleted. The index holds no other accounts, so registrations and logins don't write it.
     [{ deletes_at: 1 }, { name: 'deletion_due', sparse: true }],
-    // Addresses that a change can be undone to. The few accounts that have some are in these indexes, and no others.
+    // Former addresses to which a change can be undone. These indexes hold only the few accounts that have some.
     [{ 'former_emails.email_key': 1 }, { name: 'former_email', sparse: true }],
     [{ 'former_emails.change_id': 1 }, { name: 'email_change', sparse: true }],
-    // Addresses that are removed when they have lapsed.
+    // Requested addresses, which are removed when they have lapsed.
     [{ 'former_emails.until': 1 }, { name: 'former_email_lapse', sparse: true }],
     [{ pending_email_until: 1 }, { name: 'pending_email_lapse', sparse: true }],
   ],
   groups: [
     [{ import_key: 1 }, { name: 'import_key_unique', unique: true, sparse: true }],
-    // A closed group has no members and is not needed. Open ones are not in the index, so registrations don't write it.
+    // A closed group has no members and is not needed. Open groups are not in the index, so registrations don't write
+    // it.
     [
       { closed_at: 1 },
       {
@@ -41,14 +42,14 @@ const indexes = {
   ],
   invites: [
     [{ home_group_id: 1, created_at: -1 }, { name: 'group_invites' }],
-    // All that a user has made: for the export, and for the erasure.
+    // All invites that a user has created, for the export and the erasure.
     [{ created_by: 1, created_at: -1 }, { name: 'invites_of_maker' }],
-    // Invites that may still be good, however many were revoked: they are counted in the transaction that creates one.
+    // Invites that may still be good, however many were revoked. The transaction that creates an invite counts them.
     [
       { home_group_id: 1, expires_at: 1 },
       { name: 'group_open_invites', partialFilterExpression: { revoked_at: null } },
     ],
-    // Invites that one user has made, in whatever group.
+    // Invites that one user has created, in any group.
     [
       { created_by: 1, expires_at: 1 },
       { name: 'own_open_invites', partialFilterExpression: { revoked_at: null } },
@@ -62,16 +63,16 @@ const indexes = {
       { user_id: 1, device_id: 1 },
       { name: 'live_device_unique', unique: true, partialFilterExpression: { is_revoked: false } },
     ],
-    // Recent revocations: the worker publishes them until Redis is known to have them.
+    // Recent revocations. The worker publishes them until it knows that Redis has them.
     [{ revoked_at: 1 }, { name: 'revoked_at', partialFilterExpression: { is_revoked: true } }],
-    // A user's sessions that are over: for the export, and for the erasure. Logins don't write it.
+    // A user's ended sessions, for the export and the erasure. Logins don't write this index.
     [
       { user_id: 1, revoked_at: -1 },
       { name: 'revoked_of_user', partialFilterExpression: { is_revoked: true } },
     ],
-    // Recent changes of claims, for the same reason.
+    // Recent changes of claims, which the worker publishes in the same way.
     [{ claims_changed_at: 1 }, { name: 'claims_changed_at', sparse: true }],
-    // A revoked session stays until its tokens would have expired anyway, because it is what marks them as revoked.
+    // A revoked session stays until its tokens would have expired anyway, because its document marks them as revoked.
     [{ absolute_expires_at: 1 }, { name: 'absolute_expiry_ttl', expireAfterSeconds: daySeconds }],
   ],
   erasedSessions: [
@@ -84,18 +85,18 @@ const indexes = {
     [{ user_id: 1 }, { name: 'user', sparse: true }],
   ],
   challenges: [
-    // All of a user's, for voiding and erasing; the limits bound their number.
+    // All challenges of a user, to make them void and to erase them. The limits on code requests keep them few.
     [{ user_id: 1 }, { name: 'user' }],
     [{ purge_at: 1 }, { name: 'purge_ttl', expireAfterSeconds: 0 }],
   ],
   outbox: [
     [{ locked_until: 1 }, { name: 'pending', partialFilterExpression: { state: 'pending' } }],
-    // The urgent ones among them: no other row is in this index.
+    // The urgent rows among them. This index holds no other rows.
     [
       { topic: 1, locked_until: 1 },
       { name: 'pending_urgent', partialFilterExpression: { state: 'pending', topic: urgentTopic } },
     ],
-    // Number and age of waiting rows, answered from the index alone.
+    // Number and age of waiting rows. The query reads only the index.
     [
       { state: 1, created_at: 1 },
       { name: 'pending_since', partialFilterExpression: { state: 'pending' } },
@@ -122,14 +123,14 @@ const indexes = {
 
 /**
  * Creates every collection and index that is missing, and sets the retention of documents according to the settings.
- * Idempotent, and safe if several processes run it at once.
+ * Idempotent, and safe when several processes run it at once.
  */
 export async function ensureIndexes(db: Db, { outboxRetentionSeconds }: IndexSettings = {}): Promise<void> {
   const collections = collectionsOf(db);
   const existing = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name));
   for (const [key, list] of Object.entries<readonly Index[]>(indexes)) {
     const { collectionName } = collections[key as keyof typeof collections];
-    // A transaction that has to create its collection conflicts with every other one that does.
+    // Two transactions that both have to create the collection would conflict.
     if (!existing.has(collectionName)) await createCollection(db, collectionName);
     for (const [fields, options] of list) {
       const isRetention = options.name === outboxTtl && outboxRetentionSeconds !== undefined;
@@ -151,7 +152,7 @@ async function ensureIndex(db: Db, collection: string, fields: IndexSpecificatio
   }
 }
 
-/** An index that is missing, or differs from the one that {@link ensureIndexes} creates. */
+/** An index that is missing or differs from what {@link ensureIndexes} creates. */
 export interface IndexFault {
   readonly collection: string;
   readonly index: string;
@@ -183,7 +184,7 @@ async function listIndexes(db: Db, collection: string): Promise<IndexDescription
   }
 }
 
-/** Properties that identify the wanted index. The retention of delivered rows is a setting. */
+/** Properties that identify the wanted index. The retention of delivered rows is a setting, so it is left out. */
 function shapeOf(fields: unknown, { name, unique, sparse, ...options }: Partial<Index[1]>): string {
   const { partialFilterExpression, expireAfterSeconds } = options;
   const expiry = name === outboxTtl ? undefined : expireAfterSeconds;

@@ -5,27 +5,27 @@ import type { InviteDocument } from './documents.ts';
 /** Reason why an invite is no longer usable, or `good`. */
 export type InviteState = 'good' | 'expired' | 'revoked' | 'used_up';
 
-/** Returns `good` if an invite is usable at that moment, or the reason why not. */
+/** Returns `good` if the invite is usable at `now`, otherwise the reason why it is not. */
 export function inviteState(invite: InviteDocument, now: Date): InviteState {
   if (invite.revoked_at !== null) return 'revoked';
   if (invite.expires_at <= now) return 'expired';
   return invite.max_uses !== null && invite.uses >= invite.max_uses ? 'used_up' : 'good';
 }
 
-/** A group's invites: every good one, and its newest tombstones. */
+/** A group's invites: all that are good, and the newest tombstones (invites that are over). */
 export interface InviteList {
   /** Invites, newest first. */
   readonly invites: InviteDocument[];
-  /** True if there are more tombstones than were asked for. */
+  /** True if there are more tombstones than requested. */
   readonly hasMore: boolean;
 }
 
 const made = { _id: 0, home_group_id: 1, created_at: 1, expires_at: 1, max_uses: 1, uses: 1, revoked_at: 1 } as const;
 
-/** An invite as its maker made it, without its token. */
+/** An invite as its creator sees it, without its token. */
 export type MadeInvite = Pick<InviteDocument, Exclude<keyof typeof made, '_id'>>;
 
-/** Invites into groups. Tokens are compared in lower case: UUIDs come back in capitals from some platforms. */
+/** Invites into groups. Tokens are compared in lower case, because some platforms return UUIDs in capitals. */
 export interface InviteStore {
   find(token: string): Promise<InviteDocument | undefined>;
   /** Reads with majority concern: the result can't be rolled back. */
@@ -33,31 +33,32 @@ export interface InviteStore {
   insert(invite: InviteDocument, session?: ClientSession): Promise<void>;
   /** Returns the number of the group's good invites. */
   countGood(groupId: string, now: Date, session: ClientSession): Promise<number>;
-  /** `tombstones`: maximum number of invites that are over. */
+  /** Returns the group's good invites, and at most `tombstones` that are over. */
   list(groupId: string, now: Date, tombstones: number): Promise<InviteList>;
-  /** Returns the invites that the user has made, in whichever group, newest first. */
+  /** Returns at most `most` invites that the user has created, in any group, newest first. */
   listMadeBy(userId: string, most: number): Promise<{ invites: MadeInvite[]; hasMore: boolean }>;
   /**
-   * Counts one use if the invite is still good at `now`, and returns it after the change; undefined if it is not good.
-   * It writes the invite's document, so that a concurrent revocation conflicts with the transaction.
+   * Counts one use if the invite is still good at `now`, and returns the invite after the change; undefined if it is
+   * not good. Writing the document makes a concurrent revocation conflict with the transaction.
    */
   use(token: string, now: Date, session: ClientSession): Promise<InviteDocument | undefined>;
   /**
-   * Revokes the group's invite if it is still good; false if it is not. Once this is acknowledged nobody can join with
+   * Revokes the group's invite if it is still good; false if it is not. After the acknowledgement nobody can join with
    * it.
    */
   revoke(token: string, groupId: string, at: Date, session?: ClientSession): Promise<boolean>;
-  /** Revokes those of a group's invites that have not expired, in the transaction that closes the group. */
+  /** Revokes the group's invites that have not expired, in the transaction that closes the group. */
   revokeOfGroup(groupId: string, at: Date, session: ClientSession): Promise<void>;
   /**
-   * Revokes the good ones that the user has made, in whatever group, and returns their number; also one that is being
-   * made, if the user's document was written before in the same transaction.
+   * Revokes the good invites that the user has created, in any group, and returns their number. An invite whose
+   * creation is still running is covered if the same transaction has already written the user's document.
    */
   revokeMadeBy(userId: string, at: Date, session: ClientSession): Promise<number>;
 }
 
 export function createInviteStore({ invites, users, groups }: Collections): InviteStore {
-  // In the order of the index: with the id too, every tombstone of the group would have to be read and sorted.
+  // This is the order of the index. If the id were added, every tombstone of the group would have to be read and
+  // sorted.
   const newestFirst = { created_at: -1 } as const;
   return {
     async find(token) {
@@ -82,7 +83,7 @@ export function createInviteStore({ invites, users, groups }: Collections): Invi
         .sort(newestFirst)
         .limit(tombstones + 1)
         .toArray();
-      // An invite that ends between the two reads is in both: its newer state counts.
+      // An invite that ends between the two reads is in both results. Its newer state counts.
       const byToken = new Map([...live, ...over.slice(0, tombstones)].map((invite) => [invite._id, invite]));
       const all = [...byToken.values()].sort((a, b) => b.created_at.getTime() - a.created_at.getTime());
       return { invites: all, hasMore: over.length > tombstones };
@@ -113,7 +114,7 @@ export function createInviteStore({ invites, users, groups }: Collections): Invi
     },
     async revokeMadeBy(userId, at, session) {
       const user = await users.findOne({ _id: userId }, { session, projection: { home_group_id: 1 } });
-      // An invite that is being made counts itself in the same document: one of the two transactions comes later.
+      // A creation of an invite increments the same field, so one of the two transactions has to come second.
       await groups.updateOne({ _id: user?.home_group_id ?? '' }, { $inc: { invites_made: 1 } }, { session });
       const open = { created_by: userId, ...good(at) };
       return (await invites.updateMany(open, { $set: { revoked_at: at } }, { session })).matchedCount;
@@ -121,7 +122,7 @@ export function createInviteStore({ invites, users, groups }: Collections): Invi
   };
 }
 
-/** Filter for invites that `inviteState` calls good. */
+/** Filter for invites whose `inviteState` is `good`. */
 function good(now: Date): Filter<InviteDocument> {
   return {
     revoked_at: null,

@@ -4,7 +4,7 @@ import type { GroupStore } from './group-store.ts';
 import type { InviteStore } from './invite-store.ts';
 import type { UserStore } from './user-store.ts';
 
-/** A member who is not in the group any more: the user's document says so already, or is gone. */
+/** A member who has left the group: the user's document already shows that, or has been deleted. */
 export interface FormerMember {
   readonly userId: string;
   readonly groupId: string;
@@ -16,15 +16,16 @@ export interface FormerMember {
 /** State of the group that was left. */
 export interface LeftGroup {
   readonly isClosed: boolean;
-  /** Its new owner, if the old one has left. */
+  /** The group's new owner, if the old one has left. */
   readonly heir: string | undefined;
 }
 
 /** Operations that concern users, groups and invites together. */
 export interface MembershipStore {
   /**
-   * Subtracts the member from the group's count, with the consequences: the longest-standing member inherits the group,
-   * or the last member closes it and its invites end. It writes the group's document, like every join and leave.
+   * Subtracts the member from the group's count, with the consequences. If the owner left, the longest-standing member
+   * becomes the owner. If the last member left, the group closes and its invites end. Writes the group's document, like
+   * every join and leave.
    */
   end(member: FormerMember, session: ClientSession): Promise<LeftGroup>;
 }

@@ -7,37 +7,40 @@ const maximumPauseMs = 600_000;
 /** Milliseconds after which a held row is claimed even if there is no room. */
 const heldPauseMs = 3_600_000;
 
-/** Lease of a row that waits for room only: it is found by that, never by its lease. */
+/** `locked_until` of a row that waits only for room in a queue. Such a row is found by its hold, never by its lease. */
 const never = new Date(8_640_000_000_000_000);
 
-/** Number of attempts: another worker may lease exactly the rows that were found, and then there are others. */
+/**
+ * Number of tries to claim rows. Another worker may lease exactly the rows that were found, and others may still be
+ * free.
+ */
 const claimTries = 3;
 
 const releaseBatch = 1_000;
 
-/** Leases of outbox rows: they say which worker owns which row. */
+/** Leases of outbox rows. A lease shows which worker owns the row. */
 export interface OutboxLeases {
   /**
-   * Leases up to `limit` rows without an owner, so a relay that dies strands no row. A row that is claimed again waits
-   * twice as long each time, from 5 s to 10 min, so that many rows of a subscriber that is down cost little. Returns
-   * none if none is free, or if other workers were faster several times. With a topic it leases rows of that one: an
-   * index finds them for the urgent topic only.
+   * Leases up to `limit` rows whose lease has ended or that have none, so a relay that dies strands no row. The lease
+   * doubles with each claim of a row, from 5 s to 10 min, so many rows of a subscriber that is down cost little.
+   * Returns no rows if none is free, or if other workers were faster several times. With a topic, leases only rows of
+   * that topic. Only for the urgent topic does an index find them.
    */
   claim(options: Claim & { readonly topic?: string }): Promise<OutboxDocument[]>;
   /**
-   * Leases rows that are held for one of the queues in `opened`, which have room now, and rows that were
-   * held for an hour. They are no longer held afterwards.
+   * Leases rows that are held for one of the queues in `opened`, which have room now, and rows that were held for an
+   * hour. Afterwards these rows are no longer held.
    */
   claimHeld(options: Claim & { readonly opened: readonly string[] }): Promise<OutboxDocument[]>;
   /**
-   * Holds leased rows until there is room in one of these queues. {@link claim} does not return a row meanwhile if it
-   * waits for no other subscriber, so any number of them delays and costs nothing. A row whose lease has passed to
-   * another worker stays as it is.
+   * Holds leased rows until there is room in one of their queues. While a row is held and waits for no other
+   * subscriber, {@link claim} does not return it, so any number of such rows costs nothing and delays no others. A row
+   * whose lease has passed to another worker stays as it is.
    */
   hold(rows: readonly Held[], now: Date): Promise<void>;
   /**
-   * Ends every lease, so that all waiting rows are claimed again: for a caller that finds that the queues may have lost
-   * them. A row that waits for room only is in no queue and stays held. Works in batches, so that no other write is
+   * Ends every lease, so that all waiting rows are claimed again. A caller does this when the queues may have lost
+   * them. A row that waits only for room is in no queue, and stays held. Works in batches, so that no other write is
    * delayed for long.
    */
   release(now: Date): Promise<void>;
@@ -49,11 +52,11 @@ export interface Claim {
   readonly limit: number;
 }
 
-/** A row that finds no room in these queues. */
+/** A row for which these queues have no room. */
 export interface Held {
   readonly row: Pick<OutboxDocument, '_id' | 'lease'>;
   readonly for: readonly string[];
-  /** True if it waits for nothing else. */
+  /** True if the row waits for nothing else. */
   readonly isAll: boolean;
 }
 
@@ -100,7 +103,8 @@ export function createOutboxLeases(outbox: Collection<OutboxDocument>): OutboxLe
       await outbox.bulkWrite(operations, { ordered: false });
     },
     async release(now) {
-      // Longest lease first: a row that is claimed again meanwhile gets a longer one, and is not met twice.
+      // Starts with the longest lease. A row that is claimed again during the loop gets a longer lease, so it is not
+      // met twice.
       let bound: Filter<OutboxDocument>['locked_until'] = { $gt: now, $lt: never };
       for (;;) {
         const isLeased: Filter<OutboxDocument> = { state: 'pending', attempts: { $gt: 0 }, locked_until: bound };
@@ -116,7 +120,7 @@ export function createOutboxLeases(outbox: Collection<OutboxDocument>): OutboxLe
   };
 }
 
-/** Pause that doubles with every claim: `firstPauseMs * 2^attempts`, at most `maximumPauseMs`. */
+/** Pause until the next claim. It doubles with every claim: `firstPauseMs * 2^attempts`, at most `maximumPauseMs`. */
 function nextLook(now: Date) {
   const pause = { $min: [maximumPauseMs, { $multiply: [firstPauseMs, { $pow: [2, '$attempts'] }] }] };
   return { $add: [now, pause] };

@@ -2,8 +2,8 @@ import type { Document } from 'mongodb';
 import { type DeliveryAttempt, type EventTaker, maximumAttemptsKept } from './documents.ts';
 
 /**
- * Returns the stages that set a row's `state` from what is known of each subscriber (those configured now), and
- * `delivered_at` if no subscriber waits and there is no dead letter.
+ * Returns the stages that set a row's `state` from its notes about each subscriber that is configured now. They also
+ * set `delivered_at` if no subscriber waits and there is no dead letter.
  */
 export function settle(takers: readonly EventTaker[], at: Date): Document[] {
   const isWaiting = { $or: takers.map((taker) => ({ $and: waits(taker) })) };
@@ -15,7 +15,7 @@ export function settle(takers: readonly EventTaker[], at: Date): Document[] {
   ];
 }
 
-/** Fields with the subscribers that no longer wait. */
+/** Fields that name the subscribers that no longer wait. */
 const settling = ['deliveries', 'dead', 'discarded'] as const;
 
 function waits(taker: EventTaker): Document[] {
@@ -31,8 +31,8 @@ function lacks(path: string) {
 }
 
 /**
- * Returns the stage that notes in the field, a map, since when it holds for these subscribers; existing entries stay as
- * they are.
+ * Returns the stage that adds these subscribers to the field, a map, with the time `at`. Existing entries stay as they
+ * are.
  */
 export function noteIn(field: string, names: readonly string[], at: Date): Document {
   const noted = Object.fromEntries(names.map((name) => [name, { $ifNull: [`$${field}.${name}`, at] }]));

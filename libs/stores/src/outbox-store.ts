@@ -6,31 +6,31 @@ import { outboxTtl } from './indexes.ts';
 import { createOutboxLeases, type OutboxLeases } from './outbox-leases.ts';
 import { logAttempt, noteIn, settle } from './outbox-pipelines.ts';
 
-/** Milliseconds for which a fresh row is left to the publish that follows the commit. */
+/** Milliseconds for which relays leave a fresh row alone, because it is published right after its commit. */
 export const publishGraceMs = 5_000;
 
 /**
- * The transactional outbox: an event is stored with the change that causes it, and enqueued until every subscriber has
+ * The transactional outbox. An event is stored with the change that causes it, and enqueued until every subscriber has
  * it.
  */
 export interface OutboxStore extends OutboxLeases {
   /** Writes the event's row. It requires the session of the transaction, so that no row can be written outside one. */
   append(event: AuthEvent, at: Date, session: ClientSession): Promise<void>;
   /**
-   * Writes the row of an event that nobody is to have: a delivered one. So a request for an address without an account
-   * does the work of any other.
+   * Writes the row of an event that no subscriber is to get, as already delivered. So a request for an address without
+   * an account does the same work as any other.
    */
   appendDelivered(event: AuthEvent, at: Date, session: ClientSession): Promise<void>;
-  /** Remembers why rows could not be enqueued. */
+  /** Stores why rows could not be enqueued. */
   noteError(eventIds: readonly string[], message: string): Promise<void>;
   /**
-   * Notes the results of attempts, in one round trip. A subscriber that has the event now, or for which it expired, is
-   * noted as such, and the row is delivered once none of `takers` (those configured now) waits for it. Rows that
-   * no longer wait stay as they are, and so do rows for which a replay to the subscriber was ordered after that
-   * delivery.
+   * Notes the results of attempts, in one round trip. If a subscriber now has the event, or the event expired for it,
+   * the row notes that. The row becomes `delivered` once none of `takers` (the subscribers configured now) waits for
+   * it. Rows that no longer wait stay as they are, and so do rows for which a replay to the subscriber was ordered
+   * after that delivery.
    */
   record(attempts: readonly RecordedAttempt[], takers: readonly EventTaker[]): Promise<void>;
-  /** Notes which subscribers have events, as {@link record} does, if nothing is known of an attempt. */
+  /** Notes which subscribers have events, as {@link record} does, but without an attempt. */
   markDelivered(delivered: readonly Delivered[], takers: readonly EventTaker[]): Promise<void>;
   find(eventId: string): Promise<OutboxDocument | undefined>;
   /** Reads with majority concern: the result can't be rolled back. */
@@ -39,9 +39,9 @@ export interface OutboxStore extends OutboxLeases {
   findByRequest(requestId: string): Promise<OutboxDocument[]>;
   /** Oldest first. */
   list(filter: OutboxFilter): Promise<OutboxDocument[]>;
-  /** Returns for how many seconds delivered rows are kept, as the database has it now; undefined if for good. */
+  /** Returns for how many seconds the database now keeps delivered rows; undefined if it keeps them for ever. */
   retentionSeconds(): Promise<number | undefined>;
-  /** Returns the number of waiting rows, counted up to `limit`, and the time since which the oldest waits. */
+  /** Returns the number of waiting rows, counted up to `limit`, and the time since which the oldest row waits. */
   backlog(limit: number): Promise<{ readonly depth: number; readonly oldest: Date | undefined }>;
 }
 
@@ -54,11 +54,11 @@ export interface RecordedAttempt {
 
 export interface Delivered {
   readonly eventId: string;
-  /** Names of the subscribers that have it. */
+  /** Names of the subscribers that have the event. */
   readonly by: readonly string[];
-  /** Names of the subscribers for which it expired. */
+  /** Names of the subscribers for which the event expired. */
   readonly expiredFor?: readonly string[];
-  /** Lease under which that was found: if the row has another lease, or none, it stays as it is. */
+  /** Lease that the row had when this was found out. If the row now has another lease, or none, it stays as it is. */
   readonly lease?: string | undefined;
   readonly at: Date;
 }
@@ -70,11 +70,11 @@ export interface OutboxFilter {
   /** Upper bound, exclusive, of the events' creation time. */
   readonly until?: Date;
   readonly limit: number;
-  /** Id of the last event of the page before. */
+  /** Id of the last event of the previous page. */
   readonly after?: string;
 }
 
-/** Maximum number of rows read per request: a request writes one. */
+/** Maximum number of rows that are read for one `X-Request-ID`. A request writes only a few. */
 const requestLimit = 100;
 
 export function createOutboxStore({ outbox }: Collections): OutboxStore {

@@ -7,24 +7,24 @@ import type { RunTransaction } from './transactions/run-transaction.ts';
 
 export interface ReplayOrder {
   readonly eventId: string;
-  /** Subscriber to send to; if missing, all that had the event or have a dead letter of it. */
+  /** Subscriber to send to; if missing, all subscribers that had the event or have a dead letter of it. */
   readonly subscriber?: string;
-  /** True to send only to those that have a dead letter of it. */
+  /** True to send only to subscribers that have a dead letter of the event. */
   readonly deadOnly: boolean;
-  /** True to send only what the `subscriber` {@link isMissed | has never had}. */
+  /** True to send only events that the `subscriber` {@link isMissed | has never had}. */
   readonly missingOnly?: boolean;
   readonly at: Date;
 }
 
 /**
- * Sends an event again, under its own id: to a subscriber that has it, that has a dead letter of it, or that was
- * configured after it. Returns the subscribers that it goes to: none if the event is unknown, or still on its way to
- * them. Nothing is sent to a subscriber that no worker has in its configuration, or that does not take the topic, and
- * its dead letter stays.
+ * Sends an event again, under its own id, to a subscriber that has it, has a dead letter of it, or was configured after
+ * the event. Returns the subscribers that will get the event; none if it is unknown or still on its way to them. A
+ * subscriber that no worker has in its configuration, or that does not take the topic, gets nothing and keeps its dead
+ * letter.
  *
  * One transaction deletes the dead letters and makes the outbox row pending again for those subscribers; a relay claims
- * it within about a second, and has 24 h of attempts. So it works from any host that reaches MongoDB, also while Redis
- * is away.
+ * it within about a second, and delivery is attempted for 24 h. So a replay works from any host that reaches MongoDB,
+ * even while Redis is unreachable.
  */
 export type Replay = (order: ReplayOrder) => Promise<readonly string[]>;
 
@@ -59,8 +59,9 @@ export function createReplay({ outbox, deadLetters, subscribers }: Collections, 
 }
 
 /**
- * Returns true if the event went past the subscriber, which was configured after it: it is neither there nor on its way,
- * because the row does not wait for it. A request for a code is never missed: it may be one that nobody was to have.
+ * Returns true if the subscriber missed the event because it was configured later: it does not have the event, and the
+ * row does not wait for it. A request for a code never counts as missed, because it may be one that no subscriber was
+ * to get.
  */
 export function isMissed(row: OutboxDocument, subscriber: string): boolean {
   const { deliveries, dead, discarded, only_for = [subscriber] } = row;
@@ -92,7 +93,7 @@ function putBackUpdate(
   const cleared = names.flatMap((name) =>
     ['deliveries', 'dead', 'discarded', 'first_failures'].map((map) => [`${map}.${name}`, true] as const),
   );
-  // The first delivery of a row that still waits is for everybody.
+  // A row that still waits for its first delivery is for every subscriber.
   const isFirst = state === 'pending' && only_for.length === 0;
   const others = state === 'pending' ? only_for : [];
   const meant = isFirst ? {} : { only_for: [...new Set([...others, ...names])] };
@@ -106,7 +107,10 @@ function replays(names: readonly string[], at: Date): Record<`replays.${string}`
   return Object.fromEntries(names.map((name) => [`replays.${name}`, at]));
 }
 
-/** Creates a row for a letter whose row is gone, which happens only by hand: every subscriber gets the event again. */
+/**
+ * Creates a row for a letter whose row is gone. A row vanishes only if somebody deletes it by hand. Every subscriber
+ * gets the event again.
+ */
 function rowOf(letter: DeadLetterDocument, names: readonly string[], at: Date): OutboxDocument {
   return {
     _id: letter.event_id,

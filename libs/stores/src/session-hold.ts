@@ -3,28 +3,32 @@ import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { SessionDocument } from './documents.ts';
 
-/** Keeps refreshes from some users' sessions while a transaction that ends or moves them is tried again. */
+/** Keeps refreshes away from some users' sessions while a transaction that ends or moves these sessions is retried. */
 export interface SessionHold {
   /**
-   * Marks the sessions that are live now, for {@link holdMs}. Refreshes that were accepted come before the transaction
-   * that begins next; none comes between. Replaces any other hold. A transaction that begins in the same `session` has
-   * the marks in its snapshot; another's may lie before them while other writes of the server are open.
+   * Marks the sessions that are live now, for {@link holdMs}. Refreshes that were already accepted come before the next
+   * transaction; no refresh comes between. Replaces any other hold. A transaction that begins in the same `session`
+   * sees the marks in its snapshot. The snapshot of a transaction in another session may lack them while other writes
+   * of the server are open.
    */
   take(session?: ClientSession): Promise<void>;
-  /** Removes the marks of this hold. Without it, for example if the process dies, they end by themselves. */
+  /**
+   * Removes the marks of this hold. If that never happens, for example because the process dies, they end by
+   * themselves.
+   */
   release(): Promise<void>;
 }
 
-/** Milliseconds after which a hold ends by itself, and for which a refresh waits for the end of one. */
+/** Milliseconds after which a hold ends by itself. A refresh waits as long for the end of a hold. */
 export const holdMs = 2_000;
 
-/** Milliseconds for which a write waits for another transaction that has the session. */
+/** Milliseconds for which a write waits for another transaction that is writing the session. */
 const longestWriteMs = 2_000;
 
-/** Users whose sessions are held, or the search for them, which is made when the hold is taken. */
+/** Users whose sessions are held, or the function that finds these users when the hold is taken. */
 export type HeldUsers = readonly string[] | (() => readonly string[] | Promise<readonly string[]>);
 
-/** Creates the hold. No answer of its writes waits for a majority: a mark that is lost is only another conflict. */
+/** Creates the hold. Its writes do not wait for a majority, because a lost mark only means one more conflict. */
 export function createSessionHold(sessions: Collections['sessions'], users: HeldUsers, now: () => Date): SessionHold {
   const by = randomUUID();
   const options = { writeConcern: { w: 1 }, maxTimeMS: longestWriteMs } as const;

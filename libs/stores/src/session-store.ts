@@ -6,42 +6,45 @@ import { confirmedRead, type FencedSessions, withFence } from './fenced-sessions
 import { createSessionHold, type HeldUsers, type SessionHold } from './session-hold.ts';
 import { writeOnce } from './write-once.ts';
 
-/** Fields that a revocation writes beside `is_revoked`. */
+/** Fields that a revocation writes in addition to `is_revoked`. */
 export interface Revocation {
   readonly reason: RevocationReason;
   readonly at: Date;
   readonly requestId: string;
-  /** Another session whose stream is to be closed by the same logout. */
+  /** Another session whose stream the same logout closes. */
   readonly alsoClose?: string;
   /** The session of another device from which the user ended it. */
   readonly by?: string;
 }
 
-/** Fields that a refresh writes unless another refresh was faster. */
+/** Fields that a refresh writes, unless another refresh was faster. */
 export type Rotation = Pick<
   SessionDocument,
   'token' | 'kid' | 'ahead' | 'gen' | 'parent' | 'floor' | 'handed_out_at' | 'last_used_at' | 'expires_at'
 >;
 
-/** Sessions (`user_sessions`). Every change of one is a single atomic update of its document. */
+/** Sessions (`user_sessions`). Every change of a session is a single atomic update of its document. */
 export interface SessionStore {
   find(sessionId: string, session?: ClientSession): Promise<SessionDocument | undefined>;
-  /** Like `find`, from a state that can't be rolled back: waits until a majority has what the primary shows. */
+  /** Like `find`, but from a state that can't be rolled back. Waits until a majority has what the primary shows. */
   findConfirmed(sessionId: string): Promise<SessionDocument | undefined>;
   /** Reads with majority concern: the result can't be rolled back. */
   exists(sessionId: string): Promise<boolean>;
   /**
-   * Returns whether the session is revoked, and the good version of its claims. Reads from the primary, so that no
-   * acknowledged write is missing: the majority's view of a member that has just become primary may be older. A write
-   * that is not acknowledged yet, and may be rolled back, counts too: a caller that refuses because of it is on the
-   * safe side.
+   * Returns whether the session is revoked, and the current version of its claims. Reads the newest state of the
+   * primary, so that no acknowledged write is missing. A read with majority concern could be older on a member that has
+   * just become primary. The state may contain a write that is not acknowledged yet and may be rolled back. A caller
+   * that refuses because of it is on the safe side.
    */
   findStanding(sessionId: string): Promise<SessionStanding | undefined>;
   /** Returns the user's live sessions at `now`, most recently used first. */
   listOwn(userId: string, now: Date): Promise<ListedSession[]>;
-  /** Returns all of the user's sessions that are not revoked, then the revoked ones, newest end first. */
+  /**
+   * Returns all of the user's sessions that are not revoked, then at most `mostRevoked` revoked ones, the latest end
+   * first.
+   */
   listHeld(userId: string, mostRevoked: number): Promise<{ sessions: HeldSession[]; hasMore: boolean }>;
-  /** Returns true if all of them are revoked. Reads with majority concern. */
+  /** Returns true if all these sessions are revoked. Reads with majority concern. */
   areRevoked(sessionIds: readonly string[]): Promise<boolean>;
   /** Returns the user's sessions that are not revoked, least recently used first. */
   listLive(userId: string, session: ClientSession): Promise<SessionSummary[]>;
@@ -51,30 +54,34 @@ export interface SessionStore {
   listLiveOf(userIds: readonly string[], session: ClientSession): Promise<OwnedSession[]>;
   insert(document: SessionDocument, session: ClientSession): Promise<void>;
   /**
-   * Revokes the user's sessions, except for the one to be spared. The transaction must have written the user's document
-   * before, so that no login slips past.
+   * Revokes the user's sessions except for `spare`. The transaction must already have written the user's document, so
+   * that a concurrent login conflicts.
    */
   revokeOf(userId: string, revocation: Revocation, session: ClientSession, spare?: string): Promise<RevokedOf>;
   revokeAll(sessionIds: readonly string[], revocation: Revocation, session?: ClientSession): Promise<void>;
-  /** Revokes the session if it is live and belongs to the user; else returns false. */
+  /** Revokes the session if it is live and belongs to the user; otherwise returns false. */
   revokeOwn(match: OwnSession, revocation: Revocation): Promise<boolean>;
   /**
-   * Revokes the session if it is live, belongs to the user and has this newest token; else returns false. Returns
+   * Revokes the session if it is live, belongs to the user and has this newest token; otherwise returns false. Returns
    * undefined if the answer is lost ({@link writeOnce}).
    */
   revokeNewest(match: OwnNewestToken, revocation: Revocation): Promise<boolean | undefined>;
   /** The usual refresh: see {@link advanceSession}. */
   advance(advance: Advance): Promise<AdvancedSession | undefined>;
   /**
-   * The compare-and-set of a refresh that has read the session. Returns the session after the change; undefined if it
-   * is revoked, or if it, its claims or its hold have changed since it was read. A hold that was read ends.
+   * The compare-and-set of a refresh that has read the session. Returns the session after the change; undefined if the
+   * session is revoked, or if its generations, claims or hold have changed since the read. Ends the hold if the session
+   * that was read had one.
    */
   rotate(seen: SessionDocument, rotation: Rotation): Promise<SessionDocument | undefined>;
-  /** Writes new claims with the next version into the user's sessions that are not revoked; returns these versions. */
+  /**
+   * Writes new claims with the next version into the user's sessions that are not revoked, and returns these versions.
+   */
   changeClaims(userId: string, change: ClaimsChange, session: ClientSession): Promise<ClaimsVersion[]>;
   /**
-   * Creates a hold on the users' sessions, for a transaction that ends or moves them: each refresh writes its session,
-   * so that refreshes in a loop would make the transaction conflict again and again. A refresh of a held session waits.
+   * Creates a hold on the users' sessions for a transaction that ends or moves them. A refresh of a held session waits.
+   * Without a hold, refreshes in a loop could make the transaction conflict again and again, because each refresh
+   * writes its session.
    */
   holdOf(users: HeldUsers, now: () => Date): SessionHold;
   /** Runs `read` on the state that the primary had at this call, once a majority has it: see {@link withFence}. */
@@ -84,7 +91,7 @@ export interface SessionStore {
 /** Sessions of a user that one transaction has revoked. */
 export interface RevokedOf {
   readonly ended: string[];
-  /** False also if there is none to be spared. */
+  /** False also if no session is to be spared. */
   readonly isSpareLive: boolean;
 }
 
@@ -102,7 +109,7 @@ export type ListedSession = Pick<SessionDocument, '_id' | keyof typeof listed>;
 
 const held = { ...listed, 'claims.home_group_id': 1, revoked_at: 1, revoked_reason: 1 } as const;
 
-/** Everything of a session that its user may have. */
+/** The fields of a session that its user may see. */
 export type HeldSession = ListedSession &
   Pick<SessionDocument, 'revoked_at' | 'revoked_reason'> & {
     readonly claims: Pick<SessionClaims, 'home_group_id'>;
@@ -110,7 +117,7 @@ export type HeldSession = ListedSession &
 
 export type OwnedSession = Pick<SessionDocument, '_id' | 'user_id'>;
 
-/** Fields that a change of group writes into each session beside the next `ver`. */
+/** Fields that a change of group writes into each session in addition to the next `ver`. */
 export interface ClaimsChange extends Omit<SessionClaims, 'ver'> {
   readonly at: Date;
   readonly requestId: string;
@@ -176,7 +183,7 @@ function createReads(sessions: Collections['sessions']): Pick<SessionStore, Read
     async listOwn(userId, now) {
       const own = { user_id: userId, is_revoked: false, expires_at: { $gt: now } };
       const found = await sessions.find<ListedSession>(own, { projection: listed }).toArray();
-      // At most 50: sorting them here costs less than a stage in MongoDB.
+      // There are at most 50 sessions, so sorting them here costs less than a stage in MongoDB.
       return found.sort((a, b) => b.last_used_at.getTime() - a.last_used_at.getTime());
     },
     async listHeld(userId, mostRevoked) {
@@ -198,7 +205,7 @@ function createReads(sessions: Collections['sessions']): Pick<SessionStore, Read
     async listLive(userId, session) {
       const options = { session, projection: summarised };
       const live = await sessions.find<SessionSummary>({ user_id: userId, is_revoked: false }, options).toArray();
-      // As in `listOwn`, sorted here.
+      // Sorted here for the same reason as in `listOwn`.
       return live.sort((a, b) => a.last_used_at.getTime() - b.last_used_at.getTime());
     },
     async findLive(sessionId, session) {
@@ -236,8 +243,8 @@ function createWrites(
     async rotate(seen, rotation) {
       const { hold, ...unheld } = seen;
       const { _id, gen, parent, claims } = seen;
-      // Fields of a live session that can change, so that its new state is known without asking (a retryable
-      // findAndModify also stores an image of the document).
+      // The filter has all fields of a live session that can change. So the new state is known without reading it back;
+      // a retryable findAndModify would also store an image of the document.
       const held: Filter<SessionDocument> = hold === undefined ? { hold: { $exists: false } } : { 'hold.by': hold.by };
       const filter = { _id, gen, parent, ...withClaims(claims), is_revoked: false, ...held };
       const update = { $set: rotation, ...(hold && { $unset: { hold: true as const } }) };
@@ -259,8 +266,8 @@ function liveOf({ sessionId, userId }: OwnSession, { at }: Revocation): Filter<S
 }
 
 /**
- * All of the user's sessions: those that were read may have been rolled back since, and their version may belong to
- * another change of group.
+ * Filter for a session with exactly these claims. The version alone is not enough: what was read may have been rolled
+ * back since, and the same version may then belong to another change of group.
  */
 function withClaims({ home_group_id, account_type, ver }: SessionClaims) {
   return { 'claims.home_group_id': home_group_id, 'claims.account_type': account_type, 'claims.ver': ver };

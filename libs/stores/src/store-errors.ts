@@ -2,7 +2,7 @@ import { MongoError, MongoServerError } from 'mongodb';
 
 const duplicateKey = 11000;
 
-/** Names of the driver's errors that say that the store was not reached or could not answer in time. */
+/** Names of the driver's errors for a store that was not reached or could not answer in time. */
 const unavailableNames = new Set([
   'MongoNetworkError',
   'MongoNetworkTimeoutError',
@@ -16,7 +16,10 @@ const unavailableNames = new Set([
   'MongoOperationTimeoutError',
 ]);
 
-/** Codes after which the same command may succeed; the driver labels them in transactions and on its writes only. */
+/**
+ * Codes after which the same command may succeed. The driver labels such errors only in transactions and on its
+ * retryable writes.
+ */
 const retryableCodes = new Set<unknown>([
   6, // HostUnreachable
   7, // HostNotFound
@@ -41,8 +44,8 @@ const lateCodes = new Set<unknown>([
 const brokenSocketCodes = new Set<unknown>(['EPIPE', 'ECONNRESET']);
 
 /**
- * Returns true if the error means that the store is away or between primaries, so that the same request may succeed
- * later.
+ * Returns true if the error means that the store is unreachable or has no primary at the moment, so that the same
+ * request may succeed later.
  */
 export function isStoreUnavailable(error: unknown): boolean {
   if (!(error instanceof MongoError)) return false;
@@ -52,21 +55,21 @@ export function isStoreUnavailable(error: unknown): boolean {
   );
 }
 
-/** Returns true if the server could not carry out the command, mostly since it is no longer the primary. */
+/** Returns true if the server could not carry out the command, mostly because it is no longer the primary. */
 export function isRetryable(error: unknown): boolean {
   return error instanceof MongoError && retryableCodes.has(error.code);
 }
 
 /**
  * Returns true if the error means that the other end of a socket has just closed it. The driver (7.8) passes on such an
- * error unchanged if it waits for the socket to drain. The error does not tell whose socket it was: Redis's look the
- * same.
+ * error unchanged if it was waiting for the socket to drain. The error does not show whose socket it was, and errors of
+ * Redis's sockets look the same.
  */
 export function isBrokenSocket(error: unknown): boolean {
   return error instanceof Error && 'code' in error && brokenSocketCodes.has(error.code);
 }
 
-/** Returns true if a unique index refused the write. `index` narrows it to the one of that name. */
+/** Returns true if a unique index refused the write. With `index`, only that index counts. */
 export function isDuplicateKey(error: unknown, index?: string): boolean {
   return (
     error instanceof MongoServerError &&

@@ -14,7 +14,7 @@ import { createSubscriberStore, type SubscriberStore } from './subscriber-store.
 import type { RunTransaction } from './transactions/run-transaction.ts';
 import { createUserStore, type UserStore } from './user-store.ts';
 
-/** Every store of a database, one per noun, and the replay of events, which concerns three of them. */
+/** All stores of a database, one per noun, and the replay of events, which uses three collections. */
 export interface Stores {
   readonly users: UserStore;
   readonly deletions: DeletionStore;
@@ -31,7 +31,7 @@ export interface Stores {
   readonly replay: Replay;
 }
 
-/** Creates the stores; opens nothing. Dead letters and replay start transactions themselves: they take `transaction`. */
+/** Creates the stores. Opens nothing. Only dead letters and replay start transactions themselves, by `transaction`. */
 export function createStores(collections: Collections, transaction: RunTransaction): Stores {
   const users = createUserStore(collections);
   const groups = createGroupStore(collections);

@@ -1,17 +1,15 @@
 import type { Collections } from './collections.ts';
 import type { EventTaker, SubscriberDocument } from './documents.ts';
 
-/**
- * Subscribers as all workers see them: their names, the ones that are parked, and the time at which they were resumed.
- */
+/** Subscribers as all workers see them: their names, whether they are parked, and when they were last resumed. */
 export interface SubscriberStore {
-  /** Returns subscribers that were ever configured or parked. */
+  /** Returns all subscribers that were ever configured or parked. */
   list(): Promise<SubscriberDocument[]>;
-  /** Notes that these subscribers are in the workers' configuration, and no others. */
+  /** Notes that exactly these subscribers are in the workers' configuration. */
   configure(takers: readonly EventTaker[], at: Date): Promise<void>;
-  /** Parks its deliveries until {@link resume}. Returns true if they were not parked before. */
+  /** Parks the subscriber's deliveries until {@link resume}. Returns true if they were not parked before. */
   park(name: string, parked: { readonly at: Date; readonly eventId: string }): Promise<boolean>;
-  /** Resumes its deliveries, within about a second. Returns true if they were parked. */
+  /** Resumes the subscriber's deliveries within about a second. Returns true if they were parked. */
   resume(name: string, at: Date): Promise<boolean>;
 }
 
@@ -30,7 +28,7 @@ export function createSubscriberStore({ subscribers }: Collections): SubscriberS
       ]);
     },
     async park(name, { at, eventId }) {
-      // The first mark stays: two workers may get 410 at once.
+      // The first mark stays, because two workers may get 410 at the same time.
       const parked = [{ $set: { parked_at: { $ifNull: ['$parked_at', at] }, parked_by_event: byFirst(eventId) } }];
       const before = await subscribers.findOneAndUpdate({ _id: name }, parked, { upsert: true });
       return before?.parked_at === undefined;

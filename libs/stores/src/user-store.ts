@@ -20,14 +20,15 @@ export function hasSameCredentials(a: Credentials, b: Credentials): boolean {
   return a.email_key === b.email_key && a.password_changed_at?.getTime() === b.password_changed_at?.getTime();
 }
 
-/** Filter for the account if neither its address nor its password was changed since it was read. */
+/** Filter for the account, if neither its address nor its password was changed since it was read. */
 export function unchangedSince({ _id, email_key, password_changed_at }: Credentials): Filter<UserDocument> {
   return { _id, email_key, password_changed_at: password_changed_at ?? { $exists: false } };
 }
 
 /**
- * Returns the fields that every change of the password writes. A code for a change of the address is void with all
- * others, so that change lapses. The account's devices are forgotten, so that the next login of each is told.
+ * Returns the fields that every change of the password writes. All codes of the account become void, and a requested
+ * change of the address needs its code, so it lapses. The account's devices are forgotten, so that the next login of
+ * each device is reported as new.
  */
 export function passwordFields(
   password_hash: string,
@@ -38,7 +39,7 @@ export function passwordFields(
   return { password_hash, password_changed_at: at, known_devices: [], ...lapsed };
 }
 
-/** An operator's decision that nobody may log in to the account. */
+/** An operator's decision to disable the account. */
 export interface Disabled {
   readonly at: Date;
   readonly reason: string;
@@ -51,53 +52,58 @@ export type GroupMember = Pick<UserDocument, '_id' | 'email' | 'display_name' | 
 
 /**
  * The key under which an address is unique: A to Z in lower case (docs/specification/registration.md, "Steps"). No
- * other letter is changed: some of Unicode, such as the sign of the kelvin, have a letter of ASCII as their lower case,
- * and no account's address has one.
+ * other letter is changed. Some Unicode letters, such as the kelvin sign, have an ASCII letter as their lower case, and
+ * no account's address contains such a letter.
  */
 export function emailKey(email: string): string {
   return email.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-/** Filter for the account that has the address, or can still get it back: nobody else can have it. */
+/** Filter for the account that has the address or can still get it back. No other account can have the address. */
 export function holderOf(email: string, now: Date): Filter<UserDocument> {
   const email_key = emailKey(email);
   return { $or: [{ email_key }, { former_emails: { $elemMatch: { email_key, until: { $gt: now } } } }] };
 }
 
-/** Returns true if the time of the account's erasure has come: nobody can use it or restore it any more. */
+/** Returns true if the account's erasure is due. Then nobody can use or restore it any more. */
 export function isDue({ deletes_at }: Pick<UserDocument, 'deletes_at'>, now: Date): boolean {
   return deletes_at !== undefined && deletes_at <= now;
 }
 
-/** Devices that an account remembers. */
+/** Maximum number of devices that an account remembers. */
 const knownDevices = 20;
 
-/** Notices of new devices that an account is sent within 24 hours. */
+/** Maximum number of notices of new devices that an account is sent within 24 hours. */
 const newDeviceNotices = 10;
 const dayMs = 86_400_000;
 
-/** Returns true if the account has a notice of a new device left at that time. */
+/** Returns true if the account may still be sent a notice of a new device at that time. */
 export function hasNoticeLeft({ new_device_notices }: Pick<UserDocument, 'new_device_notices'>, at: Date): boolean {
   const oldest = new_device_notices?.at(-newDeviceNotices);
   return oldest === undefined || oldest.getTime() + dayMs <= at.getTime();
 }
 
-/** A device that a login has not found among those that the account knows. */
+/** A device of a login that the account did not know before. */
 export interface LearnedDevice {
   readonly name: string;
-  /** The login counts for the notices of the day. */
+  /** True if the login counts towards the daily limit of notices. */
   readonly counts: boolean;
 }
 
-/** Stands in `known_devices` for all clients without a `device_id`, which can't be told apart. */
+/** Stands in `known_devices` for all clients without a `device_id`, because they can't be told apart. */
 export const unnamedDevice = 'unnamed';
 
 const addresseeFields = { email_verified_at: 1, locale: 1, pending_email: 1, deletes_at: 1 } as const;
 
-/** The part of the user's document that a mail with a code needs: to decode all of it would take measurably longer. */
+/**
+ * The part of the user's document that a mail with a code needs. Decoding the whole document would take measurably
+ * longer.
+ */
 export type Addressee = Pick<UserDocument, '_id' | keyof typeof addresseeFields>;
 
-/** Sorts the longest-standing member first; of two who joined at the same time, the one with the older account. */
+/**
+ * Sorts the longest-standing member first; of two members who joined at the same time, the one with the older account.
+ */
 const eldestFirst = { joined_at: 1, _id: 1 } as const;
 
 /** Update that always changes the document, so that every other transaction that writes it conflicts. */
@@ -106,21 +112,23 @@ const touch = (fields: Partial<UserDocument>) => ({ $set: fields, $inc: { touche
 /** Accounts. */
 export interface UserStore {
   find(userId: string): Promise<UserDocument | undefined>;
-  /** Like `find`, from a state that can't be rolled back: see {@link confirmedRead}. */
+  /** Like `find`, but from a state that can't be rolled back: see {@link confirmedRead}. */
   findConfirmed(userId: string): Promise<UserDocument | undefined>;
   findByEmail(email: string): Promise<UserDocument | undefined>;
   findAddressee(of: { readonly email: string } | { readonly userId: string }): Promise<Addressee | undefined>;
-  /** Returns true if an account has the address, or can still undo the change away from it: `EmailChangeStore`. */
+  /**
+   * Returns true if an account has the address, or can still undo its change to another one: see `EmailChangeStore`.
+   */
   isEmailTaken(email: string, now: Date): Promise<boolean>;
-  /** Returns true if the user is in that group at this moment. */
+  /** Returns true if the user is in that group now. */
   isMember(groupId: string, userId: string): Promise<boolean>;
   /** Reads with majority concern: the result can't be rolled back. */
   exists(userId: string): Promise<boolean>;
   /** Throws the driver's duplicate-key error (`email_key_unique`) if the address is taken. */
   insert(user: UserDocument, session: ClientSession): Promise<void>;
   /**
-   * Marks a login, or a restore, on the user's document and returns its state before that, in this transaction;
-   * undefined if the user is gone. The account knows the device `learned` from then on.
+   * Marks a login or a restore on the user's document, and returns the document as it was before, in this transaction;
+   * undefined if the user is gone. Adds the device `learned` to the account's known devices.
    */
   touchLogin(
     userId: string,
@@ -133,16 +141,16 @@ export interface UserStore {
    * devices that the account knows.
    */
   touchSessions(userId: string, at: Date, session: ClientSession, known?: readonly string[]): Promise<boolean>;
-  /** Lets the account no longer know the device. One that it does not know by its id is among those of `unnamed`. */
+  /** Removes the device from the account's known devices. If its id is not among them, removes `unnamed`. */
   forgetDevice(userId: string, deviceId: string): Promise<void>;
-  /** Marks the same on every user of the group, and returns them. */
+  /** Marks every user of the group in the same way, and returns their ids. */
   touchGroupSessions(groupId: string, at: Date, session: ClientSession): Promise<string[]>;
   /**
-   * Moves the user out of the group `from`, and returns what had brought them there; undefined if the user is not in
-   * it. Logins write the same document, so that none slips past with the claims of the group that was left.
+   * Moves the user out of the group `from`, and returns how they had joined it; undefined if the user is not in it.
+   * Logins write the same document, so a concurrent login conflicts and can't keep the claims of the old group.
    */
   move(userId: string, from: string, to: Membership, session: ClientSession): Promise<Moved | undefined>;
-  /** Returns true if this very move took effect. Reads with majority concern: the result can't be rolled back. */
+  /** Returns true if exactly this move took effect. Reads with majority concern: the result can't be rolled back. */
   hasMoved(userId: string, to: Pick<Membership, 'home_group_id' | 'joined_at'>): Promise<boolean>;
   /** Makes the group's longest-standing member its owner, and returns that member; undefined if the group has none. */
   promoteEldest(groupId: string, session: ClientSession): Promise<string | undefined>;
@@ -153,20 +161,22 @@ export interface UserStore {
   listGroup(groupId: string): Promise<GroupMember[]>;
   /**
    * Writes the fields into the user's document, unless the password or the address has been changed since the document
-   * was read; false then. Logins write the same document, so that none slips past.
+   * was read; false in that case. Logins write the same document, so a concurrent login conflicts.
    */
   changeFresh(seen: Credentials, fields: Partial<UserDocument>, session: ClientSession): Promise<boolean>;
   /** Reads with majority concern: the result can't be rolled back. */
   hasPasswordHash(userId: string, hash: string): Promise<boolean>;
-  /** Disables the account; false if it is disabled already, or gone. */
+  /** Disables the account; false if it is already disabled or is gone. */
   disable(userId: string, disabled: Disabled, session: ClientSession): Promise<boolean>;
-  /** Returns true if the account has been disabled since that time. Reads with majority concern. */
+  /**
+   * Returns true if the account is disabled and `at` is the time at which that happened. Reads with majority concern.
+   */
   isDisabledSince(userId: string, at: Date): Promise<boolean>;
-  /** Lets the account log in again; false if it is not disabled, or gone. */
+  /** Lets the account's user log in again; false if the account is not disabled or is gone. */
   enable(userId: string): Promise<boolean>;
-  /** Writes the change and returns the user after it; undefined if the user is gone, or due for the erasure at `now`. */
+  /** Writes the change and returns the user after it; undefined if the user is gone or the erasure is due at `now`. */
   changeProfile(userId: string, change: ProfileChange, now: Date): Promise<UserDocument | undefined>;
-  /** Replaces the hash of a password by a better one of the same password. */
+  /** Replaces a password's hash with a better hash of the same password. */
   setPasswordHash(userId: string, from: string, to: string): Promise<void>;
 }
 
@@ -236,7 +246,7 @@ function createReads(users: Collections['users']): Pick<UserStore, Reads> {
   };
 }
 
-/** Lists of the user's document to which a login on a new device adds. */
+/** Entries that a login on a new device adds to lists of the user's document. */
 const learn = ({ name, counts }: LearnedDevice, at: Date) => ({
   known_devices: { $each: [name], $slice: -knownDevices },
   ...(counts && { new_device_notices: { $each: [at], $slice: -newDeviceNotices } }),
@@ -266,7 +276,7 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
     },
     async touchGroupSessions(groupId, at, session) {
       const members = { home_group_id: groupId };
-      // Written first: a concurrent login or leave conflicts with it.
+      // Written first, so that a concurrent login or leave conflicts with this write.
       await users.updateMany(members, touch({ sessions_changed_at: at }), { session });
       const found = await users.find(members, { session, projection: { _id: 1 } }).toArray();
       return found.map(({ _id }) => _id);
@@ -309,7 +319,7 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
       return (await users.findOneAndUpdate(present, update, { returnDocument: 'after' })) ?? undefined;
     },
     async setPasswordHash(userId, from, to) {
-      // Replaces only the hash that was verified: a password that was changed meanwhile stays changed.
+      // Replaces only the hash that was verified, so a password that was changed in between stays changed.
       await users.updateOne({ _id: userId, password_hash: from }, { $set: { password_hash: to } });
     },
   };

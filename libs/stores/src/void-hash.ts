@@ -4,8 +4,8 @@ const base64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/
 const bcryptBase64 = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
 /**
- * Returns a hash that no known password has, to make an account's password void. It is of the kind and cost of the
- * account's own, so that a login takes the same time; in place of the digest it has random bytes. No password is
+ * Returns a hash that no known password has, to make an account's password void. It has the kind and cost of the
+ * account's own hash, so that a login takes the same time, but random bytes instead of the digest. No password is
  * hashed.
  */
 export function voidHash(stored: string): string {

@@ -1,13 +1,13 @@
 import { type Db, type Document, MongoNetworkError, MongoWriteConcernError } from 'mongodb';
 import { isRetryable } from './store-errors.ts';
 
-/** Milliseconds for which an answer waits for a majority; also one that found nothing to write waits. */
+/** Milliseconds for which an answer waits for a majority, even if the command found nothing to write. */
 const majorityMs = 2_000;
 
 /**
- * Sends a write that the driver neither retries nor prepares to retry: its retryable writes store a record of the
- * transaction too, and an image of a document that they return. Returns the answer; undefined if it is lost, so that the
- * write may or may not have happened: for a caller that then reads and goes on from what it finds.
+ * Sends a write that the driver neither retries nor prepares to retry. Retryable writes cost more: they also store a
+ * transaction record, and an image of any document that they return. Returns the answer; undefined if it is lost and
+ * the write may or may not have happened. The caller must then read the state and go on from that.
  */
 export async function writeOnce(db: Db, command: Document): Promise<Document | undefined> {
   try {

@@ -3,17 +3,17 @@ import { AppError } from '@auth-account/errors';
 import AsyncLock from 'async-lock';
 
 export interface KeyedLockOptions {
-  /** Milliseconds after which work that has not begun is refused, if its caller names no other number. */
+  /** Default for the milliseconds after which work that has not begun is refused. */
   readonly waitMs: number;
   /** Maximum number of callers that wait for one key. */
   readonly maximumWaiting: number;
 }
 
 /**
- * Runs the work once all earlier work with the same key has ended, whether it succeeded or not. The work receives the
- * number of milliseconds of `waitMs` that are left. Urgent work goes before all other work that waits, however many
- * callers wait. Throws `ERR-DEPENDENCY-UNAVAILABLE` if too many callers wait, or if the wait was too long; the work has
- * not begun then. Keys don't wait for each other, and unused keys are forgotten.
+ * Runs the work when all earlier work with the same key has ended, whether that succeeded or not. Passes to the work
+ * how many milliseconds of `waitMs` are left. Urgent work goes before all other waiting work, however many callers
+ * wait. Throws `ERR-DEPENDENCY-UNAVAILABLE` if too many callers wait, or if the wait was too long. In both cases the
+ * work has not begun. Keys don't wait for each other, and unused keys are forgotten.
  */
 export type KeyedLock = <T>(
   key: string,
@@ -34,8 +34,8 @@ export function createKeyedLock(defaults: KeyedLockOptions): KeyedLock {
       return work(deadline - performance.now());
     };
     try {
-      // The end of one work starts the next: without the bind, its logs and spans would be attributed to the earlier
-      // one.
+      // The end of one piece of work starts the next. Without the bind, the logs and spans of the next one would be
+      // attributed to the earlier one.
       const place = isUrgent ? { skipQueue: true, maxPending: Number.POSITIVE_INFINITY } : {};
       return await lock.acquire(key, AsyncResource.bind(begin), { timeout: waitMs, ...place });
     } catch (error) {

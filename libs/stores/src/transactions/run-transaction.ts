@@ -7,20 +7,26 @@ import { createKeyedLock } from './keyed-lock.ts';
 /** Options of one transaction. */
 export interface TransactionRequest {
   /**
-   * Asks the store if this work has taken effect. Called after a commit that was sent and not acknowledged, before
+   * Asks the store whether this work has taken effect. Called if a commit was sent but not acknowledged, before
    * anything is retried or reported to the caller.
    */
   readonly isCommitted: () => Promise<boolean>;
-  /** Taken before the work runs again, and released when it has ended: for work that writes sessions. */
+  /**
+   * For work that writes sessions: a hold that is taken before each retry of the work, and released when the
+   * transaction has ended.
+   */
   readonly hold?: SessionHold | undefined;
-  /** Milliseconds after which no attempt starts, the wait for a turn included. Default: 5,000. */
+  /** Milliseconds after which no further attempt starts, including the wait for a turn. Default: 5,000. */
   readonly deadlineMs?: number;
   /**
-   * Id of the group or user whose document many requests may want to write at the same time: a process runs the
-   * transactions of one key in turn.
+   * Id of the group or user whose document many requests may want to write at the same time. A process runs the
+   * transactions with the same key in turn.
    */
   readonly lockKey?: string | undefined;
-  /** Goes before others that wait for the same `lockKey`: recovery must not queue behind what it ends. */
+  /**
+   * Goes before others that wait for the same `lockKey`. Account recovery must not queue behind the requests that it
+   * ends.
+   */
   readonly isUrgent?: boolean;
 }
 
@@ -37,35 +43,41 @@ export type HoldStep = 'taken' | 'released';
 export interface TransactionHooks {
   /** Called when the work or the commit is about to be retried. */
   readonly onRetry?: (kind: 'work' | 'commit', error: unknown) => void;
-  /** Called when a hold was taken or released; with an error if that failed, which only makes conflicts likelier. */
+  /**
+   * Called when a hold was taken or released, with an error if that failed. Such a failure only makes conflicts
+   * likelier.
+   */
   readonly onHold?: (step: HoldStep, error?: unknown) => void;
-  /** Outcome: `refused` if the work itself or a unique index rejected it; `failed` if MongoDB did. */
+  /**
+   * Called with the outcome: `refused` if the work itself or a unique index rejected the transaction; `failed` if
+   * MongoDB did.
+   */
   readonly onEnd?: (outcome: TransactionOutcome) => void;
-  /** Creates a span around the transaction with all its attempts; waiting for a turn is not part of it. */
+  /** Creates a span around the transaction with all its attempts. The span does not include the wait for a turn. */
   readonly inSpan?: <T>(run: () => Promise<T>) => Promise<T>;
 }
 
 const defaultDeadlineMs = 5_000;
-/** Maximum number of waiting transactions: more could not have their turn in that time. */
+/** Maximum number of waiting transactions. More could not get their turn before the deadline. */
 const maximumWaiting = 1_000;
 const firstPauseMs = 25;
 const maximumPauseMs = 1_000;
 
 /**
- * Creates the transactions of a client: multi-document transactions with majority write concern.
+ * Creates the function that runs a client's multi-document transactions with majority write concern.
  *
- * - After a conflict with another transaction (`TransientTransactionError`) the work runs again, so its ids must be
- *   created before.
- * - A commit with an unknown result is repeated (`commitTransaction` allows it); if there is still no answer,
+ * - After a conflict with another transaction (`TransientTransactionError`) the work runs again, so the caller must
+ *   create its ids before.
+ * - A commit with an unknown result is repeated (`commitTransaction` allows that). If there is still no answer,
  *   `isCommitted` decides. The driver's own `withTransaction` runs the work again instead, so a registration whose
  *   commit reply was lost would find its own address and report it as taken.
- * - If it has not taken effect the transaction is aborted: else its locks would live for MongoDB's 60 s, and a late
- *   commit could still come.
+ * - A transaction that has not taken effect is aborted. Otherwise its locks would live for MongoDB's 60 s, and a late
+ *   commit could still take effect.
  * - Transactions with the same `lockKey` (they write the document of one group, or end all sessions of one user) run
  *   one after another, so that only those of different processes can conflict.
  *
  * Throws what the work throws, the driver's error if the store remained unavailable, or `ERR-DEPENDENCY-UNAVAILABLE` if
- * too many wait for one key, or if the wait takes too long.
+ * too many transactions wait for one key or the wait takes too long.
  */
 export function createTransactionRunner(client: MongoClient, hooks: TransactionHooks = {}): RunTransaction {
   const { inSpan = (run) => run() } = hooks;
@@ -77,7 +89,7 @@ export function createTransactionRunner(client: MongoClient, hooks: TransactionH
   };
 }
 
-/** A request whose deadline is that of its attempts. */
+/** A request with the time that is left for its attempts. */
 type Attempts = TransactionRequest & { readonly deadlineMs: number };
 
 async function runAndReport<T>(
@@ -101,7 +113,9 @@ async function runAndReport<T>(
 
 const noHold: SessionHold = { take: async () => undefined, release: async () => undefined };
 
-/** Reports the steps of the request's hold. One that fails is reported too, and the transaction goes on without it. */
+/**
+ * Reports the steps of the request's hold. A failed step is reported too, and the transaction goes on without the hold.
+ */
 function createReportedHold({ hold }: TransactionRequest, { onHold }: TransactionHooks): SessionHold {
   if (hold === undefined) return noHold;
   let isTaken = false;
@@ -141,7 +155,7 @@ async function runUntilKnown<T>(
       await commit(session, isOver, onRetry);
       return result;
     } catch (error) {
-      // A commit that was sent may have taken effect, whatever the reply.
+      // A commit that was sent may have taken effect, whatever the error.
       if (sent !== undefined && (await isCommitted())) return sent.result;
       const hasEnded = hasLabel(error, 'TransientTransactionError');
       await abort(client, session, hasEnded);
@@ -154,14 +168,17 @@ async function runUntilKnown<T>(
   }
 }
 
-/** Aborts what has not ended, also if its commit was sent: the driver itself aborts nothing then. */
+/**
+ * Aborts a transaction that has not ended, even if its commit was sent. The driver itself would abort nothing in that
+ * case.
+ */
 async function abort(client: MongoClient, session: ClientSession, hasEnded: boolean): Promise<void> {
   if (session.inTransaction()) return session.abortTransaction();
   if (hasEnded) return;
   try {
     await client.db('admin').command({ abortTransaction: 1 }, { session });
   } catch (failure) {
-    // As in the driver's own abort: without it the server ends the transaction later.
+    // MongoDB's errors are ignored, as the driver's own abort ignores them. The server then ends the transaction later.
     if (!(failure instanceof MongoError)) throw failure;
   }
 }
@@ -184,8 +201,8 @@ async function commit(
 }
 
 /**
- * Returns the pause after that attempt: random, up to a limit that doubles each time ("full jitter"). Only one of many
- * writers of a document succeeds at a time; with constant pauses the others would hinder each other for ever.
+ * Returns the pause after that attempt. It is random, up to a limit that doubles each time ("full jitter"). Only one of
+ * many writers of a document succeeds at a time; with constant pauses the others would hinder each other for ever.
  */
 function pauseMs(attempt: number): number {
   return Math.random() * Math.min(maximumPauseMs, firstPauseMs * 2 ** attempt);
