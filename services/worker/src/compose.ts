@@ -58,7 +58,8 @@ interface Shared {
 }
 
 /**
- * Milliseconds between two writes of the configured subscribers: workers with different ones overwrite each other's.
+ * Milliseconds between two writes of the configured subscribers, because workers with different subscribers overwrite
+ * each other's.
  */
 const namingIntervalMs = 60_000;
 
@@ -72,7 +73,7 @@ function openConnections(config: WorkerConfig, logger: Logger) {
   return {
     mongo: new MongoClient(config.MONGODB_URI, mongoOptions('auth-worker', config.MONGODB_URI)),
     denying: open(failFastOptions()),
-    // A separate connection: a burst of events must not delay a close command.
+    // Events have a separate connection: a burst of them must not delay a close command.
     adding: open(failFastOptions()),
     consuming: open(workerOptions()),
   };
@@ -91,7 +92,9 @@ function whenReady(redis: RedisClient, run: () => void): void {
   else redis.once('ready', run);
 }
 
-/** Wires the events' way from the outbox to their subscribers. Except for the relay its pollers need MongoDB only. */
+/**
+ * Wires the way of events from the outbox to their subscribers. Except for the relay, the pollers need only MongoDB.
+ */
 function composeEvents(shared: Shared, mail: MailParts) {
   const { config, stores, adding, metrics, registry, logger, now } = shared;
   const { outbox, deadLetters, subscribers } = stores;

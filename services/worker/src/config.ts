@@ -28,9 +28,9 @@ export type EncryptionKey = Static<typeof EncryptionKey>;
 const WebhookSubscriber = Type.Object({
   name: SubscriberName,
   kind: Type.Literal('webhook'),
-  // A user name and password would not be sent.
+  // No user name and password: they would not be sent.
   url: Type.String({ pattern: '^https?://[^\\s/?#@]+([/?#]\\S*)?$' }),
-  // One of the two: see `checkSubscribers`.
+  // Exactly one of the two is set: see `checkSubscribers`.
   secret: Type.Optional(Secret),
   secrets: Type.Optional(Type.Array(Secret, { minItems: 1, maxItems: 5 })),
   encrypt_to: Type.Optional(EncryptionKey),
@@ -157,7 +157,7 @@ function secretProblems({ secret, secrets }: Item, index: number): CheckProblem[
   return [{ path: `/${index}/secret`, message: 'must be there, or secrets, and not both' }];
 }
 
-/** Finds a private key, which has no place here, and a key that would fail at the first event. */
+/** Reports a private key, which must not be here, and a key that would fail at the first event. */
 function keyProblems({ encrypt_to }: Item, index: number): CheckProblem[] {
   if (typeof encrypt_to !== 'object' || encrypt_to === null) return [];
   const message = problemOfKey(encrypt_to as Item);
@@ -183,12 +183,12 @@ function problemOfKey(jwk: Item): string | undefined {
 function isFit(key: KeyObject): boolean {
   const { asymmetricKeyType, asymmetricKeyDetails = {} } = key;
   const { modulusLength = 0, namedCurve = '', publicExponent = 0n } = asymmetricKeyDetails;
-  // With the exponents 0 and 1 anybody can read what was encrypted, and with an even one nobody.
+  // With the exponents 0 and 1 anybody could read the secret, and with an even exponent nobody could.
   const isStrong = modulusLength >= 2_048 && publicExponent > 1n && publicExponent % 2n === 1n;
   return (asymmetricKeyType === 'x25519' || curves.includes(namedCurve) || isStrong) && canEncrypt(key);
 }
 
-/** Tries the key: OpenSSL reads some that it refuses to use, such as a point of small order. */
+/** Tries the key, because OpenSSL reads some keys that it refuses to use, such as a point of small order. */
 function canEncrypt(key: KeyObject): boolean {
   try {
     if (key.asymmetricKeyType === 'rsa') publicEncrypt({ key, oaepHash: 'sha256' }, Buffer.alloc(32));

@@ -22,7 +22,7 @@ import type { WorkerMetrics } from '../runtime/metrics.ts';
 
 type Subscriber = WorkerConfig['EVENT_SUBSCRIBERS'][number];
 
-/** Everything that mails need beyond the stores and a server that takes them. */
+/** Everything that mails need besides the stores and a mail server. */
 export interface MailParts extends Pick<ReadMailDeps, 'emailCodes' | 'emailChangeTokens'> {
   readonly renderMail: RenderMail;
 }
@@ -51,12 +51,13 @@ export interface Delivery {
   readonly parking: Parking;
 }
 
-/** Events taken from a channel's queue at once: each costs little more than a few commands to Redis. */
+/** Events that are taken from a channel's queue at once. Each costs little more than a few commands to Redis. */
 const fanOutConcurrency = 50;
 
 /**
- * Wires the way of an event from its channel's queue to its subscribers. Each has a queue of its own per channel: a
- * worker here delivers a webhook's and sends the mails, and a subscriber of the kind `queue` consumes its own.
+ * Wires the way of an event from its channel's queue to its subscribers. Each subscriber has a queue of its own per
+ * channel. This process consumes the queues of webhooks and of mail subscribers. A subscriber of the kind `queue`
+ * consumes its own.
  */
 export function createDelivery(deps: DeliveryDeps): Delivery {
   const { config, consuming, keys, stores, mail, metrics, logger, onError, now } = deps;

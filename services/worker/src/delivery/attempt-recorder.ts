@@ -16,15 +16,14 @@ export interface AttemptRecorderDeps {
 
 const maximumBatch = 500;
 
-/** Attempts that may wait for a write: consumers of queues go on while MongoDB is away. */
+/** Limit for the attempts that wait for a write, because consumers of queues go on while MongoDB is away. */
 const maximumWaiting = 10_000;
 
 /**
- * Creates the recorder. Attempts that come while a write is under way go with the next one: under load one round trip
- * to MongoDB serves many attempts, and without load none waits.
- *
- * If MongoDB is away, the event is not delivered again for that: its job completes, and the relay, which reads the
- * states of jobs, marks the row later. The same goes for attempts past {@link maximumWaiting}, which are not recorded.
+ * Creates the recorder. Attempts that come during a write go with the next one. So under load one round trip to MongoDB
+ * serves many attempts, and without load no attempt waits. If MongoDB is away, the event is still not delivered again.
+ * Its job completes, and the relay, which reads the states of jobs, marks the row later. The same applies to attempts
+ * past {@link maximumWaiting}, which are not recorded.
  */
 export function createAttemptRecorder({ outbox, takers, onError }: AttemptRecorderDeps): RecordAttempt {
   let waiting: { readonly recorded: RecordedAttempt; readonly done: () => void }[] = [];

@@ -12,17 +12,17 @@ export type Backoff = (
   job?: { readonly data: Pick<AuthEvent, 'type'> },
 ) => number;
 
-/** Longest pause of our own choice before a code is sent again: it is good for 10 minutes. */
+/** Limit for our own pause before a code is sent again, in ms. A code is valid for 10 minutes. */
 const maximumForCodesMs = 30_000;
 
-/** Longest pause that a subscriber's `Retry-After` can demand, in ms. */
+/** Limit for the pause that a subscriber's `Retry-After` can demand, in ms. */
 export const maximumRetryAfterMs = hourMs;
 
 /**
- * Creates an exponential backoff with full jitter: a pause between 0 and 1 s · 2^(attempts − 1), at most `maximumMs`,
- * so that events that failed together are not retried together; at most 30 s for a code. The subscriber's `Retry-After`
- * prolongs it, up to the same limit. After a 410 Gone the pause does not grow: the job waits in the queue for as long
- * as its subscriber is parked.
+ * Creates an exponential backoff with full jitter: a pause between 0 and 1 s · 2^(attempts − 1), so that events that
+ * failed together are not retried together. It is at most `maximumMs`, and at most 30 s for a code. The subscriber's
+ * `Retry-After` prolongs it, up to `maximumMs`. After a 410 Gone the pause does not grow, because the job waits in the
+ * queue for as long as its subscriber is parked.
  */
 export function createBackoff(random: () => number = Math.random, maximumMs = maximumRetryAfterMs): Backoff {
   return (attemptsMade, _type, error, job) => {

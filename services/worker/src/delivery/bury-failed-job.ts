@@ -9,11 +9,12 @@ export interface BuryFailedJobDeps {
 }
 
 /**
- * Turns a subscriber's job that has failed for good into a dead letter. Idempotent; without effect on any other job.
+ * Turns a subscriber's job that has failed for good into a dead letter. It is idempotent and has no effect on any other
+ * job.
  */
 export type BuryFailedJob = (subscriber: string, queue: EventQueue, jobId: string) => Promise<void>;
 
-/** Longest error of a consumer that is stored, in characters. */
+/** Limit for a consumer's error that is stored, in characters. */
 const errorLimit = 500;
 
 export function createBuryFailedJob({ deadLetters, takers }: BuryFailedJobDeps): BuryFailedJob {

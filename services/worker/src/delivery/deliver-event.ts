@@ -25,7 +25,7 @@ export interface DeliverEventDeps {
   readonly record: RecordAttempt;
   readonly deadLetters: Pick<DeadLetterStore, 'bury'>;
   readonly parking: Pick<Parking, 'park' | 'resumedAt'>;
-  /** Called if the subscriber answered 429 with Retry-After: it wants no events for this time. */
+  /** Called if the subscriber answered 429 with Retry-After, so that it gets no events for this time. */
   readonly onThrottled: (ms: number) => void;
   readonly giveUpAfterMs: number;
   readonly metrics: Pick<WorkerMetrics, 'deliveries' | 'deliveryDuration' | 'expired'>;
@@ -33,7 +33,7 @@ export interface DeliverEventDeps {
   readonly now: () => Date;
 }
 
-/** Everything that attempts to deliver have in common. */
+/** Dependencies that all kinds of delivery share. */
 export interface AttemptDeps extends Omit<DeliverEventDeps, 'subscriber' | 'send' | 'onThrottled' | 'onExpired'> {
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
@@ -47,10 +47,10 @@ type EventJob = Pick<Job<AuthEvent>, 'id' | 'data' | 'timestamp' | 'attemptsMade
 
 /**
  * Creates the processor of a subscriber's queue: one attempt to deliver one event. It marks the outbox row before the
- * job completes, so that a worker killed in between delivers again and loses nothing. It throws the delivery's error,
- * or `UnrecoverableError` once the job is older than `giveUpAfterMs` and there is a dead letter. A subscriber that
- * answers 410 Gone is parked, and its events are not given up. Neither is an event that must arrive. One that has
- * expired is dropped.
+ * job completes, so that an event is delivered again, and not lost, if the worker is killed in between. It throws the
+ * delivery's error, or `UnrecoverableError` once the job is older than `giveUpAfterMs` and there is a dead letter. A
+ * subscriber that answers 410 Gone is parked, and its events are not given up. An event that must arrive is never given
+ * up either. An expired event is dropped.
  */
 export function createDeliverEvent(deps: DeliverEventDeps) {
   const { subscriber, send, record, metrics, now } = deps;
@@ -106,7 +106,7 @@ function createFailure(deps: DeliverEventDeps) {
     return { subscriber, at: now(), outcome: 'failed', ...answered(status), error: message, duration_ms };
   }
 
-  /** Returns whether there is a dead letter. If MongoDB is away it is another failed attempt. */
+  /** Returns true if there is a dead letter. If MongoDB is away, this counts as another failed attempt. */
   async function bury({ id, data, attemptsMade, timestamp }: EventJob, attempt: FailedAttempt): Promise<boolean> {
     const last = { ...attempt, outcome: 'given_up' } as const;
     const { takers } = deps;

@@ -1,6 +1,6 @@
-/** The details of a subscriber's refusal or silence. */
+/** Details of a failed delivery. */
 export interface DeliveryErrorOptions {
-  /** Status of its answer, if it answered. */
+  /** Status of the subscriber's answer, if it answered. */
   readonly status?: number | undefined;
   /** The pause that its `Retry-After` asks for, in milliseconds. */
   readonly retryAfterMs?: number | undefined;

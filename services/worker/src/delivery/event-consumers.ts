@@ -10,7 +10,7 @@ export interface Consumer {
   start(): void;
   /** Takes no more jobs, and resolves when those under way have ended. */
   close(): Promise<void>;
-  /** Breaks off the jobs under way; they are tried again later. */
+  /** Aborts the jobs under way; they are tried again later. */
   abort(): void;
 }
 
@@ -31,11 +31,11 @@ export interface ConsumerOptions {
 export interface JobConsumerSettings {
   readonly concurrency: number;
   readonly backoffStrategy?: Backoff;
-  /** Reasons for which it is held from the beginning. */
+  /** Reasons for which the consumer is held from the beginning. */
   readonly heldFor?: readonly string[];
 }
 
-/** Pause after Redis was away, in ms; BullMQ's own is 15 s. */
+/** Pause before the consumer runs again after Redis was away, in ms; BullMQ's default is 15 s. */
 const runRetryDelay = 500;
 
 /** Creates a BullMQ worker that loses no job, however often it is killed. */
@@ -48,7 +48,7 @@ export function createJobConsumer<T, R = void>(
   // BullMQ passes the signal only to a function of three parameters.
   const unlessHeld: Processor<T, R> = async (job, token, signal) => {
     if (reasons.size === 0) return process(job, token, signal).finally(() => giveTurn(job.name));
-    // The job was requested before the hold and came after it.
+    // The job was requested before the hold began and came after that.
     await job.moveToWait(token);
     throw new WaitingError();
   };
@@ -90,13 +90,13 @@ export function createJobConsumer<T, R = void>(
   };
 }
 
-/** Urgent jobs in a row after which another one is next. */
+/** Number of urgent jobs in a row after which another job is next. */
 const urgentInARow = 4;
 
 /**
- * Creates what is called at the end of each job, before the next one is taken. Urgent jobs are put at the head of their
- * queue: if they came faster than they are taken, the others would wait for as long as that goes on. So now and then
- * `advance` puts the job at the tail there, which is the newest of the others.
+ * Creates the function to call at the end of each job, before the next one is taken. Urgent jobs are put at the head of
+ * their queue, so if they kept coming faster than they are taken, the others would never be. So now and then `advance`
+ * moves the job at the tail, which is the newest of the others, to the head.
  */
 function createTurns(advance: () => Promise<unknown>): (topic: string) => Promise<void> {
   let inARow = 0;
@@ -110,11 +110,14 @@ function createTurns(advance: () => Promise<unknown>): (topic: string) => Promis
 
 export interface OutcomeHandlers {
   readonly onCompleted: (jobId: string) => Promise<void>;
-  /** The job has failed for good. */
+  /** Called if the job has failed for good. */
   readonly onFailed: (jobId: string) => Promise<void>;
 }
 
-/** Listens for the outcomes of the jobs in a subscriber's own queue. The relay finds outcomes that it misses. */
+/**
+ * Listens for the outcomes of the jobs in a subscriber's own queue. The relay finds the outcomes that this consumer
+ * misses.
+ */
 export function createOutcomeConsumer(
   { queueName, connection, keys, onError }: ConsumerOptions,
   { onCompleted, onFailed }: OutcomeHandlers,

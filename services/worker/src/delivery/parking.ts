@@ -10,11 +10,14 @@ export interface ParkingDeps {
 
 /** The webhooks whose deliveries are held because they answered 410 Gone, for all workers alike. */
 export interface Parking {
-  /** Reads the state from MongoDB: another worker may have parked a webhook, or an operator resumed one. */
+  /**
+   * Reads the state from MongoDB, because another worker may have parked a webhook, or an operator may have resumed
+   * one.
+   */
   refresh(): Promise<void>;
   /** Holds a webhook's deliveries, in this worker at once. Rejects if the other workers cannot be informed. */
   park(subscriber: string, eventId: string): Promise<void>;
-  /** Time at which an operator last resumed its deliveries, in ms; 0 if never. */
+  /** Time at which an operator last resumed the subscriber's deliveries, in ms; 0 if never. */
   resumedAt(subscriber: string): number;
 }
 

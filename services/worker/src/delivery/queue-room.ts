@@ -5,7 +5,7 @@ import type { SubscriberQueue } from './subscriber-queues.ts';
 /** Names of the queues with room. */
 export interface OpenQueues {
   readonly forAll: ReadonlySet<string>;
-  /** Those with room for urgent events, which may pass the limits for others: they include {@link forAll}. */
+  /** Queues with room for urgent events, for which the limits are higher. They include {@link forAll}. */
   readonly forUrgent: ReadonlySet<string>;
 }
 
@@ -29,18 +29,18 @@ export interface QueueRoomDeps {
   readonly now: () => Date;
 }
 
-/** Jobs that no worker has tried yet: enough for the workers until the relay's next round. */
+/** Limit for the jobs that no worker has tried yet: enough for the workers until the relay's next round. */
 const enoughWaiting = 5_000;
 
 /**
- * Jobs in all, with those that wait for their next attempt. The limit is above {@link enoughWaiting}, so that a
- * subscriber that keeps refusing some events gets the others.
+ * Limit for all jobs, including those that wait for their next attempt. The limit is above {@link enoughWaiting}, so
+ * that a subscriber that keeps refusing some events gets the others.
  */
 const enoughInAll = 20_000;
 
 /**
- * Urgent events have room in a queue with as many jobs again, unless so many of them are at its head: what is asked for
- * faster than a subscriber takes it must not keep all others out.
+ * Urgent events have room in a queue with twice as many jobs, unless `enoughAtHead` of them are at its head. Otherwise
+ * urgent events that come faster than a subscriber takes them would keep all others out.
  */
 const urgentShare = 2;
 const enoughAtHead = 1_000;
@@ -65,7 +65,7 @@ export function createQueueRoom({ queues, redis, now }: QueueRoomDeps): QueueRoo
 async function findOpened(redis: RedisClient, queues: QueueRoomDeps['queues']): Promise<OpenQueues> {
   if (queues.length === 0) await redis.ping();
   const pipeline = redis.pipeline();
-  // If its consumers have paused a queue, its waiting jobs are in a list of their own.
+  // If a queue's consumers have paused it, its waiting jobs are in a separate list.
   for (const { queue } of queues) {
     pipeline.llen(queue.toKey('wait')).llen(queue.toKey('paused')).zcard(queue.toKey('delayed'));
   }
@@ -87,7 +87,10 @@ async function findOpened(redis: RedisClient, queues: QueueRoomDeps['queues']): 
   return { forAll: namesOf(forAll), forUrgent: namesOf(openedBy(urgentShare).filter((_, index) => !isRefused[index])) };
 }
 
-/** Returns true if the first {@link enoughAtHead} jobs are urgent: those are put at the head, so the last one tells. */
+/**
+ * Returns true if the first {@link enoughAtHead} jobs are urgent. The last of them shows it: urgent ones go to the
+ * head.
+ */
 async function isCrowded(redis: RedisClient, { queue }: QueueRoomDeps['queues'][number]): Promise<boolean> {
   const id = await redis.lindex(queue.toKey('wait'), -enoughAtHead);
   return id !== null && (await redis.hget(queue.toKey(id), 'name')) === urgentTopic;

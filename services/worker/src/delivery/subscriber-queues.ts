@@ -20,7 +20,7 @@ export const mailTopics = ['service.auth.events.code_requested', 'service.auth.e
 export interface SubscriberQueue {
   readonly subscriber: string;
   readonly channel: EventChannel;
-  /** Topics that the subscriber takes; all of the channel if missing. */
+  /** Topics that the subscriber takes; all topics of the channel if missing. */
   readonly topics?: readonly string[];
   readonly queue: EventQueue;
 }
@@ -38,8 +38,8 @@ export function takersOf(subscribers: readonly Subscriber[]): EventTaker[] {
 }
 
 /**
- * Opens each subscriber's queues, one of each channel; of a mail subscriber only that of account events. A subscriber
- * that consumes its own has other job options.
+ * Opens each subscriber's queues, one for each channel. A mail subscriber has only the queue of account events. The
+ * queues that a subscriber consumes itself have other job options.
  */
 export function openSubscriberQueues(
   subscribers: readonly Subscriber[],

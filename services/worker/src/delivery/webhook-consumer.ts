@@ -8,7 +8,7 @@ export interface WebhookConsumerDeps extends AttemptDeps {
   readonly sealSecret?: WebhookOptions['sealSecret'] | undefined;
 }
 
-/** Reason to hold until it is known whether the webhook is parked. */
+/** Reason to hold the consumer until it is known whether the webhook is parked. */
 const unknown = 'it is not known whether it is parked';
 
 /** A webhook's consumer. */
@@ -19,7 +19,7 @@ export interface WebhookConsumer extends HoldableConsumer {
 /**
  * Wires the consumer of a webhook's queues, one per channel. It takes no job before {@link WebhookConsumer.setParked}
  * is called for the first time and while the webhook is parked. After a 429 with `Retry-After` this process also waits
- * for as long as that says.
+ * for that time.
  */
 export function createWebhookConsumer(
   queues: readonly ConsumerOptions[],
@@ -63,7 +63,7 @@ export function createWebhookConsumer(
     },
     async close() {
       await Promise.all(consumers.map((consumer) => consumer.close()));
-      // Afterwards: an attempt that was under way may have set it.
+      // Only now, because an attempt that was under way may have set the timer.
       clearTimeout(throttle);
       await sender.close();
     },

@@ -7,13 +7,13 @@ import { DeliveryError } from './delivery-error.ts';
 
 export interface WebhookOptions {
   readonly subscriber: Pick<WebhookSubscriber, 'url' | 'secret' | 'secrets'>;
-  /** For the whole attempt, including the connection. */
+  /** Limit for the whole attempt, including the connection. */
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
-  /** Most connections at once. */
+  /** Limit for the connections at once. */
   readonly connections: number;
   readonly now: () => Date;
-  /** Returns the secret that the webhook alone can read, if the event has one. */
+  /** Returns the event's secret, if it has one, in a form that only the webhook can read. */
   readonly sealSecret?: ((event: AuthEvent) => Promise<string | undefined>) | undefined;
 }
 
@@ -24,17 +24,20 @@ export interface WebhookSender {
   close(): Promise<void>;
 }
 
-/** Most bytes of an answer's headers; a longer one is an error. */
+/** Limit for the headers of an answer, in bytes. Longer headers are an error. */
 const headerLimit = 16 * 1_024;
 
-/** Most bytes of an answer's body, and ms for it, that are read to keep the connection; past that it is closed. */
+/**
+ * Limits for an answer's body, in bytes and in ms. To keep the connection, the body is read up to them. Past them the
+ * connection is closed.
+ */
 const bodyLimit = 64 * 1_024;
 const bodyPatienceMs = 1_000;
 
 /**
- * Creates the sender of a webhook. It POSTs the CloudEvent in structured mode, signed by Standard Webhooks with each of
- * its secrets, and with the event's id as message id, so that the webhook can recognize a repeated delivery. Every 2xx
- * is success; a redirect is not followed. Webhooks share no connections.
+ * Creates the sender of a webhook. It POSTs the CloudEvent in structured mode, signed according to Standard Webhooks
+ * with each of the webhook's secrets. The message id is the event's id, so that the webhook can recognize a repeated
+ * delivery. Every 2xx is success; a redirect is not followed. Webhooks share no connections.
  */
 export function createWebhookSender(options: WebhookOptions): WebhookSender {
   const { subscriber, timeoutMs, connectTimeoutMs, connections, now, sealSecret } = options;
@@ -44,7 +47,7 @@ export function createWebhookSender(options: WebhookOptions): WebhookSender {
     connections,
     connect: { timeout: connectTimeoutMs },
     maxHeaderSize: headerLimit,
-    // The whole attempt has a time-out.
+    // The time-out of the whole attempt applies instead.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -100,12 +103,12 @@ async function drain(body: Dispatcher.ResponseData['body']): Promise<void> {
   try {
     await body.dump({ limit: bodyLimit, signal: AbortSignal.timeout(bodyPatienceMs) });
   } catch {
-    // The status line was the answer. A body that never ends is given up, and changes nothing.
+    // The status line was the answer. Giving up a body that never ends changes nothing.
   }
 }
 
 /**
- * The three forms of an HTTP date (RFC 9110, section 5.6.7): `Date.parse` alone accepts much that is no date.
+ * The three forms of an HTTP date (RFC 9110, section 5.6.7): `Date.parse` alone accepts many texts that are no date.
  */
 const time = '\\d{2}:\\d{2}:\\d{2}';
 const dateForms = [
@@ -116,7 +119,7 @@ const dateForms = [
 
 /**
  * Reads the header `Retry-After` (RFC 9110, section 10.2.3: seconds or a date), as milliseconds from `now`; undefined
- * if it is missing, doubled or neither of the two.
+ * if it is missing, doubled or malformed.
  */
 export function retryAfterMs(header: string | string[] | undefined, now: Date): number | undefined {
   if (typeof header !== 'string') return undefined;

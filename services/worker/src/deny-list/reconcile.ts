@@ -10,39 +10,37 @@ import {
 export interface ReconcileDeps {
   readonly sessions: Pick<SessionStore, 'withFence'>;
   readonly denyList: Pick<DenyList, 'denyAndClose' | 'peek' | 'isComplete' | 'beginRebuild'>;
-  /** Time for which a revocation or a change of claims matters, in milliseconds. */
+  /** Time, in ms, for which a revocation or a change of claims matters. */
   readonly lifetimeMs: number;
   readonly now: () => Date;
-  /** Called when the list is complete again: Redis may have lost more than the list. */
+  /** Called when the list is complete again, because Redis may have lost more than the list. */
   readonly onRebuild: () => void;
-  /** Revocations and changes of claims that Redis did not have. */
+  /** Called with the number of revocations and changes of claims that Redis did not have. */
   readonly onFound: (sessions: number) => void;
 }
 
 /**
  * A change's time is taken before it is written, by another clock, so each round goes back further by this time. The
- * driver tries a write twice, 14 s each (`mongoOptions`: 3 s for a server, 3 for a connection, 8 for the answer); the
- * rest is for transactions, which write several times, and for clocks that differ.
+ * driver tries a write twice, for 14 s each (`mongoOptions`: 3 s for a server, 3 for a connection, 8 for the answer).
+ * The rest is a margin for transactions, which write several times, and for clocks that differ.
  */
 const overlapMs = 60_000;
 
-/** A machine that stalled may have written later than that, so a round at this interval compares the whole list. */
+/** A machine that stalled may write later than `overlapMs`, so a round at this interval compares the whole list. */
 const wholeEveryMs = 60_000;
 
-/** An entry that is about to expire does not count as missing: Redis may have another clock. */
+/** An entry that is about to expire does not count as missing, because the clock of Redis may differ. */
 const expiryMarginMs = 60_000;
 
 const pageSize = 500;
 
 /**
- * Creates the function that runs one round of the comparison of Redis with MongoDB, which is the truth. A session that
- * was revoked, or had its claims changed, and is not in the deny list is denied and closed again. A round goes back to
- * the last one that succeeded, so that nothing is missed however long MongoDB or Redis was away. The first one, and any
- * that finds the list incomplete, goes back as far as a change matters and then marks the list as complete. One round a
- * minute compares the whole list.
- *
- * A round reads behind a fence, and fails if it gets none: a change that no majority has yet would look as if it were
- * not there, and would be skipped for good.
+ * Creates the function that runs one round: it compares Redis with MongoDB, the source of truth. If a session was
+ * revoked or its claims were changed, and the deny list does not have it, it is denied and its stream closed again. A
+ * round goes back to the last one that succeeded, so that nothing is missed, however long MongoDB or Redis was away.
+ * The first round, and any that finds the list incomplete, goes back as far as a change matters and then marks the list
+ * as complete. One round a minute compares the whole list. A round reads behind a fence, and fails if it gets none.
+ * Without one it would not see a change that no majority has yet, and later rounds would skip that change for good.
  */
 export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
   const { sessions, denyList, lifetimeMs, now, onRebuild, onFound } = deps;
@@ -66,7 +64,7 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
 
   async function repairSince(at: number, begun: number, fenced: FencedSessions): Promise<void> {
     const since = new Date(at);
-    // Older changes may be missing because Redis has let them expire, and not because it never had them.
+    // Older changes may be missing because they have expired in Redis, and not because Redis never had them.
     const heardOf = new Date(begun - lifetimeMs + expiryMarginMs);
     const toEntry = (session: RevokedSession): DenyEntry => {
       const isUnheard = (session.revoked_at ?? new Date(0)) >= heardOf;
@@ -81,7 +79,7 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
     }
   }
 
-  /** Returns the time back to which a round goes that begins at `begun`. */
+  /** Returns the time to which a round that begins at `begun` goes back. */
   function startOf(begun: number, isRebuild: boolean): number {
     const oldest = begun - lifetimeMs - overlapMs;
     if (isRebuild || reconciledUntil === undefined) return oldest;
@@ -95,8 +93,8 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
     const isLost = reconciledUntil === undefined || !(await denyList.isComplete());
     const rebuild = isLost ? await denyList.beginRebuild() : undefined;
     const from = startOf(begun, isLost);
-    // A rebuild begins before the fence: a change that is written after the fence is announced later, into the list as
-    // it is then.
+    // The rebuild must begin before the fence: a change written after the fence is announced later still, to the list
+    // as it is by then.
     await sessions.withFence((fenced) => repairSince(from, begun, fenced));
     if (rebuild && !(await rebuild.complete())) throw new Error('Redis lost its data while the deny list was written');
     reconciledUntil = begun;
@@ -126,24 +124,27 @@ function toRevocation(session: RevokedSession): DenyEntry {
   return { sessionId: session._id, denial: { kind: 'revoked', reason }, requestId, decidedAt: at.getTime() };
 }
 
-/** The streams of other sessions, which live on, that a logout closes with that of the session it ends. */
+/**
+ * Streams of other, still living sessions: a logout closes them together with the stream of the session that it ends.
+ */
 export interface OtherStreams {
   /**
-   * Returns the session whose stream the end of this one closes too. Undefined if an earlier page had that end: its
-   * close has been published, and Redis has only forgotten it. A second close would hit the next stream of a session
-   * that lives.
+   * Returns the other session whose stream closes with the end of this one. Undefined if an earlier page had the ended
+   * session: the close has been published, and Redis has only forgotten it. A second close would hit the next stream of
+   * the living session.
    */
   of(session: RevokedSession): string | undefined;
-  /** Remembers the ends of a page, once all of them are in the deny list. */
+  /** Remembers the ended sessions of a page, once all of them are in the deny list. */
   remember(page: readonly RevokedSession[]): void;
   /**
-   * Forgets the ends that were decided before that time (milliseconds since the epoch), which no page shows any more.
+   * Forgets the sessions that ended before that time (milliseconds since the epoch), because no page shows them any
+   * more.
    */
   forget(before: number): void;
 }
 
 export function createOtherStreams(): OtherStreams {
-  /** Ends that were in a page, each with the time of its decision; only those that close another stream. */
+  /** Ended sessions that were in a page and close another stream, each with the time of its end. */
   const shown = new Map<string, number>();
   return {
     of: ({ _id, revoked_also_close }) => (shown.has(_id) ? undefined : revoked_also_close),

@@ -29,15 +29,15 @@ export interface ErasureDeps {
   readonly now: () => Date;
 }
 
-/** Milliseconds past its time after which an account counts as overdue: several rounds, and the lease of a dead worker. */
+/** Delay in ms after which an account counts as overdue: enough for several rounds and the lease of a dead worker. */
 const overdueAfterMs = 600_000;
 const countIntervalMs = 15_000;
 const countLimit = 100_000;
 
 export interface Erasure {
-  /** Erase accounts, and remove addresses that have lapsed; they need Redis. */
+  /** Pollers that erase accounts and remove lapsed addresses. They need Redis. */
   readonly erasing: readonly Poller[];
-  /** Counts those that are overdue. */
+  /** Counts the overdue accounts. */
   readonly counting: Poller;
 }
 

@@ -11,14 +11,14 @@ export interface EraseAccountsDeps {
   readonly transaction: RunTransaction;
   readonly denyList: Pick<DenyList, 'denyAndClose'>;
   readonly forgetPlaces: ForgetPlaces;
-  /** Time for which the end of a session matters, in milliseconds. */
+  /** Time, in ms, for which the end of a session matters. */
   readonly lifetimeMs: number;
-  /** Time between an account's deletion and its erasure, in milliseconds, in which whatever was under way ends. */
+  /** Time between an account's deletion and its erasure, in ms. Requests that were under way end in it. */
   readonly delayMs: number;
   /** Called after the commit. */
   readonly onErased: (erased: ErasedAccount, requestId: string) => void;
   readonly onFailed: (userId: string) => void;
-  /** Called if Redis could not be told once more, after the commit. */
+  /** Called if the second clean-up of Redis, after the commit, failed. */
   readonly onNotForgotten: (userId: string, error: unknown) => void;
   /** UUIDv7. */
   readonly newEventId: () => string;
@@ -26,22 +26,21 @@ export interface EraseAccountsDeps {
   readonly now: () => Date;
 }
 
-/** Milliseconds after which another worker takes an account whose erasure was begun and not finished. */
+/** Milliseconds after which another worker takes over an account whose erasure was not finished. */
 const leaseMs = 60_000;
 
-/** Ended sessions that the transaction itself removes at most; those above it go before. */
+/** Limit for the ended sessions that the transaction itself removes. Those above the limit are removed before. */
 const sessionsOfTransaction = 5_000;
 
 /** Sessions denied at once. */
 const pageSize = 500;
 
 /**
- * Creates the function that runs one round: it erases each account whose grace is over, one transaction each, together
- * with the event that tells subscribers. A worker that is killed leaves the account whole or gone.
- *
- * Before that, Redis gets the ends of the account's sessions once more, in case it has lost one and no round of the
- * reconciliation has found that yet. So no account is erased while Redis is away. The round ends with the first error,
- * and the account that caused it is free again after a minute, so that the next round goes on with the others.
+ * Creates the function that runs one round: it erases each account whose grace period is over, in one transaction that
+ * also writes the event for subscribers. A worker that is killed leaves the account whole or gone. Before that, the
+ * account's sessions are denied in Redis once more, because Redis may have lost an entry that no round of the
+ * reconciliation has restored yet. So no account is erased while Redis is away. The round ends with the first error,
+ * and the account that caused it can be taken again after a minute, so that the next round goes on with the others.
  */
 export function createEraseAccounts(deps: EraseAccountsDeps): () => Promise<void> {
   const { deletions, forgetPlaces, delayMs, onErased, onFailed, onNotForgotten, newLease, now } = deps;
@@ -50,7 +49,7 @@ export function createEraseAccounts(deps: EraseAccountsDeps): () => Promise<void
     await announceEnds(deps, due.user._id);
     await deletions.removeEndedSessions(due.user._id, sessionsOfTransaction);
     await forgetPlaces(addressesOf(due.user));
-    // The request that ordered the deletion is long over: the erasure has an id of its own.
+    // The request that ordered the deletion is long over, so the erasure has an id of its own.
     const requestId = newLease();
     const erased = await eraseInTransaction(deps, due, requestId);
     if (erased === undefined) return;
@@ -104,12 +103,12 @@ async function announceEnds({ deletions, denyList, lifetimeMs, now }: EraseAccou
 }
 
 function toEntry(session: EndedSession, now: Date): DenyEntry {
-  // One that lives ends with its account.
+  // A session that is not revoked ends with its account.
   const { reason, requestId, at } = recordedEnd({ revoked_at: now, ...session });
   return { sessionId: session._id, denial: { kind: 'revoked', reason }, requestId, decidedAt: at.getTime() };
 }
 
-/** Returns the keys of all addresses that the account has, or has had and whose places are not forgotten yet. */
+/** Returns the keys of the account's address and of former addresses whose places are not forgotten yet. */
 function addressesOf({ email_key, former_emails = [] }: UserDocument): string[] {
   return [...new Set([email_key, ...former_emails.map((former) => former.email_key)])];
 }

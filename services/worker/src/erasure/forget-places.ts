@@ -5,19 +5,21 @@ export interface ForgetPlacesDeps {
   /** Fails at once while Redis is away. */
   readonly redis: Pick<RedisClient, 'zrange' | 'zrem' | 'unlink'>;
   readonly keyPrefix: string;
-  /** The server's secrets: limits that were counted before a rotation have names under an older one. */
+  /**
+   * The server's secrets, old ones included, because limits that were counted before a rotation are named with an older
+   * one.
+   */
   readonly secrets: () => readonly KeyObject[];
 }
 
-/** Forgets where the accounts with these addresses were logged in to. Rejects with Redis's error. */
+/** Forgets from where the accounts with these addresses were used. Rejects with Redis's error. */
 export type ForgetPlaces = (emailKeys: readonly string[]) => Promise<void>;
 
 /**
- * Creates the function that removes from Redis what limits know of an account: its devices and networks, and their
- * failures. The names are HMACs of the address, and so would be found by whoever has the server's keys.
- *
- * Not removed: counts for a device or network that the account does not know, and those of other limits. They end by
- * themselves within a day.
+ * Creates the function that removes an account's data of the limits from Redis: its devices and networks, and their
+ * failures. The data must go, because their names are HMACs of the address, which anybody with the server's keys can
+ * find. Counts for a device or network that the account does not know, and the counts of other limits, are not removed.
+ * They expire within a day.
  */
 export function createForgetPlaces({ redis, keyPrefix, secrets }: ForgetPlacesDeps): ForgetPlaces {
   return async (emailKeys) => {

@@ -7,23 +7,24 @@ export interface RemoveLapsedEmailsDeps {
   readonly now: () => Date;
 }
 
-/** Milliseconds left to a login or a confirmation that was under way when the address lapsed, and for clocks. */
+/**
+ * Margin, in ms, for logins and confirmations that were under way when the address lapsed, and for clocks that differ.
+ */
 const graceMs = 60_000;
 
 /** Accounts read at once. */
 const batch = 100;
 
 /**
- * Creates the function that runs one round: it removes the addresses that no code and no undo leads to any more, and
- * forgets the places of those that nobody has now.
- *
- * An address leaves its document last: while its places may still be in Redis, the next round finds it, and so does the
- * erasure of the account. Every step can be repeated, so workers need no lease.
+ * Creates the function that runs one round: it removes the addresses that no code and no undo can restore any more, and
+ * forgets the places of those that no account has now. An address is removed from its document last. So while its
+ * places may still be in Redis, the next round and the erasure of the account can find it. Every step can be repeated,
+ * so workers need no lease.
  */
 export function createRemoveLapsedEmails({ emailChanges, forgetPlaces, now }: RemoveLapsedEmailsDeps) {
   async function remove(lapsed: LapsedEmails): Promise<void> {
     for (const { email_key } of lapsed.former) {
-      // Places of the account that has it now are in use. A new one has begun with none: `Limits.registered`.
+      // If an account has the address now, its places are in use. A new account began with none: `Limits.registered`.
       if ((await emailChanges.findHolder(email_key, now())) === undefined) await forgetPlaces([email_key]);
     }
     await emailChanges.removeFormer(lapsed);

@@ -26,7 +26,7 @@ export interface ForceLogoutConsumerDeps {
 /** Commands carried out at once. */
 const concurrency = 10;
 
-/** Longest pause between two attempts, in ms: a forced logout should not wait long once MongoDB is back. */
+/** Limit for the pause between two attempts, in ms: a forced logout should not wait long once MongoDB is back. */
 const maximumPauseMs = 15_000;
 
 /** Wires the queue of forced logouts. */
@@ -62,8 +62,8 @@ type ForceLogoutJob = Pick<Job<unknown>, 'id' | 'data' | 'timestamp' | 'attempts
 
 /**
  * Creates the processor of the forced-logout queue; BullMQ stores its result in the job. An error of `forceLogout` is
- * thrown on, and the job is tried again. A malformed command throws an `UnrecoverableError` that says what is wrong
- * with it, and is never tried again.
+ * rethrown, and the job is tried again. A malformed command throws an `UnrecoverableError` that says what is wrong with
+ * it, and is never tried again.
  */
 function createForceLogoutJob({ forceLogout, metrics, logger }: ForceLogoutJobDeps) {
   function read(job: ForceLogoutJob): ForceLogoutCommand {
@@ -92,7 +92,10 @@ function createForceLogoutJob({ forceLogout, metrics, logger }: ForceLogoutJobDe
   };
 }
 
-/** BullMQ numbers jobs without an id, and starts again at 1 in a Redis that was emptied. */
+/**
+ * Adds the time to a numeric or missing id: BullMQ numbers jobs without an id, and starts again at 1 if Redis was
+ * emptied.
+ */
 function commandIdOf({ id = '', timestamp }: ForceLogoutJob): string {
   return /^\d*$/.test(id) ? `${id}-${timestamp}` : id;
 }

@@ -32,12 +32,11 @@ const pageSize = 500;
 
 /**
  * Creates the function that carries out a forced logout (docs/specification/logout.md, "Forced logouts"): it revokes
- * the sessions and remembers the command in one transaction, then denies them and closes their streams (4001). By user
- * and by group the transaction writes the users' documents, as every login does, so that no login slips between.
- *
- * If a command's id was carried out before, its sessions are only denied and closed again; sessions that began since
- * live on. Rejects if MongoDB or Redis stays away. Revocations that were committed and not announced are also found by
- * the reconciliation.
+ * the sessions and remembers the command in one transaction, then denies them and closes their streams (4001). For a
+ * user or a group the transaction also writes the users' documents, as every login does, so that no login can happen in
+ * between. If a command with the same id was carried out before, its sessions are only denied and closed again.
+ * Sessions that began since are not ended. Rejects if MongoDB or Redis stays away. The reconciliation also finds
+ * revocations that were committed and not announced.
  */
 export function createForceLogout(deps: ForceLogoutDeps) {
   const { sessions, done, transaction, denyList, onRevoked, now } = deps;
@@ -68,7 +67,8 @@ export function createForceLogout(deps: ForceLogoutDeps) {
   }
 
   return async (command: ForceLogoutCommand, commandId: string): Promise<ForceLogoutResult> => {
-    // The target is part of the id: an id that is used twice by mistake must not lose a forced logout.
+    // The target is part of the record's id, so that no forced logout is lost if a command's id is used twice by
+    // mistake.
     const recordId = `force-logout/${commandId}/${targetOf(command).join('/')}`;
     const earlier = (await done.find([recordId]))?.answer as Effect | undefined;
     const effect = earlier ?? (await revoke(command, commandId, recordId));

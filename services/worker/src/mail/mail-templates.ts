@@ -51,9 +51,9 @@ const placeholder = /\{\{(\w+)\}\}/g;
 const subjectLine = /^Subject: (.+)\r?\n\r?\n/;
 
 /**
- * Loads the templates: each file of `replacementsDir`, if there is one, in place of our own file of the same name.
- * Throws a `ConfigError` for a file that has another name than ours, an unknown placeholder, no code where one belongs,
- * or no subject in its first line.
+ * Loads the templates: a file of `replacementsDir`, if there is one, replaces our own file of the same name. Throws a
+ * `ConfigError` for a file that is not named like one of ours, has an unknown placeholder, lacks a required code, or
+ * has no subject in its first line.
  */
 export async function loadMailTemplates(replacementsDir?: string): Promise<RenderMail> {
   const replaced = replacementsDir === undefined ? [] : await findReplacements(replacementsDir);
@@ -118,7 +118,7 @@ function fill(template: string, values: MailValues, spell: (value: string) => st
   });
 }
 
-/** Spells text as HTML, for element content and for quoted attributes. */
+/** Escapes text for HTML, for element content and for quoted attributes. */
 function escapeHtml(text: string): string {
   const spelled: Readonly<Record<string, string>> = {
     '&': '&amp;',

@@ -15,7 +15,7 @@ export function isMailed(event: AuthEvent): event is MailEvent {
   return mailTopics.some((topic) => topic === event.type);
 }
 
-/** Everything that a mail says, and to whom. It exists in memory only. */
+/** Recipient and content of a mail. It exists in memory only. */
 export interface Letter {
   readonly to: string;
   readonly purpose: MailPurpose;
@@ -38,9 +38,9 @@ export interface ReadMailDeps {
 
 /**
  * Creates the function that adds address, language and code to an event, as MongoDB and the server's keys have them
- * now. It returns undefined if there is nobody to write to, or nothing to write any more: the account is erased, the
- * code was used, the change of address can no longer be undone. A majority has that then: a mail that is dropped does
- * not come again. Throws if another process derived the code from a key that this one does not have yet, and the
+ * now. It returns undefined if there is no recipient or no content any more: the account is erased, the code was used,
+ * or the change of address can no longer be undone. It confirms this with a majority first, because a dropped mail does
+ * not come again. Throws if another process derived the code from a key that this one does not have yet. Throws the
  * driver's error if the majority lags.
  */
 export function createReadMail(deps: ReadMailDeps): ReadMail {

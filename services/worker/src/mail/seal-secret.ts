@@ -6,18 +6,21 @@ import { isMailed, type ReadMail } from './read-mail.ts';
 
 /**
  * Returns the secret of an event for the holder of a key: a JWE (RFC 7516, compact) of a JSON object with `email`, and
- * `code` or `undo_token`. Undefined if the event has none, or not any more.
+ * `code` or `undo_token`. Undefined if the event has no secret, or no longer has one.
  */
 export type SealSecret = (event: AuthEvent) => Promise<string | undefined>;
 
-/** Algorithm for a key of that `kty`, if it names none itself. */
+/** Algorithm for a key of that `kty`, if the key names none itself. */
 const algorithms: Readonly<Record<EncryptionKey['kty'], string>> = {
   EC: 'ECDH-ES',
   OKP: 'ECDH-ES',
   RSA: 'RSA-OAEP-256',
 };
 
-/** Creates the function that encrypts to the key. Nobody else can read the result, this service neither. */
+/**
+ * Creates the function that encrypts to the key. Nobody but the key's holder can read the result, not even this
+ * service.
+ */
 export function createSealSecret(readMail: ReadMail, jwk: EncryptionKey): SealSecret {
   const key = createPublicKey({ key: { ...jwk }, format: 'jwk' });
   const header = {

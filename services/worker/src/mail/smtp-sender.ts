@@ -11,17 +11,17 @@ export interface Mail extends MailContent {
 
 export interface SmtpSenderOptions {
   readonly subscriber: Pick<SmtpSubscriber, 'url' | 'from' | 'starttls'>;
-  /** For a whole attempt, including the connection. */
+  /** Limit for a whole attempt, including the connection. */
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
-  /** Most connections at once. */
+  /** Limit for the connections at once. */
   readonly connections: number;
 }
 
 export interface SmtpSender {
   /**
    * Sends a mail. Throws {@link DeliveryError}, which names neither the mail nor its recipient, if the server did not
-   * take it, or not in time.
+   * accept the mail in time.
    */
   send(mail: Mail, stop: AbortSignal): Promise<void>;
   close(): void;
@@ -38,7 +38,7 @@ export function createSmtpSender({ subscriber, ...limits }: SmtpSenderOptions): 
     greetingTimeout: connectTimeoutMs,
     dnsTimeout: connectTimeoutMs,
     socketTimeout: timeoutMs,
-    // Nothing of a mail comes from a file or an address of the network.
+    // No part of a mail is read from a file or a URL.
     disableFileAccess: true,
     disableUrlAccess: true,
   });
@@ -72,7 +72,7 @@ function domainOf(from: string): string {
   return /@([^\s@<>]+)>?$/.exec(from)?.[1] ?? 'localhost';
 }
 
-/** Returns the reply's code or that of the failure. Their messages may name the recipient. */
+/** Returns the code of the reply or of the failure, because their messages may name the recipient. */
 function reasonOf(error: unknown): string {
   const { responseCode, code } = Object(error) as { readonly responseCode?: unknown; readonly code?: unknown };
   if (typeof responseCode === 'number') return `answered ${responseCode}`;

@@ -12,7 +12,7 @@ export interface EnqueueDeps {
   readonly now: () => Date;
 }
 
-/** A subscriber's queue, and for which topics it has room. */
+/** A subscriber's queue, and the topics for which it has room. */
 export interface EnqueueTarget extends Pick<SubscriberQueue, 'subscriber' | 'queue'> {
   readonly hasRoomFor: (topic: string) => boolean;
 }
@@ -21,7 +21,7 @@ export interface EnqueueTarget extends Pick<SubscriberQueue, 'subscriber' | 'que
 export interface Enqueued {
   /** The subscriber has them already. */
   readonly had: readonly OutboxDocument[];
-  /** They are not in its queue, and too late. */
+  /** They are not in its queue and have expired. */
   readonly expired: readonly OutboxDocument[];
   /** They are not in its queue, which is full. */
   readonly heldBack: readonly OutboxDocument[];
@@ -79,7 +79,7 @@ export async function findJobStates(
   });
 }
 
-/** The event's job, in the trace of its request, of which the relay is a part. */
+/** Creates the event's job, in the trace of the event's request, so that the relay is part of that trace. */
 function jobOf({ event, attempts }: OutboxDocument, subscriber: string, jobId: string): EventJob {
   const { id, requestid, traceparent } = event;
   const attributes = { 'event.id': id, 'event.subscriber': subscriber, 'outbox.attempts': attempts };
@@ -90,7 +90,7 @@ function jobOf({ event, attempts }: OutboxDocument, subscriber: string, jobId: s
   }));
 }
 
-/** Returns true if the subscriber is to have the event, and has neither it nor a dead letter of it. */
+/** Returns true if the subscriber should get the event, and has neither the event nor a dead letter of it. */
 export function isWaitedForBy(row: OutboxDocument, subscriber: string): boolean {
   const { deliveries, dead, discarded, only_for } = row;
   const isMeant = only_for?.includes(subscriber) ?? true;

@@ -18,10 +18,12 @@ export interface OutboxBacklog {
 /** Milliseconds between two counts. */
 const intervalMs = 5_000;
 
-/** No count goes further: that many index keys cost MongoDB some 50 ms. */
+/** Limit for a count, because counting that many index keys takes MongoDB some 50 ms. */
 const countLimit = 100_000;
 
-/** Creates the poller that counts, every five seconds, the events that wait in the outbox and that were given up. */
+/**
+ * Creates the poller that counts, every five seconds, the events that wait in the outbox and those that were given up.
+ */
 export function createOutboxBacklog({ outbox, deadLetters, onError }: OutboxBacklogDeps): OutboxBacklog {
   let backlog: Backlog | undefined;
   const poller = createPoller({

@@ -4,7 +4,7 @@ import type { OutboxStore } from '@auth-account/stores';
 export interface OutboxRelease {
   /** Orders a release: the next {@link run} that succeeds ends the leases. */
   order(): void;
-  /** Ends the leases if that was ordered. If it fails, the order stands. */
+  /** Ends the leases if a release was ordered. If this fails, the order stands. */
   run(): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ export function createOutboxRelease({ outbox, now, onReleased }: OutboxReleaseDe
       const begun = ordered;
       if (begun === done) return;
       await outbox.release(now());
-      // Redis may have been lost once more meanwhile.
+      // Not `ordered`: Redis may have lost jobs once more during the release.
       done = begun;
       onReleased();
     },

@@ -20,10 +20,10 @@ export interface RelayDeps extends EnqueueDeps {
 
 /**
  * Creates the function that runs one round of the relay: it leases outbox rows that were left and enqueues each for the
- * subscribers that do not have it. A row that finds a queue full is held until there is room, and then leased beside
- * the rows that are due, so that neither delays the other. Urgent rows are leased in the first batch, whatever is due
- * before them. While Redis is away, or all queues are full, nothing is leased. Rejects with the first error, once the
- * batch is through.
+ * subscribers that do not have it. If a queue is full, the row is held until there is room, and then leased along with
+ * the rows that are due, so that held and due rows do not delay each other. Urgent rows are leased in the first batch,
+ * even if other rows were due before them. While Redis is away, or all queues are full, nothing is leased. Rejects with
+ * the first error, after the whole batch was processed.
  */
 export function createRelay(deps: RelayDeps): () => Promise<void> {
   const { outbox, takers, queues, room, now, onClaimed, onExpired } = deps;
@@ -55,7 +55,8 @@ export function createRelay(deps: RelayDeps): () => Promise<void> {
     const news = known.filter(({ by, expiredFor, left }) => left === 0 || by.length + expiredFor.length > 0);
     await outbox.markDelivered(news, takers);
     for (const subscriber of known.flatMap(({ expiredFor }) => expiredFor)) onExpired(subscriber);
-    // An urgent row comes again soon, by its lease: once it is held, thousands may be before it.
+    // Urgent rows are not held: they come again soon, when their lease ends, but among held rows thousands may be
+    // first.
     const holds = known.filter((one) => one.for.length > 0 && one.row.topic !== urgentTopic);
     await outbox.hold(
       holds.map((one) => ({ ...one, isAll: one.left === one.for.length })),
@@ -89,7 +90,9 @@ export function createRelay(deps: RelayDeps): () => Promise<void> {
   };
 }
 
-/** Leases a batch of what is due, and as much of what is urgent and of what is held; others only if a queue has room. */
+/**
+ * Leases up to a batch each of due, urgent and held rows. Other than urgent rows are leased only if a queue has room.
+ */
 async function leaseRows(
   { outbox, queues, batch, now, newLease }: RelayDeps,
   opened: OpenQueues,
@@ -98,7 +101,7 @@ async function leaseRows(
   const claim = { lease: newLease(), now: now(), limit: batch };
   const isOpen = opened.forAll.size > 0 || queues.length === 0;
   const due = isOpen ? await outbox.claim(claim) : [];
-  // They are among those that are due, but thousands may be before them.
+  // Urgent rows are among the due ones, but thousands may be before them.
   const mayBeUrgent = !isOpen || due.length > 0;
   const urgent = mayBeUrgent ? await outbox.claim({ ...claim, topic: urgentTopic }) : [];
   const held = isOpen && mayBeHeld ? await outbox.claimHeld({ ...claim, opened: [...opened.forAll] }) : [];

@@ -2,12 +2,12 @@ import type { Logger } from '@auth-account/telemetry';
 
 const repeatAfterMs = 60_000;
 
-/** Logs the errors of a part that tries again by itself. */
+/** Logs the errors of a component that tries again by itself. */
 export type ErrorLog = (error: unknown, context?: object) => void;
 
 /**
- * Creates a log for errors as warnings, the same message at most once a minute: while a server is away for an hour,
- * thousands of attempts fail.
+ * Creates a log that writes errors as warnings, the same message at most once a minute, because thousands of attempts
+ * fail while a server is away for an hour.
  */
 export function createErrorLog(logger: Logger, message: string, now = () => performance.now()): ErrorLog {
   const logged = new Map<string, number>();

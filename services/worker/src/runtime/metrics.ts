@@ -2,11 +2,11 @@ import { CodePurpose, NoticePurpose } from '@auth-account/contracts/events';
 import { createTransactionMetrics, createZeroedCounter, type Metrics } from '@auth-account/telemetry';
 import { Counter, Gauge, Histogram } from 'prom-client';
 
-/** Outcome of a delivery attempt. */
+/** Outcome of an attempt to deliver an event. */
 export type DeliveryOutcome = 'delivered' | 'failed' | 'given_up';
 const outcomes: readonly DeliveryOutcome[] = ['delivered', 'failed', 'given_up'];
 
-/** Counts of events that wait in the outbox, and that were given up. */
+/** Counts of the events that wait in the outbox, and of those that were given up. */
 export interface Backlog {
   readonly depth: number;
   readonly oldest: Date | undefined;
@@ -106,7 +106,7 @@ export function createWorkerMetrics({ registry }: Metrics, webhooks: readonly st
   };
 }
 
-/** Outcome of an attempt at a mail; `void`: there was nobody to write to, or nothing to write any more. */
+/** Outcome of an attempt at a mail; `void`: there was no recipient, or no content any more. */
 const mailOutcomes = ['sent', 'failed', 'expired', 'void'] as const;
 
 function createDeliveryMetrics(registry: Metrics['registry'], webhooks: readonly string[]) {

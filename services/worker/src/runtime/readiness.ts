@@ -18,8 +18,8 @@ export function createReadiness(db: Pick<Db, 'command'>, redis: RedisClient): Ch
 }
 
 /**
- * A server that evicts keys or writes no append-only file causes a warning only: the worker restores later, from
- * MongoDB, what it loses.
+ * A server that evicts keys or writes no append-only file causes only a warning, because the worker later restores lost
+ * data from MongoDB.
  */
 async function checkRedis(redis: RedisClient): Promise<CheckResult> {
   if (redis.status !== 'ready') return { ok: false, reason: `connection is ${redis.status}` };

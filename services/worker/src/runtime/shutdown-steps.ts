@@ -12,7 +12,7 @@ export interface ShutdownDeps {
   /** Aborts a start that still waits for MongoDB. */
   readonly stopping: AbortController;
   readonly pollers: readonly Poller[];
-  /** `close` lets work under way end, `abort` breaks it off. */
+  /** `close` lets work under way end, `abort` interrupts it. */
   readonly consumers: readonly (Closable & { abort(): void })[];
   readonly queues: readonly Closable[];
   readonly redis: readonly RedisClient[];
@@ -20,7 +20,7 @@ export interface ShutdownDeps {
   readonly logger: Logger;
 }
 
-/** Milliseconds after which a delivery under way is broken off; another worker repeats it. */
+/** Milliseconds after which a delivery under way is aborted; another worker repeats it. */
 const deliveryGraceMs = 2_500;
 
 /**
@@ -73,8 +73,8 @@ export function shutdownSteps({
 }
 
 /**
- * Waits for work that is about to end, `limitMs` at most: work that hangs because MongoDB or Redis is away must not
- * keep the process from an orderly shutdown. Throws the work's error.
+ * Waits, `limitMs` at most, for work that is about to end, because work that hangs while MongoDB or Redis is away must
+ * not keep the process from an orderly shutdown. Throws the work's error.
  */
 async function endWithin(limitMs: number, work: Promise<unknown>, logger: Logger, what: string): Promise<void> {
   const { promise: expiry, resolve } = Promise.withResolvers<'expired'>();
