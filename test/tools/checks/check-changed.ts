@@ -39,6 +39,12 @@ const concerned: readonly (readonly [changed: RegExp, ...tests: string[]])[] = [
   ],
 ];
 
+/** Checks that take longer, by what has changed. Generated files of the chart concern the check of sources alone. */
+const special: readonly (readonly [check: string, changed: RegExp])[] = [
+  ['alerts', /(?:metrics|audit-row)\.ts$|^charts\/auth-account\/rules/],
+  ['chart', /^charts\/(?!.*(?:schema\.json|README\.md$|dashboards))|^test\/tools\/chart\//],
+];
+
 /** Word by which tests of a use case or a feature are called: `sessions` of routes/session-routes.ts. */
 const featureForm = /^(?:services\/api\/src\/usecases|libs\/contracts\/src\/http)\//;
 
@@ -57,10 +63,15 @@ const bin = (name: string, ...args: string[]) => [`node_modules/.bin/${name}`, .
 const jest = (...args: string[]) => node('node_modules/jest/bin/jest.js', '--config', ...args);
 const check = (...names: string[]) => node('test/tools/checks/run-checks.ts', ...names);
 
+const outcomes: string[] = [];
+
 function run([program = '', ...args]: readonly string[], env: NodeJS.ProcessEnv = {}): boolean {
   const names = Object.entries(env).map(([name, value]) => `${name}=${value} `);
-  console.log(`\n> ${names.join('')}${[basename(program), ...args].join(' ')}`);
-  return spawnSync(program, args, { stdio: 'inherit', env: { ...process.env, ...env } }).status === 0;
+  const command = `${names.join('')}${[basename(program), ...args].join(' ')}`;
+  console.log(`\n> ${command}`);
+  const isRight = spawnSync(program, args, { stdio: 'inherit', env: { ...process.env, ...env } }).status === 0;
+  outcomes.push(`${isRight ? 'ok  ' : 'FAIL'}  ${command.slice(0, 110)}`);
+  return isRight;
 }
 
 const base = findBase();
@@ -82,11 +93,12 @@ function runAll(): boolean {
   const results = [
     run(bin('biome', 'check', '--error-on-warnings', '--no-errors-on-unmatched', ...present)),
     run(check('types', 'dead', 'boundaries', 'house', 'sources')),
+    ...special.map(([name, form]) => !changed.some((path) => form.test(path)) || run(check(name))),
     code.length === 0 ||
       run(jest('test/jest.config.js', '--passWithNoTests', '--findRelatedTests', ...code), { UNIT: '1' }),
     tests.length === 0 || run(jest('test/jest.config.js', ...tests)),
   ];
-  console.log('\n`npm test` runs the other tests too, and `npm run check` the other checks.');
+  console.log(`\n${outcomes.join('\n')}\n\n\`npm test\` runs the other tests too, \`npm run check\` the other checks.`);
   return results.every(Boolean);
 }
 
