@@ -39,10 +39,10 @@ export interface TestOverrides {
   readonly keyFileIntervalMs?: number;
 }
 
-/** Passwords and tokens: everything that needs keys or CPU, and no connection. */
+/** The parts for passwords and tokens, which need keys or CPU but no connection. */
 export interface Security {
   readonly hasher: PasswordHasher;
-  /** Returns true if nobody may choose the password. */
+  /** Returns true if the password is on a block list. */
   readonly isBlockedPassword: (password: string) => boolean;
   /** Name of the Argon2 binding that was loaded. */
   readonly argon2Name: string;
@@ -52,7 +52,7 @@ export interface Security {
   readonly emailCodes: EmailCodes;
   readonly emailChangeTokens: EmailChangeTokens;
   readonly serverSecrets: ServerSecrets;
-  /** Signs what is stated to a sibling about revocations. */
+  /** Signs the statements about revocations for siblings. */
   readonly signStatement: ReturnType<typeof createStatementSigner>;
   /** Undefined if no siblings are configured. */
   readonly findSibling: FindSibling | undefined;
@@ -129,7 +129,7 @@ export async function composeSecurity(
   };
 }
 
-/** Without a file there is no feed of revocations. */
+/** Watches the file of siblings' secrets. Without such a file there is no feed of revocations. */
 async function watchSiblings(
   { REVOCATION_FEED_SECRETS_FILE: file }: ApiConfig,
   watched: Omit<Parameters<typeof watchKeys>[1], 'check'>,
@@ -138,8 +138,9 @@ async function watchSiblings(
 }
 
 /**
- * The address of the keys begins with the issuer, which is the public address of the api. `response_types_supported` and
- * `token_endpoint`, for which RFC 8414 asks too, would not be true here: login and refresh are not OAuth's.
+ * Returns the metadata of RFC 8414. The address of the keys begins with the issuer, which is the public address of the
+ * api. RFC 8414 also requires `response_types_supported` and `token_endpoint`, but they would be false here, because
+ * login and refresh are not those of OAuth.
  */
 function metadataOf(config: ApiConfig): PublicDocuments['metadata'] {
   return {

@@ -13,8 +13,8 @@ export interface AssertNotDeniedDeps {
 
 /**
  * Creates the last check of an access token. It refuses a token whose session is revoked, or that is older than the
- * session's claims. It reads the deny list, or MongoDB if Redis is away or the list may be incomplete. If neither
- * answers, the token is not accepted.
+ * session's claims. It reads the deny list. If Redis is away or was emptied, or if the list may be incomplete, it reads
+ * MongoDB. If neither answers, the token is not accepted.
  *
  * Raises `IAD_JWT_ACCESS_INVALID`. If MongoDB is away too, it raises MongoDB's error, which becomes a 503.
  */

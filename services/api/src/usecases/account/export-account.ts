@@ -25,12 +25,13 @@ type Held = Awaited<ReturnType<SessionStore['listHeld']>>;
 type Codes = Awaited<ReturnType<ChallengeStore['listOf']>>;
 type Made = Awaited<ReturnType<InviteStore['listMadeBy']>>;
 
-/** Most sessions that are over, and most invites, in one export: the newest. */
+/** Limit for the sessions that are over, and for the invites, in one export. The newest are taken. */
 const mostOfAKind = 10_000;
 
 /**
- * Returns everything that is held of the caller: no secret, no hash, and nothing of anybody else. Only exports with the
- * right password count, so that a thief of a session alone can't use them up.
+ * Returns all data that is held about the caller, except secrets and hashes, and nothing about other people. Only
+ * exports with the right password count for the limit, so that the thief of a session without the password can't use it
+ * up.
  *
  * Raises the errors of {@link Reauthenticate}, and `ERR-RATE-LIMITED`.
  */
@@ -66,7 +67,7 @@ export function createExportAccount(deps: ExportAccountDeps) {
   };
 }
 
-/** With what an app need not know, and an address that has lapsed for as long as it is held. */
+/** Describes the account with the fields that apps do not get, and with a lapsed address for as long as it is held. */
 function describeHeld(user: UserDocument, at: Date): AccountExport['account'] {
   const { email_verified_at, pending_email = null, pending_email_until, last_login_at } = user;
   return {
@@ -102,7 +103,7 @@ function describeCode({ purpose, created_at, expires_at }: Codes[number]): Accou
   return { purpose, created_at: created_at.toISOString(), expires_at: expires_at.toISOString() };
 }
 
-/** Without the token: whoever has it can join. */
+/** Describes an invite without its token, because the token lets its holder join. */
 function describeInvite(invite: Made['invites'][number]): AccountExport['invites'][number] {
   return {
     home_group_id: invite.home_group_id,

@@ -19,7 +19,7 @@ export function createFindAccount({ users, now }: FindAccountDeps) {
   };
 }
 
-/** Returns the account as its owner sees it. Documents of earlier versions lack the optional fields. */
+/** Returns the account as its owner sees it. Documents that earlier versions wrote lack the optional fields. */
 export function describeAccount(user: UserDocument, now: Date): Account {
   const { pending_email = null, pending_email_until } = user;
   return {

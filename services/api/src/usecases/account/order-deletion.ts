@@ -28,28 +28,30 @@ export interface OrderDeletionDeps {
   readonly now: () => Date;
 }
 
-/** An order to delete an account, by somebody who has shown that it is theirs. */
+/** An order to delete an account, given with a proof of ownership (the password or a code). */
 export interface DeletionOrder {
-  /** The account, as it was when that was shown. */
+  /** The account as it was at the time of the proof. */
   readonly user: UserDocument;
-  /** Session of the caller; a code has none. */
+  /** Session of the caller; missing for an order by a code. */
   readonly sessionId?: string;
-  /** Returns the error for an account whose password or address was changed since. */
+  /** Returns the error for an account whose password or address was changed since the proof. */
   readonly changed: () => Error;
-  /** Uses up what has permitted the order, in its transaction. */
+  /** Uses up the code that authorised the deletion, in the order's transaction. */
   readonly use?: (at: Date, session: ClientSession) => Promise<void>;
   /** Returns true if `use` has taken effect. */
   readonly isUsed?: () => Promise<boolean>;
-  /** Makes the password void, so that it cannot restore the account. Every other code is void then too. */
+  /**
+   * If true, the order makes the password void, so that it cannot restore the account. All other codes become void too.
+   */
   readonly voidsPassword?: boolean;
 }
 
 export type OrderDeletion = (order: DeletionOrder, origin: RequestOrigin) => Promise<DeletionScheduledResponse['data']>;
 
 /**
- * Creates the order to delete an account, which ends all its sessions in the same transaction. It writes the user's
- * document, like every login, so that no login slips past. An account whose deletion is ordered already keeps its time,
- * and nobody is told again. Each other order sends a mail: an account has few a day.
+ * Creates the function that orders the deletion of an account and ends all its sessions in the same transaction. It
+ * writes the user's document, like every login, so that no login is missed. If the deletion is ordered already, its
+ * time stays and no notice is sent. Each other order sends a mail, so an account may give only a few orders a day.
  *
  * Raises `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
  */
@@ -67,7 +69,7 @@ export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
     const end = { userId, reason: 'account_deleted', at, by: sessionId } as const;
     const endAll = async (session: ClientSession) => {
       const ended = await endSessions.revoke(end, origin, session);
-      // Another request has ended it since the password was checked: what it has asked for must not happen.
+      // Another request has ended the session since the password was checked. The session's own request must then fail.
       if (sessionId !== undefined && !ended.sessionIds.includes(sessionId))
         throw new AppError('IAD_JWT_ACCESS_INVALID');
       return ended;
@@ -77,7 +79,7 @@ export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
         ...endSessions.turnOf(userId),
         at,
         isCommitted: isUsed ?? 'by event',
-        // A user who has given up would not know that the account will be gone.
+        // A user whose app has given up would not know that the account will be deleted.
         ifClientLeft: 'abort',
         async work(session) {
           await use?.(at, session);
@@ -101,11 +103,14 @@ export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
   };
 }
 
-/** Creates the end of the account's password and codes, in the transaction of an order. It returns its event. */
+/**
+ * Creates the function that makes the account's password and codes void, in the transaction of an order. It returns the
+ * event.
+ */
 function createVoidPassword({ users, challenges, ids }: OrderDeletionDeps) {
   return async (user: UserDocument, at: Date, origin: RequestOrigin, session: ClientSession): Promise<AuthEvent> => {
     const { _id: user_id, password_hash } = user;
-    // The order has seen that nothing was changed since.
+    // This does not fail, because the order has checked that neither the password nor the address was changed.
     await users.changeFresh(user, passwordFields(voidHash(password_hash), user, at), session);
     await challenges.endAll(user_id, at, session);
     const changed = { user_id, changed_at: at.toISOString(), reason: 'deletion' } as const;

@@ -26,13 +26,12 @@ export interface RestoreAccountDeps {
 }
 
 /**
- * Cancels the deletion of the account with that password, and opens no session. An account that is not about to be
- * deleted stays: the answer to an earlier try may have been lost. It would tell a thief in silence whether a password
- * is right, so a restore is told like a login, in the audit log and, on a device that the account does not know, by
- * mail.
+ * Cancels the deletion of the account with that password, and opens no session. If no deletion is ordered, it succeeds
+ * too, because the answer to an earlier try may have been lost. So that a thief cannot try passwords unnoticed, a
+ * restore is reported like a login: in the audit log and, from a device that the account does not know, by mail.
  *
- * Raises the errors of {@link Authenticate}, `ERR-INVALID-CREDENTIALS` also if the time of the erasure has come, and
- * `ERR-ACCOUNT-DISABLED`.
+ * Raises the errors of {@link Authenticate}, and `ERR-ACCOUNT-DISABLED`. It raises `ERR-INVALID-CREDENTIALS` also if
+ * the time of the erasure has come.
  */
 export function createRestoreAccount(deps: RestoreAccountDeps) {
   const { authenticate, audit, now } = deps;
@@ -51,8 +50,8 @@ export function createRestoreAccount(deps: RestoreAccountDeps) {
 }
 
 /**
- * Creates the restore itself, which writes the user's document as a login does: so it cancels the deletion that waits,
- * also one that is ordered at the same time.
+ * Creates the restore itself. Like a login it writes the user's document, so it also cancels a deletion that is ordered
+ * at the same time.
  */
 function createRestore(deps: RestoreAccountDeps) {
   const { users, sessions, deletions, commit, ids, now } = deps;
@@ -68,9 +67,10 @@ function createRestore(deps: RestoreAccountDeps) {
       {
         at,
         lockKey: user_id,
-        // Without an event nothing written shows it, and an earlier restore that it has met may have been rolled back.
+        // Without an event, no write shows that the restore has taken effect, and an earlier restore that it has seen
+        // may have been rolled back.
         isCommitted: 'by event',
-        // An app that has given up may have ordered another deletion since.
+        // An app that has given up may have ordered another deletion since then.
         ifClientLeft: 'abort',
         async work(session) {
           const user = await users.touchLogin(user_id, at, session, learned);
@@ -97,6 +97,6 @@ function createRestore(deps: RestoreAccountDeps) {
 function assertMayRestore(seen: UserDocument, user: UserDocument | undefined, at: Date): asserts user is UserDocument {
   if (user === undefined || !hasSameCredentials(seen, user)) throw new AppError('ERR-INVALID-CREDENTIALS');
   if (user.disabled_at !== undefined) throw new AppError('ERR-ACCOUNT-DISABLED');
-  // It is as good as erased.
+  // An account that is due to be erased is unknown.
   if (isDue(user, at)) throw new AppError('ERR-INVALID-CREDENTIALS');
 }

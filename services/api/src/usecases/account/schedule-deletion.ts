@@ -18,8 +18,8 @@ export interface ScheduleDeletionDeps {
 /**
  * Orders the deletion of the caller's account.
  *
- * Raises the errors of {@link OrderDeletion} and of {@link Reauthenticate}, those also if the password has been changed
- * since it was checked.
+ * Raises the errors of {@link OrderDeletion} and of {@link Reauthenticate}, the latter also if the password has been
+ * changed since it was checked.
  */
 export function createScheduleDeletion({ orderDeletion, reauthenticate }: ScheduleDeletionDeps) {
   return async (input: DeletionRequest, caller: VerifiedAccessToken, origin: RequestOrigin): Promise<Scheduled> => {
@@ -37,8 +37,8 @@ export interface ConfirmDeletionDeps {
 
 /**
  * Orders the deletion of the account with a code from its mailbox, without an app. If the address was never verified,
- * somebody else may have registered it: the password is void then, so that only a reset leads to a restore. Raises the
- * errors of {@link CheckCode}, and `ERR-RATE-LIMITED`.
+ * somebody else may have registered it. Then the password becomes void, so that a restore needs a reset first. Raises
+ * the errors of {@link CheckCode}, and `ERR-RATE-LIMITED`.
  */
 export function createConfirmDeletion({ orderDeletion, checkCode, limits }: ConfirmDeletionDeps) {
   return async (input: ConfirmCodeRequest, origin: RequestOrigin): Promise<Scheduled> => {

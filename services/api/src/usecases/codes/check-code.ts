@@ -19,19 +19,22 @@ export interface CheckCodeDeps {
   readonly now: () => Date;
 }
 
-/** A code that was right. Nothing has changed yet: its challenge is used in the transaction of what it permits. */
+/**
+ * A code that was right. Nothing has changed yet. Its challenge is used up in the transaction of the change that it
+ * permits.
+ */
 export interface RightCode {
   readonly user: UserDocument;
   /**
-   * Uses the challenge up. Raises `ERR-CODE-INVALID` if it was used, has become void, or has lost its last try, since
-   * the code was compared.
+   * Uses up the challenge. Raises `ERR-CODE-INVALID` if, since the code was compared, the challenge was used, has
+   * become void, or has lost its last try.
    */
   use(at: Date, session: ClientSession): Promise<void>;
-  /** Returns true if this very confirmation took effect. */
+  /** Returns true if this confirmation, and no other, took effect. */
   isUsed(): Promise<boolean>;
 }
 
-/** `userId`: the caller, if the route has one. The challenge of anybody else is unknown to them. */
+/** `userId`: the caller, if the route has one. To a caller, challenges of other users are unknown. */
 export type CheckCode = (
   purpose: CodePurpose,
   body: ConfirmCodeRequest,
@@ -39,18 +42,18 @@ export type CheckCode = (
   userId?: string,
 ) => Promise<RightCode>;
 
-/** Key of an address that no account has: without an account the same work is done. */
+/** Key of an address that no account has, so that the same work is done without an account. */
 const nobodysEmailKey = 'nobody';
 
 /**
- * Creates the check of a code, in constant time. A wrong one is counted before anybody learns that it was wrong; a
- * right one takes its try in the transaction of the change (`use`), which finds the challenge dead if five wrong ones
- * were counted before. So of any number of simultaneous guesses only as many get a verdict as the challenge has left,
- * and a right code whose change fails, or is shed, is as good as before. A challenge of an address without an account
- * is refused after the same work.
+ * Creates the check of a code, in constant time. A wrong code is counted before the answer says that it was wrong. A
+ * right code takes its try in the transaction of the change (`use`), which fails if five wrong codes were counted
+ * before. So of any number of simultaneous guesses, only as many get a verdict as the challenge has tries left. A right
+ * code whose change fails, or is shed, stays valid. The challenge of an address without an account is refused after the
+ * same work.
  *
- * Raises `ERR-CODE-INVALID` for a wrong code and for a challenge that is dead or unknown, `ERR-CODE-EXPIRED` for one
- * that is too old, and `ERR-DEPENDENCY-UNAVAILABLE` if its key has not arrived here yet.
+ * Raises `ERR-CODE-INVALID` for a wrong code and for a challenge that is dead or unknown, `ERR-CODE-EXPIRED` for a
+ * challenge that is too old, and `ERR-DEPENDENCY-UNAVAILABLE` if the challenge's key has not arrived here yet.
  */
 export function createCheckCode(deps: CheckCodeDeps): CheckCode {
   const { challenges, users, codes, now } = deps;
@@ -86,7 +89,7 @@ function compare({ codes }: CheckCodeDeps, challenge: ChallengeDocument, user: U
   return isEqual && emailKey !== undefined;
 }
 
-/** Creates the refusal of a challenge whose codes no longer count. */
+/** Creates the function that refuses a challenge that is not open. */
 function createRefuseClosed({ audit, now }: CheckCodeDeps) {
   return (key: ChallengeKey, challenge: ChallengeDocument | undefined, origin: RequestOrigin): never => {
     const reason = challenge === undefined ? 'unknown' : closedState(challenge, now());
@@ -95,13 +98,13 @@ function createRefuseClosed({ audit, now }: CheckCodeDeps) {
   };
 }
 
-/** Creates the refusal of a wrong code, which is counted first. */
+/** Creates the function that counts a wrong code and then refuses it. */
 function createRefuseWrong(deps: CheckCodeDeps) {
   const { challenges, audit, now } = deps;
   const refuseClosed = createRefuseClosed(deps);
   return async (key: ChallengeKey, user: UserDocument | undefined, origin: RequestOrigin): Promise<never> => {
     const counted = await challenges.takeTry(key, now());
-    // Others were faster: this one gets no verdict.
+    // Other tries were faster and used up the challenge, so this one gets no verdict.
     if (counted === undefined) return refuseClosed(key, await challenges.find(key), origin);
     audit({ event: 'code.failed', user_id: user?._id, purpose: key.purpose, reason: 'wrong' }, origin);
     throw codeInvalid(counted.tries_left);
@@ -112,7 +115,7 @@ function closedState(challenge: ChallengeDocument, at: Date): 'dead' | 'expired'
   return challengeState(challenge, at) === 'expired' ? 'expired' : 'dead';
 }
 
-/** Returns `ERR-CODE-INVALID`; without tries left for what is dead or unknown. */
+/** Returns `ERR-CODE-INVALID`. A dead or unknown challenge has no tries left. */
 export function codeInvalid(triesLeft = 0): AppError {
   return new AppError('ERR-CODE-INVALID', { details: { tries_left: triesLeft } });
 }

@@ -13,8 +13,8 @@ export interface RequestCodeForAddressDeps {
 }
 
 /**
- * Sends a code of that purpose to the address. An address without an account gets the same answer, after the same work,
- * under the same limits. Raises `ERR-RATE-LIMITED`.
+ * Sends a code for that purpose to the address. An address without an account gets the same answer, after the same work
+ * and under the same limits. Raises `ERR-RATE-LIMITED`.
  */
 export function createRequestCodeForAddress(
   { users, limits, requestCode }: RequestCodeForAddressDeps,

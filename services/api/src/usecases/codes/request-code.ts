@@ -23,28 +23,28 @@ export interface RequestCodeDeps {
   readonly now: () => Date;
 }
 
-/** A code that somebody asks for. */
+/** A request for a code. */
 export interface CodeRequest {
   readonly purpose: CodePurpose;
-  /** Undefined if there is no such account. The work and the answer are the same then, and nobody is sent a mail. */
+  /** Undefined if there is no such account. The work and the answer are the same then, but no mail is sent. */
   readonly userId: string | undefined;
   readonly locale: Locale;
-  /** The code is sent to nobody, though the challenge is the user's: another account has the address. */
+  /** True if another account has the address. The challenge is the user's, but the code is not sent. */
   readonly isWithheld?: boolean;
-  /** Event in place of the code. */
+  /** Event that is published instead of the code's. */
   readonly instead?: AuthEvent | undefined;
-  /** Writes of the transaction before the challenge. */
+  /** Makes further writes in the transaction, before the challenge is stored. */
   readonly change?: (session: ClientSession) => Promise<void>;
 }
 
 export type RequestCode = (request: CodeRequest, origin: RequestOrigin) => Promise<ChallengeResponse['data']>;
 
-/** Milliseconds for which a challenge is kept, so that a code that comes too late is known as such. */
+/** Milliseconds for which a challenge is kept, so that a code that comes too late can be answered as expired. */
 const keptMs = 86_400_000;
 
 /**
- * Creates the request for a code: a challenge, and the event by which the worker sends the code, in one transaction.
- * The caller has counted it for its limits.
+ * Creates the function that stores, in one transaction, a challenge and the event by which the worker sends the code.
+ * Its caller must have counted the request for the limits.
  */
 export function createRequestCode(deps: RequestCodeDeps): RequestCode {
   const { challenges, commit, now } = deps;
@@ -76,7 +76,8 @@ function newChallenge({ codes, ids }: RequestCodeDeps, { purpose, userId }: Code
   return {
     _id: ids.challengeId(),
     purpose,
-    // An id that nobody has: the challenge counts its tries and expires like any other, and no code is right.
+    // Without an account, an id that nobody has. The challenge counts its tries and expires like any other, but no code
+    // is right.
     user_id: userId ?? ids.entityId(),
     kid: codes.currentKid,
     tries_left: codeTries,
@@ -100,13 +101,13 @@ export function describeChallenge(challenge: ChallengeDocument, at: Date): Chall
   };
 }
 
-/** A challenge whose code is to be sent, or nobody's. */
+/** A challenge whose code is to be sent to its user, or to nobody. */
 export interface CodeToSend {
   readonly challenge: ChallengeDocument;
   readonly locale: Locale;
-  /** `nobody`: no mail is sent, after the same work. */
+  /** `nobody`: the same work is done, but no mail is sent. */
   readonly to: 'user' | 'nobody';
-  /** Event in place of the code. */
+  /** Event that is published instead of the code's. */
   readonly instead?: AuthEvent | undefined;
   readonly at: Date;
 }

@@ -30,7 +30,7 @@ export interface ResendCodeDeps {
   readonly now: () => Date;
 }
 
-/** `userId`: the caller, if the route has one. The challenge of anybody else is unknown to them. */
+/** `userId`: the caller, if the route has one. To a caller, challenges of other users are unknown. */
 export type ResendCode = (
   purpose: CodePurpose,
   body: ResendCodeRequest,
@@ -39,11 +39,11 @@ export type ResendCode = (
 ) => Promise<ChallengeResponse['data']>;
 
 /**
- * Creates the resend of a code: the same code once more, 60 s after the last mail, three times at most. A challenge of
- * nobody takes the same work.
+ * Creates the function that sends the same code once more, 60 s after the last mail at the earliest and three times at
+ * most. A challenge without an account takes the same work.
  *
- * Raises `ERR-CODE-INVALID` for a challenge that is dead or unknown, `ERR-CODE-EXPIRED` for one that is too old, and
- * `ERR-RATE-LIMITED` if no resend is due.
+ * Raises `ERR-CODE-INVALID` for a challenge that is dead or unknown, `ERR-CODE-EXPIRED` for a challenge that is too
+ * old, and `ERR-RATE-LIMITED` if no resend is due.
  */
 export function createResendCode(deps: ResendCodeDeps): ResendCode {
   const { challenges, limits, commit, audit, now } = deps;
@@ -71,7 +71,7 @@ export function createResendCode(deps: ResendCodeDeps): ResendCode {
         ifClientLeft: 'commit',
         async work(session) {
           const taken = await challenges.takeResend(key, resend, at, session);
-          // Another request for it was faster, or the challenge has ended since.
+          // Another request took this resend first, or the challenge has ended since it was read.
           if (taken === undefined) throw new AppError('ERR-RATE-LIMITED', { retryAfterSeconds: codeResendSeconds });
           const audit = { event: 'code.resent', user_id: user?._id, purpose } as const;
           return { challenge: taken, events: [event], audit: [audit], sessions: none };
@@ -89,12 +89,15 @@ function assertOpen(challenge: ChallengeDocument | undefined, at: Date): asserts
   if (state !== 'open') throw codeInvalid();
 }
 
-/** Returns the milliseconds until a resend is due. After the last one only a new challenge sends a mail. */
+/** Returns the milliseconds until a resend is due or, after the last resend, until the challenge expires. */
 function waitOf({ resends_left, resend_at, expires_at }: ChallengeDocument, at: Date): number {
   return (resends_left > 0 ? resend_at : expires_at).getTime() - at.getTime();
 }
 
-/** Creates the question whether a code may go to the address: one that another account has gets none. */
+/**
+ * Creates the function that returns true if the code may go to the address. No code for a change of address goes to an
+ * address that another account has.
+ */
 function createIsRecipient({ emailChanges, now }: ResendCodeDeps) {
   return async ({ _id, pending_email }: Addressee, purpose: CodePurpose) => {
     if (purpose !== 'email_change') return true;

@@ -28,7 +28,7 @@ export interface ChangeEmailDeps {
 
 /**
  * Changes the caller's address with a code from the new one, and ends all other sessions and all open codes of the
- * account in the same transaction. The old address is told, and can undo the change for 72 hours.
+ * account in the same transaction. The old address gets a notice, which can undo the change for 72 hours.
  *
  * Raises the errors of {@link CheckCode}, `ERR-RATE-LIMITED`, `ERR-EMAIL-ALREADY-EXISTS` if another account has taken
  * the address since, and `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
@@ -69,7 +69,7 @@ export function createChangeEmail(deps: ChangeEmailDeps) {
     ).catch((error: unknown) => {
       throw isDuplicateKey(error, 'email_key_unique') ? takenError(change.email, error) : error;
     });
-    // As at a registration: what strangers have tried at the address before must not keep its owner out.
+    // As after a registration, earlier tries of strangers at this address must not keep its owner out.
     await limits.registered({ email: change.email, deviceId }, origin);
     const sessions_ended = ended.sessionIds.length;
     return { message: 'EMAIL_CHANGED', email: change.email, sessions_ended, timestamp: now().toISOString() };

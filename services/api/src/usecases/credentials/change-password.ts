@@ -28,12 +28,12 @@ export interface ChangePasswordDeps {
 
 /**
  * Changes the caller's password, and ends all other sessions and all open challenges in the same transaction. It writes
- * the user's document, like every login, so that no login with the old password slips past. The account knows no other
- * device from then on.
+ * the user's document, like every login, so that no login with the old password is missed. The account forgets all
+ * other devices.
  *
- * Each change makes the codes void by which the owner of the mailbox could take the account back: an account has few a
- * day. Only those with the right password count, so that a thief of a session alone can't keep its holder from a
- * change.
+ * Each change makes void the codes by which the owner of the mailbox could take the account back, so only a few changes
+ * a day are allowed. Only those with the right password count, so that the thief of a session without the password
+ * can't keep the owner from a change.
  *
  * Raises the errors of {@link Reauthenticate}, also if the password has been changed since it was checked,
  * `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
@@ -60,7 +60,7 @@ export function createChangePassword(deps: ChangePasswordDeps) {
         ...endSessions.turnOf(user_id),
         at,
         isCommitted: () => users.hasPasswordHash(user_id, password_hash),
-        // A user who has given up would not know which password holds.
+        // A user whose app has given up would not know which password is valid.
         ifClientLeft: 'abort',
         async work(session) {
           if (!(await users.changeFresh(user, fields, session))) throw new AppError('ERR-REAUTHENTICATION-FAILED');

@@ -14,7 +14,7 @@ export interface ReauthenticateDeps {
   readonly audit: Audit;
 }
 
-/** Returns the caller's document, with which the password was compared. */
+/** Returns the caller's document, whose password was compared. */
 export type Reauthenticate = (
   body: { readonly current_password: string },
   caller: VerifiedAccessToken,
@@ -23,9 +23,9 @@ export type Reauthenticate = (
 
 /**
  * Creates the check that the caller knows the password of the account, for operations that ask for it again. A wrong
- * one counts as a failed login of the session's device.
+ * password counts as a failed login of the session's device.
  *
- * The write that follows must fail if the password has been changed since: `UserStore.changeFresh` sees to that.
+ * The write that follows must fail if the password has been changed since. `UserStore.changeFresh` does that.
  *
  * Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-RATE-LIMITED`, `ERR-OVERLOADED`, and `IAD_JWT_ACCESS_INVALID` if the
  * account is gone.

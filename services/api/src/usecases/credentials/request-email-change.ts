@@ -25,8 +25,8 @@ export interface RequestEmailChangeDeps {
 }
 
 /**
- * Sends a code to the address that the caller wants to have. If another account has it the answer is the same, after
- * the same work: the holder is told, and no code is sent. Earlier codes for a change are void.
+ * Sends a code to the address that the caller wants to have. If another account has the address, the answer and the
+ * work are the same, but the holder gets a notice and no code is sent. Earlier codes for a change become void.
  *
  * Raises the errors of {@link Reauthenticate}, also if the password has been changed since it was checked, and
  * `ERR-RATE-LIMITED`.
@@ -63,7 +63,10 @@ export function createRequestEmailChange(deps: RequestEmailChangeDeps) {
   };
 }
 
-/** Creates the notice to the holder. One who only can get the address back is told nothing: it is not theirs now. */
+/**
+ * Creates the notice to the holder of the address. An account that can only get the address back gets no notice,
+ * because the address is not its own now.
+ */
 function noticeOf({ ids }: RequestEmailChangeDeps, holder: EmailHolder, at: Date, origin: RequestOrigin): AuthEvent {
   return createAccountEvent(
     'service.auth.events.notice',

@@ -28,22 +28,23 @@ export interface ResetPasswordDeps {
 }
 
 /**
- * Sets a new password with a code from the account's mailbox. All sessions end in the same transaction, which writes
- * the user's document like every login, so that no login with the old password slips past. All open codes of the
- * account become void, the open invites that it has made are revoked, and it knows no device any more. What strangers
- * have tried does not keep the owner from the login that follows.
+ * Sets a new password with a code from the account's mailbox. All sessions end in the same transaction. Like every
+ * login it writes the user's document, so that no login with the old password is missed. All open codes of the account
+ * become void, the open invites that it has made are revoked, and it forgets all devices. Earlier tries of strangers do
+ * not keep the owner from the next login.
  *
- * If the address was never verified, whoever registered the account may not own it: the code verifies the address, and
- * the account's known networks are forgotten.
+ * If the address was never verified, somebody else may have registered the account. Then the code verifies the address,
+ * and the account's known networks are forgotten.
  *
- * Raises the errors of {@link CheckCode}, `ERR-RATE-LIMITED` and `ERR-OVERLOADED`. A shed request takes no try.
+ * Raises the errors of {@link CheckCode}, `ERR-RATE-LIMITED` and `ERR-OVERLOADED`. A shed request uses none of the
+ * code's tries.
  */
 export function createResetPassword(deps: ResetPasswordDeps) {
   const { users, invites, challenges, checkCode, endSessions, hasher, limits, commit, now } = deps;
 
   return async (input: ConfirmPasswordResetRequest, origin: RequestOrigin): Promise<PasswordResetResponse['data']> => {
     await limits.tryCode(origin);
-    // Admission to the hash gate first: a request that is shed here has not compared its code yet.
+    // The request is admitted to the hash gate first. If it is shed here, its code has not been compared yet.
     const { code, password_hash } = await hasher.admit(origin, async (turn) => {
       const right = await checkCode('password_reset', input, origin);
       return { code: right, password_hash: await turn.hash(input.new_password) };
@@ -62,7 +63,7 @@ export function createResetPassword(deps: ResetPasswordDeps) {
         ...endSessions.turnOf(user._id),
         at,
         isCommitted: code.isUsed,
-        // A user who has given up would not know which password holds.
+        // A user whose app has given up would not know which password is valid.
         ifClientLeft: 'abort',
         async work(session) {
           await code.use(at, session);
@@ -83,7 +84,7 @@ export function createResetPassword(deps: ResetPasswordDeps) {
   };
 }
 
-/** Creates the events of a reset; the first proof of the address is one of its own. */
+/** Creates the events of a reset. The first proof of the address has an event of its own. */
 function eventsOf(
   { ids }: ResetPasswordDeps,
   user: UserDocument,

@@ -40,14 +40,15 @@ interface FoundChange {
   readonly former: FormerEmail;
 }
 
-/** Tries of an undo that comes upon other changes of the account. */
+/** Limit for the tries of an undo that meets simultaneous changes of the account. */
 const mostTries = 5;
 
 /**
- * Gives an account a former address back, with the token of the notice to it, and undoes every change after that one
- * too. Whoever changed it knew the password and may be a thief: it is void until it is reset; all sessions, open codes
- * and invites of the account end, and a deletion that was ordered is cancelled, in the same transaction. If that
- * address was never verified, whoever registered the account may not own it: its known networks are forgotten.
+ * Gives a former address back to an account, with the token of the notice to that address, and also undoes all later
+ * changes of the address. Whoever changed it knew the password and may be a thief. So in the same transaction the
+ * password becomes void until it is reset, all sessions, open codes and invites of the account end, and an ordered
+ * deletion is cancelled. If the former address was never verified, somebody else may have registered the account, so
+ * its known networks are forgotten.
  *
  * Raises `ERR-CODE-INVALID` for a token that is not genuine or was used, `ERR-CODE-EXPIRED` after 72 hours,
  * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`.
@@ -64,7 +65,7 @@ export function createUndoEmailChange(deps: UndoEmailChangeDeps) {
     await limits.tryCode(origin);
     const at = now();
     let found = await findChange(undo_token, at);
-    // The hash of a password that nobody knows: to a login it is a hash like any other.
+    // The hash of a password that nobody knows. For a login it is a hash like any other.
     const nobodys = randomBytes(32).toString('base64url');
     const password_hash = await hasher.admit(origin, (turn) => turn.hash(nobodys));
     // A thief who changes the account at the same moment must not make a genuine token look void.
@@ -83,8 +84,8 @@ export function createUndoEmailChange(deps: UndoEmailChangeDeps) {
 class ChangedMeanwhile extends Error {}
 
 /**
- * Creates the undo itself. It returns the number of invites that it has revoked; undefined if the account has been
- * changed since it was read.
+ * Creates the undo itself. It returns the number of revoked invites; undefined if the account has been changed since it
+ * was read.
  */
 function createUndo(deps: UndoEmailChangeDeps) {
   const { users, emailChanges, deletions, invites, challenges, endSessions, commit, ids } = deps;
@@ -122,7 +123,7 @@ function createUndo(deps: UndoEmailChangeDeps) {
       origin,
     ).catch((error: unknown) => {
       if (error instanceof ChangedMeanwhile) return;
-      // Only an import could have given the address to somebody else.
+      // A duplicate is possible only if an import has given the address to another account.
       throw isDuplicateKey(error, 'email_key_unique') ? codeInvalid() : error;
     });
     return undone?.invites_revoked;
@@ -151,8 +152,8 @@ function createFindChange({ emailChanges, emailChangeTokens }: UndoEmailChangeDe
 }
 
 /**
- * Returns what the account's former addresses are after an undo: those of earlier changes, and, for the worker, which
- * forgets their places, those that the undo takes away. No token has the ids of these.
+ * Returns the account's former addresses after an undo. They are those of earlier changes, and those that the undo
+ * takes away. The latter are kept for the worker, which makes the limits forget them, under new ids that no token has.
  */
 function othersOf({ email, email_key, former_emails = [] }: UserDocument, former: FormerEmail, at: Date) {
   const undone = former_emails.findIndex(({ change_id }) => change_id === former.change_id);

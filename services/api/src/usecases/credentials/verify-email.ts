@@ -18,8 +18,8 @@ export interface VerifyEmailDeps {
 }
 
 /**
- * Verifies an account's address with a code from its mailbox. An address that is verified stays so, since its first
- * time, and nobody is told again. Raises the errors of {@link CheckCode} and `ERR-RATE-LIMITED`.
+ * Verifies an account's address with a code from its mailbox. If the address is verified already, it keeps the time of
+ * its first verification, and no event is sent again. Raises the errors of {@link CheckCode} and `ERR-RATE-LIMITED`.
  */
 export function createVerifyEmail(deps: VerifyEmailDeps) {
   const { users, checkCode, limits, commit, ids, now } = deps;

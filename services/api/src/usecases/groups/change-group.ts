@@ -23,19 +23,21 @@ export interface GroupChange {
   /** The group that is left. */
   readonly from: string;
   readonly to: Membership;
-  /** Creates the new group, or counts the member there. Throws if that is impossible. */
+  /** Creates the new group, or counts the user as a member of an existing one. Throws if that is impossible. */
   readonly enter: (session: ClientSession) => Promise<void>;
-  /** Returns the error for a user who is not in `from`, or no longer. */
+  /** Returns the error for a user who is not, or no longer, in `from`. */
   readonly notThere: () => Error;
   /** Checks the group that is left, in the transaction. Throws if the change is not allowed. */
   readonly assertAllowed?: (left: GroupDocument) => Promise<void>;
-  /** Records of the audit log about the user's part in it. */
+  /** Records of the audit log about the user's own move. */
   readonly audit: readonly AuditEvent[];
-  /** The invite that brought the user into `from` ends too, if it is good; this is its record. */
+  /**
+   * If given, the invite that brought the user into `from` ends too, if it is still valid. This is its audit record.
+   */
   readonly endsInvite?: AuditEvent;
 }
 
-/** Consequence of a change of group. */
+/** Result of a change of group. */
 export interface GroupChanged {
   readonly isInviteEnded: boolean;
 }
@@ -45,12 +47,12 @@ export type ChangeGroup = (change: GroupChange, origin: RequestOrigin) => Promis
 
 /**
  * Creates the function behind every change of group (docs/specification/groups-and-invites.md, "Moving"). One
- * transaction writes the user, the claims of every live session, both groups, and the consequences for the group that
- * is left: the longest-standing member inherits it, or the last member closes it and its invites end. After the commit
- * the deny list gets the new versions of the claims, and the streams close with 4004. No session ends.
+ * transaction writes the user, the claims of every live session, and both groups. If the owner leaves, the
+ * longest-standing member inherits the group. If the last member leaves, the group closes and its invites end. After
+ * the commit the deny list gets the new versions of the claims, and the streams close with 4004. No session ends.
  *
- * Every join and leave writes the group's document, and every login the user's. So whatever happens at the same time
- * comes before or after the whole change.
+ * Every join and leave writes the group's document, and every login writes the user's. So a simultaneous join, leave or
+ * login comes either before or after the whole change.
  */
 export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
   const { users, memberships, invites, sessions, commit, now } = deps;
@@ -64,11 +66,12 @@ export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
       lockKey: contendedGroup(change),
       hold: sessions.holdOf([userId], now),
       isCommitted: () => users.hasMoved(userId, to),
-      // A user who has given up may have left and come back since: `from` is right again then, and the change unwanted.
+      // A user whose app has given up may have left and come back since. Then `from` is right again, but the change is
+      // unwanted.
       ifClientLeft: 'abort',
       async work(session: ClientSession) {
-        // The first write, so that of two requests for one move the second fails for that, and not for what the first
-        // has used up.
+        // The first write, so that of two requests for the same move the second fails here, and not because the first
+        // has used up the invite.
         const moved = await users.move(userId, from, to, session);
         if (moved === undefined) throw notThere();
         await enter(session);
@@ -85,7 +88,7 @@ export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
   };
 }
 
-/** Returns the records of the group that is left: whom it has now, or that it is closed. */
+/** Returns the audit records of the group that is left: its new owner, or its end. */
 function consequences({ userId, from: home_group_id }: GroupChange, { heir, isClosed }: LeftGroup): AuditEvent[] {
   const byNobody = { home_group_id, handed_over_by: undefined, session_id: undefined };
   return [
@@ -94,7 +97,7 @@ function consequences({ userId, from: home_group_id }: GroupChange, { heir, isCl
   ];
 }
 
-/** Returns the group that others may want to write at the same time: nobody else knows a new household yet. */
+/** Returns the group that other requests may write at the same time. A new household is not known to others yet. */
 function contendedGroup({ from, to }: GroupChange): string {
   return to.role === 'owner' ? from : to.home_group_id;
 }

@@ -12,7 +12,7 @@ export interface FindCurrentGroupDeps {
 
 export type FindCurrentGroup = (caller: VerifiedAccessToken) => Promise<CurrentGroupResponse['data']>;
 
-/** Specification, "What the service does": Group type. */
+/** See "Group type" in the specification, "What the service does". */
 const stockDeficits = { HOME: 'masked', OFFICE: 'refused' } as const satisfies Record<AccountType, StockDeficit>;
 
 /**

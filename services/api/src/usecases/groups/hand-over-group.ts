@@ -14,9 +14,9 @@ export interface HandOverGroupDeps {
 }
 
 /**
- * Makes another member the owner of the caller's group, and the caller a member. One transaction writes the group and
- * both users, as every join and leave does, so that the new owner cannot just be leaving. No token says anything of the
- * role, so no session changes. To the caller's own id nothing happens.
+ * Makes another member the owner of the caller's group, and the caller a member. Like every join and leave, its
+ * transaction writes the group and the users, so that the new owner cannot leave at the same time. Tokens do not
+ * contain the role, so no session changes. If the id is the caller's own, nothing happens.
  *
  * Raises the errors of {@link nonOwnerError}, and `ERR-GROUP-MEMBER-NOT-FOUND`.
  */

@@ -18,7 +18,7 @@ export interface LeaveGroupDeps {
 export type LeaveGroup = (caller: VerifiedAccessToken, origin: RequestOrigin) => Promise<MembershipResponse['data']>;
 
 /**
- * Moves the caller into a new HOME space of their own, from any group; the last member of a group closes it by leaving.
+ * Moves the caller from any group into a new HOME space of their own. If the last member leaves, the group closes.
  *
  * Raises `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if another change of group came first, so that the app
  * refreshes.

@@ -4,8 +4,8 @@ import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 
 /**
  * Returns the error for a caller who does not own the group of the access token: `ERR-GROUP-OWNER-REQUIRED`. If the
- * caller has left that group (the deny list may not have it yet): `IAD_JWT_ACCESS_INVALID`, so that the app refreshes
- * and asks again.
+ * caller has left that group, which the deny list may not show yet, it is `IAD_JWT_ACCESS_INVALID`, so that the app
+ * refreshes and asks again.
  */
 export async function nonOwnerError(
   users: Pick<UserStore, 'isMember'>,

@@ -18,11 +18,13 @@ export interface RemoveMemberDeps {
 }
 
 /**
- * Removes a member from the caller's group, as if that member had left, and revokes the invite that brought them there:
- * they would come back by it. The owner's own id means leaving, and revokes none.
+ * Removes a member from the caller's group, as if that member had left. It also revokes the invite that brought the
+ * member there, because the member could come back with it. If the id is the owner's own, the owner leaves and no
+ * invite is revoked.
  *
- * Raises the errors of {@link nonOwnerError} if the caller does not own the group, or no longer,
- * `ERR-GROUP-MEMBER-NOT-FOUND`, and for the owner's own id `ERR-RATE-LIMITED`. Removing others counts as no move.
+ * Raises the errors of {@link nonOwnerError} if the caller does not, or no longer, own the group,
+ * `ERR-GROUP-MEMBER-NOT-FOUND`, and for the owner's own id `ERR-RATE-LIMITED`. To remove others does not count as a
+ * move.
  */
 export function createRemoveMember(deps: RemoveMemberDeps) {
   const { users, groups, changeGroup, leaveGroup, now } = deps;
@@ -36,7 +38,7 @@ export function createRemoveMember(deps: RemoveMemberDeps) {
     const assertOwner = async (group: { readonly owner_id: string } | undefined) => {
       if (group?.owner_id !== removed_by) throw await nonOwnerError(users, caller);
     };
-    // A closed group keeps the id of its last owner.
+    // A closed group keeps its last owner's id.
     const group = await groups.find(from);
     await assertOwner(group?.closed_at === null ? group : undefined);
     const answer = (invites_revoked: number) => {

@@ -25,9 +25,9 @@ export interface AcceptInviteDeps {
  *
  * Raises, in this order: `ERR-INVITE-TOKEN-INVALID` (404) if the token never named an invite;
  * `IAD_GROUP_ALREADY_MEMBER` if the invite is into the caller's own group; `IAD_GROUP_INVITE_EXPIRED`;
- * `ERR-INVITE-TOKEN-INVALID` (410) if it was revoked, is used up or leads into a full group; `IAD_GROUP_ALREADY_MEMBER`
- * without `leave_current_group`; `ERR-RATE-LIMITED`; and `IAD_JWT_ACCESS_INVALID` if another change of group came
- * first, so that the app refreshes.
+ * `ERR-INVITE-TOKEN-INVALID` (410) if the invite was revoked, is used up or leads into a full group;
+ * `IAD_GROUP_ALREADY_MEMBER` without `leave_current_group`; `ERR-RATE-LIMITED`; and `IAD_JWT_ACCESS_INVALID` if another
+ * change of group came first, so that the app refreshes.
  */
 export function createAcceptInvite(deps: AcceptInviteDeps) {
   const { users, invites, groups, changeGroup, limits, maxGroupMembers, now } = deps;
@@ -45,17 +45,17 @@ export function createAcceptInvite(deps: AcceptInviteDeps) {
     }
     const state = await judgeInvite(invite);
     if (state === 'good') return invite;
-    // The caller may have used it up, or taken the last place, by a second tap.
+    // By a double tap, the caller's other request may have used up the invite or taken the group's last place.
     throw (await isMember()) ? refused(token, state) : moved();
   }
 
-  /** Reads the invite again by writing it, so that a revocation or the last use in between is seen here. */
+  /** Writes the invite, so that a revocation or last use since it was read is noticed here. */
   async function enter(token: string, groupId: string, session: ClientSession): Promise<void> {
     if ((await invites.use(token, now(), session)) === undefined) {
       const invite = await invites.find(token);
       throw refused(token, invite && inviteState(invite, now()));
     }
-    // The last place was taken in between, or the group closed.
+    // The last place was taken since the invite was read, or the group has closed.
     if (!(await groups.addMember(groupId, maxGroupMembers, session))) throw refused(token, 'used_up');
   }
 

@@ -27,22 +27,21 @@ type InviteData = InviteResponse['data'];
 
 export interface CreateInviteOutput {
   readonly data: InviteData;
-  /** The answer is that of an earlier request with the same `Idempotency-Key`. */
+  /** True if the answer is that of an earlier request with the same `Idempotency-Key`. */
   readonly isReplayed: boolean;
 }
 
-/** Valid invites of one group (docs/specification/groups-and-invites.md, "Invites"). */
+/** Limit for the valid invites of one group (docs/specification/groups-and-invites.md, "Invites"). */
 const inviteLimit = 100;
 
 /**
- * Creates an invite into the caller's group, which the caller must own at the commit: the transaction writes the
- * group's document, like everything that closes the group or changes its owner, and like a recovery of the account,
- * after which a session that it has ended makes none.
+ * Creates an invite into the caller's group. The caller must own the group at the commit, so the transaction writes the
+ * group's document, like every change that closes the group or changes its owner. A recovery of the account writes it
+ * too, so that a session which the recovery has ended can create no invite.
  *
  * Raises the errors of {@link nonOwnerError}, `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since,
- * `ERR-INVITE-LIMIT-REACHED`, `ERR-RATE-LIMITED` and
- * `ERR-IDEMPOTENCY-KEY-REUSED`. A retry with the same `Idempotency-Key` gets the first answer again, and counts for no
- * limit.
+ * `ERR-INVITE-LIMIT-REACHED`, `ERR-RATE-LIMITED` and `ERR-IDEMPOTENCY-KEY-REUSED`. A retry with the same
+ * `Idempotency-Key` gets the first answer again, and does not count for any limit.
  */
 export function createCreateInvite(deps: CreateInviteDeps) {
   const { users, sessions, groups, invites, openIdempotent, limits, commit, ids, now } = deps;
@@ -53,7 +52,7 @@ export function createCreateInvite(deps: CreateInviteDeps) {
     origin: RequestOrigin,
   ): Promise<CreateInviteOutput> => {
     const { user_id, home_group_id, sid: session_id } = caller;
-    // The group is part of the request: a caller who has moved meanwhile must not get an invite into another group.
+    // The group is part of the request, because a caller who has moved since must not get an invite into another group.
     const body = JSON.stringify([home_group_id, canonicalBody(CreateInviteRequest, input)]);
     const scope = { route: 'createInvite', caller: user_id, key: origin.idempotencyKey, body };
     const idempotent = openIdempotent<InviteData>(scope);
@@ -69,7 +68,7 @@ export function createCreateInvite(deps: CreateInviteDeps) {
       isCommitted: () => invites.exists(invite._id),
       ifClientLeft: 'commit',
       async work(session) {
-        // The first write, so that a twin with the same key waits here.
+        // The first write, so that a simultaneous request with the same key waits here.
         await idempotent.keep(data, user_id, session);
         const group = await groups.countInvite(home_group_id, user_id, session);
         if (group === undefined) throw await nonOwnerError(users, caller);

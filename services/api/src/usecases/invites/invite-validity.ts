@@ -9,10 +9,10 @@ export interface JudgeInviteDeps {
   readonly now: () => Date;
 }
 
-/** Returns the state of the invite for a user who wants to join by it. */
+/** Returns the state of the invite for a user who wants to join with it. */
 export type JudgeInvite = (invite: InviteDocument) => Promise<InviteState>;
 
-/** Creates the function that judges invites. A valid invite counts as used up while its group is full. */
+/** Creates the function that finds an invite's state. A valid invite counts as used up while its group is full. */
 export function createJudgeInvite({ groups, maxGroupMembers, now }: JudgeInviteDeps): JudgeInvite {
   return async (invite) => {
     const state = inviteState(invite, now());
@@ -22,8 +22,8 @@ export function createJudgeInvite({ groups, maxGroupMembers, now }: JudgeInviteD
 }
 
 /**
- * 404: the string never named an invite. 410: it did, and the invite is over (docs/specification/groups-and-invites.md,
- * "Which answer an invite gets").
+ * Returns the error for an invalid invite: 404 if the string never named an invite, 410 if the invite is over
+ * (docs/specification/groups-and-invites.md, "Which answer an invite gets").
  */
 export function inviteInvalid(token: string, state: InviteState | undefined): AppError {
   return new AppError('ERR-INVITE-TOKEN-INVALID', {
@@ -35,7 +35,7 @@ export function inviteInvalid(token: string, state: InviteState | undefined): Ap
 
 type Preview = Pick<Invite, 'account_type' | 'expires_at' | 'valid' | 'reason'>;
 
-/** Returns the part that does not depend on who asks. `state` is the invite's state for them. */
+/** Returns the part of the preview that does not depend on the reader. `state` is the invite's state for the reader. */
 export function previewInvite(invite: InviteDocument, state: InviteState): Preview {
   return {
     account_type: invite.account_type,
@@ -45,7 +45,7 @@ export function previewInvite(invite: InviteDocument, state: InviteState): Previ
   };
 }
 
-/** Returns the part for the owner of the group: the invite's own state, even if the group is full. */
+/** Describes the invite for the owner of the group. Its state is the invite's own, even if the group is full. */
 export function describeInvite(invite: InviteDocument, now: Date): Invite {
   return {
     invite_token: invite._id,

@@ -15,8 +15,9 @@ export interface RevokeInviteDeps {
 }
 
 /**
- * Revokes an invite of the group that the caller owns; one that is over already stays as it is. Once this has answered
- * nobody joins by it: a join writes the invite's document, so that it either comes before the revocation or sees it.
+ * Revokes an invite of the group that the caller owns. An invite that is over already stays as it is. After the answer
+ * nobody can join with the invite, because every join writes the invite's document and so comes before the revocation
+ * or is refused.
  *
  * Raises the errors of {@link nonOwnerError}, and `ERR-INVITE-TOKEN-INVALID` (404) for a token that names no invite of
  * the group.

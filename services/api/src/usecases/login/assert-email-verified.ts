@@ -17,7 +17,7 @@ export interface AssertEmailVerifiedDeps {
   readonly now: () => Date;
 }
 
-/** Raises an error unless the account may log in with the address that it has. */
+/** Raises an error unless the account may log in with its present address. */
 export type AssertEmailVerified = (
   user: UserDocument,
   deviceId: string | undefined,
@@ -25,10 +25,10 @@ export type AssertEmailVerified = (
 ) => Promise<void>;
 
 /**
- * Creates the check of a login with the right password. If verified addresses are required and this one is not, it
- * raises `ERR-EMAIL-NOT-VERIFIED` with the challenge of a code that is sent to it: the open one, if there is one, so
- * that repeated logins send no further mails. Raises `ERR-RATE-LIMITED` and the errors of {@link assertMayLogIn} before
- * that.
+ * Creates the check that follows the right password. If verified addresses are required and this one is not verified,
+ * it raises `ERR-EMAIL-NOT-VERIFIED` with a challenge, whose code is sent to the address. An open challenge is used
+ * again, so that repeated logins send no further mails. Before that it raises `ERR-RATE-LIMITED` and the errors of
+ * {@link assertMayLogIn}.
  */
 export function createAssertEmailVerified(deps: AssertEmailVerifiedDeps): AssertEmailVerified {
   const { challenges, requestCode, limits, audit, isRequired, now } = deps;

@@ -3,8 +3,8 @@ import type { UserDocument } from '@auth-account/stores/documents';
 import type { LoginRefusal } from '../../audit/events.ts';
 
 /**
- * Raises `ERR-ACCOUNT-DISABLED` or `ERR-ACCOUNT-DELETION-SCHEDULED` if nobody may log in to the account now. Only
- * whoever knows the password may learn it.
+ * Raises `ERR-ACCOUNT-DISABLED` or `ERR-ACCOUNT-DELETION-SCHEDULED` if nobody may log in to the account now. Only a
+ * caller who knows the password may learn this.
  */
 export function assertMayLogIn({ disabled_at, deletes_at }: Pick<UserDocument, 'disabled_at' | 'deletes_at'>): void {
   if (disabled_at !== undefined) throw new AppError('ERR-ACCOUNT-DISABLED');
@@ -19,10 +19,7 @@ const refusals: Partial<Readonly<Record<ThrowableCode, LoginRefusal>>> = {
   'ERR-ACCOUNT-DELETION-SCHEDULED': 'deletion_scheduled',
 };
 
-/**
- * Returns the reason for which a right password was refused afterwards, as the audit log has it; undefined for any
- * other error.
- */
+/** Returns the audit log's reason why a login with the right password was refused; undefined for any other error. */
 export function loginRefusalOf(error: unknown): LoginRefusal | undefined {
   return isAppError(error) ? refusals[error.code] : undefined;
 }

@@ -13,19 +13,19 @@ export interface AuthenticateDeps {
   readonly audit: Audit;
 }
 
-/** An address and a password, and the device that they came from. */
+/** An address and a password, and the device that has sent them. */
 export interface GivenCredentials {
   readonly email: string;
   readonly password: string;
   readonly deviceId: string | undefined;
 }
 
-/** Returns the account whose password it is. */
+/** Returns the account that has this address and password. */
 export type Authenticate = (given: GivenCredentials, origin: RequestOrigin) => Promise<UserDocument>;
 
 /**
- * Creates the check of an address and a password, behind the limits and the hash gate. It replaces a weak hash if the
- * password is right.
+ * Creates the check of an address and a password, which the limits and the hash gate must admit first. It replaces a
+ * weak hash if the password is right.
  *
  * Raises `ERR-INVALID-CREDENTIALS` for a wrong password and for an unknown address alike, after the same work,
  * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`.
@@ -41,14 +41,14 @@ export function createAuthenticate({ users, hasher, limits, audit }: Authenticat
       const better = await hasher.admit(origin, (turn) => turn.hash(password));
       await users.setPasswordHash(_id, stored, better);
     } catch (error) {
-      // The password was right. Under overload the better hash waits for the next login; this one succeeds.
+      // The password was right. Under overload this login succeeds, and the next one makes the better hash.
       if (!isAppError(error) || error.code !== 'ERR-OVERLOADED') throw error;
     }
   }
 
   return async ({ email, password, deviceId }, origin) => {
     const attempt = await limits.logIn({ email, deviceId }, origin);
-    // Admission to the hash gate. A login that is shed here has not read the account yet.
+    // The request is admitted to the hash gate first. If it is shed here, it has not read the account yet.
     const { user, isRight } = await hasher.admit(origin, async (turn) => {
       const found = await users.findByEmail(email);
       return { user: found, isRight: await turn.verify(found?.password_hash, password) };

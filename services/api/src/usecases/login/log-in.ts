@@ -35,31 +35,31 @@ export interface LogInDeps extends AuthenticateDeps {
 
 export interface LogInOutput {
   readonly data: TokenResponse['data'];
-  /** The session is that of an earlier login with the same `Idempotency-Key`. */
+  /** True if the session is that of an earlier login with the same `Idempotency-Key`. */
   readonly isReplayed: boolean;
 }
 
-/** What a login has done. */
+/** Outcome of a login. */
 interface Opened extends Outcome {
   readonly session: SessionDocument;
-  /** The session was there: a login before this one, with the same `Idempotency-Key`, had opened it. */
+  /** True if an earlier login with the same `Idempotency-Key` has opened the session. */
   readonly isReplayed: boolean;
 }
 
 /**
- * Live sessions of one user. Above this the one unused for longest ends (docs/specification/login-and-tokens.md,
- * "Login").
+ * Limit for the live sessions of one user. Above it the one unused for longest ends
+ * (docs/specification/login-and-tokens.md, "Login").
  */
 const sessionLimit = 50;
 
 /**
- * Logs a user in (docs/specification/login-and-tokens.md, "Login"): one session per user and device. A repeat with the
- * same `Idempotency-Key` gets the newest pair of the session that it has opened, while that lives: a network that
- * repeats a request must not replace the session that the app holds.
+ * Logs a user in (docs/specification/login-and-tokens.md, "Login"). There is one session per user and device. While the
+ * session lives, a repeat with the same `Idempotency-Key` gets its newest token pair, because a network that repeats a
+ * request must not replace the app's session.
  *
  * Raises the errors of {@link createAuthenticate}, and with the right password those of {@link assertMayLogIn} and
- * {@link AssertEmailVerified}, and `ERR-IDEMPOTENCY-KEY-REUSED`. No session is opened if the client is seen to have left
- * before the commit.
+ * {@link AssertEmailVerified}, and `ERR-IDEMPOTENCY-KEY-REUSED`. No session is opened if the service notices before the
+ * commit that the client has left.
  */
 export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: RequestOrigin) => Promise<LogInOutput> {
   const { users, sessions, commit, issueTokens, assertEmailVerified, audit, ids, now } = deps;
@@ -82,9 +82,10 @@ export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: Requ
     let endsSome = false;
 
     const work = async (transactionSession: ClientSession): Promise<Opened> => {
-      // Written by every login, and by all that revokes or moves by user, so that neither misses the other.
+      // Every login writes the user's document, and so does every change that revokes or moves all of a user's
+      // sessions, so that neither misses the other.
       const user = await users.touchLogin(userId, at, transactionSession, learned);
-      // The password that was verified must not open a session after another one has taken its place.
+      // The verified password must not open a session after it has been replaced.
       if (user === undefined || !hasSameCredentials(seen, user)) throw new AppError('ERR-INVALID-CREDENTIALS');
       assertMayLogIn(user);
       const live = await sessions.listLive(userId, transactionSession);
@@ -95,7 +96,7 @@ export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: Requ
       for (const { reason, sessionIds } of ended) {
         await sessions.revokeAll(sessionIds, { reason, at, requestId }, transactionSession);
       }
-      // Apps tell by the ids which of two logins of a device holds: that of this one is the greatest.
+      // Apps see from the ids which of a device's two logins is valid, so this session's id is the greatest.
       const replaced = live.flatMap((each) => (each.device_id === deviceId ? each._id : []));
       sessionId = ids.entityId(replaced.toSorted().at(-1));
       const session = newSession(deps, { user, sessionId, deviceId, nonce, at, input, requestId, marks });
@@ -108,10 +109,11 @@ export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: Requ
     const { session, isReplayed } = await commit(
       {
         at,
-        // Logins at the same time conflict in the user's document, which no hold changes: it is for sessions that end.
+        // Simultaneous logins conflict in the user's document. The hold does not prevent that; it is only for sessions
+        // that end.
         hold: sessions.holdOf(() => (endsSome ? [userId] : []), now),
         isCommitted: () => sessions.exists(sessionId),
-        // An app that has given up logs in again: this session must not replace that one.
+        // An app that has given up logs in again. This session must not replace the new one.
         ifClientLeft: 'abort',
         work,
       },
@@ -125,7 +127,7 @@ export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: Requ
   };
 }
 
-/** Creates the look-up of the session that an earlier login with the same `Idempotency-Key` has opened. */
+/** Creates the function that finds the session which an earlier login with the same `Idempotency-Key` has opened. */
 function createFindOpened(deps: LogInDeps) {
   const awaitKey = createAwaitKey(deps.refreshTokens, deps.now);
   return async (sessionId: string | undefined, transactionSession: ClientSession): Promise<Opened | undefined> => {
@@ -137,7 +139,7 @@ function createFindOpened(deps: LogInDeps) {
   };
 }
 
-/** Returns the marks of the request; none if it has no key. The password is not part of its body: it was verified. */
+/** Returns the marks of the request; none if it has no key. The password does not count, because it was verified. */
 function marksOf(
   { openIdempotent }: LogInDeps,
   caller: string,
@@ -147,7 +149,10 @@ function marksOf(
   return openIdempotent({ route: 'login', caller, key, body: canonicalBody(LoginRequest, rest) }).marks;
 }
 
-/** Returns the live session that was opened under that key. Raises `ERR-IDEMPOTENCY-KEY-REUSED` if it was for another. */
+/**
+ * Returns the live session that was opened with that key. Raises `ERR-IDEMPOTENCY-KEY-REUSED` if its login had another
+ * body.
+ */
 function openedBy(marks: readonly RequestMark[], live: readonly SessionSummary[], at: Date): string | undefined {
   const isKnown = ({ _id }: RequestMark) => marks.some((mark) => mark._id === _id);
   const earlier = live.find(
@@ -159,8 +164,8 @@ function openedBy(marks: readonly RequestMark[], live: readonly SessionSummary[]
 }
 
 /**
- * Returns the sessions that a login on this device ends: the device's last one, and those above the limit. `live` is
- * oldest first.
+ * Returns the sessions that a login on this device ends: the device's previous session, and sessions above the limit.
+ * In `live` the session unused for longest comes first.
  */
 function endedByLogin({ _id: userId }: UserDocument, live: readonly SessionSummary[], deviceId: string) {
   const replaced = live.filter((session) => session.device_id === deviceId);
@@ -216,7 +221,7 @@ function newSession({ refreshTokens, lifetime }: LogInDeps, parts: NewSession): 
 const disturbance = new RegExp(`[${disturbing}]`, 'gu');
 const anyVisible = new RegExp(visible, 'u');
 
-/** Returns the name of the device as strangers may read it; null if nothing of it can be seen. */
+/** Returns the name of the device in a form that is safe to show to others; null if it has no visible character. */
 function deviceNameOf(given = ''): string | null {
   const name = given.replace(disturbance, '');
   return anyVisible.test(name) ? name : null;

@@ -8,18 +8,18 @@ import { none, type Outcome } from '../../announcements/commit.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 
-/** A login, or a restore, as its transaction sees it. */
+/** Data of a login or a restore, read in its transaction. */
 export interface DeviceLogin {
-  /** State before the login. */
+  /** The user before the login. */
   readonly user: UserDocument;
-  /** Returned by {@link knownAs}. */
+  /** The device's name, from {@link knownAs}. */
   readonly device: string;
   readonly at: Date;
-  /** Opened by the login; missing for a restore, which opens none. */
+  /** The session that the login opens; missing for a restore, which opens none. */
   readonly session?: SessionDocument;
   /** The user's sessions before the login. */
   readonly live: readonly Pick<SessionSummary, '_id' | 'device_id'>[];
-  /** Those that the login ends. */
+  /** Ids of the sessions that the login ends. */
   readonly ended: readonly string[];
 }
 
@@ -29,8 +29,9 @@ export function knownAs({ device_id }: Pick<LoginRequest, 'device_id'>): string 
 }
 
 /**
- * Returns the device if the account, as the login has read it, does not know it. It does not count if it is the
- * account's first, or if no notice is left: else somebody who goes on could keep the account from notices for ever.
+ * Returns the device if the account, as the login has read it, does not know the device. The device does not count for
+ * the limit of notices if it is the account's first, or if no notice is left today. Otherwise somebody who keeps
+ * logging in could prevent the account's notices for ever.
  */
 export function learnedDevice(seen: UserDocument, name: string, at: Date): LearnedDevice | undefined {
   const { known_devices } = seen;
@@ -38,13 +39,13 @@ export function learnedDevice(seen: UserDocument, name: string, at: Date): Learn
   return { name, counts: known_devices !== undefined && hasNoticeLeft(seen, at) };
 }
 
-/** The notice of a login, as the change that it comes with tells it. */
+/** The notice of a login, as parts of the login's outcome. */
 export type NewDeviceNotice = Required<Pick<Outcome, 'events' | 'messages'>>;
 
 /**
- * Returns the notice that tells the holder of a login on a new device (docs/specification/login-and-tokens.md, "New
- * devices"): by mail if the account has a notice left today, and to the apps of its other sessions, which can end the
- * new one. Nobody is told of a device that the account knows.
+ * Returns the notice of a login on a new device (docs/specification/login-and-tokens.md, "New devices"). It goes by
+ * mail if the account has a notice left today, and to the apps of its other sessions, which can end the new session.
+ * For a device that the account knows there is no notice.
  */
 export function newDeviceNotice(
   { ids }: { readonly ids: Pick<Ids, 'entityId'> },
@@ -74,8 +75,8 @@ function payloadOf({ _id: session_id, device_name, platform, created_at }: Sessi
 }
 
 /**
- * Returns true if the account does not know the device. One that has used none yet, or was imported, learns its first
- * device without a notice; one that has forgotten all does not.
+ * Returns true if the account does not know the device and must get a notice. An account that has used no device yet,
+ * or was imported, learns its first device without a notice. An account that has forgotten all its devices gets one.
  */
 function isNew({ user: { known_devices }, device, live }: DeviceLogin): boolean {
   const isUsed = known_devices?.includes(device) || live.some(({ device_id }) => device_id === device);

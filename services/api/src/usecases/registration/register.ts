@@ -25,7 +25,7 @@ export interface RegisterDeps {
   readonly commit: Commit;
   readonly openIdempotent: OpenIdempotent;
   readonly hasher: Pick<PasswordHasher, 'admit'>;
-  /** Counts registrations by how they end. */
+  /** Called with the outcome of each registration, to count it. */
   readonly onEnd: (mode: RegisterRequest['space_creation_mode'], outcome: RegistrationOutcome) => void;
   readonly limits: Pick<Limits, 'register' | 'registered' | 'replay'>;
   readonly audit: Audit;
@@ -33,18 +33,20 @@ export interface RegisterDeps {
   readonly now: () => Date;
 }
 
-/** `failed` is the service's own fault (a status of 5xx). */
+/** `failed` means the service's own fault (a status of 5xx). */
 export type RegistrationOutcome = 'created' | 'replayed' | 'refused' | 'failed';
 
 type RegisterData = RegisterResponse['data'];
 
 export interface RegisterOutput {
   readonly data: RegisterData;
-  /** The answer is that of an earlier request with the same `Idempotency-Key`. */
+  /** True if the answer is that of an earlier request with the same `Idempotency-Key`. */
   readonly isReplayed: boolean;
 }
 
-/** Everything that one registration stores, created before its transaction so that the transaction can run again. */
+/**
+ * All data that one registration stores. It is created before the transaction, so that the transaction can run again.
+ */
 interface Registration {
   readonly space: Space;
   readonly user: Parameters<UserStore['insert']>[0];
@@ -59,9 +61,10 @@ type Register = (input: RegisterRequest, origin: RequestOrigin) => Promise<Regis
  * Registers an account (docs/specification/registration.md, "Steps").
  *
  * Raises `ERR-RATE-LIMITED`, `ERR-IDEMPOTENCY-KEY-REUSED`, `ERR-EMAIL-ALREADY-EXISTS` (409), `ERR-INVITE-TOKEN-INVALID`
- * (404 if it never named an invite, 410 if it is over) and `ERR-OVERLOADED`. On any of them nothing is stored. A retry
- * with the same `Idempotency-Key` gets the first answer again, never its own 409. The retry's password is limited like
- * a login's: a known key must not help to guess the password.
+ * (404 if the token never named an invite, 410 if the invite is over) and `ERR-OVERLOADED`. If any of them is raised,
+ * nothing is stored. A retry with the same `Idempotency-Key` gets the first answer again, never a 409 because of its
+ * own account. The limits on guessing passwords apply to the retry too, because a known key must not help to guess the
+ * password.
  */
 export function createRegister(
   deps: RegisterDeps,
@@ -87,7 +90,7 @@ export function createRegister(
   return counted(registerOrReplay, onEnd);
 }
 
-/** Returns the same registration, and reports its outcome to `onEnd`. */
+/** Returns a registration that does the same and reports its outcome to `onEnd`. */
 function counted(register: Register, onEnd: RegisterDeps['onEnd']): Register {
   return async (input, origin) => {
     const mode = input.space_creation_mode;
@@ -102,7 +105,7 @@ function counted(register: Register, onEnd: RegisterDeps['onEnd']): Register {
   };
 }
 
-/** Creates the registration itself: hash, then the change. */
+/** Creates the registration itself, which makes the hash and then commits the change. */
 function createRegisterOnce(deps: RegisterDeps) {
   const { users, spaces, hasher, limits, commit } = deps;
 
@@ -113,19 +116,20 @@ function createRegisterOnce(deps: RegisterDeps) {
   ): Promise<RegisterData> => {
     if (await users.isEmailTaken(input.email, deps.now())) refuseTaken(input);
     const space = await spaces.choose(input);
-    // Admission to the hash gate: only a registration that can still succeed asks for a hash.
+    // Only a registration that can still succeed asks the hash gate for a hash.
     const passwordHash = await hasher.admit(origin, (turn) => turn.hash(input.password));
     const registration = prepare(deps, input, origin, space, passwordHash);
     const { user, event, data, at } = registration;
     await commit(
       {
         at,
-        // Nobody else knows a new group yet.
+        // A new group needs no lock, because nobody else knows it yet.
         lockKey: space.kind === 'join' ? space.home_group_id : undefined,
         isCommitted: () => users.exists(user._id),
         ifClientLeft: 'commit',
         async work(session) {
-          // The first write, so that a twin with the same key waits here and not at the address.
+          // The first write, so that a simultaneous request with the same key waits here and does not conflict at the
+          // address.
           await idempotent.keep(data, user._id, session);
           await users.insert(user, session);
           await spaces.enter(space, user._id, at, session);
@@ -157,7 +161,8 @@ function createReplay(deps: RegisterDeps) {
     const login = loginOf(input);
     const attempt = await limits.replay(login, origin);
     if (earlier.isSame) {
-      // A reset may have taken the account from whoever registered it: the account must not know them again.
+      // A reset may have taken the account from the person who registered it. The account must not learn that person's
+      // device and network again.
       if (await isUnchanged(earlier, input)) await attempt.succeed();
       else await limits.replay(login, origin);
     } else {
@@ -168,7 +173,7 @@ function createReplay(deps: RegisterDeps) {
   };
 }
 
-/** Returns the source that a login with this request would have. */
+/** Returns the account and device that a login with the data of this request would have. */
 function loginOf({ email, device_id }: RegisterRequest) {
   return { email, deviceId: device_id?.toLowerCase() };
 }
@@ -204,7 +209,7 @@ function prepare(
   return { space, user, event, data: { ...registered, timestamp: at.toISOString() }, at };
 }
 
-/** Translates the failure of a registration for the caller. */
+/** Throws the error for the caller if a registration has failed. */
 function refuse(input: RegisterRequest, error: unknown): never {
   if (isDuplicateKey(error, 'email_key_unique')) refuseTaken(input, error);
   throw error;

@@ -6,7 +6,7 @@ import type { ClientSession } from 'mongodb';
 import type { Ids } from '../../request/ids.ts';
 import { createJudgeInvite, inviteInvalid } from '../invites/invite-validity.ts';
 
-/** The space in which a new account will live, and whether it is new or joined by an invite. */
+/** The space of a new account, which is either new or joined with an invite. */
 export type Space = { readonly home_group_id: string; readonly account_type: AccountType } & (
   | { readonly kind: 'new' }
   | { readonly kind: 'join'; readonly token: string; readonly sentToken: string }
@@ -20,11 +20,11 @@ export interface SpacesDeps {
   readonly now: () => Date;
 }
 
-/** The spaces that accounts register into; both raise `ERR-INVITE-TOKEN-INVALID`. */
+/** The spaces of new accounts. Both functions raise `ERR-INVITE-TOKEN-INVALID`. */
 export interface Spaces {
-  /** Chooses a new space, or that of the invite; stores nothing. */
+  /** Chooses a new space, or the space of the invite. Stores nothing. */
   choose(input: RegisterRequest): Promise<Space>;
-  /** Creates the new space, or uses the invite and counts the member. */
+  /** Creates the new space, or uses the invite and counts the user as a member of its group. */
   enter(space: Space, userId: string, at: Date, session: ClientSession): Promise<void>;
 }
 
@@ -58,13 +58,13 @@ export function createSpaces(deps: SpacesDeps): Spaces {
         );
         return;
       }
-      // Reads the invite again by writing it, so that a revocation or the last use in between is seen here.
+      // Writes the invite, so that a revocation or last use since it was read is noticed here.
       const used = await invites.use(space.token, now(), session);
       if (used === undefined) {
         const invite = await invites.find(space.token);
         throw inviteInvalid(space.sentToken, invite && inviteState(invite, now()));
       }
-      // The last place was taken in between, or the group closed.
+      // The last place was taken since the invite was read, or the group has closed.
       if (!(await groups.addMember(_id, maxGroupMembers, session))) throw inviteInvalid(space.sentToken, 'used_up');
     },
   };

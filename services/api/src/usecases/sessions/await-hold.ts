@@ -3,23 +3,23 @@ import { AppError } from '@auth-account/errors';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { holdMs } from '@auth-account/stores/session-hold';
 
-/** Milliseconds between two looks at a held session. */
+/** Milliseconds between two reads of a held session. */
 const pauseMs = 100;
-/** Refreshes of one session that wait in one process: an app has one under way. */
+/** Limit for the refreshes of one session that wait in one process. An app has only one under way. */
 const mostWaiting = 2;
 const retryAfterSeconds = 1;
 
 /**
- * Returns true if no hold keeps the refresh from writing the session, at once in the usual case; false, after a pause,
- * if the session must be read again.
+ * Returns true if no hold keeps the refresh from writing the session; usually at once. Returns false, after a pause, if
+ * the session must be read again.
  */
 export type AwaitHold = (session: Pick<SessionDocument, '_id' | 'hold'>) => Promise<boolean>;
 
 /**
- * Creates the wait of refreshes for the end of a hold (`SessionStore.holdOf`); one `AwaitHold` is for one request. It
- * raises `ERR-DEPENDENCY-UNAVAILABLE` if too many refreshes of the session wait, and if it is held again and again for
- * {@link holdMs}. A hold that stands unchanged for that time is one whose process has died, whatever the clocks say:
- * the refresh goes on then.
+ * Creates the function that lets refreshes wait for the end of a hold (`SessionStore.holdOf`). Each request needs its
+ * own `AwaitHold`. It raises `ERR-DEPENDENCY-UNAVAILABLE` if too many refreshes of the session wait, or if new holds
+ * follow each other for {@link holdMs}. If one hold remains unchanged for that time, its process has died, even if the
+ * clocks disagree, and the refresh goes on.
  */
 export function createAwaitHold(now: () => Date): () => AwaitHold {
   const waiting = new Map<string, number>();

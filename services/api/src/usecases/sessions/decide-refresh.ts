@@ -1,24 +1,30 @@
 import type { SessionDocument } from '@auth-account/stores/documents';
 
 /**
- * The generations of a session, which decide what a presented token is (docs/specification/refresh.md, "Generations").
+ * The generations of a session, which decide how a presented token is treated (docs/specification/refresh.md,
+ * "Generations").
  */
 export type Generations = Pick<SessionDocument, 'gen' | 'parent' | 'floor'>;
 
-/** `advance`: write these generations and hand out `gen`; `repeat`: hand out `gen` again; `reuse`: theft. */
+/**
+ * `advance`: write these generations and hand out `gen`. `repeat`: hand out `gen` again. `reuse`: treat it as theft.
+ */
 export type RefreshDecision =
   | { readonly kind: 'advance'; readonly next: Generations }
   | { readonly kind: 'repeat' }
   | { readonly kind: 'reuse' };
 
 /**
- * Decides what a genuine token of that generation means for its session. The parent's children are `floor + 1 … gen`.
+ * Decides how a genuine token of that generation is treated. The parent's children are the generations `floor + 1 …
+ * gen`.
  *
- * - A child: accepted. It becomes the parent, and its siblings are void from now on.
- * - The parent, within the window of the last hand-out: a slower twin or a quick retry gets the newest child again.
- * - The parent, later: its answer was lost, or somebody else took it. It gets one more child; the elder ones stay good.
- * - Higher than any handed out: the store was restored from a backup. Adopted as the newest child.
- * - Anything else has been void for some time: two clients hold tokens of this session.
+ * - A child is accepted. It becomes the parent, and its siblings are void from now on.
+ * - The parent, within the window after the last hand-out, is a slower twin or a quick retry. It gets the newest child
+ *   again.
+ * - The parent, later: its answer was lost, or somebody else took it. It gets one more child. Its other children stay
+ *   valid.
+ * - A generation above `gen`: the store was restored from a backup. It is adopted as the newest child.
+ * - Any other generation has been void for some time, so two clients hold tokens of this session.
  */
 export function decideRefresh(
   session: Generations & Pick<SessionDocument, 'handed_out_at'>,

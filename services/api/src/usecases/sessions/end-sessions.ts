@@ -15,28 +15,28 @@ export interface SessionsEnd {
   readonly userId: string;
   readonly reason: RevocationReason;
   readonly at: Date;
-  /** The session that goes on, and from which the others end. */
+  /** The session that stays, and whose request ends the others. */
   readonly spare?: string;
-  /** The session from which they end, unless it is the one to be spared. */
+  /** The session whose request ends the sessions, if it is not `spare`. */
   readonly by?: string | undefined;
 }
 
-/** Ends a user's sessions with the change that causes it. */
+/** Ends a user's sessions as part of the change that requires it. */
 export interface EndSessions {
   /**
-   * Returns the turn of the change: it keeps refreshes away while it is tried again, and one runs after the other for
-   * each account, but before others that wait for the same account.
+   * Returns the order in which such a change runs. Refreshes are kept away while the change is tried again. For each
+   * account these changes run one after the other, but before other changes that wait for the account.
    */
   turnOf(userId: string): Pick<Change<Outcome>, 'lockKey' | 'hold' | 'isUrgent'>;
   /**
-   * Revokes the sessions, and returns them. The transaction must have written the user's document before, so that
-   * no login slips past. Raises `IAD_JWT_ACCESS_INVALID` if the session to be spared is over already: what it has asked
-   * for must not happen.
+   * Revokes the sessions, and returns them. The transaction must have written the user's document before, so that no
+   * login is missed. Raises `IAD_JWT_ACCESS_INVALID` if `spare` is over already, because that session's request must
+   * then fail.
    */
   revoke(end: SessionsEnd, origin: RequestOrigin, session: ClientSession): Promise<EndedSessions>;
 }
 
-/** Creates the end of a user's sessions. */
+/** Creates the functions that end a user's sessions. */
 export function createEndSessions({ sessions, now }: EndSessionsDeps): EndSessions {
   return {
     turnOf: (userId) => ({ lockKey: userId, hold: sessions.holdOf([userId], now), isUrgent: true }),

@@ -13,7 +13,7 @@ export interface IssueTokensDeps {
   readonly now: () => Date;
 }
 
-/** Creates the token pair of a session, using only the document that the deciding write returned. */
+/** Creates the token pair of a session, using only the document that the write of the login or refresh returned. */
 export type IssueTokens = (session: SessionDocument) => TokenResponse['data'];
 
 export function createIssueTokens(deps: IssueTokensDeps): IssueTokens {

@@ -14,10 +14,10 @@ export interface LogOutAllDeps extends AnnounceAgainDeps {
 }
 
 /**
- * Ends the caller's sessions, all of them or all others. It writes the user's document, like every login, so that it
- * misses no login. The account knows no other device than the caller's from then on. Streams close with 4001, the
- * caller's own with 1000. If the caller's session was over already it is announced again: the request that ended it may
- * have been answered 503.
+ * Ends all of the caller's sessions, or all others. It writes the user's document, like every login, so that it misses
+ * no login. The account forgets all devices except the caller's. Streams close with 4001, the caller's own with 1000.
+ * If the caller's session was over already, its end is announced again, because the request that ended it may have been
+ * answered 503.
  */
 export function createLogOutAll(deps: LogOutAllDeps) {
   const { users, sessions, commit, now } = deps;
@@ -34,12 +34,13 @@ export function createLogOutAll(deps: LogOutAllDeps) {
     const { isOver } = await commit(
       {
         at,
-        // Of one account one after the other: each writes the user's document, and parallel tries would conflict.
+        // One after the other for each account, because each writes the user's document, and parallel tries would
+        // conflict.
         lockKey: user_id,
         hold: sessions.holdOf([user_id], now),
-        // If nothing was left to end, nothing written shows that, and it may have been rolled back: it is tried again.
+        // If no session was left to end, no write shows that the change has taken effect, so it is tried again.
         isCommitted: async () => all.length > 0 && sessions.areRevoked(all),
-        // An app that has given up may have logged in again: that session must live.
+        // An app that has given up may have logged in again. The new session must live.
         ifClientLeft: 'abort',
         async work(session) {
           const isThere = await users.touchSessions(user_id, at, session, [caller.device_id]);

@@ -19,11 +19,11 @@ export interface LogOutDeps {
 }
 
 /**
- * Logs out (docs/specification/logout.md, "Logout"). The user is always the access token's.
+ * Logs out (docs/specification/logout.md, "Logout"). The user is always that of the access token.
  *
- * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` for anything but a genuine token of a live session of the caller, and
- * `ERR-DEPENDENCY-UNAVAILABLE` if that is not known yet ({@link createAwaitKey}). A session that is over already is
- * announced again first: the logout that ended it may have been answered 503.
+ * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` unless the token is a genuine one of a live session of the caller, and
+ * `ERR-DEPENDENCY-UNAVAILABLE` if its key has not arrived here yet ({@link createAwaitKey}). If the session is over
+ * already, its end is first announced again, because the logout that ended it may have been answered 503.
  */
 export function createLogOut(
   deps: LogOutDeps,
@@ -32,24 +32,31 @@ export function createLogOut(
   const awaitKey = createAwaitKey(refreshTokens, now);
   const announceAgain = createAnnounceAgain(deps);
 
-  /** Returns true if a majority has this very logout, whose answer was lost: nothing can roll it back. */
+  /**
+   * Returns true if a majority has stored this logout, so that it cannot be rolled back, although the answer of its
+   * write was lost.
+   */
   async function isConfirmed({ sessionId }: OwnSession, { at, requestId }: Revocation): Promise<boolean> {
     const session = await sessions.findConfirmed(sessionId);
     return session?.revoked_at?.getTime() === at.getTime() && session.revoked_request_id === requestId;
   }
 
-  /** Finds the caller's session of which the token is a genuine one. It is live, or was ended. */
+  /** Finds the caller's session to which the genuine token belongs. The session is live, or was ended. */
   async function findTarget(token: string, { sessionId, userId }: OwnSession, at: Date) {
     const seen = await sessions.find(sessionId);
     if (seen !== undefined && seen.user_id !== userId) return;
-    // A majority decides that there is nothing to end: no rollback may bring the session back.
+    // Only a majority's answer may show that there is nothing to end, because a rollback must not bring the session
+    // back.
     const session = isTarget(seen, userId, at) ? seen : await sessions.findConfirmed(sessionId);
     if (!isTarget(session, userId, at)) return;
     await awaitKey(session);
     return refreshTokens.isGenuine(token, Buffer.from(session.nonce.value())) ? session : undefined;
   }
 
-  /** Ends the session by any genuine token of it. Returns false if there is none, or it is over. */
+  /**
+   * Ends the session by any of its genuine tokens. Returns false if the token has no such session, or the session is
+   * over.
+   */
   async function endByAnyToken(token: string, own: OwnSession, revocation: Revocation): Promise<boolean> {
     const target = await findTarget(token, own, revocation.at);
     if (target === undefined) return false;
@@ -58,12 +65,12 @@ export function createLogOut(
     return isOver ? false : sessions.revokeOwn(own, revocation);
   }
 
-  /** Ends the session: in one write by its newest token, by any other after reading it. */
+  /** Ends the session. Its newest token needs only one write; for any other token the session is read first. */
   async function end(token: string, own: OwnSession, revocation: Revocation): Promise<boolean> {
     const isEnded = await sessions.revokeNewest({ ...own, tokenHash: refreshTokenHash(token) }, revocation);
     if (isEnded) return true;
     if (await endByAnyToken(token, own, revocation)) return true;
-    // The first write, whose answer was lost, may have been what ended it.
+    // The first write may have ended the session, although its answer was lost.
     return isEnded === undefined && isConfirmed(own, revocation);
   }
 
@@ -85,7 +92,7 @@ export function createLogOut(
   };
 }
 
-/** Returns true if it is a session of that user which can be ended or has been. An expired one is neither. */
+/** Returns true if the session belongs to that user and is either revoked or live, not expired. */
 function isTarget(session: SessionDocument | undefined, userId: string, at: Date): session is SessionDocument {
   return session?.user_id === userId && (session.is_revoked || session.expires_at > at);
 }

@@ -6,7 +6,7 @@ import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import type { Sibling } from '../../security/sibling-secrets.ts';
 
-/** Content of an answer: nothing, what was denied since the cursor, a page of more, or an error (429, 500, 503). */
+/** Content of an answer: no denials since the cursor, all of them, a page of more, or an error (429, 500, 503). */
 export type FeedContent = 'nothing' | 'news' | 'page' | 'refused';
 
 export interface ReadRevocationsDeps {
@@ -17,8 +17,8 @@ export interface ReadRevocationsDeps {
 }
 
 /**
- * Creates the use case that tells a sibling what is denied since its cursor, in a statement that is signed for this one
- * question. Rejects with `DenyListUnavailable` if the list is not known to be complete: nothing is stated then.
+ * Creates the use case that gives a sibling the denials since its cursor, in a statement that is signed for this one
+ * question. Rejects with `DenyListUnavailable` if the list may be incomplete.
  */
 export function createReadRevocations({ readPage, signStatement, limits, onRead }: ReadRevocationsDeps) {
   async function answer(body: RevocationsRequest, sibling: Sibling, origin: RequestOrigin) {
@@ -45,7 +45,7 @@ export function createReadRevocations({ readPage, signStatement, limits, onRead 
       onRead(sibling, content);
       return { statement };
     } catch (error) {
-      // A secret whose bearer is always refused is in use none the less.
+      // A refused read shows too that the secret is in use.
       onRead(sibling, 'refused');
       throw error;
     }
@@ -71,7 +71,7 @@ function printCursor({ server, since }: DenialCursor): string {
   return `${since}.${server}`;
 }
 
-/** Reads a cursor. A text that is none of ours reads everything, as if there were none. */
+/** Reads a cursor. If the text is not a cursor of this service, everything is read, as it is without a cursor. */
 function parseCursor(text: string | undefined): DenialCursor | undefined {
   const [, since, server] = /^(\d{1,15})\.([\w:]+)$/.exec(text ?? '') ?? [];
   return since === undefined || server === undefined ? undefined : { since: Number(since), server };

@@ -48,10 +48,10 @@ interface ReadingRefresh extends Presented {
  * Rotates refresh tokens so that concurrent requests converge (docs/specification/refresh.md, "Generations"; OAuth 2.0
  * Security BCP, RFC 9700 section 4.14). Checked in this order: HMAC, revoked, expiry, generation.
  *
- * Raises `IAD_JWT_REFRESH_EXPIRED` for a token that is expired or not ours; `IAD_JWT_REFRESH_STOLEN` for a token of a
- * revoked session, and for a void one, which revokes its session; `ERR-RATE-LIMITED`; and `ERR-DEPENDENCY-UNAVAILABLE`
- * if another api has made the session's newest token with a key that has not arrived here yet, or if a change that ends
- * or moves the session goes on for too long ({@link createAwaitHold}).
+ * Raises `IAD_JWT_REFRESH_EXPIRED` for a token that is expired or not genuine; `IAD_JWT_REFRESH_STOLEN` for a token of
+ * a revoked session, and for a void token, whose session it revokes; `ERR-RATE-LIMITED`; and
+ * `ERR-DEPENDENCY-UNAVAILABLE` if another api has made the session's newest token with a key that has not arrived here
+ * yet, or if a change that ends or moves the session takes too long ({@link createAwaitHold}).
  */
 export function createRefresh(
   deps: RefreshDeps,
@@ -71,7 +71,7 @@ export function createRefresh(
     return issueTokens(session);
   }
 
-  /** Returns undefined if another request has changed the session since it was read, or holds it. */
+  /** Returns undefined if another request holds the session, or has changed it since it was read. */
   async function attempt(find: FindSession, presented: ReadingRefresh): Promise<TokenResponse['data'] | undefined> {
     const { parts, origin, awaitHold } = presented;
     const session = await findGenuine(find, presented);
@@ -79,7 +79,8 @@ export function createRefresh(
     if (decision.kind === 'reuse') return revokeStolen(session, origin);
     if (decision.kind === 'repeat') {
       if (find === sessions.findConfirmed) return handOut('refresh.converged', session, origin);
-      // This writes nothing that needs a majority, so what it signs is read again with majority concern.
+      // This branch makes no write that a majority must confirm, so the session is read again with majority concern
+      // before tokens are signed.
       return attempt(sessions.findConfirmed, presented);
     }
     if (!(await awaitHold(session))) return;
@@ -94,8 +95,8 @@ export function createRefresh(
     const advanced = await advance(token, parts);
     if (advanced !== undefined) return handOut('refresh.rotated', advanced, origin);
     const presented = { token, parts, origin, awaitHold: beginWait() };
-    // Each round that finds the session changed is another request's success, and a hold is awaited for a bounded time,
-    // so the loop ends.
+    // The loop ends, because a changed session means that another request has succeeded, and a hold is awaited for a
+    // limited time.
     for (;;) {
       const tokens = await attempt(sessions.find, presented);
       if (tokens !== undefined) return tokens;
@@ -104,8 +105,8 @@ export function createRefresh(
 }
 
 /**
- * Creates the usual refresh, by the newest token of a live session: one write, which decides nothing that
- * {@link decideRefresh} would decide otherwise. It returns undefined if the session must be read.
+ * Creates the usual refresh, by the newest token of a live session. It needs one write, and decides as
+ * {@link decideRefresh} would. It returns undefined if the session must be read.
  */
 function createAdvance({ sessions, refreshTokens, lifetime, now }: RefreshDeps) {
   return async (token: string, { kid, sessionId, generation }: RefreshTokenParts) => {
@@ -116,13 +117,14 @@ function createAdvance({ sessions, refreshTokens, lifetime, now }: RefreshDeps) 
     const expiresAt = idleExpiry(at, lifetime);
     const hash = refreshTokenHash(token);
     const advanced = await sessions.advance({ sessionId, token: hash, generation, kid, next, at, expiresAt });
-    // The hash alone shows that the token was made: not that the key, or what the database has, is still the same.
+    // The hash alone shows only that the service has made the token. It does not show that the key and the stored nonce
+    // are still the same.
     const isGenuine = advanced !== undefined && refreshTokens.isGenuine(token, Buffer.from(advanced.nonce.value()));
     return isGenuine ? advanced : undefined;
   };
 }
 
-/** Creates the look-up of the live session that a genuine token belongs to. */
+/** Creates the function that finds the live session of a genuine token. */
 function createFindGenuine(deps: RefreshDeps) {
   const { sessions, refreshTokens, audit, now } = deps;
   const awaitKey = createAwaitKey(refreshTokens, now);
@@ -138,8 +140,8 @@ function createFindGenuine(deps: RefreshDeps) {
       throw expired(audit, 'not_genuine', origin);
     }
     if (session.is_revoked) {
-      // Only an end that cannot be rolled back is reported, and it is announced again: the request that ended it may
-      // have been answered 503.
+      // Only an end that cannot be rolled back is reported. It is announced again, because the request that ended the
+      // session may have been answered 503.
       const isOver = await announceAgain(session._id);
       if (!isOver) return findGenuine(sessions.findConfirmed, presented);
       audit({ event: 'refresh.revoked', ...idsOf(session) }, origin);
@@ -153,8 +155,9 @@ function createFindGenuine(deps: RefreshDeps) {
 }
 
 /**
- * Returns true if nothing tells its owner how it ended. It is read again then: a replaced primary may know neither the
- * session nor its last use, and an erasure may be rolled back, but a refused owner is logged out for good.
+ * Returns true if the session is missing or has expired. Then it is read again, because a replaced primary may know
+ * neither the session nor its last use, and an erasure may be rolled back, while a refused owner is logged out for
+ * good.
  */
 function isGone(session: SessionDocument | undefined, at: Date): boolean {
   return session === undefined || (!session.is_revoked && session.expires_at <= at);
@@ -164,8 +167,8 @@ function isGone(session: SessionDocument | undefined, at: Date): boolean {
 function createRevokeStolen({ sessions, announce, audit, now }: RefreshDeps) {
   return async (session: SessionDocument, origin: RequestOrigin): Promise<never> => {
     const { requestId } = origin;
-    // The app may have refreshed by another request since, which made this token void. A thief who hangs up delays the
-    // detection and gains nothing: this event shows it.
+    // If the client has left, its app may have sent another refresh since, and so made this token void. A thief who
+    // hangs up only delays the detection and gains nothing. This event shows such cases.
     if (origin.isAbandoned?.()) audit({ event: 'refresh.abandoned', ...idsOf(session) }, origin);
     assertClientConnected(origin);
     const at = now();
@@ -209,8 +212,8 @@ function rotation({ refreshTokens, lifetime, now }: RefreshDeps, session: Sessio
 }
 
 /**
- * Creates the refusal of a refresh token whose session was revoked for that reason. Only the holder of a genuine token
- * may learn the reason. If it is missing, or comes from a newer version, the refusal names none.
+ * Creates the error for a refresh token whose session was revoked for that reason. Only the holder of a genuine token
+ * may learn the reason. If the reason is missing, or comes from a newer version, the error names none.
  */
 function sessionEnded(reason: RevocationReason | undefined): AppError<'IAD_JWT_REFRESH_STOLEN'> {
   const told = toldReasonOf(reason);

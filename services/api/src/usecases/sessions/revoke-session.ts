@@ -23,27 +23,34 @@ export interface RevokeSessionDeps {
 }
 
 /**
- * Ends one of the caller's sessions by its id. Its stream closes with 4001, the caller's own with 1000. The account no
- * longer knows the device of one that is not the caller's: its next login is told again ("not me").
+ * Ends one of the caller's sessions by its id. Its stream closes with 4001, or with 1000 if it is the caller's own
+ * session. If it is another session ("not me"), the account forgets its device, so that the device's next login sends a
+ * notice again.
  *
- * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` if the id is no live session of the caller. One that is over already is
- * announced again first: the request that ended it may have been answered 503.
+ * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` if the id is not that of a live session of the caller. If the session is over
+ * already, its end is first announced again, because the request that ended it may have been answered 503.
  */
 export function createRevokeSession({ users, sessions, announce, isDenied, audit, now }: RevokeSessionDeps) {
   const announceAgain = createAnnounceAgain({ sessions, announce, isDenied });
 
-  /** A session that was logged out, or ended by anything else, keeps its device known. */
+  /**
+   * Forgets the device of a session that was ended from another session. After any other end the device stays known.
+   */
   async function forgetDevice({ user_id, device_id, revoked_reason }: SessionDocument): Promise<void> {
     if (revoked_reason === 'revoked_by_user') await users.forgetDevice(user_id, device_id);
   }
 
-  /** Revokes the caller's own in one write; only a miss, and another device's session, is read. */
+  /**
+   * Revokes the caller's own session in one write. The session is read only if it is another one, or if the write found
+   * no live session.
+   */
   async function revoke(own: OwnSession, revocation: Revocation): Promise<boolean> {
     const isRevoked = await sessions.revokeOwn(own, revocation);
     if (isRevoked && revocation.reason === 'logout') return true;
     const session = await sessions.find(own.sessionId);
     if (session?.user_id !== own.userId || !session.is_revoked) return isRevoked;
-    // Also after a miss: the request that ended it may have failed here.
+    // This is needed even if the session was over already, because the request that ended it may have failed at this
+    // step.
     await forgetDevice(session);
     if (isRevoked) return true;
     return !(await announceAgain(own.sessionId)) && sessions.revokeOwn(own, revocation);

@@ -2,9 +2,9 @@ import type { SessionDocument } from '@auth-account/stores/documents';
 
 /** Lifetime of a session, in seconds. */
 export interface SessionLifetime {
-  /** Since its last use. */
+  /** Seconds since the session's last use. */
   readonly idleSeconds: number;
-  /** In all. */
+  /** Seconds since the login. */
   readonly absoluteSeconds: number;
 }
 
@@ -17,12 +17,12 @@ export function newExpiry(
   return { expires_at: earlier(addSeconds(at, idleSeconds), absolute_expires_at), absolute_expires_at };
 }
 
-/** Returns the idle expiry after a use at `at`. The session's absolute one may be earlier. */
+/** Returns the idle expiry after a use at `at`. The session's absolute expiry may be earlier. */
 export function idleExpiry(at: Date, { idleSeconds }: SessionLifetime): Date {
   return addSeconds(at, idleSeconds);
 }
 
-/** Returns the idle expiry after a use at `at`, never past the absolute one. */
+/** Returns the idle expiry after a use at `at`, limited by the absolute expiry. */
 export function extendedExpiry(session: SessionDocument, at: Date, lifetime: SessionLifetime): Date {
   return earlier(idleExpiry(at, lifetime), session.absolute_expires_at);
 }

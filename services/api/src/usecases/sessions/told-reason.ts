@@ -3,7 +3,7 @@ import type { RevocationReason } from '@auth-account/stores/documents';
 
 type ToldReason = NonNullable<DetailsOf<'IAD_JWT_REFRESH_STOLEN'>['reason']>;
 
-/** The reason for the end of a session, as apps see it. */
+/** The reason that apps see for each reason of a session's end. */
 const toldReasons: Readonly<Record<RevocationReason, ToldReason>> = {
   logout: 'logged_out',
   revoked_by_user: 'revoked',
