@@ -7,8 +7,8 @@ import { createShell } from '../src/cli/shell.ts';
 import { probeConfig } from '../src/probe/probe-config.ts';
 
 /**
- * Writes the list of commands, and the variables of `probe`, into docs/authctl.md, between its two markers. With --check
- * it writes nothing and exits with 1 if the list is out of date.
+ * Writes the list of commands, and the variables of `probe`, into docs/authctl.md, between the file's two markers. With
+ * --check it writes nothing and exits with 1 if the file is out of date.
  */
 
 const DOCUMENT = new URL('../../../docs/authctl.md', import.meta.url);

@@ -23,7 +23,7 @@ export function createProgram(shell: Shell): Command {
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),
-      // Reported once, at the end of the program.
+      // Errors are reported once, at the end of the program.
       outputError: () => undefined,
     });
   addEventCommands(program, shell);

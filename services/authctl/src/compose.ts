@@ -76,7 +76,7 @@ function openMongo({ MONGODB_URI }: Config<typeof mongoSchema>): MongoClient {
 /** Opens Redis for the work and closes it afterwards. Throws a `CommandError` if it is or becomes unreachable. */
 export async function withRedis<T>(shell: Shell, work: (store: RedisStore) => Promise<T>): Promise<T> {
   const config = shell.config(redisSchema);
-  // The slot map is read only once: its timer could keep the process from ending.
+  // The slot map is read only once, because a timer for it could keep the process from ending.
   const redis = openRedis(config, { ...failFastOptions(commandTimeoutMs), retryStrategy }, { slotsRefreshMs: 0 });
   const lost: { error?: Error } = {};
   redis.on('error', (error: Error) => {
@@ -96,7 +96,7 @@ export async function withRedis<T>(shell: Shell, work: (store: RedisStore) => Pr
 
 const isTimeOut = (error: unknown) => error instanceof Error && error.message === 'Command timed out';
 
-/** Gives up within a second if nothing listens. */
+/** Gives up within a second if no server listens. */
 const retryStrategy = (times: number) => (times > 3 ? null : times * 100);
 
 async function untilReady(redis: RedisClient): Promise<void> {
@@ -107,7 +107,7 @@ async function untilReady(redis: RedisClient): Promise<void> {
   await promise.finally(() => clearTimeout(timer));
 }
 
-/** Opens both for the work. */
+/** Opens MongoDB and Redis for the work. */
 export function withStores<T>(shell: Shell, work: (stores: Mongo & RedisStore) => Promise<T>): Promise<T> {
   return withMongo(shell, (mongo) => withRedis(shell, (store) => work({ ...mongo, ...store })));
 }

@@ -14,10 +14,10 @@ export const keyConfig = Type.Object({
 });
 export type KeyConfig = Type.Static<typeof keyConfig>;
 
-/** Where the pod of the chart writes audit lines too, because nobody collects what `kubectl exec` prints. */
+/** File to which the chart's pod also writes audit lines, because the output of `kubectl exec` is not collected. */
 export const auditConfig = Type.Object({ AUTHCTL_AUDIT_FILE: Type.Optional(Type.String({ minLength: 1 })) });
 
-/** Variable of the worker that the command doctor reads. Of the other kinds it needs nothing. */
+/** Variable of the worker that the command doctor reads. It needs nothing of the other kinds of subscribers. */
 export const subscriberConfig = Type.Object({
   EVENT_SUBSCRIBERS: Type.Array(Type.Union([SmtpSubscriber, Type.Object({ kind: Type.Enum(['webhook', 'queue']) })]), {
     secret: true,

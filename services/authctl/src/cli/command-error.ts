@@ -44,7 +44,7 @@ export function toFailure(error: unknown): { readonly message: string; readonly 
   const { name, message } = error instanceof Error ? error : { name: 'Error', message: String(error) };
   if (isStoreUnavailable(error)) return { message: `MongoDB: ${message}`, exitCode: exitCodes.unavailable };
   if (error instanceof DenyListUnavailable) return { message: `Redis: ${message}`, exitCode: exitCodes.unavailable };
-  // From MongoDB or from Redis: the error does not tell.
+  // The error does not show whether it comes from MongoDB or from Redis.
   if (isBrokenSocket(error)) return { message: `a connection broke: ${message}`, exitCode: exitCodes.unavailable };
   return { message: `${name}: ${message}`, exitCode: exitCodes.internal };
 }

@@ -13,7 +13,7 @@ interface RunFile {
 }
 
 const Text = Type.Optional(Type.String());
-/** Variables that name another system: if one of them is set, even to nothing, no local stack is used. */
+/** Variables that name another system. If one of them is set, even to empty text, no local stack is used. */
 const ownVariables = [
   ...['MONGODB_URI', 'MONGODB_URI_FILE', 'REDIS_URL', 'REDIS_URL_FILE', 'PROBE_API_URL'],
   ...['ACCESS_TOKEN_KEYS_FILE', 'REFRESH_TOKEN_KEYS_FILE', 'SERVER_KEYS_FILE'],
@@ -21,8 +21,8 @@ const ownVariables = [
 const schema = Type.Object({ NODE_ENV: Text, LOCAL_DATA_DIR: Text });
 
 /**
- * Returns the variables of the local stack that runs on this machine, and prints a line about it on stderr. Undefined
- * if the environment names a system itself, if it is production's, or if no stack runs.
+ * Returns the variables of the local stack that runs on this machine, and prints a line about it on stderr. Returns
+ * undefined if the environment names a system itself, if it is a production environment, or if no stack runs.
  */
 export function findLocalStack({ env, localStack, stderr }: Terminal): Readonly<Record<string, string>> | undefined {
   if (localStack === undefined) return undefined;
@@ -35,7 +35,10 @@ export function findLocalStack({ env, localStack, stderr }: Terminal): Readonly<
   return environment;
 }
 
-/** Only a file that this user wrote, and that nobody else can write, may say which system is operated on. */
+/**
+ * Reads the file. Only a file that this user wrote, and that nobody else can write, may choose the system to operate
+ * on.
+ */
 function readRunFile(file: URL): RunFile | undefined {
   let descriptor: number | undefined;
   try {
@@ -44,14 +47,16 @@ function readRunFile(file: URL): RunFile | undefined {
     if (uid !== process.getuid?.() || (mode & 0o022) !== 0) return undefined;
     return JSON.parse(readFileSync(descriptor, 'utf8'));
   } catch {
-    // No stack, one that is starting, or one of another user.
+    // There is no stack, or it is starting, or it belongs to another user.
     return undefined;
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
-/** A file outlives a stack that was killed, and its number may have gone to another process since. */
+/**
+ * Checks the marker too: the file outlives a stack that was killed, and another process may have its process id by now.
+ */
 function isRunning({ pid, marker }: RunFile['owner']): boolean {
   try {
     if (process.platform !== 'linux') return process.kill(pid, 0);

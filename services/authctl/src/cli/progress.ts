@@ -4,7 +4,7 @@ import type { Terminal } from './terminal.ts';
 /** Progress of an operation, for people. */
 export interface Progress {
   advance(amount: number): void;
-  /** Sets the text behind the bar. */
+  /** Sets the text to the right of the bar. */
   note(text: string): void;
   /** Prints a separate line, with or without a bar. */
   say(line: string): void;
@@ -12,7 +12,7 @@ export interface Progress {
 }
 
 /**
- * Creates a bar on stderr if that is a terminal; otherwise only lines are printed. `total` and the increments are
+ * Creates a bar on stderr if that is a terminal; otherwise only lines are printed. `total` and the increments are in
  * bytes.
  */
 export function openProgress({ stderr, hasProgress }: Terminal, total: number): Progress {

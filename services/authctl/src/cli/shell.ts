@@ -14,25 +14,26 @@ export interface Outcome {
   readonly exitCode?: ExitCode;
 }
 
-/** Everything outside of themselves that the commands use: the terminal, the clock, the environment. */
+/** Everything external that the commands use: the terminal, the clock, the environment. */
 export interface Shell {
   readonly terminal: Terminal;
   readonly now: () => Date;
   /**
-   * Reads these variables. Those of a local stack replace missing ones, unless a system was named on the command line.
+   * Reads these variables. Missing ones are taken from the local stack, unless a system was named on the command line.
    * Throws a `ConfigError`.
    */
   config<S extends TObject>(schema: S, options?: { readonly isNamed?: boolean }): Config<S>;
   /** Prints the outcome, and stores the exit code. */
   conclude(outcome: Outcome | Promise<Outcome>): Promise<void>;
   /**
-   * Asks for a confirmation; if nobody can be asked, throws an error that names `--yes`. Throws if the answer is no.
+   * Asks for a confirmation, and throws if the answer is no. If nobody can be asked, throws an error that names
+   * `--yes`.
    */
   confirm(question: string): Promise<void>;
   exitCode(): ExitCode;
 }
 
-/** `isJson` is called when the outcome is known: by then the options have been read. */
+/** Creates the shell. It calls `isJson` only once the outcome is known, because by then the options have been read. */
 export function createShell(terminal: Terminal, isJson: () => boolean): Shell {
   let exitCode: ExitCode = exitCodes.ok;
   let fallback: ReturnType<typeof findLocalStack> | 'unread' = 'unread';

@@ -21,7 +21,7 @@ const blank = {
 /** Formats a value for a cell: times in ISO 8601, `-` for a missing value. */
 function toCell(value: unknown): string {
   if (value === undefined || value === null || value === '') return '-';
-  // Users choose the name of their device: it must not move the terminal's cursor.
+  // Users choose the names of their devices, so a name must not be able to move the terminal's cursor.
   return (value instanceof Date ? value.toISOString() : String(value)).replaceAll(/\p{Cc}/gu, '\u{fffd}');
 }
 
@@ -36,7 +36,10 @@ function draw(rows: readonly (readonly unknown[])[]): string {
     .join('\n');
 }
 
-/** Formats rows under headings, in columns, without colours or lines: the same on a terminal and in a file. */
+/**
+ * Formats rows in columns under headings. It uses no colours or lines, so the text is the same on a terminal and in a
+ * file.
+ */
 export function table(headings: readonly string[], rows: readonly (readonly unknown[])[]): string {
   return draw([headings.map((heading) => heading.toUpperCase()), ...rows]);
 }

@@ -14,6 +14,8 @@ export interface Terminal {
   readonly now: () => Date;
   /** Variables to use instead of the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Directory in which a local stack is searched if the environment names no servers; no search if absent. */
+  /**
+   * Directory in which to look for a local stack if the environment names no servers. If absent, none is looked for.
+   */
   readonly localStack?: URL;
 }

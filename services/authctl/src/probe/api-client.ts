@@ -7,12 +7,12 @@ import { type Patience, within } from './within.ts';
 export interface ApiClientOptions {
   /** Base URL, without a slash at its end. */
   readonly apiUrl: string;
-  /** `X-Request-ID` that every request has, and every answer must repeat. */
+  /** `X-Request-ID` that every request has and every answer must repeat. */
   readonly requestId: string;
   readonly patience: Patience;
 }
 
-/** Part of contracts' `Route` that the probe uses. */
+/** The part of the contract's `Route` that the probe uses. */
 interface Operation<S extends TSchema> {
   readonly path: string;
   readonly success: { readonly status: number; readonly body: S };
@@ -61,7 +61,10 @@ async function exchange(url: string, options: Parameters<typeof request>[1]) {
   }
 }
 
-/** Returns the value if it fits the schema. Throws a `ProbeFailure` that names the wrong path, without its content. */
+/**
+ * Returns the value if it fits the schema. Throws a `ProbeFailure` that names the path of the wrong part, without its
+ * content.
+ */
 export function expectShape<S extends TSchema>(schema: S, value: unknown): Static<S> {
   const form = Compile(schema);
   if (form.Check(value)) return value;
@@ -73,13 +76,13 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // which no schema accepts
+    return undefined; // no schema accepts it
   }
 }
 
 /**
- * Returns the code of an error body, such as ` ERR-OVERLOADED`. Returns nothing of another body: it may be a proxy's
- * page.
+ * Returns the code of an error body, such as ` ERR-OVERLOADED`. Of any other body it returns nothing, because it may be
+ * a proxy's page.
  */
 function errorCodeOf(json: unknown): string {
   const { error_code } = Object(json) as { readonly error_code?: unknown };

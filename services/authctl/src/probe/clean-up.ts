@@ -8,15 +8,15 @@ import { removeAccount } from './remove-account.ts';
 /** Data that a run left in the database. */
 export interface Traces {
   readonly requestId: string;
-  /** Account that it registered, or tried to; undefined if it used an existing one. */
+  /** Address that the run registered, or tried to; undefined if it used an existing account. */
   readonly email: string | undefined;
-  /** Session that it opened. */
+  /** Session that the run opened. */
   readonly sessionId: string | undefined;
 }
 
 /**
- * `done`: nothing of the run is left. `waiting`: only its event is left, because a subscriber does not have it yet; a
- * later run removes it. `skipped`: no database is configured. `failed`: see `fault`.
+ * `done`: nothing of the run is left. `waiting`: only the run's event is left, because a subscriber does not have it
+ * yet; a later run removes the event. `skipped`: no database is configured. `failed`: see `fault`.
  */
 export interface CleanUpReport {
   readonly outcome: 'done' | 'waiting' | 'skipped' | 'failed';
@@ -33,7 +33,7 @@ export interface CleanUpOptions {
 
 /** Milliseconds after which no probe uses an account any more. */
 const leftoverAgeMs = 3_600_000;
-/** Maximum number of accounts that are removed at once: the next run goes on. */
+/** Limit for the accounts that are removed at once. The next run goes on. */
 const batch = 1_000;
 
 /** Removes the data of this run, then those of earlier runs that were interrupted before their own cleanup. */

@@ -19,20 +19,20 @@ export interface ProbeReport {
   readonly clean_up: CleanUpReport;
 }
 
-/** Runs once. `stop` interrupts the path; the data that it left until then are cleaned up all the same. */
+/** Runs the probe once. `stop` interrupts the path, but the data that the run has left are still cleaned up. */
 export type Probe = (stop: AbortSignal) => Promise<ProbeReport>;
 
 /**
- * Creates a probe. As long as its runs leave nothing behind, it registers the same address again and again: the api
- * remembers for 180 days from which network an account has logged in, so new addresses would add up in Redis. Only a run
- * with mails takes a new one.
+ * Creates a probe. As long as its runs leave nothing behind, it registers the same address again and again. New
+ * addresses would add up in Redis, because the api remembers for 180 days from which network an account has logged in.
+ * Only a run with mails takes a new address.
  */
 export function createProbe(shell: Shell, plan: ProbePlan): Probe {
   const deviceId = randomUUID();
   let fresh = newCredentials(plan.emailDomain);
   let nextMailAt = performance.now();
 
-  /** Returns the plan for mails if their time has come again. */
+  /** Returns the plan for mails if a run with mails is due. */
   function takeMailPlan(): MailPlan | undefined {
     if (plan.mail === undefined || performance.now() < nextMailAt) return;
     nextMailAt = performance.now() + plan.mail.everyMs;
@@ -53,7 +53,7 @@ export function createProbe(shell: Shell, plan: ProbePlan): Probe {
     const requestId = newRequestId();
     const isNew = plan.account === undefined;
     const mail = takeMailPlan();
-    // The codes of an address are limited (`CODE_LIMIT_PER_ACCOUNT`), and the limit outlives its account.
+    // The codes of an address are limited (`CODE_LIMIT_PER_ACCOUNT`), and the limit outlives the account.
     if (mail !== undefined) fresh = newCredentials(plan.emailDomain);
     const credentials = plan.account ?? fresh;
     const walk = await walkPath({ plan, credentials, isNew, mail, deviceId, requestId, stop });

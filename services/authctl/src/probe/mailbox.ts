@@ -12,11 +12,11 @@ export interface MailboxAccess {
   readonly token: string | undefined;
 }
 
-/** Answer of a mailbox: the form of the local stack's `/mail`. */
+/** Answer of a mailbox, in the format of the local stack's `/mail`. */
 const Mails = Type.Array(Type.Object({ to: Type.String(), subject: Type.String(), text: Type.String() }));
 
 export interface Mailbox {
-  /** Waits for a mail to that address with a code, other than those that were returned before. */
+  /** Waits for a mail to that address with a code that was not returned before. */
   nextCode(to: string): Promise<string>;
   /** Closes its connections. */
   close(): Promise<void>;
@@ -24,7 +24,7 @@ export interface Mailbox {
 
 const pauseMs = 500;
 const answerLimit = 4 * 1_024 * 1_024;
-/** The contract's `Code`, alone. */
+/** Matches the contract's `Code` if no further digits are beside it. */
 const codes = /(?<![0-9])[0-9]{8}(?![0-9])/g;
 
 /** Opens the mailbox. Its failures name neither mails nor the token. */
@@ -68,7 +68,7 @@ export function openMailbox({ url, token }: MailboxAccess, patience: Patience): 
   };
 }
 
-/** The address itself may begin with eight digits. */
+/** Finds the codes in a mail. It leaves out the address, which may itself contain eight digits. */
 function codesOf({ to, subject, text }: { readonly to: string; readonly subject: string; readonly text: string }) {
   return `${subject}\n${text}`.replaceAll(to, '').match(codes) ?? [];
 }

@@ -7,10 +7,10 @@ const requestIdPrefix = 'auth-probe-';
 /** Creates an `X-Request-ID` for one run. */
 export const newRequestId = () => `${requestIdPrefix}${randomUUID()}`;
 
-/** Matches every request id of a probe, and is answered from an index. */
+/** Matches every request id of a probe, and can use an index. */
 export const isProbeRequestId = { $gte: requestIdPrefix, $lt: 'auth-probe.' } as const;
 
-/** Creates an address under the domain that was never used, and a random password that is not kept. */
+/** Creates a never used address under the domain, and a random password that is not stored. */
 export function newCredentials(domain: string): Credentials {
   return { email: `probe-${randomUUID()}@${domain}`, password: newPassword() };
 }
@@ -18,7 +18,7 @@ export function newCredentials(domain: string): Credentials {
 /** Creates a random password. */
 export const newPassword = () => randomBytes(24).toString('base64url');
 
-/** Matches the `email_key` of every account that a probe registers under the domain, and of no other form. */
+/** Matches the `email_key` of every account that a probe registers under the domain, and no other. */
 export function probeEmails(domain: string): RegExp {
   const hex = (length: number) => `[0-9a-f]{${length}}`;
   const uuid = [8, 4, 4, 4, 12].map(hex).join('-');

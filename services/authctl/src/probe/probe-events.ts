@@ -7,15 +7,15 @@ import { isProbeRequestId } from './probe-accounts.ts';
 
 interface SettledEvent {
   readonly id: string;
-  /** Account that it is about. */
+  /** Account that the event is about. */
   readonly subject: string;
 }
 
-/** Maximum number of rows that are read: the next run goes on. */
+/** Limit for the rows that are read. The next run goes on. */
 const batch = 100;
 const lookIntervalMs = 50;
 
-/** Events of probes that no subscriber waits for any more. */
+/** Finds events of probes that no subscriber waits for any more. */
 export async function findEvents(
   { outbox }: Collections,
   filter: Filter<OutboxDocument>,
@@ -38,9 +38,9 @@ export async function deleteEvents(
 }
 
 /**
- * Removes events of probes that were created before then, whose accounts are gone, and that no subscriber waits for. An
- * event whose account exists stays, whatever its request id: callers choose theirs freely. Returns the number of
- * removed events.
+ * Removes probes' events that were created before that time, whose accounts are gone, and that no subscriber waits for.
+ * An event whose account exists stays, whatever its request id, because callers choose request ids freely. Returns the
+ * number of removed events.
  */
 export async function removeOldEvents({ collections, transaction }: Mongo, before: Date): Promise<number> {
   const events = await findEvents(collections, { created_at: { $lt: before } });
@@ -53,7 +53,7 @@ export async function removeOldEvents({ collections, transaction }: Mongo, befor
   return ids.length;
 }
 
-/** Waits until every subscriber has the request's event, up to that limit, and returns true if they have it. */
+/** Waits until every subscriber has the request's event, up to the limit, and returns true if they all have it. */
 export async function awaitDelivery(
   { outbox }: Collections,
   requestId: string,

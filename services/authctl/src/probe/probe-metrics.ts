@@ -8,7 +8,7 @@ const cleanUps: readonly CleanUpReport['outcome'][] = ['done', 'waiting', 'skipp
 
 const isMailStep = ({ step }: StepReport) => mailSteps.some((one) => one === step);
 
-/** Creates the probe's metrics; returns the function that records a finished run. */
+/** Creates the probe's metrics, and returns the function that records a finished run. */
 export function createProbeMetrics({ registry }: Metrics, now: () => Date): (report: ProbeReport) => void {
   const registers = [registry];
   const success = new Gauge({

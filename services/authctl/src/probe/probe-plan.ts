@@ -32,7 +32,7 @@ export interface MailPlan extends MailboxAccess {
 export interface ProbePlan {
   /** Base URL of the api, without a slash at its end. */
   readonly apiUrl: string;
-  /** Base URL of the push gateway, likewise; without it the login's answer names it. */
+  /** Base URL of the push gateway, without a slash at its end. If undefined, the login's answer names the URL. */
   readonly pushUrl: string | undefined;
   /** An existing account; without it each run registers one. */
   readonly account: Credentials | undefined;
@@ -70,7 +70,7 @@ function credentialsOf(email: string, { PROBE_PASSWORD: password }: ProbeConfig)
 }
 
 function mailPlanOf({ email, mailUrl, mailEvery, mailWait }: ProbeOptions, config: ProbeConfig): MailPlan {
-  // It ends with a deletion.
+  // The path through the mailbox deletes its account.
   if (email !== undefined) throw missing('--with-mail registers accounts of its own: leave out --email.');
   const url = mailUrl ?? config.PROBE_MAIL_URL;
   if (url === undefined) throw missing('--with-mail needs --mail-url, or PROBE_MAIL_URL.');

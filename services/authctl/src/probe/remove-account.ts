@@ -3,7 +3,7 @@ import type { ClientSession } from 'mongodb';
 import type { Mongo } from '../compose.ts';
 import { deleteEvents, findEvents } from './probe-events.ts';
 
-/** Result of a removal; `shared`: another user is in the group, so it is not a probe's account, and it stays. */
+/** Result of a removal. `shared`: the group has another user, so the account is not a probe's and is left alone. */
 export type Removal = 'removed' | 'gone' | 'shared';
 
 export type ProbedUser = Pick<UserDocument, '_id' | 'home_group_id' | 'created_at' | 'last_login_at'>;
@@ -16,8 +16,8 @@ class GroupShared extends Error {
 }
 
 /**
- * Removes an account that a probe created, in one transaction: user, group, invites, codes, sessions, and its events if no
- * subscriber waits for them. An event that is still to be delivered stays until `removeOldEvents` finds it.
+ * Removes an account that a probe created, in one transaction: user, group, invites, codes, sessions, and its events if
+ * no subscriber waits for them. An undelivered event stays until `removeOldEvents` finds it.
  */
 export async function removeAccount(mongo: Mongo, user: ProbedUser): Promise<Removal> {
   const isCommitted = async () => !(await mongo.stores.users.exists(user._id));
@@ -48,7 +48,10 @@ async function remove({ collections }: Mongo, user: ProbedUser, session: ClientS
   return 'removed';
 }
 
-/** No index finds revoked sessions by their user, but their ids contain the time of their creation. */
+/**
+ * Returns the range of ids of the account's sessions, because no index finds revoked sessions by user. A session's id
+ * contains the time of its creation.
+ */
 function idsOf({ created_at, last_login_at = created_at }: ProbedUser) {
   const shifted = (at: Date, ms: number) => firstIdOf(new Date(at.getTime() + ms));
   return { $gte: shifted(created_at, -clockSlackMs), $lt: shifted(last_login_at, clockSlackMs) };

@@ -14,10 +14,10 @@ export interface ProbeServiceOptions {
   readonly now: () => Date;
 }
 
-/** Milliseconds that a run may take to end after the stop: MongoDB is given up after three seconds. */
+/** Milliseconds that a run may take to end after the stop. It waits three seconds at most for MongoDB. */
 const stopMs = 7_000;
 
-/** Repeats the probe until the process is told to stop, with probes and metrics on `PROBE_OPS_PORT`. */
+/** Repeats the probe until the process gets a stop signal. Health checks and metrics are on `PROBE_OPS_PORT`. */
 export function runProbeService(options: ProbeServiceOptions): Promise<void> {
   return runService({
     name: 'probe',
@@ -63,10 +63,10 @@ async function repeat(
   while (!stop.aborted) {
     const begun = performance.now();
     const report = await probe(stop);
-    // A run that was interrupted says nothing about the system.
+    // An interrupted run shows nothing about the system.
     if (report.ok || !stop.aborted) onReport(report);
     const pauseMs = Math.max(0, begun + intervalMs - performance.now());
-    // It rejects only if it is stopped.
+    // The delay rejects only if it is stopped.
     await delay(pauseMs, undefined, { signal: stop }).catch(() => undefined);
   }
 }

@@ -1,7 +1,7 @@
 /** Steps of the main path, in their order. */
 const mainSteps = ['register', 'login', 'open', 'logout', 'close'] as const;
 
-/** Steps of the path through a mailbox, which follow. */
+/** Steps of the path through a mailbox, which follow the main path. */
 export const mailSteps = [
   ...(['reset', 'reset_mail', 'reset_confirm', 'login_again'] as const),
   ...(['deletion', 'deletion_mail', 'deletion_confirm'] as const),
@@ -18,7 +18,7 @@ export interface StepReport {
   readonly fault?: string;
 }
 
-/** The system did not answer, or violated its contract: the run ends there. The message holds no secret. */
+/** The system did not answer, or violated its contract, so the run ends. The message holds no secret. */
 export class ProbeFailure extends Error {
   override readonly name = 'ProbeFailure';
 }

@@ -12,13 +12,13 @@ export interface MailWalk {
   readonly credentials: Credentials;
   readonly deviceId: string;
   readonly take: TakeStep;
-  /** For the arrival of one mail. */
+  /** Limits for the arrival of one mail. */
   readonly patience: Patience;
 }
 
 /**
- * Walks what needs a mailbox, as a person does who has forgotten the password and then leaves: a code by mail, a new
- * password, a login with it; one more code by mail, which orders the deletion.
+ * Walks the path that needs a mailbox, like a person who forgot the password and then leaves. It gets a code by mail,
+ * sets a new password and logs in with it. Then it gets one more code by mail and orders the deletion with it.
  */
 export async function walkMail({
   api,

@@ -12,7 +12,7 @@ export interface WalkOptions {
   readonly credentials: Credentials;
   /** True if the account is to be registered first. */
   readonly isNew: boolean;
-  /** Set if the run goes on through the mailbox. */
+  /** Set if the run goes on with the path through the mailbox. */
   readonly mail: MailPlan | undefined;
   readonly deviceId: string;
   readonly requestId: string;
@@ -27,22 +27,24 @@ export interface CloseTime {
 }
 
 export interface Walk {
-  /** True if every step went as it should. */
+  /** True if every step succeeded. */
   readonly ok: boolean;
   readonly steps: readonly StepReport[];
-  /** Set if the stream closed as it should. */
+  /** Set if the stream closed as the contract says. */
   readonly close?: CloseTime;
   /** Session that the login opened. */
   readonly sessionId?: string;
 }
 
-/** A running registration is not interrupted: it could take effect after the cleanup. */
+/**
+ * Milliseconds that a running request may continue after the stop: a registration could take effect after the cleanup.
+ */
 const requestGraceMs = 2_000;
 
 /**
  * Walks the main path as an app does: registers (optional), logs in, opens the push stream, logs out and waits for the
- * close with 1000 `LOGOUT_CONFIRMED`; then the path through the mailbox (optional). It ends at the first step that
- * violates the contract.
+ * close with 1000 `LOGOUT_CONFIRMED`. Then it walks the path through the mailbox (optional). It ends at the first step
+ * that violates the contract.
  */
 export async function walkPath(options: WalkOptions): Promise<Walk> {
   const { plan, credentials, deviceId, mail, requestId, stop } = options;

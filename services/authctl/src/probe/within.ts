@@ -9,7 +9,7 @@ export interface Patience {
 }
 
 /**
- * Waits for the work, whose signal is aborted at the limit. Throws a `ProbeFailure` if it took too long or was stopped.
+ * Waits for the work, and aborts its signal at the limit. Throws a `ProbeFailure` if it took too long or was stopped.
  */
 export async function within<T>(
   { timeoutMs, stop, graceMs }: Patience,

@@ -4,11 +4,11 @@ import type { Redis } from 'ioredis';
 import type { RedisStore } from '../../compose.ts';
 import { checkClock, type Finding, failed, isAtLeast, ok, warning } from './finding.ts';
 
-/** Checks Redis, each primary of a cluster; rejects if one does not answer. */
+/** Checks Redis, or each primary of a cluster. Rejects if one does not answer. */
 export async function checkRedis({ redis, keys }: RedisStore): Promise<Finding[]> {
   const primaries = primariesOf(redis);
   const findings = primaries.map((server, index) => checkServer(server, primaries.length > 1 ? ` ${index + 1}` : ''));
-  // The lifetime of entries is used for writing only.
+  // The lifetime of entries (1) is used only for writing.
   const isComplete = await createDenyList(redis, keys, 1).isComplete();
   const denyList = isComplete
     ? ok('redis deny list', 'complete')

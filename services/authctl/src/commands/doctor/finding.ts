@@ -20,17 +20,17 @@ export const warning = (check: string, detail: string, mend: string): Finding =>
   mend,
 });
 
-/** Returns true if version `text` is at least that of the numbers. */
+/** Returns true if the version in `text` is at least `wanted`. */
 export function isAtLeast(text: string, wanted: readonly [major: number, minor: number]): boolean {
   const [major = 0, minor = 0] = text.split('.').map(Number);
   return major > wanted[0] || (major === wanted[0] && minor >= wanted[1]);
 }
 
-/** Tokens are accepted 5 s early or late, so a clock must differ by less. */
+/** Limits for the difference of clocks. Tokens are accepted 5 s early or late, so it must be below that. */
 const clockWarningMs = 1_000;
 const clockFailureMs = 5_000;
 
-/** Compares a server's clock with this one's, at the middle of the round trip. */
+/** Compares a server's clock with this machine's, at the middle of the round trip. */
 export async function checkClock(server: string, readTimeMs: () => Promise<number>): Promise<Finding> {
   const asked = Date.now();
   const there = await readTimeMs();

@@ -55,7 +55,7 @@ export async function showEvent({ outbox, deadLetters }: Stores, eventId: string
 
 function deliveryTable(row: OutboxDocument | undefined, attempts: readonly DeliveryAttempt[]): string[] {
   const logged = new Set(attempts.filter(({ outcome }) => outcome === 'delivered').map(({ subscriber }) => subscriber));
-  // No attempt is known of a subscriber that takes its jobs itself.
+  // If a subscriber consumes its own queue, its attempts are not known.
   const others = Object.entries(row?.deliveries ?? {}).filter(([subscriber]) => !logged.has(subscriber));
   const rows = [
     ...attempts.map((one) => [one.at, one.subscriber, one.outcome, one.status, one.duration_ms, one.error]),

@@ -21,8 +21,8 @@ interface Target {
 }
 
 /**
- * Orders events to be sent again under their own ids: the named ones, or all that the options select. Asks first.
- * Without ids a selection is required, so that a forgotten option does not send everything.
+ * Orders events to be sent again under their own ids: the named events, or all that the options select. It asks for a
+ * confirmation first. Without ids a selection is required, so that a forgotten option does not send everything.
  */
 export async function replayEvents(
   stores: Stores,
@@ -61,7 +61,7 @@ function checkUsage(eventIds: readonly string[], options: ReplayOptions & { read
   if (since !== undefined && since >= until) refuse('--since must be before --until, and before now.');
 }
 
-/** Creates the filter of what is sent to the subscriber; without one, of what is sent at all. */
+/** Creates the filter for the events to send to the subscriber or, without a subscriber, to send at all. */
 function wantedBy({ subscriber, missing }: ReplayOptions, topics: readonly string[] | undefined, now: Date) {
   return (row: OutboxDocument) =>
     (topics?.includes(row.topic) ?? true) &&
@@ -73,7 +73,9 @@ interface Gap {
   readonly incomplete_before?: Date;
 }
 
-/** Finds the time before which the span may lack events, because delivered rows are no longer kept. */
+/**
+ * Finds the time before which the selected span may be incomplete, because delivered rows are kept only for a while.
+ */
 async function findGap({ outbox }: Stores, { since, deadLetters }: ReplayOptions, now: Date): Promise<Gap> {
   const seconds = since === undefined || deadLetters ? undefined : await outbox.retentionSeconds();
   if (since === undefined || seconds === undefined) return {};
@@ -108,8 +110,8 @@ async function sendAgain(
 }
 
 /**
- * Returns the ids of the events to send, in the order of their creation. A named id is passed on as it is: the replay
- * reports if it is unknown.
+ * Returns the ids of the events to send, in the order of their creation. Named ids are passed on unchecked, because the
+ * replay reports unknown ones.
  */
 async function* selectTargets(
   stores: Stores,
@@ -125,7 +127,7 @@ async function* selectTargets(
       yield { eventId: letter.event_id, subscriber: letter.subscriber };
     }
   } else {
-    // All events go to a subscriber that was configured later, not only those that it has had.
+    // A subscriber that was configured later gets all events, not only those that were sent to it before.
     const { state, since, until } = selection;
     for await (const row of selectRows(stores, { state, since, until })) {
       if (isWanted(row)) yield { eventId: row._id, subscriber };

@@ -12,8 +12,8 @@ export interface EventSelection {
 const pageSize = 500;
 
 /**
- * Yields outbox rows, oldest first. With a subscriber: rows that it has, that were tried there, or of which it has a
- * dead letter.
+ * Yields outbox rows, oldest first. With a subscriber, it yields only rows that were delivered to it or tried there, or
+ * of which it has a dead letter.
  */
 export async function* selectRows({ outbox }: Stores, selection: EventSelection): AsyncGenerator<OutboxDocument> {
   const { subscriber, ...bounds } = withoutUndefined(selection);
@@ -26,7 +26,7 @@ export async function* selectRows({ outbox }: Stores, selection: EventSelection)
   }
 }
 
-/** Yields dead letters, oldest first; the time is that of giving up. */
+/** Yields dead letters, oldest first, by the time at which they were given up. */
 export async function* selectDeadLetters(
   { deadLetters }: Stores,
   selection: Omit<EventSelection, 'state'>,

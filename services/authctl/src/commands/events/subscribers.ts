@@ -6,7 +6,7 @@ import { table } from '../../cli/table.ts';
 
 const countLimit = 1_000_000;
 
-/** Lists subscribers that are configured, were configured, or have dead letters. */
+/** Lists subscribers that are or were configured, or have dead letters. */
 export async function listSubscribers({ subscribers, deadLetters }: Stores): Promise<Outcome> {
   const [parked, counts] = await Promise.all([subscribers.list(), deadLetters.counts(countLimit)]);
   const known = new Map(parked.map((one) => [one._id, one]));
@@ -32,7 +32,7 @@ export async function listSubscribers({ subscribers, deadLetters }: Stores): Pro
   return { json: { subscribers: list }, text };
 }
 
-/** Finds a subscriber. Throws a `CommandError` that lists the known ones if the workers do not have this one. */
+/** Finds a subscriber. If the workers do not have it, throws a `CommandError` that lists the known subscribers. */
 export async function requireSubscriber({ subscribers }: Stores, name: string): Promise<SubscriberDocument> {
   const known = await subscribers.list();
   const configured = known.filter(({ configured_at }) => configured_at !== undefined);

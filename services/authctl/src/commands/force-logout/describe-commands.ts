@@ -51,7 +51,7 @@ async function withQueue(
   work: (queue: ForceLogoutQueue) => Promise<Outcome>,
 ): Promise<Outcome> {
   const queue = openForceLogoutQueue(redis, keys);
-  // Faults are reported by the calls themselves.
+  // The calls themselves report errors.
   queue.on('error', () => undefined);
   return await work(queue).finally(() => queue.close());
 }

@@ -9,7 +9,7 @@ import type { RedisStore } from '../../compose.ts';
 
 function parseReason(text: string): string {
   if (text.length < 1 || text.length > 256) throw new InvalidArgumentError('It must have 1 to 256 characters.');
-  // A slip, as a rule: the account is named in every line anyway.
+  // An address is usually a slip, because every line names the account anyway.
   if (/\S@\S/.test(text)) throw new InvalidArgumentError('It goes into logs: it must have no e-mail address.');
   return text;
 }
@@ -19,7 +19,7 @@ function parseRequestId(text: string): string {
   return text;
 }
 
-/** Option of every order of a forced logout. */
+/** Option of every command that orders a forced logout. */
 export const reasonOption = () =>
   new Option('--reason <text>', 'reason, for the logs: no personal data').argParser(parseReason).makeOptionMandatory();
 export const requestIdOption = () =>
@@ -37,9 +37,8 @@ export interface OrderOptions {
 type Target = { readonly user_id: string } | { readonly session_id: string };
 
 /**
- * Orders a forced logout and waits for its result. The worker carries it out, so the deny list, the closes and the
- * audit log are those of any other forced logout. Throws a `CommandError` if it failed, or if there was no result in
- * time.
+ * Orders a forced logout and waits for its result. The worker carries it out, so it is denied, closed and audited like
+ * any other forced logout. Throws a `CommandError` if it failed, or if there was no result in time.
  */
 export async function orderForceLogout(
   { redis, keys }: RedisStore,
@@ -47,7 +46,7 @@ export async function orderForceLogout(
   { reason, requestId = `authctl-${randomUUID()}`, timeout }: OrderOptions,
 ): Promise<Outcome> {
   const queue = openForceLogoutQueue(redis, keys);
-  // Faults are reported by the calls themselves.
+  // The calls themselves report errors.
   queue.on('error', () => undefined);
   try {
     const command = { ...target, reason, request_id: requestId } satisfies ForceLogoutCommand;

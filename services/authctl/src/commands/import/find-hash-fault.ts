@@ -22,7 +22,8 @@ function findBcryptFault(hash: string): string | undefined {
   if (Number(cost) < minimum || Number(cost) > maximum) {
     return `password_hash has a bcrypt cost of ${cost}: ${minimum} to ${maximum} can be verified`;
   }
-  // 16 and 23 bytes leave 4 and 2 bits of the last characters unused: the api's bcrypt compares them too.
+  // 16 and 23 bytes leave 4 and 2 bits of the last characters unused. They must be zero, because the api's bcrypt
+  // compares them too.
   const isExact =
     bcryptAlphabet.indexOf(salt.at(-1) ?? '') % 16 === 0 && bcryptAlphabet.indexOf(digest.at(-1) ?? '') % 4 === 0;
   return isExact ? undefined : 'password_hash is no bcrypt string: its salt or digest ends in bits that none has';
@@ -41,7 +42,7 @@ function findArgon2Fault(hash: string): string | undefined {
 
 function isOfLength(base64: string, minimum: number, maximum: number): boolean {
   const bytes = Buffer.from(base64, 'base64');
-  // The hashers read only the one spelling without padding and unused bits.
+  // The hashers accept only the spelling without padding in which unused bits are zero.
   const isExact = bytes.toString('base64').replace(/=+$/, '') === base64;
   return isExact && bytes.length >= minimum && bytes.length <= maximum;
 }

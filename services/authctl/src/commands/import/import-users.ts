@@ -17,7 +17,7 @@ export interface ImportOptions {
   readonly dryRun?: true | undefined;
 }
 
-/** Number of rejected lines that the result repeats; all are reported while the file is read. */
+/** Limit for the rejected lines in the result. All of them are reported while the file is read. */
 const rejectedShown = 1_000;
 
 interface Counts {
@@ -29,8 +29,9 @@ interface Counts {
 }
 
 /**
- * Creates accounts from a file, in transactions of `batch` lines. It may be run again, also after it was interrupted:
- * an address that has an account is skipped. A faulty line is reported on stderr, and only that line is left out.
+ * Creates accounts from a file, in transactions of `batch` lines. It may be run again, even after an interruption,
+ * because an address that has an account is skipped. A faulty line is reported on stderr, and only that line is left
+ * out.
  */
 export async function importUsers(
   { shell, ...mongo }: Mongo & { readonly shell: Shell },

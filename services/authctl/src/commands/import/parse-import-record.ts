@@ -21,7 +21,7 @@ export interface ImportRecord {
 const email = Compile(RegisterRequest.properties.email);
 const accountTypes: readonly string[] = ['HOME', 'OFFICE'] satisfies AccountType[];
 
-/** Returns the account of a line, or the reason why there is none. Empty text counts as absent. */
+/** Returns the account of a line, or the reason why the line has none. Empty text counts as absent. */
 export function parseImportRecord(
   fields: Readonly<Record<string, unknown>>,
   line: number,

@@ -67,13 +67,13 @@ function parseLine(text: string): { fields: Record<string, unknown> } | { reason
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     return isObject ? { fields: value as Record<string, unknown> } : { reason: 'the line is no JSON object' };
   } catch (error) {
-    // The parser's own message quotes the line, and so the hash.
+    // The parser's own message is not used, because it quotes the line and so the hash.
     if (error instanceof SyntaxError) return { reason: 'the line is no JSON' };
     throw error;
   }
 }
 
-/** A record is one line here, and is parsed by itself, so that a stray quote affects only its own line. */
+/** Reads CSV. Each line is one record and is parsed by itself, so that a stray quote affects only its own line. */
 async function* readCsv(lines: AsyncIterable<NumberedLine>): AsyncGenerator<ReadLine> {
   let columns: string[] | undefined;
   for await (const { line, text } of lines) {
@@ -83,7 +83,7 @@ async function* readCsv(lines: AsyncIterable<NumberedLine>): AsyncGenerator<Read
   if (columns === undefined) throw headerFault();
 }
 
-/** Detecting the delimiter of records takes longer than parsing them. */
+/** The delimiter of records is set, because detecting it takes longer than parsing the records. */
 const csvOptions = { trim: true, record_delimiter: '\n' } as const;
 
 function readHeader(text: string): string[] {

@@ -8,13 +8,13 @@ import type { ImportRecord } from './parse-import-record.ts';
 import { type BatchPlan, type Foreseen, type PlanOptions, planBatch } from './plan-batch.ts';
 
 export interface BatchOptions extends PlanOptions {
-  /** Request id of the events; without it there are none. */
+  /** Request id of the events; if undefined, no events are written. */
   readonly eventsOf: string | undefined;
 }
 
 /**
- * Number of times that a batch is planned again because one of its addresses was registered, or one of its groups
- * closed, meanwhile.
+ * Limit for the plans of one batch. It is planned again if one of its addresses was registered, or one of its groups
+ * closed, in between.
  */
 const attempts = 5;
 

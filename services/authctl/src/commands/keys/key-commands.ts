@@ -10,7 +10,7 @@ import { type KeyKind, keyKinds, kindTraits } from './key-kinds.ts';
 import { activateKey, pruneKeys, publishKey, type RotatingKey, standingOf } from './key-rotation.ts';
 import { assertPublicFile, type KeyFile, publicFileAdvice, writePublicFile } from './public-file.ts';
 
-/** Milliseconds for which other systems cache a JWKS, or a key file takes to reach a pod. */
+/** Milliseconds for which other systems may cache a JWKS, and within which a key file reaches every pod. */
 const propagationMs = 300_000;
 
 const kindArgument = () => new Argument('<kind>', 'kind of the keys').choices(keyKinds);
@@ -38,7 +38,7 @@ function keyFileOf(kind: KeyKind, { file, algorithm, publicFile }: FileOptions, 
   return { kind, path, algorithm: algorithm ?? config.ACCESS_TOKEN_ALGORITHM, publicPath: publicFile };
 }
 
-/** Public facts only. */
+/** Returns what `keys` prints about a set: public facts only. */
 function factsOf({ keys }: KeySet) {
   return keys.map((key: RotatingKey, index) => ({
     kid: key.kid,
@@ -99,7 +99,7 @@ async function generate(file: KeyFile): Promise<Outcome> {
     const reason = code === 'EEXIST' ? `${path} is there already: to add a key, use keys rotate.` : message;
     throw new CommandError(reason, { cause: error });
   }
-  // Not earlier: an existing key file is left as it is, and so is its public file.
+  // Written only now, because an existing key file is left as it is, and so must be its public file.
   await writePublicFile(file, set);
   return describeChange(file, set, {}, 'Written.');
 }
@@ -111,7 +111,7 @@ interface RotateOptions {
   readonly keep?: number | undefined;
 }
 
-/** Writes the public file first: no key may sign before the push gateway can have it. */
+/** Writes the public file first, because no key may sign before the push gateway can have it. */
 async function replace(file: KeyFile, set: KeySet): Promise<void> {
   await writePublicFile(file, set);
   await writeKeyFile(file.path, set, { replace: true });
@@ -144,7 +144,7 @@ async function prune(file: KeyFile, set: KeySet, at: Date, keepMs: number): Prom
   return describeFile(file, pruned, done, ['No key is old enough.']);
 }
 
-/** A key file that is named on the command line is not the local stack's. */
+/** Returns whether the command line names the key file, which is then not the local stack's. */
 function namedBy({ file }: FileOptions): { readonly isNamed: boolean } {
   return { isNamed: file !== undefined };
 }
@@ -159,13 +159,13 @@ async function list(shell: Shell, kind: KeyKind | undefined, options: FileOption
   return { json: outcomes.map(({ json }) => json), text: outcomes.map(({ text }) => text).join('\n\n') };
 }
 
-/** Public keys, with which the push gateway and siblings verify. */
+/** Shows the public keys with which the push gateway and sibling services verify tokens. */
 async function showPublic(file: KeyFile): Promise<Outcome> {
   const jwks = publicKeySet(await readSet(file), file.algorithm);
   return { json: jwks, text: JSON.stringify(jwks, null, 2) };
 }
 
-/** The commands `keys …`: key files. Private parts are never printed. */
+/** The commands `keys …`: they manage key files. Private parts are never printed. */
 export function addKeyCommands(program: Command, shell: Shell): void {
   const keys = program.command('keys').description('key files: create, rotate and list them');
   keys

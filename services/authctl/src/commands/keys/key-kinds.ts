@@ -16,13 +16,13 @@ export type KeyKind = (typeof keyKinds)[number];
 interface KindTraits {
   readonly variable: 'ACCESS_TOKEN_KEYS_FILE' | 'REFRESH_TOKEN_KEYS_FILE' | 'SERVER_KEYS_FILE';
   generate(algorithm: AccessTokenAlgorithm): KeyEntry | Promise<KeyEntry>;
-  /** Throws for a set that the services would refuse. */
+  /** Throws if the services would refuse the set. */
   check(set: KeySet, algorithm: AccessTokenAlgorithm): void;
   /** Number of seconds for which a key's tokens or answers stay valid after the key was replaced. */
   usefulSeconds(config: KeyConfig): number;
 }
 
-/** A token's life is counted from the last one that the old key signed, on the last pod that read the new file. */
+/** Margin, in s: until the last pod has read the new file, it signs with the old key, and those tokens count too. */
 const marginSeconds = 600;
 
 export const kindTraits: Readonly<Record<KeyKind, KindTraits>> = {

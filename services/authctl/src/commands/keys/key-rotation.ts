@@ -2,8 +2,8 @@ import type { KeyEntry, KeySet } from '@auth-account/verifier/access-token';
 import { CommandError } from '../../cli/command-error.ts';
 
 /**
- * Notes of a rotation in a key: members that JWK readers ignore (RFC 7517, section 4), times in ISO 8601.
- * `published_at`: added behind the first key. `retired_at`: no longer the first.
+ * A key with the times of its rotation in ISO 8601, in members that JWK readers ignore (RFC 7517, section 4). At
+ * `published_at` it was added behind the first key. At `retired_at` it ceased to be the first.
  */
 export interface RotatingKey extends KeyEntry {
   readonly published_at?: string;
@@ -29,7 +29,7 @@ export function publishKey({ keys }: KeySet, key: KeyEntry, now: Date): KeySet {
 
 /**
  * Second step: moves the published key to the front. Throws a `CommandError` if there is none, or if it was published
- * less than `afterMs` ago: a verifier could get a token of a key that it does not have yet.
+ * less than `afterMs` ago: a verifier could otherwise get a token signed with a key that it does not have yet.
  */
 export function activateKey({ keys }: KeySet, now: Date, afterMs: number): KeySet {
   const next = keys.find((key: RotatingKey, index) => standingOf(key, index) === 'next') as RotatingKey | undefined;

@@ -12,13 +12,13 @@ export interface KeyFile {
   /** Path of the file with the private keys. */
   readonly path: string;
   readonly algorithm: AccessTokenAlgorithm;
-  /** Path for the public halves; undefined if they are not asked for. */
+  /** Path for the public halves; undefined if they are not requested. */
   readonly publicPath: string | undefined;
 }
 
 /**
- * Throws if a public file is asked for but not possible: these keys have no public halves, or it is the private file
- * itself.
+ * Throws if a public file is requested but impossible, because the keys have no public halves or its path is that of
+ * the private file.
  */
 export async function assertPublicFile({ kind, path, publicPath }: KeyFile): Promise<void> {
   if (publicPath === undefined) return;
@@ -29,7 +29,7 @@ export async function assertPublicFile({ kind, path, publicPath }: KeyFile): Pro
     throw new CommandError(`--public-file must not be the key file itself: ${path} has the private keys.`, usage);
 }
 
-/** Also detects links of either kind. */
+/** Returns true if both paths lead to the same file, even by hard or symbolic links. */
 async function isSameFile(one: string, other: string): Promise<boolean> {
   if (resolve(one) === resolve(other)) return true;
   const find = (path: string): Promise<Stats | undefined> => stat(path).catch(() => undefined);
@@ -37,7 +37,7 @@ async function isSameFile(one: string, other: string): Promise<boolean> {
   return first !== undefined && first.ino === second?.ino && first.dev === second.dev;
 }
 
-/** Writes the public halves of the set, if they are asked for. */
+/** Writes the public halves of the set, if they are requested. */
 export async function writePublicFile({ publicPath, algorithm }: KeyFile, set: KeySet): Promise<void> {
   if (publicPath === undefined) return;
   try {

@@ -50,7 +50,7 @@ function deliverySteps(row: OutboxDocument): TraceStep[] {
   const logged = new Set(attempts.filter(({ outcome }) => outcome === 'delivered').map(({ subscriber }) => subscriber));
   return [
     ...attempts.map((attempt) => toAttemptStep(attempt, event_id)),
-    // No attempt is known of a subscriber that takes its jobs itself.
+    // If a subscriber consumes its own queue, its attempts are not known.
     ...note('event delivered', row.deliveries).filter(({ facts }) => !logged.has(String(facts.subscriber))),
     ...note('event sent again by an operator', row.replays),
     ...note('event discarded by an operator', row.discarded),

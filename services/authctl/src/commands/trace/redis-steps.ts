@@ -3,7 +3,7 @@ import { type CloseRecord, findCloseRecords } from '@auth-account/messaging/clos
 import type { RedisStore } from '../../compose.ts';
 import type { TraceStep } from './timeline.ts';
 
-/** Number of forced logouts that are searched, per state. */
+/** Limit for the forced logouts that are searched, per state. */
 const commandsRead = 10_000;
 
 /** Steps of a request that Redis has: the forced logout that it ordered, and the streams that it closed. */
@@ -13,7 +13,7 @@ export async function findRedisSteps(
   since: Date,
 ): Promise<TraceStep[]> {
   const queue = openForceLogoutQueue(redis, keys);
-  // Faults are reported by the calls themselves.
+  // The calls themselves report errors.
   queue.on('error', () => undefined);
   try {
     const states = ['waiting', 'running', 'done', 'failed'] as const;

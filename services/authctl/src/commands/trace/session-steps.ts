@@ -31,10 +31,13 @@ const projection = {
   'claims.ver': 1,
 } as const;
 
-/** Milliseconds for which MongoDB may search the sessions of that time. */
+/** Limit, in ms, for MongoDB's search of the sessions. */
 const maxTimeMS = 30_000;
 
-/** A request's id is in the session that it opened, in those that it ended, and in those whose claims it changed. */
+/**
+ * Finds the steps in sessions. A request's id is in the session that the request opened, in those that it ended, and in
+ * those whose claims it changed.
+ */
 export async function findSessionSteps(
   { sessions, users }: Pick<Collections, 'sessions' | 'users'>,
   requestId: string,
@@ -42,7 +45,8 @@ export async function findSessionSteps(
 ): Promise<TraceStep[]> {
   const find = (filter: Parameters<typeof sessions.find>[0]) =>
     sessions.find<TracedSession>(filter ?? {}, { projection, maxTimeMS }).toArray();
-  // The first two use indexes on time, the third the time in the id: an index for it is not worth its writes.
+  // The first two searches use indexes on time. The third uses the time in the session's id, because an index is not
+  // worth its writes.
   const [revoked, changed, created] = await Promise.all([
     find({ is_revoked: true, revoked_at: { $gte: since }, revoked_request_id: requestId }),
     find({ claims_changed_at: { $gte: since }, claims_request_id: requestId }),
@@ -55,7 +59,9 @@ export async function findSessionSteps(
   return [...created.map(toCreated), ...changed.flatMap(toChanged), ...steps, ...(await disablingOf(users, revoked))];
 }
 
-/** Finds who ended these sessions by disabling their account, and why, as long as it is disabled. */
+/**
+ * Finds who ended these sessions by disabling their account, and why. This is known only while the account is disabled.
+ */
 async function disablingOf(users: Collections['users'], revoked: readonly TracedSession[]): Promise<TraceStep[]> {
   const endedAt = new Map(
     revoked.flatMap(({ revoked_reason, user_id, revoked_at }) =>
@@ -64,7 +70,7 @@ async function disablingOf(users: Collections['users'], revoked: readonly Traced
   );
   const options = { projection: { disabled_at: 1, disabled_reason: 1, disabled_by: 1 } };
   const found = await users.find({ _id: { $in: [...endedAt.keys()] } }, options).toArray();
-  // Another time is another disabling.
+  // If the times differ, it was another disabling.
   return found.flatMap(({ _id, disabled_at: at, disabled_reason: why, disabled_by: by }) =>
     at?.getTime() !== endedAt.get(_id) || at === undefined
       ? []

@@ -3,7 +3,7 @@ import { table } from '../../cli/table.ts';
 
 /** A stored fact that a request caused. */
 export interface TraceStep {
-  /** Time by the clock of the process that did it. */
+  /** Time by the clock of the process that stored the fact. */
   readonly at: Date;
   readonly what: string;
   readonly facts: Readonly<Record<string, string | number | boolean | undefined>>;

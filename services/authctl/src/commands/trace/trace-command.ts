@@ -24,8 +24,8 @@ export function addTraceCommand(program: Command, shell: Shell): void {
 }
 
 /**
- * Shows everything that is stored about a request since then, as a timeline. If Redis is unreachable the rest is shown,
- * and the missing part is named. Throws a `CommandError` if nothing is stored.
+ * Shows everything that was stored about a request since that time, as a timeline. If Redis is unreachable, the output
+ * names the missing part and shows the rest. Throws a `CommandError` if nothing is stored.
  */
 async function traceRequest(shell: Shell, requestId: string, since: Date): Promise<Outcome> {
   const [stored, closes] = await Promise.all([

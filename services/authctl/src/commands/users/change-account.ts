@@ -46,7 +46,7 @@ export function changeAccount(
   return withMongo(shell, async (mongo) => {
     const user = await loadUser(mongo.collections, idOrEmail);
     await before?.(user);
-    // After the question: the worker looks for sessions that have ended of late.
+    // The time is taken after the question, because the worker looks only for sessions that ended recently.
     const at = shell.now();
     const requestId = `authctl-${randomUUID()}`;
     const shared = { outcome: 'success', user_id: user._id, operator, request_id: requestId };
@@ -55,14 +55,14 @@ export function changeAccount(
   });
 }
 
-/** Returns the error for an account whose password or address was changed since it was found. */
+/** Creates the error for an account that was changed or erased since it was found. */
 export function changedMeanwhile({ _id }: UserDocument): CommandError {
   return new CommandError(`The account ${_id} was changed or erased in between. Look at it (user show) and try again.`);
 }
 
 /**
- * Names an account in a question, so that the operator notices one that is not meant. For the terminal only: a log must
- * not have the address.
+ * Describes an account in a question, so that the operator notices a wrong one. Use it for the terminal only, because a
+ * log must not have the address.
  */
 export function describeAccount({ _id, email, display_name, last_login_at }: UserDocument): string {
   const name = display_name === undefined ? '' : `, ${display_name}`;

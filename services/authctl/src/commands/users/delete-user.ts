@@ -42,8 +42,8 @@ const reason = 'account_deleted';
 
 /**
  * Orders the deletion of an account, as its holder would: all sessions end in the same transaction, subscribers and the
- * holder are told, and the worker erases it after the grace. It writes the user's document, like every login, so that
- * no login slips past. An account whose deletion is ordered already keeps its time.
+ * holder are informed, and the worker erases the account after the grace period. The transaction writes the user's
+ * document, as every login does, so that no login gets past it. If the deletion was ordered before, its time stays.
  */
 export function deleteUser(shell: Shell, idOrEmail: string, options: DeleteOptions): Promise<Outcome> {
   const days = options.graceDays ?? shell.config(Type.Object(deletionConfig)).ACCOUNT_DELETION_GRACE_DAYS;
@@ -63,7 +63,7 @@ export function deleteUser(shell: Shell, idOrEmail: string, options: DeleteOptio
     const work = async (session: ClientSession) => {
       const scheduled = await stores.deletions.schedule(user, deletesAt, session);
       if (scheduled === undefined) throw changedMeanwhile(user);
-      // Committed all the same: once a majority has that, so it has the earlier order.
+      // The transaction is committed all the same: once a majority has it, a majority has the earlier order too.
       if (!scheduled.isNew) return { earlier: scheduled.deletesAt, ended: [] };
       const { ended } = await stores.sessions.revokeOf(user_id, { reason, at, requestId }, session);
       for (const event of events) await stores.outbox.append(event, at, session);
@@ -85,7 +85,7 @@ function scheduledAlready(userId: string, deletesAt: Date): CommandError {
   return new CommandError(`The deletion of the account ${userId} is ordered already: it will be erased at ${time}.`);
 }
 
-/** Cancels the deletion of an account, and tells its holder. A disabled one stays disabled. */
+/** Cancels the deletion of an account, and informs its holder. A disabled account stays disabled. */
 export function restoreUser(shell: Shell, idOrEmail: string, options: OperatorOptions): Promise<Outcome> {
   const before = ({ _id, deletes_at }: UserDocument) => {
     if (deletes_at === undefined) throw new CommandError(`The account ${_id} is not about to be deleted.`);

@@ -8,8 +8,9 @@ import { reportChange } from './report-change.ts';
 const reason = 'account_disabled';
 
 /**
- * Disables an account, and ends its sessions in the same transaction. It writes the user's document, like every login,
- * so that no login slips past. Then the streams are closed; if Redis is away, the worker does that once it is back.
+ * Disables an account, and ends its sessions in the same transaction. The transaction writes the user's document, as
+ * every login does, so that no login gets past it. Then the streams are closed. If Redis is away, the worker closes
+ * them once Redis is back.
  */
 export function disableUser(shell: Shell, idOrEmail: string, options: OperatorOptions): Promise<Outcome> {
   const before = ({ _id, disabled_at }: UserDocument) => {

@@ -19,7 +19,7 @@ export const asOption = () =>
     parseOperator,
   );
 
-/** Returns the operator's name. Throws a `CommandError` if none was given and the operating system knows none. */
+/** Returns the operator's name. Throws a `CommandError` if no name was given and the operating system knows none. */
 export function operatorOf(given: string | undefined): string {
   if (given !== undefined) return given;
   try {
@@ -31,8 +31,8 @@ export function operatorOf(given: string | undefined): string {
 }
 
 /**
- * Opens the audit log of a command: lines on stderr, and at the end of `AUTHCTL_AUDIT_FILE` if that is set, in the form
- * of the services' lines. Throws a `CommandError` if the file cannot be written.
+ * Opens the audit log of a command: lines on stderr, and at the end of `AUTHCTL_AUDIT_FILE` if that is set, in the
+ * format of the services' lines. Throws a `CommandError` if the file cannot be written.
  */
 export function openAudit(shell: Shell): WriteAudit {
   const { AUTHCTL_AUDIT_FILE: path } = shell.config(auditConfig);
@@ -46,7 +46,7 @@ export function openAudit(shell: Shell): WriteAudit {
   return createAuditLog(createLogger({ service: 'authctl', level: 'info', destination }));
 }
 
-/** Before the change, which must not be made if it cannot be noted. */
+/** Checked before the change, which must not be made if it cannot be recorded. */
 function assertWritable(path: string): void {
   try {
     closeSync(openSync(path, 'a'));

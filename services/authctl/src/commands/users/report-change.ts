@@ -9,9 +9,9 @@ import type { AccountChange } from './change-account.ts';
 
 /** A committed change that has ended the account's sessions. */
 export interface EndingChange {
-  /** Name in the audit log. */
+  /** Name of the change in the audit log. */
   readonly event: string;
-  /** Further fields there. */
+  /** Further fields in the audit log. */
   readonly audited?: Readonly<Record<string, number>>;
   readonly sessionIds: readonly string[];
   readonly reason: RevocationReason;
@@ -21,7 +21,7 @@ export interface EndingChange {
   readonly done: string;
 }
 
-/** Writes the change and the ends to the audit log, closes the streams, and returns the report. */
+/** Writes the change and the ended sessions to the audit log, closes the streams, and returns the report. */
 export async function reportChange(
   shell: Shell,
   change: AccountChange,
@@ -37,7 +37,10 @@ export async function reportChange(
   return { json, text: problem === null ? text : `${text}\n${late}` };
 }
 
-/** Writes the ends to the deny list, which closes the streams. Returns why that is left to the worker, or null. */
+/**
+ * Writes the ended sessions to the deny list, which closes the streams. If it must leave that to the worker, returns
+ * why, else null.
+ */
 async function closeStreams(
   shell: Shell,
   { at, requestId }: AccountChange,
@@ -51,7 +54,7 @@ async function closeStreams(
     await withRedis(shell, ({ redis, keys }) => createDenyList(redis, keys, lifetimeMs).denyAndClose(entries));
     return null;
   } catch (error) {
-    // The change is made, whatever Redis says.
+    // The change is committed, whether Redis answers or not.
     return (error as Error).message;
   }
 }

@@ -110,7 +110,7 @@ async function showUser(collections: Collections, idOrEmail: string, now: Date):
   return { json, text: fieldList(json) };
 }
 
-/** Algorithm of the password's hash: `argon2id`, `bcrypt`; nothing of the hash itself. */
+/** Returns the algorithm of the password's hash, such as `argon2id` or `bcrypt`, and nothing of the hash itself. */
 function hashKindOf({ password_hash }: UserDocument): string {
   const kind = /^\$(argon2id?|argon2i|2[aby])\$/.exec(password_hash)?.[1] ?? 'unknown';
   return kind.startsWith('2') ? 'bcrypt' : kind;
