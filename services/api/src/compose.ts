@@ -70,7 +70,7 @@ function openConnection(config: ApiConfig, logger: Logger, commandTimeoutMs?: nu
 }
 
 function openConnections(config: ApiConfig, logger: Logger, { limitTimeoutMs = 250 }: ApiTestOverrides): Connections {
-  // A separate connection for events: a burst of them must not delay a close command.
+  // Events have a connection of their own, because a burst of them must not delay a close command.
   const queueRedis = openConnection(config, logger);
   return {
     mongo: openMongo(config),

@@ -11,8 +11,8 @@ export interface TellSessionsDeps {
 export type TellSessions = (sessionIds: readonly string[], content: PushContent) => void;
 
 /**
- * Creates the function that sends a message to apps. It returns at once and never fails: a message is a hint, which
- * may be lost.
+ * Creates the function that sends a message to apps. It returns at once and never fails, because a message is only a
+ * hint and may be lost.
  */
 export function createTellSessions({ push, logger }: TellSessionsDeps): TellSessions {
   return (sessionIds, content) => {

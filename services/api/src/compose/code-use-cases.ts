@@ -31,12 +31,15 @@ type EmailDeps = RequestEmailVerificationDeps &
   ChangeEmailDeps &
   UndoEmailChangeDeps;
 
-/** Made here, of the others. */
+/** Parts that are made here, from the others. */
 type OwnParts = 'requestCode' | 'checkCode' | 'endSessions' | 'reauthenticate';
 
 export type CodeUseCaseParts = Omit<CodeDeps & PasswordDeps & EmailDeps & OrderDeletionDeps, OwnParts>;
 
-/** Gives the use cases of codes by e-mail the dependencies that they name; for the other use cases `requestCode`. */
+/**
+ * Gives the use cases of codes by e-mail the dependencies that they name. Also returns `requestCode` for the other use
+ * cases.
+ */
 export function codeUseCases(parts: CodeUseCaseParts) {
   const requestCode = createRequestCode(parts);
   const resendCode = createResendCode(parts);
@@ -48,7 +51,7 @@ export function codeUseCases(parts: CodeUseCaseParts) {
   const confirming = { ...parts, checkCode: createCheckCode(parts), endSessions, orderDeletion };
   return {
     requestCode,
-    // For each purpose: request, resend, confirm.
+    // The order for each purpose: request, resend, confirm.
     requestPasswordReset: createRequestCodeForAddress(requesting, 'password_reset'),
     resendPasswordReset: resend('password_reset'),
     confirmPasswordReset: createResetPassword(confirming),

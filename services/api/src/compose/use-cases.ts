@@ -54,7 +54,7 @@ export interface GuardParts {
   readonly config: ApiConfig;
   readonly logger: Logger;
   readonly metrics: ApiMetrics;
-  /** A connection that fails fast, because every login waits for it. */
+  /** A connection that must fail fast, because every login waits for it. */
   readonly redis: RedisClient;
   readonly secrets: ServerSecrets;
   /** Milliseconds since the epoch. */
@@ -65,14 +65,14 @@ export interface GuardParts {
 export interface Guards {
   readonly audit: Audit;
   readonly limits: Limits;
-  /** Writes what the audit log still holds back. */
+  /** Writes the audit log's events that are still held back. */
   readonly flushAudit: () => void;
 }
 
 export interface UseCaseParts extends Pick<Guards, 'audit' | 'limits'> {
   readonly config: ApiConfig;
   readonly stores: Stores;
-  /** Shared by all use cases, so that those which change the same group take turns. */
+  /** Shared by all use cases, so that changes of the same group take turns. */
   readonly commit: Commit;
   readonly security: Security;
   readonly announce: (announcement: Announcement) => Promise<void>;
@@ -210,8 +210,9 @@ type Write<A extends readonly unknown[], T> = (
 ) => Promise<T>;
 
 /**
- * Creates the function that puts a use case under the limit of a session's writes. It is for those that no other limit
- * keeps from being repeated: each writes what a recovery of the account has to write too.
+ * Creates the function that puts a use case under the limit of a session's writes. It is for use cases that no other
+ * limit keeps from being repeated. Repeated writes could delay a recovery of the account, because it must write the
+ * same documents.
  */
 function createLimitWrites({ write: count }: Pick<Limits, 'write'>) {
   return <A extends readonly unknown[], T>(write: Write<A, T>): Write<A, T> =>

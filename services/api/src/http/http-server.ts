@@ -22,7 +22,7 @@ const maxConnections = 10_000;
 
 /**
  * Milliseconds in which a client must take a part of an answer that waits for it; twice as long if it has taken a part
- * before. Requests that are still being worked on have limits of their own.
+ * before. The work on a request has limits of its own.
  */
 const defaultTakenForMs = 30_000;
 

@@ -40,9 +40,9 @@ export interface Login {
  * counted and its verdict final.
  */
 export interface LoginAttempt {
-  /** The password was wrong, or there is no such account. */
+  /** Called when the password was wrong or there is no such account. */
   fail(): Promise<void>;
-  /** The password was right: from now on the account knows this device and network. */
+  /** Called when the password was right. The account then knows this device and network. */
   succeed(): Promise<void>;
 }
 

@@ -21,7 +21,10 @@ export interface RequestLimitOptions {
 export interface RequestLimit {
   /** Length of the window, in milliseconds. */
   readonly windowMs: number;
-  /** Returns the Redis key of that network, account, session or sibling. Its value is the number of requests in the present window. */
+  /**
+   * Returns the Redis key of that network, account, session or sibling. The key's value is the number of requests in
+   * the present window.
+   */
   keyOf(who: string): string;
   /**
    * Returns the milliseconds for which this process still refuses without asking Redis, because the present window is

@@ -8,7 +8,7 @@ export interface Ids {
    * wrong.
    */
   entityId(after?: string): string;
-  /** UUIDv4 from the system's CSPRNG: it reveals nothing. */
+  /** UUIDv4 from the system's CSPRNG, so that it reveals nothing. */
   groupId(): string;
   /** UUIDv4 from the same source, for a device that sends no id of its own. */
   deviceId(): string;

@@ -6,7 +6,7 @@ export interface HashGateOptions {
   readonly slots: number;
   /** Limit for the hashes that wait. */
   readonly queueLimit: number;
-  /** Milliseconds after a request was received within which its hash must begin. */
+  /** Limit for the milliseconds between the receipt of a request and the start of its hash. */
   readonly waitMs: number;
   /**
    * Called if a hash was refused because no place was free, its client's network held its share already, or its time
@@ -64,7 +64,7 @@ const newestShare = 0.1;
 /** Part of the time limit that is planned for hashes. The rest is reserve. */
 const plannedShare = 0.5;
 
-/** Part of all places that one source may hold while others wait. */
+/** Limit for the part of all places that one source may hold while others wait. */
 const largestShare = 0.25;
 
 /**

@@ -15,7 +15,7 @@ export interface OpenHasherOptions {
   /** MiB for all hashes and their threads together; 0: half of the memory that the process may use. */
   readonly memoryMib: number;
   readonly queueLimit: number;
-  /** Milliseconds after its request was received within which a hash must begin. */
+  /** Limit for the milliseconds between the receipt of a request and the start of its hash. */
   readonly queueTimeoutMs: number;
   readonly metrics: HashMetrics;
   readonly logger: Logger;

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { readSecret } from '@auth-account/tokens';
 import { type KeySet, type KeySource, oncePerSet } from '@auth-account/verifier/access-token';
 
-/** A sibling service that has shown one of its secrets. */
+/** A sibling service that has authenticated with one of its secrets. */
 export interface Sibling {
   readonly name: string;
   /** Id of the secret. */

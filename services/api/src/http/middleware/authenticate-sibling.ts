@@ -7,8 +7,8 @@ import { extendContext } from '../request-context.ts';
 const longest = 512;
 
 /**
- * Puts the sibling service into the context. Raises `ERR-INVALID-CREDENTIALS`, or `ERR-ROUTE-NOT-FOUND` if no sibling is
- * configured.
+ * Puts the sibling service into the context. Raises `ERR-INVALID-CREDENTIALS`, or `ERR-ROUTE-NOT-FOUND` if no siblings
+ * are configured.
  */
 export function authenticateSibling(findSibling: FindSibling | undefined): RequestHandler {
   return (req, res, next) => {

@@ -16,7 +16,7 @@ export function observeRequest(logger: Logger, duration: Histogram<RequestLabels
     const observe = () => {
       const seconds = (performance.now() - start) / 1_000;
       const { requestId, route = 'none' } = contextOf(res);
-      // 499: the client left before its answer.
+      // 499 means that the client left before its answer.
       const status = res.writableFinished ? res.statusCode : 499;
       duration.observe({
         labels: { method: req.method, route, status },

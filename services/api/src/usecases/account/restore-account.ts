@@ -93,7 +93,7 @@ function createRestore(deps: RestoreAccountDeps) {
   };
 }
 
-/** Throws unless the credentials that were verified are still the account's, and may restore it. */
+/** Throws unless the verified credentials are still the account's and the account may be restored. */
 function assertMayRestore(seen: UserDocument, user: UserDocument | undefined, at: Date): asserts user is UserDocument {
   if (user === undefined || !hasSameCredentials(seen, user)) throw new AppError('ERR-INVALID-CREDENTIALS');
   if (user.disabled_at !== undefined) throw new AppError('ERR-ACCOUNT-DISABLED');

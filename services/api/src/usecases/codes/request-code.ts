@@ -90,7 +90,7 @@ function newChallenge({ codes, ids }: RequestCodeDeps, { purpose, userId }: Code
   };
 }
 
-/** Returns the challenge as the app that asked for it sees it. */
+/** Returns the challenge in the form that the requesting app gets. */
 export function describeChallenge(challenge: ChallengeDocument, at: Date): ChallengeResponse['data'] {
   const { _id, expires_at, resends_left, resend_at } = challenge;
   return {

@@ -53,8 +53,8 @@ export function createResetPassword(deps: ResetPasswordDeps) {
     const at = now();
     const isFirstProof = user.email_verified_at === undefined;
     const fields = {
+      // This also forgets the known devices, because a device of somebody else may be among them.
       ...passwordFields(password_hash, user, at),
-      // A device of somebody else may be among them.
       ...(isFirstProof && { email_verified_at: at }),
     };
     const end = { userId: user._id, reason: 'password_changed', at } as const;

@@ -45,10 +45,10 @@ const mostTries = 5;
 
 /**
  * Gives a former address back to an account, with the token of the notice to that address, and also undoes all later
- * changes of the address. Whoever changed it knew the password and may be a thief. So in the same transaction the
- * password becomes void until it is reset, all sessions, open codes and invites of the account end, and an ordered
- * deletion is cancelled. If the former address was never verified, somebody else may have registered the account, so
- * its known networks are forgotten.
+ * changes of the address. The person who changed the address knew the password and may be a thief. So in the same
+ * transaction the password becomes void until it is reset, all sessions, open codes and invites of the account end, and
+ * an ordered deletion is cancelled. If the former address was never verified, somebody else may have registered the
+ * account, so its known networks are forgotten.
  *
  * Raises `ERR-CODE-INVALID` for a token that is not genuine or was used, `ERR-CODE-EXPIRED` after 72 hours,
  * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`.
@@ -130,7 +130,7 @@ function createUndo(deps: UndoEmailChangeDeps) {
   };
 }
 
-/** Creates the search for the change that a token undoes. */
+/** Creates the function that finds the change which a token undoes. */
 function createFindChange({ emailChanges, emailChangeTokens }: UndoEmailChangeDeps) {
   async function verify(token: string): Promise<string> {
     const changeId = emailChangeTokens.verify(token);
@@ -153,7 +153,8 @@ function createFindChange({ emailChanges, emailChangeTokens }: UndoEmailChangeDe
 
 /**
  * Returns the account's former addresses after an undo. They are those of earlier changes, and those that the undo
- * takes away. The latter are kept for the worker, which makes the limits forget them, under new ids that no token has.
+ * takes away. The latter get new ids, which no token has, and are kept so that the worker can make the limits forget
+ * them.
  */
 function othersOf({ email, email_key, former_emails = [] }: UserDocument, former: FormerEmail, at: Date) {
   const undone = former_emails.findIndex(({ change_id }) => change_id === former.change_id);

@@ -10,7 +10,7 @@ export interface EndSessionsDeps {
   readonly now: () => Date;
 }
 
-/** The end of a user's sessions, as a consequence of a change of the account. */
+/** The sessions that a change of the account ends, and the reason. */
 export interface SessionsEnd {
   readonly userId: string;
   readonly reason: RevocationReason;
