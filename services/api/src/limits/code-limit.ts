@@ -11,7 +11,10 @@ export interface CodeIdentity extends LoginIdentity {
    * account.
    */
   readonly userId: string | undefined;
-  /** True if each pinned device and network has a count of its own. False while it is not known whose mailbox it is. */
+  /**
+   * True if each pinned device and network (known from a registration or a proof of the mailbox) has a count of its
+   * own. False while it is not known whose mailbox it is.
+   */
   readonly hasOwnCounts: boolean;
   /** True if the request comes with a session or the password, and so not from a stranger. */
   readonly hasAccess: boolean;

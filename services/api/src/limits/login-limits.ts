@@ -81,8 +81,8 @@ export const knownMs = 180 * dayMs;
 /** Limit for the devices and networks that an account knows. Above it the one not seen for longest is forgotten. */
 const knownLimit = 20;
 /**
- * Limit for the pinned ones among these, which come from registrations and proofs of the mailbox. Logins never push
- * them out.
+ * Limit for the pinned ones among these: those of registrations and of proofs of the mailbox. Logins never push them
+ * out.
  */
 const pinnedLimit = 5;
 /** Milliseconds without a failure after which a delay is forgotten, unless the delay itself is longer. */

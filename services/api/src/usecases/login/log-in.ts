@@ -54,8 +54,8 @@ const sessionLimit = 50;
 
 /**
  * Logs a user in (docs/specification/login-and-tokens.md, "Login"). There is one session per user and device. While the
- * session lives, a repeat with the same `Idempotency-Key` gets its newest token pair, because a network that repeats a
- * request must not replace the app's session.
+ * session lives, a repeat with the same `Idempotency-Key` gets the session's newest token pair, because a network that
+ * repeats a request must not replace the app's session.
  *
  * Raises the errors of {@link createAuthenticate}, and with the right password those of {@link assertMayLogIn} and
  * {@link AssertEmailVerified}, and `ERR-IDEMPOTENCY-KEY-REUSED`. No session is opened if the service notices before the
