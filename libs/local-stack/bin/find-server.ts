@@ -1,6 +1,9 @@
 import { provideMongodbBinary, provideRedisBinary } from '../src/index.ts';
 
-/** `node find-server.ts mongodb|redis` prints the path of that server's binary, found or fetched as by `npm run up`. */
+/**
+ * `node find-server.ts mongodb|redis` prints the path of that server's binary. It finds or fetches the binary the same
+ * way as `npm run up`.
+ */
 const log = (line: string) => console.error(line);
 const [name] = process.argv.slice(2);
 if (name === 'mongodb') console.log(await provideMongodbBinary({ log }));

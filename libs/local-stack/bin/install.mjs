@@ -11,9 +11,9 @@ const memory = join(modules, '.installed-from');
 const oldestNode = [22, 18];
 
 /**
- * Installs the dependencies if they are missing or differ from the lock file, and returns the path of the Node to run
- * the project on. Works on any Node from 20 on, and needs no dependency itself. Ends the process if npm fails or no
- * suitable Node is found.
+ * Installs the dependencies if they are missing or differ from the lock file, and returns the path of the Node that
+ * must run the project. It works on any Node from 20 on and needs no dependencies itself. It ends the process if npm
+ * fails or no suitable Node is found.
  */
 export async function install() {
   const wanted = fingerprint();
@@ -40,7 +40,8 @@ function fingerprint() {
 }
 
 /**
- * Expands package.json's `workspaces`: each is a directory, or a pattern that ends in a star for every directory below.
+ * Expands package.json's `workspaces`. Each is a directory, or a pattern that ends in a star and stands for every
+ * directory below.
  */
 function workspaceManifests() {
   const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -62,9 +63,9 @@ function findReason(wanted) {
 }
 
 /**
- * Runs npm ci to its end and returns its exit code. Packages' install scripts are not run: docs/security.md says why
- * none is needed. Warnings are hidden, because under Node 20 they are two hundred lines about the Node that runs npm,
- * not about the one that runs the project. A signal is forwarded; Ctrl-C reaches npm by itself.
+ * Runs npm ci to its end and returns its exit code. Packages' install scripts are not run; docs/security.md says why
+ * they are not needed. Warnings are hidden, because under Node 20 they are two hundred lines about the Node that runs
+ * npm and not about the project's Node. A signal is forwarded, except Ctrl-C, which reaches npm by itself.
  */
 function runNpm() {
   const npm = process.env.npm_execpath;

@@ -5,9 +5,9 @@ import { basename, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 /**
- * Packs a library that siblings install: `npm run pack [-- <directory>]` in its directory compiles it to .js and .d.ts,
- * because Node strips no types under node_modules, and leaves the tarball in the directory (default: here). Documents
- * beside its package.json (README.md, catalogue.json) go with it.
+ * Packs a library that siblings install. Run `npm run pack [-- <directory>]` in the library's directory. It compiles
+ * the library to .js and .d.ts, because Node does not strip types under node_modules, and puts the tarball into the
+ * given directory (default: here). Documents beside its package.json (README.md, catalogue.json) are included.
  */
 const run = promisify(execFile);
 const home = process.cwd();
@@ -39,7 +39,7 @@ async function publishedManifest(): Promise<object> {
   return { ...kept, sideEffects: false, engines: { node: '>=20' }, exports: Object.fromEntries(published) };
 }
 
-/** Sources lie in `src/`, the published files beside their package.json. */
+/** Returns the published path of a source. Sources are in `src/`, and published files are beside their package.json. */
 function target(path: string): string | object {
   if (!path.endsWith('.ts')) return path;
   const stem = path.replace(/^\.\/src\/(.*)\.ts$/, './$1');

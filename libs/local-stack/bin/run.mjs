@@ -4,15 +4,15 @@ import { delimiter, dirname } from 'node:path';
 import { install } from './install.mjs';
 
 /**
- * Installs the dependencies of the lock file, then runs a program in the place of this process: signals reach it, and
- * its exit code is that of the npm script. It may be the first command in a fresh clone, on any Node from 20 on.
+ * Installs the dependencies of the lock file, then runs a program instead of this process. Signals reach the program,
+ * and the npm script ends with its exit code. This may be the first command in a fresh clone, on any Node from 20 on.
  *
  *     node run.mjs PROGRAM [ARGUMENTS]                   a program, with options of Node in front of it if there are
  * any
  *     node run.mjs --one-of FILE [NAME] [ARGUMENTS]      the program that FILE (JSON) has under NAME
  *
- * FILE holds by name `about`, `args` and, optionally, `env`, over which the caller's environment wins. The program
- * named "" is run if no name is given.
+ * For each name, FILE has `about`, `args` and, optionally, `env`. The caller's environment overrides `env`. Without a
+ * name, the program named "" is run.
  */
 
 const argv = process.argv.slice(2);
@@ -21,7 +21,7 @@ runInPlace(await install(), args, { ...env, ...process.env });
 
 function choose(file, [name = '', ...rest]) {
   const programs = JSON.parse(readFileSync(file, 'utf8'));
-  // The first word is an option of the program that needs no name.
+  // If the first word is an option, it belongs to the program without a name.
   const isNamed = !name.startsWith('-');
   const program = programs[isNamed ? name : ''];
   if (program !== undefined) {
@@ -35,11 +35,11 @@ function choose(file, [name = '', ...rest]) {
 }
 
 function runInPlace(node, args, env) {
-  // npm has already put it there; a shell that runs this file directly has not.
+  // npm has already put this directory there, but a shell that runs this file directly has not.
   const bin = dirname(node);
   const path = (env.PATH ?? '').split(delimiter);
   if (!path.includes(bin)) env.PATH = [bin, ...path].join(delimiter);
-  // Node 22.15 and later: the process becomes the program.
+  // In Node 22.15 and later, the process becomes the program.
   if (process.execve) process.execve(node, [node, ...args], env);
   runAsChild(node, args, env);
 }

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { runUp } from '../src/stack/run-up.ts';
 
-/** `npm run up`: the whole system on this machine. */
+/** `npm run up` runs the whole system on this machine. */
 
 const USAGE = `Usage: npm run up [-- options]
   --fresh      start without the data of earlier starts

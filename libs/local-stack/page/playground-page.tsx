@@ -17,7 +17,7 @@ interface PlaygroundPageProps {
   readonly live: LiveSequence;
 }
 
-/** The whole page. On a narrow screen one of its three parts is shown, as the tabs say. */
+/** The whole page. On a narrow screen, tabs choose which of its three parts is shown. */
 export function PlaygroundPage({ stage, director, live }: PlaygroundPageProps) {
   const { anna, ben, mailbox } = stage;
   const chosen = useStore(language);

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** A value that components follow. */
+/** A value that components can read and follow. */
 export interface Store<T> {
   read(): T;
   change(next: (now: T) => T): void;

@@ -13,7 +13,7 @@ export interface Mailbox {
   readAgain(): void;
 }
 
-/** Start of this visit, in milliseconds since 1970: mails of before are of somebody else's phones. */
+/** Returns the start of this visit, in milliseconds since 1970. Earlier mails belong to the phones of another visit. */
 function visitBegan(): number {
   const began = Number(sessionStorage.getItem('visit-began') ?? Date.now());
   sessionStorage.setItem('visit-began', String(began));
@@ -29,13 +29,13 @@ export function createMailbox(): Mailbox {
       void fetch('/mail', { headers: { Accept: 'application/json' } })
         .then((answer) => answer.json())
         .then((all: readonly Mail[]) => mails.change(() => all.filter(({ at }) => Date.parse(at) >= began)))
-        // The stack is being stopped; the next mail reads again.
+        // The stack is being stopped. The next mail makes the page read again.
         .catch(() => undefined);
     },
   };
 }
 
-/** Returns the code of a mail: it stands in its subject. */
+/** Returns the code of a mail, which is in the subject. */
 export function codeIn({ subject }: Mail): string | undefined {
   return /\b\d{6,8}\b/.exec(subject)?.[0];
 }

@@ -7,7 +7,7 @@ export interface FieldProps {
   readonly inputMode?: 'email' | 'numeric' | 'text';
 }
 
-/** A labelled field. Passwords are shown: it is a playground, and who watches wants to see what is typed. */
+/** A labelled field. Passwords are shown, because this is a playground and people want to see what is typed. */
 export function Field({ label, value, onChange, inputMode = 'text' }: FieldProps) {
   const id = useId();
   return (

@@ -2,13 +2,13 @@ import type { ReactNode } from 'react';
 
 export interface FormProps {
   readonly isBusy: boolean;
-  /** Text of its button. */
+  /** Text of the form's button. */
   readonly action: string;
   readonly onSubmit: () => Promise<void>;
   readonly children: ReactNode;
 }
 
-/** Fields with one button, which Enter presses too. */
+/** Fields with one button. Enter presses it too. */
 export function Form({ isBusy, action, onSubmit, children }: FormProps) {
   return (
     <form

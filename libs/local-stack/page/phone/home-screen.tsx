@@ -10,7 +10,7 @@ interface ScreenProps {
   readonly phone: Phone;
 }
 
-/** The app of somebody who is logged in: the space with its members, and the devices. */
+/** The app's screen for a logged-in user: the space with its members, and the devices. */
 export function HomeScreen({
   view,
   phone,

@@ -1,6 +1,6 @@
 import type { Owner } from './traffic.ts';
 
-/** Entries of a phone's owner, kept so that a reload of the page forgets nothing. */
+/** The values that a phone's owner has entered. They are kept over a reload of the page. */
 export interface PhoneAccount {
   readonly email: string;
   readonly password: string;
@@ -10,7 +10,7 @@ export interface PhoneAccount {
 
 const nameOf = (owner: Owner) => `account-of-${owner}`;
 
-/** An address that nobody has, under a domain that no mail leaves for (RFC 2606). */
+/** Returns an address that nobody has, under a domain to which no mail is sent (RFC 2606). */
 export function newAddress(owner: Owner): string {
   return `${owner}-${crypto.randomUUID().slice(0, 6)}@example.com`;
 }

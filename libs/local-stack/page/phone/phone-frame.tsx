@@ -8,7 +8,7 @@ import type { Notice, PhoneView } from './phone-view.ts';
 import { SignedOutScreen } from './signed-out-screen.tsx';
 import { Switches } from './switches.tsx';
 
-/** A phone: its clock, its app, and the troubles that can be made for it. */
+/** A phone with its clock, its app, and switches for the faults that it can have. */
 export function PhoneFrame({ phone, other }: { readonly phone: Phone; readonly other: Phone }) {
   const view = useStore(phone.view);
   const words = useWords();
@@ -33,7 +33,7 @@ export function PhoneFrame({ phone, other }: { readonly phone: Phone; readonly o
   );
 }
 
-/** Keeps the focus in the phone when the button that had it is gone or disabled: Tab goes on from there. */
+/** Keeps the focus in the phone when the focused button disappears or is disabled, so that Tab continues from there. */
 function useKeptFocus(frame: RefObject<HTMLElement | null>, { isBusy, screen, state }: PhoneView) {
   const isInside = useRef(false);
   useEffect(() => {
@@ -44,7 +44,7 @@ function useKeptFocus(frame: RefObject<HTMLElement | null>, { isBusy, screen, st
     onFocus() {
       isInside.current = true;
     },
-    // Without a related target the button has gone away, or the page is not in front.
+    // Without a related target, the button has disappeared or the page is not in front.
     onBlur({ relatedTarget, currentTarget }: FocusEvent) {
       if (relatedTarget !== null && !currentTarget.contains(relatedTarget)) isInside.current = false;
     },
@@ -112,7 +112,7 @@ function NoticeBar({ view: { notice }, phone }: { view: PhoneView; phone: Phone 
 function textOf(notice: Notice, { notices }: Words): string {
   switch (notice.kind) {
     case 'error':
-      // The client's own errors have no text but their code.
+      // The client's own errors have only their code as text.
       return notice.text.startsWith('CLIENT_') ? notices.noNetwork : notice.text;
     case 'signed_out':
       return notices.signedOut(notices.reasons[notice.reason]);

@@ -4,22 +4,24 @@ import { type OnTraffic, type Owner, type StreamTraffic, shownContent } from './
 
 /** The network of a phone, with its switches. */
 export interface PhoneNetwork {
-  /** Parts for the client. */
+  /** The network's part of the client's platform. */
   readonly platform: Pick<AuthClientOptions, 'fetch' | 'WebSocket' | 'connectivity'>;
-  /** Airplane mode: nothing goes out or comes in. */
+  /** Switches airplane mode, in which nothing goes out or comes in. */
   setOffline(isOffline: boolean): void;
-  /** If so, every address shows the login page of a hotel, and no stream opens. */
+  /** If true, every address shows a hotel's login page, and no stream opens. */
   setCaptive(isCaptive: boolean): void;
-  /** If so, the service does what it is asked next, but the phone never hears of it. */
+  /** If true, the service carries out the next request, but the phone does not get the answer. */
   loseNextAnswer(isWanted: boolean): void;
-  /** Cuts the open stream in silence, as an expired NAT entry does: neither side is told. False ends such a stream. */
+  /**
+   * If true, cuts the open stream silently, like an expired NAT entry: neither side notices. False ends such a stream.
+   */
   setHalfOpen(isHalfOpen: boolean): void;
 }
 
 export interface PhoneNetworkOptions {
   readonly owner: Owner;
   readonly onTraffic: OnTraffic;
-  /** Called when an answer was lost as it was wished. */
+  /** Called when an answer was lost because of `loseNextAnswer`. */
   readonly onLost: () => void;
 }
 
@@ -88,7 +90,7 @@ export function createPhoneNetwork({ owner, onTraffic, onLost }: PhoneNetworkOpt
   };
 }
 
-/** A socket that ends for the phone when its network does, whatever the real one still does. */
+/** A socket that ends for the phone when the phone's network ends, even if the real socket stays open. */
 class CuttableSocket implements StreamSocket {
   onopen: StreamSocket['onopen'] = null;
   onmessage: StreamSocket['onmessage'] = null;

@@ -17,12 +17,12 @@ export interface PhoneView {
   readonly screen: Screen;
   readonly email: string;
   readonly password: string;
-  /** True if the address and the password are those of an account that this phone has registered. */
+  /** True if this phone has registered an account with the address and the password. */
   readonly hasAccount: boolean;
   readonly code: string;
   readonly inviteToken: string;
   readonly space: Space;
-  /** Of the code that was asked for. */
+  /** The challenge of the code that was asked for. */
   readonly challengeId: string | undefined;
   readonly group: Data<'findCurrentGroup'> | undefined;
   readonly invite: string | undefined;
@@ -33,9 +33,9 @@ export interface PhoneView {
   readonly isOffline: boolean;
   readonly isCaptive: boolean;
   readonly losesNext: boolean;
-  /** True from when its stream was cut in silence until it is open again. */
+  /** True while the phone's stream is cut silently, until it is open again. */
   readonly isHalfOpen: boolean;
-  /** Milliseconds by which its clock is wrong. */
+  /** Error of the phone's clock, in milliseconds. */
   readonly clockErrorMs: number;
 }
 

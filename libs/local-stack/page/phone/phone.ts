@@ -9,7 +9,10 @@ import type { PhoneView, Screen, SetView, ViewStore } from './phone-view.ts';
 import type { OnTraffic, Owner } from './traffic.ts';
 import { noTrouble, troublesOf } from './troubles.ts';
 
-/** A phone with the app on it: what a user can do, each without an error that escapes. */
+/**
+ * A phone with the app on it. Its methods are the actions of a user. They show errors on the phone and do not throw
+ * them.
+ */
 export interface Phone {
   readonly owner: Owner;
   readonly view: Pick<Store<PhoneView>, 'read' | 'subscribe'>;
@@ -30,11 +33,11 @@ export interface Phone {
   loseNextAnswer(): void;
   silenceStream(): void;
   setClockError(ms: number): void;
-  /** Takes all troubles away. */
+  /** Ends all faults. */
   mend(): void;
-  /** Lets the phone believe that ten minutes have passed: its access token is used up. */
+  /** Makes the phone believe that ten minutes have passed, so that its access token has expired. */
   skipTenMinutes(): void;
-  /** The refresh token in its storage, as somebody has it who copies that. */
+  /** Returns the refresh token in the phone's storage, as a thief who copies the storage would get it. */
   copyRefreshToken(): string | undefined;
 }
 
@@ -47,17 +50,20 @@ export interface PhoneOptions {
 
 const tenMinutes = 600_000;
 
-/** Error of a clock that a story and a switch set, in milliseconds. */
+/** Error of the clock that a story and a switch set, in milliseconds. */
 export const aDayAheadMs = 86_400_000;
 
-/** The storage of the phones: it lives as long as the tab. A tab that is duplicated has the same phones. */
+/** The storage of the phones. It lives as long as the tab. A duplicated tab has the same phones. */
 const phoneStorage: AuthStorage = {
   get: async (key) => sessionStorage.getItem(key),
   set: async (key, value) => sessionStorage.setItem(key, value),
   remove: async (key) => sessionStorage.removeItem(key),
 };
 
-/** The client keeps its record in two slots, of which the one with the higher number is valid. */
+/**
+ * Returns the stored refresh token. The client keeps its record in two slots, and the slot with the higher number is
+ * valid.
+ */
 function storedRefreshToken(owner: Owner): string | undefined {
   const records = [0, 1].map((slot) => JSON.parse(sessionStorage.getItem(`${owner}.session.${slot}`) ?? '{"n":-1}'));
   const [newest] = records.toSorted((one, other) => other.n - one.n);
@@ -124,13 +130,13 @@ type Run = (work: () => Promise<void>) => Promise<void>;
 
 function createWork(client: AuthClient & Account & Household & Sessions, view: ViewStore, set: SetView) {
   let running = Promise.resolve();
-  /** One thing at a time, as the buttons of a phone do it. */
+  /** Runs one action at a time, like the buttons of a phone. */
   function run(work: () => Promise<void>): Promise<void> {
     const run = running.then(() => runNow(work));
     running = run.catch(() => undefined);
     return run;
   }
-  /** Shows what goes wrong. */
+  /** Runs an action and shows its error. */
   async function runNow(work: () => Promise<void>): Promise<void> {
     set({ isBusy: true, notice: undefined });
     try {
@@ -155,7 +161,7 @@ function textOf(error: unknown): string {
 }
 
 function followEvent(event: AuthEvent, view: ViewStore, set: SetView, readAgain: () => Promise<void>): void {
-  // Whatever can't be read now is read when the stream opens again.
+  // Data that can't be read now are read when the stream opens again.
   const readQuietly = () => void readAgain().catch(() => undefined);
   switch (event.type) {
     case 'state': {
@@ -177,7 +183,7 @@ function followEvent(event: AuthEvent, view: ViewStore, set: SetView, readAgain:
       return;
     case 'stream':
       set({ isStreamOpen: event.status === 'open', ...(event.status === 'open' && { isHalfOpen: false }) });
-      // A login too is followed by it.
+      // The stream opens after a login too.
       if (event.status === 'open') readQuietly();
       return;
     default:

@@ -10,7 +10,7 @@ interface ScreenProps {
   readonly phone: Phone;
 }
 
-/** Registration, login and the forgotten password. */
+/** The screen with registration, login and the forgotten password. */
 export function SignedOutScreen({ view, phone }: ScreenProps) {
   const { phone: words } = useWords();
   const link = (text: string, screen: 'register' | 'log_in' | 'forgot') => (

@@ -2,7 +2,7 @@ import { useWords } from '../words/speech.ts';
 import { aDayAheadMs, type Phone } from './phone.ts';
 import type { PhoneView } from './phone-view.ts';
 
-/** Switches for what can go wrong with a phone. */
+/** Switches for the faults that a phone can have. */
 export function Switches({ view, phone }: { readonly view: PhoneView; readonly phone: Phone }) {
   const { switches, owners } = useWords();
   return (

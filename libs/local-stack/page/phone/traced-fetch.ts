@@ -1,6 +1,6 @@
 import { type OnTraffic, type Owner, shownContent, shownHeaders } from './traffic.ts';
 
-/** What is told of a request. */
+/** Returns the content of a request that the picture shows. */
 export function requestOf(owner: Owner | undefined, url: string, { method = 'GET', headers, body }: RequestInit) {
   const requestId = new Headers(headers).get('X-Request-ID') ?? '';
   const content = { method, headers: shownHeaders(headers), body: shownContent(String(body ?? '')) };
@@ -8,8 +8,8 @@ export function requestOf(owner: Owner | undefined, url: string, { method = 'GET
 }
 
 /**
- * Sends a request, and tells what is sent and what comes back. The service has answered when it returns, so that what it
- * did is done; `isLost` decides then whether the phone hears of it. Throws a `TypeError`, as `fetch` does, if it does not.
+ * Sends a request, and reports the request and its answer. After the service has answered, and so has done its work,
+ * `isLost` decides whether the phone loses the answer. If it does, this throws a `TypeError`, the same as `fetch`.
  */
 export async function tracedFetch(
   owner: Owner | undefined,

@@ -1,14 +1,14 @@
 /** The two phones. */
 export type Owner = 'anna' | 'ben';
 
-/** Traffic as the phone sees it, or as somebody else who uses the page's address. Times are in milliseconds since 1970. */
+/** Traffic that a phone, or another user of the page's address, has seen. Times are in milliseconds since 1970. */
 export type Traffic = RequestTraffic | StreamTraffic;
 
-/** The owner is undefined if the request is of neither phone. */
+/** A request. Its owner is undefined if neither phone sent it. */
 export type RequestTraffic = { readonly owner: Owner | undefined; readonly requestId: string; readonly at: number } & (
   | ({ readonly type: 'sent' } & SentContent)
   | ({ readonly type: 'answered' | 'lost' } & AnsweredContent)
-  /** It did not come as far as the service. */
+  /** The request did not reach the service. */
   | { readonly type: 'unsent'; readonly path: string; readonly because: 'offline' | 'portal' }
 );
 
@@ -19,7 +19,7 @@ export type StreamTraffic = { readonly owner: Owner; readonly at: number } & (
       readonly type: 'frame';
       readonly frame: string;
       readonly isFromPhone: boolean;
-      /** True for a frame that is sent into a stream that was cut in silence. */
+      /** True for a frame that is sent into a silently cut stream. */
       readonly isLost: boolean;
       readonly content: unknown;
     }
@@ -45,7 +45,7 @@ const textKept = 20;
 
 const shortened = (text: string) => (text.length > longestText ? `${text.slice(0, textKept)}…` : text);
 
-/** Reads JSON as it is shown. Returns undefined for no text, and a text that is no JSON as a text. */
+/** Reads JSON for display. Returns undefined for an empty text, and any text that is not JSON unchanged. */
 export function shownContent(text: string): unknown {
   if (text === '') return undefined;
   try {

@@ -9,7 +9,7 @@ export const noTrouble = {
   clockErrorMs: 0,
 } as const;
 
-/** What the switches and the stories do to a phone. */
+/** Creates the faults that the switches and the stories cause on a phone. */
 export function troublesOf(network: PhoneNetwork, view: ViewStore, set: SetView) {
   return {
     setOffline(isOffline: boolean) {

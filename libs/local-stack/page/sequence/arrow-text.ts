@@ -3,7 +3,7 @@ import type { Saying } from './sequence.ts';
 
 const troubles: ReadonlySet<Saying['kind']> = new Set(['lost', 'unsent', 'portal', 'kept']);
 
-/** Class of an arrow, by which it has its colour. */
+/** Returns the class of an arrow, which sets its colour. */
 export function toneOf(saying: Saying, endReason: string | undefined): string {
   if (saying.kind === 'answer') return answerTone(saying.status, endReason);
   if (troubles.has(saying.kind) || (saying.kind === 'frame' && saying.isLost)) return 'bad';
@@ -17,7 +17,7 @@ function answerTone(status: number, endReason: string | undefined): string {
   return endReason === undefined ? 'bad' : 'expected';
 }
 
-/** Without the version, and without the names of things. */
+/** Returns a path without the version and without ids. */
 function shortPath(path: string): string {
   return path.replace('/api/v1', '').replace(/\/[^/]*\d[^/]{8,}/g, '/…');
 }
@@ -31,7 +31,7 @@ function listOf(commands: readonly string[]): string {
 
 const eventPrefix = /^service\.auth\.events\./;
 
-/** Label of an arrow. */
+/** Returns the label of an arrow. */
 export function textOf(saying: Saying, { sayings, notices }: Words, endReason: string | undefined): string {
   switch (saying.kind) {
     case 'request':

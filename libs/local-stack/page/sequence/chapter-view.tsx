@@ -3,7 +3,9 @@ import { useWords } from '../words/speech.ts';
 import { textOf, toneOf } from './arrow-text.ts';
 import { type Arrow, type Chapter, endReasonIn, lanes } from './sequence.ts';
 
-/** A request with everything that it has caused, or lines of a stream. A line that is pressed shows what was sent. */
+/**
+ * A request with everything that it has caused, or lines of a stream. When a line is pressed, it shows what was sent.
+ */
 export function ChapterView({ chapter }: { readonly chapter: Chapter }) {
   const { owner, arrows, requestId } = chapter;
   const isStream = requestId.startsWith('stream-');
@@ -48,7 +50,7 @@ function ArrowView({ arrow, chapter, isOpened, onPress }: ArrowProps) {
     <li>
       <button
         type="button"
-        // The picture has one stop for Tab; its lines are reached by the arrow keys.
+        // The picture has one stop for Tab. The arrow keys reach its lines.
         tabIndex={-1}
         className={`arrow ${direction} ${placeOf(left, right, endReason !== undefined)} ${toneOf(saying, endReason)}`}
         style={style}
@@ -73,14 +75,17 @@ function ArrowView({ arrow, chapter, isOpened, onPress }: ArrowProps) {
   );
 }
 
-/** The label of a short arrow begins or ends with it, so that a long one stays in the picture. */
+/**
+ * Returns where the label is. The label of a short arrow begins or ends at the arrow, so that a long label stays in the
+ * picture.
+ */
 function placeOf(left: number, right: number, hasReason: boolean): string {
   const isLong = right - left > 2;
   if (isLong || (left === 0 && right === 1 && !hasReason)) return 'centred';
   return left + right < lanes.length ? 'begun' : 'ended';
 }
 
-/** A message of the stream, or the request and the answer that an arrow belongs to. */
+/** The content behind an arrow: a message of the stream, or the request and its answer. */
 function Content({ arrow: { saying }, chapter: { sent, answered } }: Pick<ArrowProps, 'arrow' | 'chapter'>) {
   const { inside } = useWords();
   if (saying.kind === 'frame') return <Text title={inside.message} lines={[jsonOf(saying.content)]} />;

@@ -3,20 +3,20 @@ import type { Traffic } from '../phone/traffic.ts';
 import { createStore, type Store } from '../store.ts';
 import { type Sequence, withSteps, withTraffic } from './sequence.ts';
 
-/** The picture as it grows. */
+/** The picture, which grows while it is watched. */
 export interface LiveSequence {
   readonly sequence: Pick<Store<Sequence>, 'read' | 'subscribe'>;
-  /** False while the page can't hear the services. */
+  /** False while the page does not get the services' reports. */
   readonly isLive: Pick<Store<boolean>, 'read' | 'subscribe'>;
   addTraffic(traffic: Traffic): void;
   clear(): void;
 }
 
-/** Follows the services' reports; `onMail` is called with each mail that arrives. */
+/** Follows the services' reports. Calls `onMail` for each mail that arrives. */
 export function followLive(onMail: () => void): LiveSequence {
   const sequence = createStore<Sequence>([]);
   const isLive = createStore(false);
-  // What a request does after its chapter has gone would be drawn as somebody else's.
+  // After a request's chapter was removed, its later steps would look like a stranger's request.
   const gone = new Set<string>();
   const change = (next: (now: Sequence) => Sequence) =>
     sequence.change((now) => {

@@ -5,7 +5,7 @@ import { ChapterView } from './chapter-view.tsx';
 import type { LiveSequence } from './follow-live.ts';
 import { lanes, type Sequence } from './sequence.ts';
 
-/** The picture between the phones: each line is something that has just happened. */
+/** The picture between the phones. Each line is something that has just happened. */
 export function SequenceView({ live }: { readonly live: LiveSequence }) {
   const sequence = useStore(live.sequence);
   const isLive = useStore(live.isLive);
@@ -28,14 +28,14 @@ export function SequenceView({ live }: { readonly live: LiveSequence }) {
           </span>
         ))}
       </div>
-      {/* Not read out: a story makes thirty lines. Its caption is. */}
+      {/* Not read out, because a story makes thirty lines. The story's caption is read out. */}
       <div
         className="picture"
         ref={picture}
         role="log"
         aria-live="off"
         aria-labelledby="inside-title"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling part must be reachable by keyboard
         tabIndex={0}
         onScroll={onScroll}
         onKeyDown={moveAmongLines}
@@ -49,7 +49,7 @@ export function SequenceView({ live }: { readonly live: LiveSequence }) {
   );
 }
 
-/** How far from its end somebody may be who still follows it, in pixels. */
+/** How far from the picture's end a reader may be and still follow it, in pixels. */
 const nearEnd = 40;
 
 /** Keeps the newest lines in view, until the reader scrolls away or opens one. */
@@ -62,7 +62,7 @@ function useFollowedEnd(picture: RefObject<HTMLDivElement | null>, sequence: Seq
       const isReading = view.querySelector('[aria-expanded="true"]') !== null;
       if (isFollowing.current && !isReading) view.scrollTo({ top: view.scrollHeight });
     };
-    // A longer caption, or a mail, leaves it less room.
+    // A longer caption, or a mail, leaves the picture less room.
     const resized = new ResizeObserver(showEnd);
     resized.observe(view);
     showEnd();
@@ -76,13 +76,13 @@ function useFollowedEnd(picture: RefObject<HTMLDivElement | null>, sequence: Seq
 
 const stepsByKey: Readonly<Record<string, number>> = { ArrowUp: -1, ArrowDown: 1 };
 
-/** Up and down go from line to line; Enter, the button's own key, opens one. */
+/** Moves from line to line with the up and down keys. Enter, the button's own key, opens a line. */
 function moveAmongLines(event: KeyboardEvent<HTMLDivElement>): void {
   const step = stepsByKey[event.key];
   if (step === undefined) return;
   event.preventDefault();
   const lines = [...event.currentTarget.querySelectorAll<HTMLElement>('.arrow')];
   const now = lines.indexOf(document.activeElement as HTMLElement);
-  // From the picture itself, up and down both lead to its newest line.
+  // If the focus is on the picture itself, up and down both lead to its newest line.
   lines.at(now === -1 ? -1 : Math.min(Math.max(now + step, 0), lines.length - 1))?.focus();
 }

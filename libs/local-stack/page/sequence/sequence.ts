@@ -20,7 +20,7 @@ export interface Arrow {
   readonly to: Lane;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** Undefined if it has none that is known. */
+  /** Undefined if the duration is not known. */
   readonly durationMs: number | undefined;
   readonly saying: Saying;
   /** True if a service has reported it, false if a phone has seen it. */
@@ -30,12 +30,12 @@ export interface Arrow {
 /** Everything that one request has caused. */
 export interface Chapter {
   readonly requestId: string;
-  /** Undefined: somebody else's, of a terminal for example. */
+  /** Undefined if neither phone sent it, for example if it came from a terminal. */
   readonly owner: Owner | undefined;
   readonly arrows: readonly Arrow[];
-  /** Undefined if nobody here has sent it. */
+  /** Undefined if the request was not sent from this page. */
   readonly sent?: SentContent;
-  /** What the service has answered, also if the phone never had it. */
+  /** The service's answer, even if the phone did not get it. */
   readonly answered?: AnsweredContent;
 }
 
@@ -44,7 +44,7 @@ export type Sequence = readonly Chapter[];
 
 const chaptersKept = 60;
 
-/** Adds what a phone has seen. */
+/** Adds the traffic that a phone has seen. */
 export function withTraffic(sequence: Sequence, traffic: Traffic): Sequence {
   return 'requestId' in traffic ? withRequest(sequence, traffic) : withStream(sequence, traffic);
 }
@@ -70,15 +70,17 @@ function withRequest(sequence: Sequence, traffic: RequestTraffic): Sequence {
   }
 }
 
-/** A logout is the one thing that the client sends later, whatever happens to the app. */
+/**
+ * Returns the kind of a request that was not sent. Only a logout is always sent later, even if the app is restarted.
+ */
 function unsentKind({ because, path }: Extract<RequestTraffic, { readonly type: 'unsent' }>) {
   if (because === 'portal') return 'portal';
   return path.endsWith('/logout') ? 'kept' : 'unsent';
 }
 
 /**
- * Returns why the session has ended, if the answer to a phone's refresh says so. An app whose stream was closed asks for
- * it: this 401 is no failure.
+ * Returns the reason why the session has ended, if the answer to a phone's refresh states it. An app refreshes to learn
+ * the reason after its stream was closed, so this 401 is not a failure.
  */
 export function endReasonIn({ owner, sent, answered }: Chapter): string | undefined {
   if (owner === undefined || answered?.status !== 401 || !sent?.path.endsWith('/auth/refresh')) return undefined;
@@ -86,7 +88,7 @@ export function endReasonIn({ owner, sent, answered }: Chapter): string | undefi
   return body?.details?.reason;
 }
 
-/** A stream's lines have no request: those that follow each other are one chapter. */
+/** Adds a line of a stream. Such lines have no request, so consecutive ones form one chapter. */
 function withStream(sequence: Sequence, traffic: StreamTraffic): Sequence {
   const { owner, at } = traffic;
   const last = sequence.at(-1);
@@ -110,7 +112,7 @@ function arrowOf(id: string, from: Lane, to: Lane, at: number, saying: Saying): 
   return { id, from, to, at, durationMs: undefined, saying, isReported: false };
 }
 
-/** Puts what the services have reported of a request in the place of their reports before. */
+/** Replaces the services' earlier reports on a request with the new ones. */
 export function withSteps(sequence: Sequence, { requestId, steps }: RequestSteps): Sequence {
   const chapter = sequence.find((each) => each.requestId === requestId);
   if (chapter === undefined)
@@ -119,11 +121,11 @@ export function withSteps(sequence: Sequence, { requestId, steps }: RequestSteps
   const answer = steps.find(({ deed }) => deed.kind === 'answer');
   const ofPhone = chapter.arrows
     .filter(({ isReported }) => !isReported)
-    // A lost answer has its place after everything that the service did.
+    // A lost answer comes after everything that the service did.
     .map((arrow) => (arrow.saying.kind === 'lost' && answer ? { ...arrow, at: answer.at } : arrow));
   const isLost = ofPhone.some(({ saying }) => saying.kind === 'lost');
   const reported = steps
-    // The phone has drawn the request already, and its answer is drawn as the phone saw it.
+    // The phone's own request is already drawn, and a lost answer is drawn the way the phone saw it.
     .filter(({ deed }) => !(deed.kind === 'request' && chapter.sent) && !(deed.kind === 'answer' && isLost))
     .map((step) => arrowOfStep(step, owner));
   return sequence.map((each) => (each === chapter ? { ...each, arrows: sorted([...ofPhone, ...reported]) } : each));

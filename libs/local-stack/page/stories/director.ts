@@ -1,6 +1,6 @@
 import { createStore, type Store } from '../store.ts';
 
-/** Pace of the stories, as the reader has set it. */
+/** Pace of the stories, which the reader sets. */
 export interface Pace {
   readonly isPaused: boolean;
   readonly isSlow: boolean;
@@ -9,7 +9,7 @@ export interface Pace {
 export interface Director {
   readonly pace: Pick<Store<Pace>, 'read' | 'subscribe'>;
   setPace(pace: Partial<Pace>): void;
-  /** Waits as long as a caption takes to read, and while the stories are paused. */
+  /** Waits for the time that a caption takes to read, and as long as the stories are paused. */
   waitForReader(): Promise<void>;
 }
 

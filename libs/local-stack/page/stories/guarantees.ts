@@ -1,4 +1,4 @@
-/** What each story shows: the section of the guarantees, and how the guarantee begins. */
+/** The guarantee that each story shows: its section, and the words with which it begins. */
 export const guarantees = {
   moveIn: ['registration', 'A 201 means one user, one group or one use of an invite, and one event in the outbox'],
   invite: ['groups-and-invites', 'Every account is in exactly one group at every moment'],
@@ -11,7 +11,9 @@ export const guarantees = {
   gateway: ['push-streams', 'Messages are at most once.'],
 } as const satisfies Readonly<Record<string, readonly [section: string, begins: string]>>;
 
-/** Address of a guarantee in the guides. A browser that knows text fragments shows its place. */
+/**
+ * Returns the address of a guarantee in the guides. A browser that supports text fragments scrolls to the guarantee.
+ */
 export function addressOf(story: keyof typeof guarantees): string {
   const [section, begins] = guarantees[story];
   return `/guides/guarantees.md#${section}:~:text=${encodeURIComponent(begins)}`;

@@ -11,9 +11,9 @@ export interface Stage {
   readonly troublemaker: Troublemaker;
 }
 
-/** Does what neither phone would. */
+/** Actions that neither phone would do. */
 export interface Troublemaker {
-  /** Presents a refresh token that is somebody else's. */
+  /** Presents somebody else's refresh token. */
   useToken(refreshToken: string): Promise<void>;
   /** Kills the push gateway. The local stack starts it again. */
   killGateway(): Promise<void>;
@@ -22,19 +22,24 @@ export interface Troublemaker {
 export type StoryName = keyof Words['stories'];
 type StepName<N extends StoryName> = keyof Words['stories'][N]['steps'];
 
-/** Says what comes next, and waits until it can have been read. */
+/** Shows the caption of the next step, and waits for the time that it takes to read. */
 export type Tell<N extends StoryName> = (step: StepName<N>) => Promise<void>;
 
-/** A story uses the phones as a person does. */
+/** A story, which uses the phones the way a person would. */
 export type Story<N extends StoryName> = (stage: Stage, tell: Tell<N>) => Promise<void>;
 
 const shortPauseMs = 500;
 const pause = () => sleep(shortPauseMs);
 
-/** Longest time between the end of a gateway and a stream to the new one: the client's pauses grow (docs/push.md). */
+/**
+ * Limit for the time between the end of a gateway and a stream to the new one, in milliseconds. It is long because the
+ * client's pauses grow (docs/push.md).
+ */
 const outageMs = 60_000;
 
-/** Waits for what the phone shows next. Gives up in the end: the story has gone another way. */
+/**
+ * Waits until the phone shows the expected state. After `mostMs` it gives up, because the story has gone another way.
+ */
 async function until(isThere: () => boolean, mostMs = 20_000): Promise<void> {
   for (let waited = 0; !isThere(); waited += 100) {
     if (waited > mostMs) throw new Error('the story has gone another way');
@@ -60,7 +65,7 @@ async function ensureIn(phone: Phone): Promise<void> {
   await pause();
 }
 
-/** Ben, logged in, has an invite of Anna's, and is in a household of his own. */
+/** Prepares Ben: he is logged in, has an invite from Anna, and is in a household of his own. */
 async function prepareJoin({ anna, ben }: Stage): Promise<void> {
   await ensureIn(anna);
   await ensureIn(ben);
@@ -74,7 +79,7 @@ async function handInvite({ anna, ben }: Stage): Promise<void> {
   ben.type({ inviteToken: anna.view.read().invite ?? '' });
 }
 
-/** Refreshes the phone's tokens, as it does with the first request after they have expired. */
+/** Refreshes the phone's tokens by making them expire and sending a request. */
 async function refreshOnce(phone: Phone): Promise<void> {
   phone.skipTenMinutes();
   await phone.show('devices');
@@ -200,7 +205,7 @@ export const stories: { readonly [N in StoryName]: Story<N> } = {
     await tell('kill');
     await troublemaker.killGateway();
     await until(() => !anna.view.read().isStreamOpen);
-    // At once: the gateway is soon back, however long the reader takes for the caption.
+    // Before the caption, because the gateway is back soon, even if the reader takes long for the caption.
     const joined = ben.join();
     await tell('meanwhile');
     await joined;
@@ -210,5 +215,5 @@ export const stories: { readonly [N in StoryName]: Story<N> } = {
   },
 };
 
-/** A password beside which nothing is cut off, however often it changes. */
+/** Returns a different password. It does not grow with each change, so that nothing beside it is cut off. */
 const otherThan = (password: string) => (password.endsWith('!') ? password.slice(0, -1) : `${password}!`);

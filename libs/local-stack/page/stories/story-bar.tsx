@@ -11,15 +11,15 @@ interface StoryBarProps {
   readonly onPlay: () => void;
 }
 
-/** The story that was played last, or that plays. */
+/** The story that is playing or was played last. */
 interface Played {
   readonly name: StoryName;
-  /** Undefined before the first one, and after the last one. */
+  /** Undefined before the first step and after the last one. */
   readonly step: string | undefined;
   readonly outcome: 'playing' | 'ended' | 'failed';
 }
 
-/** Buttons that play a story on the phones, and its captions. */
+/** Buttons that play a story on the phones, and the story's captions. */
 export function StoryBar({ stage, director, onPlay }: StoryBarProps) {
   const { story: words, stories: texts } = useWords();
   const [played, setPlayed] = useState<Played>();
@@ -37,7 +37,7 @@ export function StoryBar({ stage, director, onPlay }: StoryBarProps) {
       });
       show('ended');
     } catch {
-      // What the phones show says why.
+      // The phones' screens show the reason.
       show('failed');
     }
   }

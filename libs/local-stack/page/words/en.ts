@@ -1,4 +1,4 @@
-/** Everything that the page says. */
+/** All texts of the page in English. */
 export const en = {
   title: 'Playground',
   lead: 'Two phones use the authentication and account service. Between them: what happens inside.',

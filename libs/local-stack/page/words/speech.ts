@@ -23,5 +23,5 @@ export function choose(next: Language): void {
 const SpeechContext = createContext<Words>(en);
 export const Speech = SpeechContext.Provider;
 
-/** The words in the reader's language. */
+/** Returns the texts in the reader's language. */
 export const useWords = (): Words => useContext(SpeechContext);

@@ -9,9 +9,9 @@ import {
 } from '@auth-account/tokens';
 import type { KeyEntry } from '@auth-account/verifier/access-token';
 
-/** Paths of the JWKS files, to be given to the services' configuration. */
+/** Paths of the JWKS files, for the services' configuration. */
 export interface KeyFiles {
-  /** `ACCESS_TOKEN_KEYS_FILE` of the api: private Ed25519 keys; the first signs, all verify. */
+  /** `ACCESS_TOKEN_KEYS_FILE` of the api: private Ed25519 keys. The first one signs, and all verify. */
   readonly accessToken: string;
   /** `ACCESS_TOKEN_KEYS_FILE` of the push gateway: the public halves of the api's access token keys. */
   readonly accessTokenPublic: string;
@@ -22,8 +22,8 @@ export interface KeyFiles {
 }
 
 /**
- * Creates signing keys for development and tests in `dir`, readable by their owner only. Files that exist already are
- * kept, and the public file is rewritten from them. Production mounts its own keys.
+ * Creates signing keys for development and tests in `dir`, readable only by their owner. Existing files are kept,
+ * except that the public file is written again from the private one. Production mounts its own keys.
  */
 export async function generateKeys(dir: string): Promise<KeyFiles> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -40,7 +40,7 @@ export async function generateKeys(dir: string): Promise<KeyFiles> {
   return files;
 }
 
-/** Writes the public halves of an api key file, and replaces the file if it exists. */
+/** Writes the public halves of an api key file to `to`, and replaces that file if it exists. */
 export async function writePublicKeys(from: string, to: string): Promise<void> {
   const set = await loadKeyFile(from);
   await writePublicKeyFile(to, set, set.keys[0].kty === 'EC' ? 'ES256' : 'EdDSA');

@@ -9,26 +9,26 @@ import { createStepReader } from './live/steps.ts';
 export interface PlaygroundOptions {
   /** Address of the api: `http://127.0.0.1:8080`. */
   readonly apiUrl: string;
-  /** Receives what goes wrong with the page: it is built when it is first asked for. */
+  /** Receives the errors of the page's build. The page is built when it is first asked for. */
   readonly log: (line: string) => void;
-  /** Kills the push gateway, as a fault would. */
+  /** Kills the push gateway, like a fault would. */
   readonly killGateway: () => void;
 }
 
-/** The page on which two phones use the service, and everybody sees what happens inside. */
+/** Serves the page on which two phones use the service and the steps inside the service are shown. */
 export interface Playground {
-  /** Answers a request if it is one of the playground's. Returns false if it is not. */
+  /** Answers a request if it belongs to the playground. Returns false if it does not. */
   handle(req: IncomingMessage, res: ServerResponse): boolean;
-  /** Tells the open pages that a mail has arrived. */
+  /** Informs the open pages that a mail has arrived. */
   tellMail(): void;
 }
 
 const guidesPath = '/guides/';
 
-/** Largest delivery of spans, in characters. */
+/** Limit for a delivery of spans, in characters. */
 const longestDelivery = 16_777_216;
 
-/** The page loads from its own server alone, and speaks to it and to the local gateway. */
+/** The page loads only from its own server, and connects only to it and to the local gateway. */
 const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ws://127.0.0.1:*; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -55,7 +55,7 @@ export function createPlayground({ apiUrl, log, killGateway }: PlaygroundOptions
   }
 
   async function takeSpans(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    // A page of another site may send requests here: services have no origin.
+    // A page of another site could send requests here. Services send no origin, so a request with an origin is refused.
     if (req.headers.origin !== undefined) {
       res.writeHead(403).end();
       return;
@@ -73,7 +73,7 @@ export function createPlayground({ apiUrl, log, killGateway }: PlaygroundOptions
   }
 
   function endGateway({ headers }: IncomingMessage, res: ServerResponse): void {
-    // By the name of somebody else's site, which leads here too, it is not.
+    // The page is not here if the host has another site's name, which may also point to this machine.
     const isHere = /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(headers.host ?? '');
     const isOwnPage = isHere && headers.origin === `http://${headers.host}`;
     if (isOwnPage) killGateway();
@@ -88,7 +88,7 @@ export function createPlayground({ apiUrl, log, killGateway }: PlaygroundOptions
     });
   }
 
-  /** By method and path. Services deliver their spans at the path of OTLP/HTTP. */
+  /** Routes by method and path. Services deliver their spans at the path of OTLP/HTTP. */
   const routes: readonly (readonly [RegExp, Answer])[] = [
     [/^\w+ \/api\//, (req, res) => passToApi(apiUrl, req, res)],
     [/^\w+ \/live$/, (_, res) => feed.follow(res)],
@@ -109,7 +109,10 @@ export function createPlayground({ apiUrl, log, killGateway }: PlaygroundOptions
   };
 }
 
-/** Finds a file of the page or a guide by its path; undefined if there is none. The page is built once. */
+/**
+ * Creates a function that finds a file of the page or a guide by its path, and returns undefined if there is none. The
+ * page is built once.
+ */
 function createFileFinder(): (path: string) => Promise<PageFile | undefined> {
   let files: Promise<ReadonlyMap<string, PageFile>> | undefined;
   return async (path) => {

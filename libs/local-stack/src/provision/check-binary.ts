@@ -8,13 +8,13 @@ export type Version = readonly [number, number];
 export interface Requirement {
   /** Smallest version that is accepted. */
   readonly minimum: Version;
-  /** Returns why a version is not accepted that is new enough, if there is a reason. */
+  /** Returns a reason to refuse a version that is new enough, if there is one. */
   readonly findFlaw?: (version: Version, patch: number) => string | undefined;
 }
 
 const run = promisify(execFile);
 
-/** Runs `binary --version`: a binary that lacks a shared library, or whose version is refused, is of no use. */
+/** Runs `binary --version`, to find out if the binary lacks a shared library or has a version that is refused. */
 export async function checkBinary(binary: string, { minimum, findFlaw }: Requirement): Promise<StepResult> {
   const version = await findVersion(binary);
   if ('missing' in version) return version;
@@ -25,7 +25,7 @@ export async function checkBinary(binary: string, { minimum, findFlaw }: Require
   return flaw === undefined ? { binary } : { missing: `${binary} ${flaw}` };
 }
 
-/** Returns the version that a binary prints, or the reason why it prints none. */
+/** Returns the version that a binary prints, or the reason why it does not print one. */
 export async function findVersion(
   binary: string,
 ): Promise<{ readonly found: Version; readonly patch: number } | { readonly missing: string }> {
@@ -39,7 +39,7 @@ export async function findVersion(
   }
 }
 
-/** The loader's message comes after execFile's own "Command failed" line. */
+/** Returns the first useful line. The loader's message comes after execFile's own "Command failed" line. */
 function firstLine(error: unknown): string {
   const [command, ...rest] = (error instanceof Error ? error.message : String(error)).trim().split('\n');
   return rest[0] ?? command ?? '';

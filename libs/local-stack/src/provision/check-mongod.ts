@@ -3,12 +3,12 @@ import { findAptObstacle, installPackages } from './install-packages.ts';
 import { MONGODB_REQUIREMENT } from './mongodb-requirement.ts';
 import type { ProvisionContext, StepResult } from './provision-step.ts';
 
-/** Libraries that slim Debian and Ubuntu images lack, with their packages, which have the same names on both. */
+/** Libraries that slim Debian and Ubuntu images lack, with their packages. The packages have the same names on both. */
 const PACKAGE_OF_LIBRARY = { 'libcurl.so.4': 'libcurl4', 'libssl.so.3': 'libssl3', 'libcrypto.so.3': 'libssl3' };
 
 /**
- * Runs a mongod that was downloaded. A shared library that is missing is installed for root on Debian or Ubuntu,
- * and named with its package elsewhere.
+ * Runs a downloaded mongod. If a shared library is missing, it is installed if the user is root on Debian or Ubuntu.
+ * Elsewhere the message names the library and its package.
  */
 export async function checkMongod(binary: string, context: ProvisionContext): Promise<StepResult> {
   const result = await checkBinary(binary, MONGODB_REQUIREMENT);

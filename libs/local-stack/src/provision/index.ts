@@ -1,4 +1,4 @@
-/** For tests that provide programs of their own as the stack does. */
+/** For tests that provide their own programs the same way as the stack. */
 export { cacheDirOf } from '../cache-dir.ts';
 export { checkBinary, findVersion, type Requirement } from './check-binary.ts';
 export { checkMongod } from './check-mongod.ts';

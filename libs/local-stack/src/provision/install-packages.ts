@@ -5,7 +5,7 @@ import type { ProvisionContext } from './provision-step.ts';
 import { runCommand } from './run-command.ts';
 
 const POLICY_FILE = '/usr/sbin/policy-rc.d';
-/** "Action forbidden by policy": see invoke-rc.d(8). */
+/** A policy that answers "Action forbidden by policy" (see invoke-rc.d(8)). */
 const POLICY = '#!/bin/sh\nexit 101\n';
 
 /**
@@ -33,7 +33,7 @@ async function disableServices(services: readonly string[], options: Parameters<
 }
 
 async function withoutDaemons(work: () => Promise<void>): Promise<void> {
-  // An existing policy stays as it is: container images have the same one.
+  // An existing policy stays as it is, because container images have the same one.
   if (existsSync(POLICY_FILE)) return work();
   const remove = () => rmSync(POLICY_FILE, { force: true });
   writeFileSync(POLICY_FILE, POLICY, { mode: 0o755 });
@@ -47,7 +47,8 @@ async function withoutDaemons(work: () => Promise<void>): Promise<void> {
 }
 
 /**
- * Returns why nothing can be installed with apt-get here. Undefined for root on Debian, Ubuntu or a derivative of them.
+ * Returns the reason why nothing can be installed with apt-get here, or undefined for root on Debian, Ubuntu or a
+ * derivative.
  */
 export async function findAptObstacle(env: NodeJS.ProcessEnv): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'not a Linux';

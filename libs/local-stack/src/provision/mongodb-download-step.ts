@@ -9,15 +9,15 @@ const PROXY_VARIABLES = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY
 const STRICT_TLS = 'npm_config_strict_ssl';
 
 /**
- * Step that downloads the official archive with mongodb-memory-server, which picks the one for this system, checks its
- * MD5 and shows its progress. Its own variables apply: `MONGOMS_VERSION`, `MONGOMS_DOWNLOAD_MIRROR`,
- * `MONGOMS_DOWNLOAD_URL`, `MONGOMS_DOWNLOAD_DIR`, `MONGOMS_USE_HTTP`, …
+ * Step that downloads the official archive with mongodb-memory-server. That package picks the archive for this system,
+ * checks its MD5 and shows the progress. The package's own variables apply: `MONGOMS_VERSION`,
+ * `MONGOMS_DOWNLOAD_MIRROR`, `MONGOMS_DOWNLOAD_URL`, `MONGOMS_DOWNLOAD_DIR`, `MONGOMS_USE_HTTP`, …
  */
 export const mongodbDownloadStep: ProvisionStep = {
   title: `download of MongoDB ${VERSION} by mongodb-memory-server`,
   async run(context) {
-    // Imported only if this step runs: it takes half a second, which a run that finds another binary saves, each test
-    // file too.
+    // Imported only if this step runs, because the import takes half a second. Every run and test file that finds
+    // another binary saves that time.
     const { DryMongoBinary, MongoBinary } = await import('mongodb-memory-server-core');
     const { env, cacheDir } = context;
     const options = {
@@ -35,9 +35,9 @@ export const mongodbDownloadStep: ProvisionStep = {
 };
 
 /**
- * Returns why nothing can be fetched from this address, or undefined if its host answers, with whatever status. This
- * saves the minutes for which a downloader retries behind a firewall. Behind a proxy it can't tell, and lets the
- * downloader try.
+ * Returns the reason why nothing can be fetched from this address, or undefined if its host answers with any status.
+ * This saves the minutes for which a downloader retries behind a firewall. Behind a proxy this can't be known, so it
+ * returns undefined and lets the downloader try.
  */
 async function findObstacle(url: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   if (PROXY_VARIABLES.some((variable) => env[variable])) return undefined;
@@ -56,8 +56,8 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Runs a download with certificates checked: mongodb-memory-server checks a server's certificate only if npm is
- * configured to.
+ * Runs a download and checks certificates. By default, mongodb-memory-server checks a server's certificate only if npm
+ * is configured to do so.
  */
 async function withVerifiedTls<T>(work: () => Promise<T>): Promise<T> {
   const before = process.env[STRICT_TLS];

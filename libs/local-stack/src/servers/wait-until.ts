@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface WaitOptions {
-  /** Condition that is waited for, as the error names it. */
+  /** Name of the condition in the error. */
   readonly what: string;
   readonly timeoutMs: number;
   readonly intervalMs?: number;
 }
 
 /**
- * Calls `check` again and again until it returns true. Throws after `timeoutMs`, and whatever `check` throws. The last
- * call comes after that time, so that a machine that was stalled in the meantime is no reason to give up.
+ * Calls `check` repeatedly until it returns true. Throws after `timeoutMs`, and also throws the errors of `check`. The
+ * last call comes after that time, so that a machine that was stalled does not make it give up too early.
  */
 export async function waitUntil(check: () => Promise<boolean>, options: WaitOptions): Promise<void> {
   const deadline = performance.now() + options.timeoutMs;

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 
-/** Some ports are in use; the message names each with the variable that changes it. */
+/** Says that some ports are in use. The message names each port with the variable that changes it. */
 class PortsTakenError extends Error {
   override readonly name = 'PortsTakenError';
 }

@@ -5,8 +5,9 @@ const COLOURS = { api: 'cyan', 'push-gateway': 'magenta', worker: 'yellow', migr
 const WIDTH = Math.max(...Object.keys(COLOURS).map((name) => name.length));
 
 /**
- * Prints lines prefixed with the name of the service that wrote them. If stdout is a terminal, log records become
- * readable text and, unless NO_COLOR is set, names are coloured; otherwise the lines stay as they are, for programs.
+ * Creates a printer that puts the name of the service before each of its lines. If stdout is a terminal, log records
+ * become readable text, and names are coloured unless NO_COLOR is set. Otherwise the lines stay as they are, for
+ * programs.
  */
 export function createLinePrinter(name: string, print: Log): Log {
   const colour = name in COLOURS ? COLOURS[name as keyof typeof COLOURS] : 'blue';
@@ -23,8 +24,8 @@ interface LogRecord {
 }
 
 /**
- * Formats a log record as text: time of day, level, message, the other fields. A line that is not a record is returned
- * unchanged.
+ * Formats a log record as text, with the time of day, the level, the message and the other fields. A line that is not a
+ * record is returned unchanged.
  */
 export function readableRecord(line: string): string {
   const record = parseRecord(line);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { hasCode } from '../has-code.ts';
 import type { Version } from '../provision/check-binary.ts';
 
-/** MongoDB's data were written by another version than that of the mongod that was found. */
+/** Says that MongoDB's data were written by another version than the mongod that was found. */
 export class DataVersionError extends Error {
   override readonly name = 'DataVersionError';
 }
@@ -11,9 +11,9 @@ export class DataVersionError extends Error {
 const fileOf = (directory: string) => join(directory, 'version');
 
 /**
- * Throws `DataVersionError` if the data in the directory were written by another version (major and minor): an older
- * mongod can't read them, and a newer one reads them only if no version was skipped. Data without a note of their
- * version are accepted.
+ * Throws `DataVersionError` if the data in the directory were written by another version (major and minor). An older
+ * mongod can't read them, and a newer one reads them only if no version was skipped. Data without a recorded version
+ * are accepted.
  */
 export async function assertDataVersion(directory: string, found: Version, binary: string): Promise<void> {
   const [noted, wanted] = [await findNote(directory), found.join('.')];
@@ -24,7 +24,7 @@ export async function assertDataVersion(directory: string, found: Version, binar
   );
 }
 
-/** Notes the version that writes the data in the directory from now on. */
+/** Records the version that writes the data in the directory from now on. */
 export async function noteDataVersion(directory: string, version: Version): Promise<void> {
   await writeFile(fileOf(directory), `${version.join('.')}\n`);
 }

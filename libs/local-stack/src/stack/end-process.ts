@@ -7,8 +7,8 @@ import { waitUntil } from '../servers/wait-until.ts';
 export interface ProcessRecord {
   readonly pid: number;
   /**
-   * Text in the command line of this process and of no other. The process id alone may belong to another process by
-   * now.
+   * Text that only this process has in its command line. It is needed because the process id may belong to another
+   * process by now.
    */
   readonly marker: string;
 }
@@ -20,8 +20,8 @@ export async function isRunning({ pid, marker }: ProcessRecord): Promise<boolean
 }
 
 /**
- * Ends a process, which need not be a child, with this signal, and with SIGKILL after 10 s. Does nothing if the process
- * lacks the marker.
+ * Ends a process with this signal, and with SIGKILL after 10 s. The process need not be a child. Does nothing if the
+ * process lacks the marker.
  */
 export async function endProcess(record: ProcessRecord, signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<void> {
   if (!(await isRunning(record))) return;
@@ -37,8 +37,8 @@ export async function endProcess(record: ProcessRecord, signal: 'SIGTERM' | 'SIG
 const run = promisify(execFile);
 
 /**
- * Returns the command line of a process, or undefined if there is no process with this id (one that has ended and waits
- * for its parent counts as none).
+ * Returns the command line of a process, or undefined if there is no process with this id. A process that has ended and
+ * waits for its parent does not count.
  */
 async function readCommandLine(pid: number): Promise<string | undefined> {
   const line = process.platform === 'linux' ? await readFromProc(pid) : await readFromPs(pid);

@@ -1,12 +1,12 @@
 export interface LocalVariable {
-  /** Default; in words if there is no fixed value. */
+  /** The default, described in words if there is no fixed value. */
   readonly default: string;
   readonly description: string;
 }
 
 /**
- * The environment variables that concern the local stack alone, by name. Those of the services, their ports for
- * example, are in the services' own schemas. docs/configuration.md is generated from both.
+ * The environment variables that concern only the local stack, by name. The services' variables, such as their ports,
+ * are in the services' own schemas. docs/configuration.md is generated from both.
  */
 export const localVariables = {
   LOCAL_MONGO_PORT: { default: '27117', description: "Port of the stack's own MongoDB" },

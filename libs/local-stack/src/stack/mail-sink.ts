@@ -10,14 +10,14 @@ export interface SunkMail {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** Time of its arrival, ISO 8601. */
+  /** Time of the mail's arrival, in ISO 8601. */
   readonly at: string;
 }
 
-/** A mail server that keeps what it gets and sends nothing on. */
+/** A mail server that keeps the mails that it gets and does not send them on. */
 export interface MailSink {
   readonly port: number;
-  /** Its latest mails, the newest first. */
+  /** Returns the latest mails, the newest first. */
   mails(): readonly SunkMail[];
   stop(): Promise<void>;
 }
@@ -25,8 +25,8 @@ export interface MailSink {
 const mailsKept = 200;
 
 /**
- * Starts the mail sink on 127.0.0.1, by default on any free port, and prints a line for each mail: the code of a mail
- * stands in its subject. Without options it takes mails unencrypted and from everybody.
+ * Starts the mail sink on 127.0.0.1, by default on any free port. It prints a line with the subject of each mail, which
+ * has the code. Without options it accepts mails from everybody, unencrypted.
  */
 export async function startMailSink(print: Log, options: SMTPServerOptions = {}, port = 0): Promise<MailSink> {
   let kept: readonly SunkMail[] = [];
@@ -46,7 +46,7 @@ export async function startMailSink(print: Log, options: SMTPServerOptions = {},
         .catch(callback);
     },
   });
-  // A client that breaks off is its own affair.
+  // If a client breaks the connection, this is only printed.
   server.on('error', (error) => print(error.message));
   server.listen(port, '127.0.0.1');
   await once(server.server, 'listening');

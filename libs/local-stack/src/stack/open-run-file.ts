@@ -4,31 +4,34 @@ import { hasCode } from '../has-code.ts';
 import type { Log } from '../log.ts';
 import { endProcess, isRunning, type ProcessRecord } from './end-process.ts';
 
-/** Another `npm run up` uses the same data. */
+/** Says that another `npm run up` uses the same data. */
 class AlreadyRunningError extends Error {
   override readonly name = 'AlreadyRunningError';
 }
 
 interface RunFileContent {
   readonly owner: ProcessRecord;
-  /** Processes in the order of their start. */
+  /** The processes, in the order in which they were started. */
   readonly children: ProcessRecord[];
-  /** Variables that the services were given, so that authctl can find the servers. */
+  /** Variables that the services got, so that authctl can find the servers. */
   environment?: Readonly<Record<string, string>>;
 }
 
 export interface RunFile {
-  /** Notes a process that a later start must end if the present one is killed. */
+  /** Records a process that a later start must end if the present one is killed. */
   add(record: ProcessRecord): void;
   /** Publishes the variables by which other programs on this machine find the stack. */
   publish(environment: Readonly<Record<string, string>>): void;
-  /** Ends every noted process that still runs, last started first: in order, or at once with SIGKILL. */
+  /**
+   * Ends every recorded process that still runs, the last started first. With SIGTERM it ends them one after the other,
+   * with SIGKILL all at once.
+   */
   endChildren(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
   remove(): void;
 }
 
 /**
- * Claims the data directory for the present process. If a killed process left a file, the processes that it names are
+ * Claims the data directory for the present process. If a killed process left a file, the processes in the file are
  * ended first, if they are still the same. Throws `AlreadyRunningError` if the owner of the file is still running.
  */
 export async function openRunFile(path: string, log: Log): Promise<RunFile> {
@@ -46,9 +49,9 @@ export async function openRunFile(path: string, log: Log): Promise<RunFile> {
     await endAll(previous.children, log);
     rmSync(path, { force: true });
   }
-  // Readable by its owner only: it may hold secrets.
+  // Readable only by its owner, because it may contain secrets.
   const save = (flag = 'w') => writeFileSync(path, JSON.stringify(content), { flag, mode: 0o600 });
-  // "wx" fails if another start was faster by a moment.
+  // "wx" fails if another start was faster.
   save('wx');
   return {
     add(record) {
@@ -69,7 +72,7 @@ function findContent(path: string): RunFileContent | undefined {
     return JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
-    // The process was killed while it wrote: the content of the file is lost.
+    // The process was killed while it wrote, so the content of the file is lost.
     if (error instanceof SyntaxError) {
       rmSync(path, { force: true });
       return undefined;

@@ -5,7 +5,7 @@ import { projectRoot } from '../project-root.ts';
 import type { PortNeed } from './assert-ports-free.ts';
 import { localVariables } from './local-variables.ts';
 
-/** Ports of the services, with the defaults of their own schemas, and of the stack's own servers. */
+/** Ports of the services and of the stack's own servers. The services' defaults are those of their own schemas. */
 const PORTS = {
   API_PORT: [8080, 'the API'],
   PUSH_PORT: [8081, 'the push streams'],
@@ -24,7 +24,7 @@ export type PortVariable = keyof typeof PORTS;
 
 export interface Settings {
   readonly ports: Readonly<Record<PortVariable, number>>;
-  /** Directory of everything that is kept between starts. */
+  /** Directory of all data that are kept between starts. */
   readonly dataDir: string;
 }
 
@@ -44,7 +44,7 @@ function isPort(value: number | undefined): boolean {
   return Number.isInteger(value) && value !== undefined && value >= 1 && value <= 65_535;
 }
 
-/** Ports that must be free before anything starts. */
+/** Returns the ports that must be free before anything starts. */
 export function portNeeds(settings: Settings, except: readonly PortVariable[]): PortNeed[] {
   return (Object.keys(PORTS) as PortVariable[])
     .filter((variable) => !except.includes(variable))
@@ -52,14 +52,14 @@ export function portNeeds(settings: Settings, except: readonly PortVariable[]): 
 }
 
 export interface Addresses {
-  /** Undefined if the environment names a server already. */
+  /** Undefined if the environment already names a server. */
   readonly mongodbUri: string | undefined;
   readonly redisUrl: string | undefined;
-  /** Undefined if the environment names subscribers already. */
+  /** Undefined if the environment already names subscribers. */
   readonly eventSubscribers: string | undefined;
 }
 
-/** Returns the variables that the services need for a stack on this machine, without those that the caller has set. */
+/** Returns the variables that the services need on this machine, without those that the caller has set. */
 export function serviceDefaults(
   env: NodeJS.ProcessEnv,
   settings: Settings,
@@ -82,7 +82,7 @@ export function serviceDefaults(
     ACCESS_TOKEN_KEYS_FILE: keys.accessToken,
     REFRESH_TOKEN_KEYS_FILE: keys.refreshToken,
     SERVER_KEYS_FILE: keys.server,
-    // All requests here come from one address: limits by address would end a demo or a benchmark. Limits by account
+    // All requests here come from one address, so limits by address would end a demo or a benchmark. Limits by account
     // stay.
     REGISTER_LIMIT_PER_ADDRESS: '1000000',
     REFRESH_LIMIT_PER_ADDRESS: '1000000',
@@ -90,7 +90,8 @@ export function serviceDefaults(
     CODE_LIMIT_PER_ADDRESS: '1000000',
     CODE_TRY_LIMIT_PER_ADDRESS: '1000000',
     LOGIN_LIMIT_PER_ADDRESS: '1000000',
-    // As many hashes at once as there are cores, and four threads for everything else (see docs/configuration).
+    // Enough threads for as many hashes at once as there are cores, and four for everything else (see
+    // docs/configuration).
     UV_THREADPOOL_SIZE: String(availableParallelism() + 4),
   };
   const unset = Object.entries(defaults).filter(([name]) => !env[name]);
@@ -102,13 +103,15 @@ const tracingVariables = [
   ...['OTEL_EXPORTER_OTLP_PROTOCOL', 'OTEL_SDK_DISABLED'],
 ];
 
-/** Returns the variables by which the services deliver their spans to the playground, unless the caller traces already. */
+/**
+ * Returns the variables by which the services deliver their spans to the playground, unless the caller already traces.
+ */
 export function tracingDefaults(env: NodeJS.ProcessEnv, { ports }: Settings): Record<string, string> {
   if (tracingVariables.some((name) => env[name])) return {};
   return {
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `http://127.0.0.1:${ports.LOCAL_SUBSCRIBER_PORT}/v1/traces`,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
-    // Milliseconds: people watch.
+    // In milliseconds. It is short because people are watching.
     OTEL_BSP_SCHEDULE_DELAY: '150',
   };
 }

@@ -3,7 +3,7 @@ import type { Settings } from './read-settings.ts';
 
 export interface ReadyInfo {
   readonly settings: Settings;
-  /** Addresses of the stack's own servers; undefined if the environment names one. */
+  /** Addresses of the stack's own servers. Undefined if the environment names the server. */
   readonly mongodbUri: string | undefined;
   readonly redisUrl: string | undefined;
   /** True if the stack's own event subscriber runs. */
@@ -11,7 +11,9 @@ export interface ReadyInfo {
   readonly seconds: number;
 }
 
-/** Returns the text for a person once everything runs: a command for each step of the main path, then all addresses. */
+/**
+ * Returns the text that is shown when everything runs: a command for each step of the main path, then all addresses.
+ */
 export function readyScreen({ settings, mongodbUri, redisUrl, hasSubscriber, seconds }: ReadyInfo): string {
   const { ports, dataDir } = settings;
   const local = (port: number) => `http://127.0.0.1:${port}`;

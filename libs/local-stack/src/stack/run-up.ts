@@ -18,18 +18,18 @@ export interface UpOptions {
   /** True to start without the data of earlier starts. */
   readonly fresh: boolean;
   readonly print: Log;
-  /** Programs to run on the databases: the three services if left out. */
+  /** Programs to run on the databases. If left out, these are the three services. */
   readonly plan?: StackPlan;
 }
 
 const EX_CONFIG = 78;
 
-/** A service ended with EX_CONFIG; its own output says what is wrong. */
+/** Says that a service ended with EX_CONFIG. The service's own output names the fault. */
 class WrongConfigError extends Error {
   override readonly name = 'WrongConfigError';
 }
 
-/** Everything started so far, to be ended at shutdown. */
+/** Everything that was started so far and must be ended at shutdown. */
 interface Running {
   databases?: Databases;
   subscriber?: LocalSubscriber;
@@ -38,7 +38,7 @@ interface Running {
 
 /**
  * Runs the whole system on this machine until a signal comes, then ends it in order: api and push-gateway, worker,
- * Redis, MongoDB. Returns an exit code: 0, 1 if something could not be started, 78 if a service refuses its
+ * Redis, MongoDB. Returns the exit code 0, or 1 if something could not be started, or 78 if a service refuses its
  * configuration.
  */
 export async function runUp(options: UpOptions): Promise<number> {
@@ -53,7 +53,7 @@ export async function runUp(options: UpOptions): Promise<number> {
   }
 }
 
-/** Runs the stack once the data directory belongs to this process. */
+/** Runs the stack when the data directory belongs to this process. */
 async function runClaimed(options: UpOptions, settings: Settings, runFile: RunFile): Promise<number> {
   const startedAt = performance.now();
   const { print } = options;
@@ -68,7 +68,7 @@ async function runClaimed(options: UpOptions, settings: Settings, runFile: RunFi
     await Promise.race([stopped, failure.promise]);
     return 0;
   } catch (error) {
-    // An error that is caused by the shutdown itself is no failure.
+    // An error that the shutdown itself causes is not a failure.
     if (signal.aborted) return 0;
     throw error;
   } finally {
@@ -79,7 +79,7 @@ async function runClaimed(options: UpOptions, settings: Settings, runFile: RunFi
   }
 }
 
-/** Gives the running step time to clean up; a download by a library can't be told to end. */
+/** Gives the running step time to clean up. The time is limited, because a library's download can't be ended. */
 async function settle(work: Promise<unknown>): Promise<void> {
   await Promise.race([work.catch(() => undefined), sleep(2_000)]);
 }
@@ -100,7 +100,7 @@ async function start(context: StartContext): Promise<Databases> {
   if (context.fresh) await removeData(settings.dataDir, print);
   const onSpawn = (pid: number, marker: string) => {
     context.runFile.add({ pid, marker });
-    // Started by a step that was running when the signal came; nothing else would end it.
+    // A step that was running when the signal came has started this process. Nothing else would end it.
     if (signal.aborted) process.kill(pid, 'SIGKILL');
   };
   const keys = await generateKeys(join(settings.dataDir, 'keys'));
@@ -139,7 +139,7 @@ async function start(context: StartContext): Promise<Databases> {
   startServices(plan, envOf, context, onSpawn);
   const ready = Promise.all(running.services.flat().map((service) => service.waitUntilReady()));
   await Promise.race([ready, context.stopped]);
-  // The addresses of the caller's own stores may hold secrets: they are not published.
+  // The addresses of the caller's own stores are not published, because they may contain secrets.
   if (databases.mongo && databases.redis) {
     context.runFile.publish({
       ...defaults,
@@ -171,7 +171,7 @@ function startServices(
   }
 }
 
-/** Variables of the services, other than addresses, that authctl must read as they do. */
+/** Variables, other than addresses, for which authctl must use the same values as the services. */
 const sharedVariables = [
   ...['MONGODB_DATABASE', 'KEY_PREFIX', 'ACCESS_TOKEN_ALGORITHM', 'ACCESS_TOKEN_KEYS_FILE', 'REFRESH_TOKEN_KEYS_FILE'],
   ...['SERVER_KEYS_FILE', 'ACCESS_TOKEN_TTL_SECONDS', 'ACCESS_TOKEN_MAX_TTL_SECONDS', 'REFRESH_TOKEN_ABSOLUTE_SECONDS'],
@@ -232,8 +232,8 @@ const REPEAT_MS = 1_000;
 
 /**
  * Aborts the returned signal at the first SIGINT, SIGTERM or SIGHUP. npm forwards Ctrl-C to a child that the terminal
- * has already signalled, so another signal within a second counts as the same request. A later one means that somebody
- * won't wait: it calls `force`.
+ * has already signalled, so another signal within a second counts as the same request. A later signal means that the
+ * user does not want to wait, so it calls `force`.
  */
 function watchSignals(log: Log, force: () => void): AbortSignal {
   const controller = new AbortController();

@@ -7,13 +7,17 @@ interface Manifest {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-/** Folders whose dependencies bring a Node: the one of npm's scripts, and the one of the services that need another. */
+/**
+ * Folders whose dependencies include a Node: the first has the Node for npm's scripts, the second the Node for services
+ * that need another version.
+ */
 const folders = [projectRoot, join(projectRoot, 'libs', 'local-stack')];
 
 /**
- * Returns the program of Node for a service's program: of the major version that its `package.json` names as
- * `engines.node`, as in its image. It is the Node of this process for programs without `engines`, and on a platform for
- * which that version is not among the dependencies. Throws if it is, and was not installed.
+ * Returns the path of the Node that runs a service's program. It has the major version that the service's
+ * `package.json` names as `engines.node`, the same as the service's image. Programs without `engines` get the Node of
+ * this process, and so do all programs on a platform for which the dependencies do not include that version. Throws if
+ * the dependencies include it but it was not installed.
  */
 export function nodeFor(program: string): string {
   const wanted = majorOf(manifestAbove(dirname(program))?.engines?.node);
@@ -22,7 +26,7 @@ export function nodeFor(program: string): string {
   const folder = folders.find((each) => majorOf(manifestOf(each)?.optionalDependencies?.[name]) === wanted);
   if (folder === undefined) return process.execPath;
   const node = join(folder, 'node_modules', '.bin', 'node');
-  // npm passes over an optional dependency that it could not fetch.
+  // npm silently skips an optional dependency that it could not fetch.
   if (!existsSync(node)) throw new Error(`${node} is missing, on which ${program} runs: run npm ci`);
   return node;
 }
@@ -36,7 +40,7 @@ function manifestOf(folder: string): Manifest | undefined {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
 }
 
-/** Returns the manifest of the package that the folder is in. */
+/** Returns the manifest of the package that contains the folder. */
 function manifestAbove(folder: string): Manifest | undefined {
   const found = manifestOf(folder);
   const parent = dirname(folder);

@@ -5,16 +5,16 @@ export interface ServicePlan {
   readonly name: string;
   /** TypeScript file that Node runs. */
   readonly main: string;
-  /** Environment variable with the port of its `/readyz`. */
+  /** Environment variable with the port of the service's `/readyz`. */
   readonly opsPortVariable: string;
-  /** True if it gets the public halves of the access token keys instead of the private ones. */
+  /** True if the service gets only the public halves of the access token keys. */
   readonly hasPublicKeysOnly?: true;
 }
 
 export interface StackPlan {
   /** Program that runs to its end before the services start. */
   readonly migrate: string;
-  /** Groups of services in the order of shutdown; the services of a group end at the same time. */
+  /** Groups of services, in the order of shutdown. The services of a group end at the same time. */
   readonly services: readonly (readonly ServicePlan[])[];
 }
 
@@ -33,7 +33,7 @@ export const SERVICES = {
 
 export type ServiceName = keyof typeof SERVICES;
 
-/** The worker ends last: it takes over unfinished work of the api. */
+/** The plan for the three services. The worker ends last, because it takes over unfinished work of the api. */
 export const STACK: StackPlan = {
   migrate: join(projectRoot, 'services', 'api', 'bin', 'migrate.ts'),
   services: [[SERVICES.api, SERVICES['push-gateway']], [SERVICES.worker]],

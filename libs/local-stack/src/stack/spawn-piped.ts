@@ -15,7 +15,8 @@ export interface PipedOptions {
 }
 
 /**
- * Starts a program in its own process group, so that Ctrl-C in a terminal does not reach it, and passes on its lines.
+ * Starts a program and passes on its lines. The program has its own process group, so that Ctrl-C in a terminal does
+ * not reach it.
  */
 export function spawnPiped({ command, args, env, cwd, onLine, onSpawn }: PipedOptions): ChildProcess {
   const child = spawn(command, args, { env, cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });

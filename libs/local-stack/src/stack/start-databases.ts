@@ -14,9 +14,9 @@ export interface DatabaseOptions {
   readonly settings: Settings;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Called with each process and the directory in its command line. */
+  /** Called with each process that is started, and with the directory in its command line. */
   readonly onSpawn: (pid: number, marker: string) => void;
-  /** Called if a server has ended by itself and can't be started again. */
+  /** Called if a server has ended by itself and can't be restarted. */
   readonly onFailure: (error: Error) => void;
 }
 
@@ -52,7 +52,7 @@ async function startOwnMongo(binary: string, options: DatabaseOptions): Promise<
     onSpawn: (pid) => options.onSpawn(pid, dir),
     onUnexpectedExit: () => restart('MongoDB', mongo, options),
   }).catch((error: Error) => {
-    // Refuses data of a newer or much older MongoDB, because MongoDB's own message does not say what to do.
+    // Adds advice for data of a newer or much older MongoDB, because MongoDB's own message does not say what to do.
     throw new Error(`${error.message}\nIf the data cannot be read: npm run up -- --fresh starts without them.`);
   });
   if ('found' in version) await noteDataVersion(dir, version.found);
@@ -76,7 +76,7 @@ async function startOwnRedis(binary: string, options: DatabaseOptions): Promise<
 }
 
 function restart(name: string, server: LocalMongo | LocalRedis | undefined, options: DatabaseOptions): void {
-  // Until the first start is done, its own error reports what happened. During shutdown an end is expected.
+  // Until the first start has finished, its own error reports the end. During shutdown an end is expected.
   if (server === undefined || options.signal.aborted) return;
   options.log(`${name}: ended by itself, is started again`);
   server.start().catch(options.onFailure);

@@ -6,26 +6,29 @@ import type { Log } from '../log.ts';
 import type { SunkMail } from './mail-sink.ts';
 
 export interface LocalSubscriber {
-  /** Value of `EVENT_SUBSCRIBERS`: the webhook, and the mail sink. */
+  /** Value of `EVENT_SUBSCRIBERS`, with the webhook and the mail sink. */
   readonly configuration: string;
   stop(): Promise<void>;
 }
 
 const maximumBytes = 64 * 1024;
 
-/** A path, and neither the address of another server nor what a URL parser takes for one: `//host`. */
+/** Matches a path. It does not match another server's address, nor `//host`, which a URL parser would take for one. */
 const ownPath = /^\/(?![/\\])/;
 
-/** A site that points its own name at this machine (DNS rebinding) must not read the mails. 421: RFC 9110, 15.5.20. */
+/**
+ * Matches this machine's own names. A site that points its own name at this machine (DNS rebinding) must not read the
+ * mails; it gets 421 (RFC 9110, 15.5.20).
+ */
 const ownHost = /^(127\.0\.0\.1|localhost)(:\d+)?$/;
 
 export interface SubscriberOptions {
   readonly port: number;
   /** Address of the api, to which the playground passes its requests. */
   readonly apiUrl: string;
-  /** Kills the push gateway, for the playground's story of it. */
+  /** Kills the push gateway, for the playground's story about this. */
   readonly killGateway: () => void;
-  /** Printers of the lines. */
+  /** Printers for the lines of each part. */
   readonly logs: { readonly events: Log; readonly mails: Log; readonly playground: Log };
 }
 
@@ -65,7 +68,7 @@ export async function startEventSubscriber({
     res.once('close', () => readers.delete(res));
   }
 
-  // Loaded when they are needed: this library is part of every test.
+  // Loaded only when they are needed, because every test loads this library.
   const { mailPage, startMailSink } = await import('./mail-sink.ts');
   const { createPlayground } = await import('../playground/create-playground.ts');
   const playground = createPlayground({ apiUrl, killGateway, log: logs.playground });

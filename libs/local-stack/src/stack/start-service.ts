@@ -12,24 +12,27 @@ import { type Supervised, supervise } from './supervise.ts';
 const tracingArguments = ['--import', '@auth-account/telemetry/preload'];
 
 export interface StartServiceOptions {
-  /** Complete environment of the process; it must include the service's ops port. */
+  /** Complete environment of the process. It must include the service's ops port. */
   readonly env: NodeJS.ProcessEnv;
   /** Receives each line of the service's output. */
   readonly onLine: Log;
-  /** Receives messages of the supervisor: restarts. */
+  /** Receives the supervisor's messages about restarts. */
   readonly log: Log;
   readonly onSpawn?: OnSpawn;
   readonly onWrongConfig?: () => void;
-  /** Milliseconds before the first, second, … restart; the last one repeats. */
+  /** Pauses before the first, second, … restart, in milliseconds. The last one repeats. */
   readonly restartDelaysMs?: readonly number[];
 }
 
 export interface LocalService extends Supervised {
-  /** Waits until `/readyz` answers 200. Throws with its last answer after `timeoutMs` (default 60,000). */
+  /** Waits until `/readyz` answers 200. After `timeoutMs` (default 60,000) it throws an error with the last answer. */
   waitUntilReady(timeoutMs?: number): Promise<void>;
 }
 
-/** Starts a service as a separate process, and restarts it when it dies. It is ready only after `waitUntilReady`. */
+/**
+ * Starts a service as a separate process, and restarts it when it dies. The service is ready only after
+ * `waitUntilReady`.
+ */
 export function startService(service: ServiceName | ServicePlan, options: StartServiceOptions): LocalService {
   const plan = typeof service === 'string' ? SERVICES[service] : service;
   const port = options.env[plan.opsPortVariable];
@@ -48,8 +51,8 @@ export function startService(service: ServiceName | ServicePlan, options: StartS
 }
 
 /**
- * Creates the indexes of the collections: needed once before the services start, harmless afterwards. Throws if it
- * fails.
+ * Creates the indexes of the collections. This is needed once before the services start, and is harmless afterwards.
+ * Throws if it fails.
  */
 export async function runMigrations(
   options: Pick<StartServiceOptions, 'env' | 'onLine' | 'onSpawn'>,
@@ -60,7 +63,7 @@ export async function runMigrations(
 
 const TIMEOUT_MS = 60_000;
 
-/** Polls a readiness probe until it answers 200. Throws with its last answer after `timeoutMs`. */
+/** Polls a readiness probe until it answers 200. After `timeoutMs` it throws an error with the last answer. */
 async function waitUntilReady(name: string, url: string, timeoutMs = TIMEOUT_MS): Promise<void> {
   let answer = 'no answer';
   const check = async () => {
@@ -73,7 +76,7 @@ async function waitUntilReady(name: string, url: string, timeoutMs = TIMEOUT_MS)
   });
 }
 
-/** Without an agent, so that no connection is kept. */
+/** Asks the probe once, without an agent, so that no connection is kept. */
 async function probe(url: string): Promise<{ status: number | undefined; text: string }> {
   return new Promise((resolve) => {
     const request = get(url, { agent: false, timeout: 2_000 }, (response) => {

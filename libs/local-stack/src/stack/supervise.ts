@@ -6,33 +6,36 @@ export interface SuperviseOptions extends PipedOptions {
   readonly name: string;
   /** Receives messages of the supervisor itself. */
   readonly log: Log;
-  /** Called instead of a restart if the process ends with EX_CONFIG (78): the same configuration would fail again. */
+  /**
+   * Called instead of a restart if the process ends with EX_CONFIG (78), because the same configuration would fail
+   * again.
+   */
   readonly onWrongConfig?: () => void;
-  /** Milliseconds before the first, second, … restart; the last one repeats. */
+  /** Pauses before the first, second, … restart, in milliseconds. The last one repeats. */
   readonly restartDelaysMs?: readonly number[];
 }
 
 export interface Supervised {
   readonly name: string;
-  /** Process id; undefined while the process does not run. */
+  /** Returns the process id, or undefined while the process does not run. */
   pid(): number | undefined;
   restarts(): number;
-  /** Ends the process: SIGTERM, and SIGKILL after `graceMs` (default 12,000). It is not restarted. */
+  /** Ends the process with SIGTERM, and with SIGKILL after `graceMs` (default 12,000). It is not restarted. */
   stop(graceMs?: number): Promise<void>;
-  /** Sends a signal as a fault would. If the process ends because of it, it is restarted. Default SIGKILL. */
+  /** Sends a signal (default SIGKILL) to simulate a fault. If the process ends because of it, it is restarted. */
   kill(signal?: NodeJS.Signals): void;
 }
 
 const EX_CONFIG = 78;
 const RESTART_DELAYS_MS = [200, 1_000, 2_000, 5_000, 10_000, 30_000];
-/** Milliseconds after which a running process counts as recovered, so that the delays start over. */
+/** Time after which a running process counts as recovered, in milliseconds. The delays then start over. */
 const RECOVERED_MS = 60_000;
 const GRACE_MS = 12_000;
 
 /**
- * Keeps a process running as Kubernetes would: a process that ends is restarted, after a delay that grows with each
- * failure. It gets its own process group, so that Ctrl-C in a terminal reaches only the caller, which shuts everything
- * down in order.
+ * Keeps a process running, like Kubernetes: a process that ends is restarted after a delay that grows with each
+ * failure. The process gets its own process group, so that Ctrl-C in a terminal reaches only the caller. The caller
+ * shuts everything down in order.
  */
 export function supervise(options: SuperviseOptions): Supervised {
   const delays = options.restartDelaysMs ?? RESTART_DELAYS_MS;

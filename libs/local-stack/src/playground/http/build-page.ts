@@ -15,7 +15,7 @@ const types: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
 };
 
-/** Bundles the page, with React and the client as an app has them. Returns its files by path. */
+/** Bundles the page with React and the client, the same as an app would. Returns its files by path. */
 export async function buildPage(): Promise<ReadonlyMap<string, PageFile>> {
   const { outputFiles } = await build({
     entryPoints: ['main.tsx', 'styles.css'].map((file) => ({ in: join(pageDir, file), out: 'playground' })),

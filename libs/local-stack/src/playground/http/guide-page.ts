@@ -5,10 +5,10 @@ import type { PageFile } from './build-page.ts';
 
 const guidesDir = join(import.meta.dirname, '../../../../../docs');
 
-/** A page of `docs/` or of the specification in it, and nothing else of the machine. */
+/** Matches pages of `docs/` and of the specification in it, but no other file on the machine. */
 const guideName = /^(?:specification\/)?[a-z0-9-]+\.md$/;
 
-/** A heading has the id by which the pages name it. */
+/** Gives each heading the id that links in the pages use. */
 const toHtml = new Marked({
   renderer: {
     heading({ tokens, depth, text }) {
@@ -21,7 +21,7 @@ const toHtml = new Marked({
   },
 });
 
-/** Renders a guide as a page. Returns undefined if there is none of the name. */
+/** Renders a guide as a page. Returns undefined if there is none with that name. */
 export async function guidePage(name: string): Promise<PageFile | undefined> {
   if (!guideName.test(name)) return undefined;
   const text = await readFile(join(guidesDir, name), 'utf8').catch((error: NodeJS.ErrnoException) => {

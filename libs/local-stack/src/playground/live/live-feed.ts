@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
 import type { LiveMessage } from './step.ts';
 
-/** Server-sent events to every page that is open. */
+/** Sends server-sent events to every open page. */
 export interface LiveFeed {
   follow(res: ServerResponse): void;
   tell(message: LiveMessage): void;
 }
 
-/** Bytes that wait for one page. */
+/** Limit for the data that wait for one page, in bytes. */
 const longestQueue = 4_194_304;
 
 export function createLiveFeed(): LiveFeed {
@@ -15,7 +15,7 @@ export function createLiveFeed(): LiveFeed {
   return {
     follow(res) {
       res.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
-      // Bytes at once: a browser calls the feed open when it has the first.
+      // Something is sent at once, because a browser reports the feed as open when it gets the first bytes.
       res.write(': from now on\n\n');
       readers.add(res);
       res.once('close', () => readers.delete(res));
@@ -23,7 +23,7 @@ export function createLiveFeed(): LiveFeed {
     tell(message) {
       const line = `data: ${JSON.stringify(message)}\n\n`;
       for (const reader of readers) {
-        // A page that does not read any more; one that still lives opens the feed again.
+        // The page has stopped reading. If it is still alive, it opens the feed again.
         if (reader.writableLength > longestQueue) reader.destroy();
         else reader.write(line);
       }

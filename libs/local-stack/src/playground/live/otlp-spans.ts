@@ -1,11 +1,11 @@
-/** A span, as far as the picture and the tests need it. */
+/** The part of a span that the picture and the tests need. */
 export interface Span {
   readonly service: string;
   readonly name: string;
   readonly traceId: string;
   readonly id: string;
   readonly parentId: string | undefined;
-  /** Whole milliseconds since 1970: the SDK notes no more of a start. */
+  /** Start in whole milliseconds since 1970. The SDK does not record a start more precisely. */
   readonly at: number;
   readonly durationMs: number;
   readonly hasFailed: boolean;
@@ -37,7 +37,7 @@ interface OtlpTraces {
 
 const failed = 2;
 
-/** Reads an export of traces (OTLP/HTTP as JSON). Throws what a wrong document makes it throw. */
+/** Reads an export of traces (OTLP/HTTP as JSON). Throws any error for a malformed document. */
 export function readOtlpSpans(body: string): Span[] {
   const { resourceSpans = [] }: OtlpTraces = JSON.parse(body);
   return resourceSpans.flatMap(({ resource, scopeSpans = [] }) => {
@@ -65,7 +65,7 @@ function attributesOf(list: readonly KeyValue[] = []): Record<string, unknown> {
   return Object.fromEntries(list.map(({ key, value }) => [key, Object.values(value)[0]]));
 }
 
-/** Keeps microseconds: steps of one request are less than a millisecond apart. */
+/** Converts to milliseconds and keeps microseconds, because steps of one request are less than a millisecond apart. */
 function millisecondsOf(nanoseconds: string): number {
   return Number(BigInt(nanoseconds) / 1_000n) / 1_000;
 }

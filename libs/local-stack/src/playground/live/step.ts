@@ -1,7 +1,7 @@
-/** A part of the system, or what is around it; each has a lane in the picture. */
+/** A part of the system or of its surroundings. Each has a lane in the picture. */
 export type Place = 'phone' | 'api' | 'mongodb' | 'redis' | 'worker' | 'gateway' | 'subscribers';
 
-/** Effect of one step of a request. Its words are the page's, in the reader's language. */
+/** Effect of one step of a request. The page has the words for it, in the reader's language. */
 export type Deed =
   /** The request reaches the api. */
   | { readonly kind: 'request'; readonly method: string; readonly route: string }
@@ -10,7 +10,7 @@ export type Deed =
   | { readonly kind: 'transaction'; readonly commands: readonly string[]; readonly isCommitted: boolean }
   /** Commands outside of a transaction. */
   | { readonly kind: 'commands'; readonly commands: readonly string[] }
-  /** Limits, deny list, messages: commands to Redis. */
+  /** Commands to Redis, for limits, the deny list and messages. */
   | { readonly kind: 'hints'; readonly count: number }
   | { readonly kind: 'enqueue' }
   | { readonly kind: 'answer'; readonly status: number }
@@ -41,9 +41,9 @@ export interface RequestSteps {
   readonly steps: readonly Step[];
 }
 
-/** Message to the pages that are open. */
+/** Message to the open pages. */
 export type LiveMessage =
-  /** All steps of one request that are known so far: they replace those of an earlier message. */
+  /** All steps of one request that are known so far. They replace those of an earlier message. */
   | ({ readonly type: 'steps' } & RequestSteps)
   /** A mail has arrived in the local mailbox. */
   | { readonly type: 'mail' };

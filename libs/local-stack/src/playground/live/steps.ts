@@ -4,13 +4,17 @@ import type { Deed, Place, RequestSteps, Step } from './step.ts';
 /** Takes one delivery of spans, and returns the requests whose steps it has changed. */
 export type StepReader = (spans: readonly Span[]) => RequestSteps[];
 
-/** Requests whose spans are kept: a delivery to a subscriber may come long after the answer. */
+/**
+ * Number of requests whose spans are kept. They are kept because a delivery to a subscriber may come long after the
+ * answer.
+ */
 const keptRequests = 1_000;
 
 /**
- * Creates the reader. An export groups spans by the library that made them and may be split, so their order says nothing:
- * with each delivery the steps of a request are read anew from all its spans. A span inside the api waits until every
- * span above it is there, up to the request's own, because only then is it known which commands are a transaction's.
+ * Creates the reader. An export groups spans by the library that made them and may be split, so their order means
+ * nothing. With each delivery, the steps of a request are therefore read again from all its spans. A span inside the
+ * api waits until every span above it has arrived, up to the request's own. Only then is it known which commands belong
+ * to a transaction.
  */
 export function createStepReader(): StepReader {
   const known = new Map<string, Map<string, Span>>();
@@ -46,7 +50,7 @@ function stepsOf(spans: Spans): Step[] {
   );
 }
 
-/** True for the span of the request itself. */
+/** Returns true for the span of the request itself. */
 const isRequest = ({ attributes }: Span) =>
   attributes['http.response.status_code'] !== undefined && attributes['url.path'] !== undefined;
 
@@ -55,7 +59,7 @@ function stepsOfRequest(root: Span, ofApi: readonly Span[], spans: Spans): Step[
   const method = String(attributes['http.request.method']);
   const route = String(attributes['http.route'] ?? attributes['url.path']);
   const answer: Deed = { kind: 'answer', status: Number(attributes['http.response.status_code']) };
-  // A request that only reads changes nothing: its request and its answer are enough.
+  // A request that only reads changes nothing, so the request and the answer are enough.
   const inside = method === 'GET' ? [] : stepsInside(root, ofApi, spans);
   return [
     stepOf([root], 'phone', 'api', { kind: 'request', method, route }),
@@ -64,12 +68,12 @@ function stepsOfRequest(root: Span, ofApi: readonly Span[], spans: Spans): Step[
   ];
 }
 
-/** Place of a span among those of its process that began in the same millisecond. */
+/** Returns a number that orders the spans of a process that began in the same millisecond. */
 const sequenceOf = ({ attributes }: Span) => Number(attributes['span.sequence'] ?? 0);
 
 type OneOrMore = readonly [Span, ...Span[]];
 
-/** Spans of one step, with its kind. */
+/** The spans of one step, with the step's kind. */
 interface Run {
   readonly kind: 'hash' | 'enqueue' | 'transaction' | 'commands' | 'hints';
   readonly spans: OneOrMore;
@@ -83,11 +87,11 @@ function stepsInside(root: Span, ofApi: readonly Span[], spans: Spans): Step[] {
   const partsOf = (whole: Span) => inside.filter(({ above }) => above?.includes(whole)).map(({ span }) => span);
   const runs: Run[] = [];
   for (const { span, above } of inside) {
-    // The commands of a transaction, or of an event's way into the queue, are no steps of their own.
+    // The commands of a transaction, or of putting an event into the queue, are not steps of their own.
     const kind = above?.some((whole) => isWhole(kindOf(whole))) ? undefined : kindOf(span);
     if (kind === undefined) continue;
     const last = runs.at(-1);
-    // What follows the answer, such as a hint that may wait, is no part of what the answer waited for.
+    // Work after the answer, such as a hint that may wait, is a separate step, because the answer did not wait for it.
     const isApart = last === undefined || (last.spans[0].at < endOf(root) && span.at >= endOf(root));
     if (!isApart && last.kind === kind && !isWhole(kind))
       runs[runs.length - 1] = { kind, spans: [...last.spans, span] };
@@ -96,7 +100,10 @@ function stepsInside(root: Span, ofApi: readonly Span[], spans: Spans): Step[] {
   return runs.map((run) => stepOfRun(run, partsOf));
 }
 
-/** Returns the spans between a span and the request's own; undefined if it is not below, or if one has not come yet. */
+/**
+ * Returns the spans between a span and the request's own. Returns undefined if the span is not below it, or if a span
+ * in between has not arrived yet.
+ */
 function spansAbove(span: Span, root: Span, spans: Spans): readonly Span[] | undefined {
   if (span.parentId === root.id) return [];
   const parent = spans.get(span.parentId ?? '');
@@ -134,10 +141,16 @@ function stepOfRun({ kind, spans }: Run, partsOf: (whole: Span) => Span[]): Step
   }
 }
 
-/** `findAndModify $cmd` is the driver's way to name a command whose collection it does not tell. */
+/**
+ * Returns the name of a command. The driver writes `$cmd`, as in `findAndModify $cmd`, if it does not name the
+ * collection.
+ */
 const commandName = ({ name }: Span) => name.replace(/ \$cmd$/, '');
 
-/** A transaction that met another one runs again: only the commands of its last attempt have an effect. */
+/**
+ * Returns the commands of the last attempt. A transaction that conflicts with another runs again, and only its last
+ * attempt has an effect.
+ */
 function lastAttempt(commands: readonly string[]): string[] {
   const isEnd = (command: string) => command === 'abortTransaction' || command === 'commitTransaction';
   const work = commands.findLastIndex((command) => !isEnd(command));
@@ -147,7 +160,7 @@ function lastAttempt(commands: readonly string[]): string[] {
 
 const endOf = ({ at, durationMs }: Span) => at + durationMs;
 
-/** A step from the start of its first span to the end of its last. */
+/** Returns a step that lasts from the start of its first span to the end of its last. */
 function stepOf(spans: OneOrMore, from: Place, to: Place, deed: Deed): Step {
   const [first] = spans;
   const durationMs = Math.max(...spans.map(endOf)) - first.at;
