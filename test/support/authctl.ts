@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { runAuthctl } from '@auth-account/authctl/run';
+import { mainOf } from '@auth-account/local-stack';
 
 /** Outcome of a command line. */
 export interface AuthctlRun {
@@ -57,7 +57,7 @@ export async function authctlJson(args: readonly string[], options: AuthctlOptio
   return JSON.parse(run.stdout === '' ? run.stderr : run.stdout);
 }
 
-const main = fileURLToPath(new URL('../../services/authctl/src/main.ts', import.meta.url));
+const main = mainOf('authctl');
 
 /** Runs it as a separate process. */
 export function authctlProcess(args: readonly string[], env: Readonly<Record<string, string>>): Promise<AuthctlRun> {

@@ -1,8 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
-import { nodeFor } from '@auth-account/local-stack';
+import { mainOf, nodeFor } from '@auth-account/local-stack';
 import { processEnvironment } from './process-environment.ts';
 import { gatewayEnvironment } from './test-api.ts';
 
@@ -19,7 +18,7 @@ export interface GatewayProcess {
   readonly exited: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
-const main = fileURLToPath(new URL('../../services/push-gateway/src/main.ts', import.meta.url));
+const main = mainOf('push-gateway');
 
 /**
  * Starts the process and waits until it listens. `env`: the environment of a scene, and more. Throws with the exit code

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { findFreePort } from '@auth-account/local-stack';
+import { findFreePort, mainOf } from '@auth-account/local-stack';
 import { afterAll } from '@jest/globals';
 import { send } from './http-client.ts';
 import { eventually } from './worker-scene.ts';
@@ -14,7 +13,7 @@ export interface RunningProbe {
   stop(): Promise<number | null>;
 }
 
-const main = fileURLToPath(new URL('../../services/authctl/src/main.ts', import.meta.url));
+const main = mainOf('authctl');
 
 const children: ChildProcess[] = [];
 afterAll(() => {

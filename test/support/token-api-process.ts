@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
-import { nodeFor } from '@auth-account/local-stack';
+import { mainOf, nodeFor } from '@auth-account/local-stack';
 import { processEnvironment } from './process-environment.ts';
 
 /** An api as a separate process. */
@@ -11,7 +10,7 @@ export interface ApiProcess {
   kill(): Promise<void>;
 }
 
-const main = fileURLToPath(new URL('../../services/api/src/main.ts', import.meta.url));
+const main = mainOf('api');
 
 /** Starts the process and waits until it listens. `env`: its whole environment except for the ports. */
 export async function startApiProcess(env: Readonly<Record<string, string>>): Promise<ApiProcess> {

@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import { loadConfig } from '@auth-account/config';
-import { nodeFor } from '@auth-account/local-stack';
+import { mainOf, nodeFor } from '@auth-account/local-stack';
 import { createLogger, createMetrics, type Logger } from '@auth-account/telemetry';
 import { compose } from '@auth-account/worker/compose';
 import { workerConfig } from '@auth-account/worker/config';
@@ -70,7 +69,7 @@ export interface WorkerProcess {
   readonly exited: Promise<unknown>;
 }
 
-const main = fileURLToPath(new URL('../../services/worker/src/main.ts', import.meta.url));
+const main = mainOf('worker');
 
 /** Starts a worker's process and waits until its ops server listens. */
 export async function startWorkerProcess(env: Readonly<Record<string, string>>): Promise<WorkerProcess> {

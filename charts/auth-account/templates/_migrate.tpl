@@ -15,7 +15,7 @@ has ConfigMaps. Idempotent, and safe when several run at once.
 {{- $component := dict "root" . "name" "migrate" "values" $values -}}
 - name: migrate
   {{- include "auth-account.containerBasics" $component | nindent 2 }}
-  args: [node, services/api/bin/migrate.ts]
+  args: [node, services/api/dist/migrate.js]
   {{- with concat (fromYamlArray (include "auth-account.configEnv" $component)) (fromYamlArray (include "auth-account.fileEnv" $component)) $values.extraEnv }}
   env:
     {{- toYaml . | nindent 4 }}

@@ -11,5 +11,5 @@ export { waitUntil } from './servers/wait-until.ts';
 export { isRunning, type ProcessRecord } from './stack/end-process.ts';
 export { runUp } from './stack/run-up.ts';
 export { nodeFor } from './stack/service-node.ts';
-export { SERVICES, type ServiceName } from './stack/service-plan.ts';
+export { mainOf, SERVICES, type ServiceName } from './stack/service-plan.ts';
 export { type LocalService, runMigrations, startService } from './stack/start-service.ts';

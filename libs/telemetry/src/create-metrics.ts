@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import {
   Counter,
   collectDefaultMetrics,
@@ -8,6 +7,7 @@ import {
   prometheusContentType,
   Registry,
 } from 'prom-client';
+import manifest from '../package.json' with { type: 'json' };
 
 export interface Metrics {
   /**
@@ -20,11 +20,6 @@ export interface Metrics {
   render(accept: string | undefined): Promise<{ readonly contentType: string; readonly body: string }>;
   /** Exports `auth_ready`; `isReady` is called at each scrape. */
   watchReadiness(isReady: () => Promise<boolean>): void;
-}
-
-function ownVersion(): string {
-  const manifest: { version: string } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-  return manifest.version;
 }
 
 /**
@@ -44,7 +39,7 @@ export function createMetrics({ service }: { readonly service: string }): Metric
     help: 'Build that is running; the value is always 1',
     labelNames: ['service', 'version', 'node'],
     registers: [registry],
-  }).set({ service, version: ownVersion(), node: process.version }, 1);
+  }).set({ service, version: manifest.version, node: process.version }, 1);
 
   return {
     registry,

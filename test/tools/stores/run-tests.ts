@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { rm } from 'node:fs/promises';
 import { takeStores } from './store-options.ts';
 import { takeNode, testOnNode } from './test-on-node.ts';
 import { testOnStores } from './test-on-stores.ts';
@@ -6,14 +7,28 @@ import { testOnStores } from './test-on-stores.ts';
 /**
  * `npm test [-- JEST'S ARGUMENTS]` runs Jest in the place of this process. `npm run test -- --stores NAME,…` runs the
  * suites that concern the stores on each of these; with `--record` it notes the runs for the README's table.
- * `npm test -- --node 24` runs all that needs no gateway in the process on the Node of api and worker.
+ * `npm test -- --node 24` runs all that needs no gateway in the process on the Node of api and worker. With `--bundles`
+ * each process of a service runs its bundle, as in its image.
  */
 
 const jest = ['node_modules/jest/bin/jest.js', '--config', 'test/jest.config.js'];
-const { node, rest: args } = takeNode(process.argv.slice(2));
+const given = process.argv.slice(2);
+const isBundled = given.includes('--bundles');
+const { node, rest: args } = takeNode(given.filter((argument) => argument !== '--bundles'));
 const { stores, isRecorded, rest } = takeStores(args);
 if (node !== undefined && stores.length > 0) throw new Error('--node and --stores are for runs of their own');
+if (isBundled) await bundleAll();
 if (node !== undefined) process.exitCode = testOnNode(node, jest, rest);
 else if (stores.length > 0) process.exitCode = await testOnStores({ stores, isRecorded, jest, rest });
 else if (process.execve) process.execve(process.execPath, [process.execPath, ...jest, ...rest], process.env);
 else process.exitCode = spawnSync(process.execPath, [...jest, ...rest], { stdio: 'inherit' }).status ?? 1;
+
+async function bundleAll(): Promise<void> {
+  const { bundleService } = await import('@auth-account/bundle');
+  for (const service of ['api', 'push-gateway', 'worker', 'authctl']) {
+    const target = `services/${service}/dist`;
+    await rm(target, { recursive: true, force: true });
+    await bundleService(service, target);
+  }
+  process.env.BUNDLES = '1';
+}

@@ -3,7 +3,7 @@ import { projectRoot } from '../project-root.ts';
 
 export interface ServicePlan {
   readonly name: string;
-  /** TypeScript file that Node runs. */
+  /** File that Node runs. */
   readonly main: string;
   /** Environment variable with the port of the service's `/readyz`. */
   readonly opsPortVariable: string;
@@ -18,23 +18,31 @@ export interface StackPlan {
   readonly services: readonly (readonly ServicePlan[])[];
 }
 
-const sourceOf = (service: string, file: string) => join(projectRoot, 'services', service, 'src', file);
+const inServices = (...path: string[]) => join(projectRoot, 'services', ...path);
+
+/** True if the services run from their bundles, as in their images: `BUNDLES=1`, set by `npm test -- --bundles`. */
+const isBundled = process.env.BUNDLES === '1';
+
+/** Returns the program of a service that Node runs: its source, or its bundle. */
+export function mainOf(service: ServiceName | 'authctl'): string {
+  return isBundled ? inServices(service, 'dist', 'main.js') : inServices(service, 'src', 'main.ts');
+}
+
+export type ServiceName = 'api' | 'push-gateway' | 'worker';
 
 export const SERVICES = {
-  api: { name: 'api', main: sourceOf('api', 'main.ts'), opsPortVariable: 'API_OPS_PORT' },
+  api: { name: 'api', main: mainOf('api'), opsPortVariable: 'API_OPS_PORT' },
   'push-gateway': {
     name: 'push-gateway',
-    main: sourceOf('push-gateway', 'main.ts'),
+    main: mainOf('push-gateway'),
     opsPortVariable: 'PUSH_OPS_PORT',
     hasPublicKeysOnly: true,
   },
-  worker: { name: 'worker', main: sourceOf('worker', 'main.ts'), opsPortVariable: 'WORKER_OPS_PORT' },
-} as const satisfies Record<string, ServicePlan>;
-
-export type ServiceName = keyof typeof SERVICES;
+  worker: { name: 'worker', main: mainOf('worker'), opsPortVariable: 'WORKER_OPS_PORT' },
+} as const satisfies Record<ServiceName, ServicePlan>;
 
 /** The plan for the three services. The worker ends last, because it takes over unfinished work of the api. */
 export const STACK: StackPlan = {
-  migrate: join(projectRoot, 'services', 'api', 'bin', 'migrate.ts'),
+  migrate: isBundled ? inServices('api', 'dist', 'migrate.js') : inServices('api', 'bin', 'migrate.ts'),
   services: [[SERVICES.api, SERVICES['push-gateway']], [SERVICES.worker]],
 };

@@ -1,4 +1,5 @@
 import { get } from 'node:http';
+import { dirname, join } from 'node:path';
 import type { Log } from '../log.ts';
 import { projectRoot } from '../project-root.ts';
 import type { OnSpawn } from '../servers/spawn-server.ts';
@@ -8,8 +9,10 @@ import { SERVICES, type ServiceName, type ServicePlan, STACK } from './service-p
 import { runOnce } from './spawn-piped.ts';
 import { type Supervised, supervise } from './supervise.ts';
 
-/** Starts tracing if the `OTEL_*` variables ask for it. */
-const tracingArguments = ['--import', '@auth-account/telemetry/preload'];
+/** Returns the arguments that start tracing if the `OTEL_*` variables ask for it. */
+function tracingArguments(main: string): string[] {
+  return ['--import', main.endsWith('.js') ? join(dirname(main), 'preload.js') : '@auth-account/telemetry/preload'];
+}
 
 export interface StartServiceOptions {
   /** Complete environment of the process. It must include the service's ops port. */
@@ -41,7 +44,7 @@ export function startService(service: ServiceName | ServicePlan, options: StartS
     ...options,
     name: plan.name,
     command: nodeFor(plan.main),
-    args: [...tracingArguments, plan.main],
+    args: [...tracingArguments(plan.main), plan.main],
     cwd: projectRoot,
   });
   return {
