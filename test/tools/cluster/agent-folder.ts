@@ -1,17 +1,14 @@
-import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { bundleAgent } from './agent-pods.ts';
 
 /**
- * Writes the agent into a temporary folder as it is in its pod: below the packages of an image, and with nothing else
- * of this repository. The caller removes the folder.
+ * Writes the agent into a temporary folder as it is in its pod, without anything else of this repository. The caller
+ * removes the folder.
  */
 export async function unpackAgent(): Promise<{ readonly folder: string; readonly program: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'auth-account-agent-'));
-  await mkdir(join(folder, 'node_modules'));
-  await symlink(dirname(createRequire(import.meta.url).resolve('ws')), join(folder, 'node_modules/ws'));
   await mkdir(join(folder, 'cluster-test'));
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
   for (const [name, text] of Object.entries(await bundleAgent())) {

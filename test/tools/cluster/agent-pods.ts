@@ -8,8 +8,7 @@ const source = join(import.meta.dirname, 'agent');
 const webhookSecret = `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64')}`;
 
 /**
- * Returns the programs of the pods, by file name: each with all that it needs of this repository, as the client of
- * apps. Packages of others are in the image.
+ * Returns the programs of the pods, by file name: each with all that it needs. Of the image it only takes Node.
  */
 export async function bundleAgent(): Promise<Record<string, string>> {
   const { outputFiles } = await build({
@@ -18,7 +17,12 @@ export async function bundleAgent(): Promise<Record<string, string>> {
     bundle: true,
     platform: 'node',
     format: 'esm',
-    external: ['ws'],
+    // A ConfigMap holds 1 MiB. Packages in CommonJS require Node's modules.
+    minifyWhitespace: true,
+    banner: {
+      js: "import{createRequire as createRequire_}from'node:module';const require=createRequire_(import.meta.url);",
+    },
+    external: ['bufferutil', 'utf-8-validate'],
     write: false,
   });
   return Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), text]));
