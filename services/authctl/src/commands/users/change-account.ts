@@ -56,7 +56,7 @@ export function changeAccount(
 }
 
 /** Creates the error for an account that was changed or erased since it was found. */
-export function changedMeanwhile({ _id }: UserDocument): CommandError {
+export function accountChanged({ _id }: UserDocument): CommandError {
   return new CommandError(`The account ${_id} was changed or erased in between. Look at it (user show) and try again.`);
 }
 

@@ -11,8 +11,8 @@ import { CommandError } from '../../cli/command-error.ts';
 import type { Outcome, Shell } from '../../cli/shell.ts';
 import {
   type AccountChange,
+  accountChanged,
   changeAccount,
-  changedMeanwhile,
   describeAccount,
   type OperatorOptions,
 } from './change-account.ts';
@@ -62,7 +62,7 @@ export function deleteUser(shell: Shell, idOrEmail: string, options: DeleteOptio
     const events = deletionScheduledEvents({ user_id, deletesAt, locale }, nextOrigin);
     const work = async (session: ClientSession) => {
       const scheduled = await stores.deletions.schedule(user, deletesAt, session);
-      if (scheduled === undefined) throw changedMeanwhile(user);
+      if (scheduled === undefined) throw accountChanged(user);
       // The transaction is committed all the same: once a majority has it, a majority has the earlier order too.
       if (!scheduled.isNew) return { earlier: scheduled.deletesAt, ended: [] };
       const { ended } = await stores.sessions.revokeOf(user_id, { reason, at, requestId }, session);
@@ -98,7 +98,7 @@ export function restoreUser(shell: Shell, idOrEmail: string, options: OperatorOp
     const nextOrigin = () => eventOrigin({ requestId }, at, { entityId: v7 });
     const events = deletionCancelledEvents({ user_id, locale }, nextOrigin);
     const work = async (session: ClientSession) => {
-      if (!(await stores.deletions.cancel(user, at, session, { isOperator: true }))) throw changedMeanwhile(user);
+      if (!(await stores.deletions.cancel(user, at, session, { isOperator: true }))) throw accountChanged(user);
       for (const event of events) await stores.outbox.append(event, at, session);
     };
     await transaction(work, { isCommitted: () => stores.outbox.exists(events[0].id) });

@@ -2,7 +2,7 @@ import type { UserDocument } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
 import { CommandError } from '../../cli/command-error.ts';
 import type { Outcome, Shell } from '../../cli/shell.ts';
-import { type AccountChange, changeAccount, changedMeanwhile, type OperatorOptions } from './change-account.ts';
+import { type AccountChange, accountChanged, changeAccount, type OperatorOptions } from './change-account.ts';
 import { reportChange } from './report-change.ts';
 
 const reason = 'account_disabled';
@@ -22,7 +22,7 @@ export function disableUser(shell: Shell, idOrEmail: string, options: OperatorOp
     const disabled = { at, reason: options.reason, by: operator };
     const work = async (session: ClientSession) => {
       const isDone = await stores.users.disable(user_id, disabled, session);
-      if (!isDone) throw changedMeanwhile(user);
+      if (!isDone) throw accountChanged(user);
       return (await stores.sessions.revokeOf(user_id, { reason, at, requestId }, session)).ended;
     };
     const isCommitted = () => stores.users.isDisabledSince(user_id, at);

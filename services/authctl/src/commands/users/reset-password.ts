@@ -8,8 +8,8 @@ import { v7 } from 'uuid';
 import type { Outcome, Shell } from '../../cli/shell.ts';
 import {
   type AccountChange,
+  accountChanged,
   changeAccount,
-  changedMeanwhile,
   describeAccount,
   type OperatorOptions,
 } from './change-account.ts';
@@ -38,7 +38,7 @@ export function resetPassword(shell: Shell, idOrEmail: string, options: ResetPas
     const nextOrigin = () => eventOrigin({ requestId }, at, { entityId: v7 });
     const work = async (session: ClientSession) => {
       const fields = passwordFields(password_hash, user, at);
-      if (!(await stores.users.changeFresh(user, fields, session))) throw changedMeanwhile(user);
+      if (!(await stores.users.changeFresh(user, fields, session))) throw accountChanged(user);
       await stores.challenges.endAll(user_id, at, session);
       const { ended } = await stores.sessions.revokeOf(user_id, { reason, at, requestId }, session);
       const invites_revoked = await stores.invites.revokeMadeBy(user_id, at, session);
