@@ -16,7 +16,7 @@ function lengths(variable: VariableSchema): string {
   return range(variable.minLength, variable.maxLength, ' characters');
 }
 
-/** Says in a few words what a variable must hold, as in "integer, 1 to 65535" or "one of info, debug". */
+/** Says in a few words what a variable must hold, such as "integer, 1 to 65535" or "one of info, debug". */
 export function describeType(variable: VariableSchema): string {
   const values = allowedValues(variable);
   if (values) return `one of ${values.join(', ')}`;

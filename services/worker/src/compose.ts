@@ -46,9 +46,9 @@ interface Shared {
   readonly config: WorkerConfig;
   readonly stores: Stores;
   readonly transaction: RunTransaction;
-  /** Fails at once while Redis is away. */
+  /** Connection that fails at once while Redis is away. */
   readonly adding: RedisClient;
-  /** Waits for Redis. */
+  /** Connection that waits for Redis. */
   readonly consuming: RedisClient;
   readonly keys: RedisKeys;
   readonly metrics: WorkerMetrics;

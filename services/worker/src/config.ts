@@ -17,7 +17,7 @@ const Secret = Type.String({
   pattern: '^whsec_([A-Za-z0-9+/]{4}){8,21}([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$',
 });
 
-/** Public key that secrets are encrypted to; further members are ignored (RFC 7517). */
+/** Public key with which secrets are encrypted. Further members are ignored (RFC 7517). */
 const EncryptionKey = Type.Object({
   kty: Type.Enum(['EC', 'OKP', 'RSA']),
   alg: Type.Optional(Type.Enum(['ECDH-ES', 'ECDH-ES+A256KW', 'RSA-OAEP-256'])),

@@ -11,7 +11,7 @@ import { type CloseTime, walkPath } from './walk-path.ts';
 
 /** One run of the probe; holds no secret. */
 export interface ProbeReport {
-  /** True if every step went as the contract says. The cleanup is not part of it. */
+  /** True if every step went as the contract says. The cleanup does not count. */
   readonly ok: boolean;
   readonly request_id: string;
   readonly steps: readonly StepReport[];

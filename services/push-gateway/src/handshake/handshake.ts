@@ -29,7 +29,7 @@ export interface Handshake extends RequestHead {
   readonly isWebSocket: boolean;
 }
 
-/** Copies what every answer needs. */
+/** Copies the parts of a request that every answer needs. */
 export function readRequestHead(req: HttpRequest, headers = copyHeaders(req)): RequestHead {
   const requestId = headers.get('x-request-id');
   return {
@@ -39,7 +39,7 @@ export function readRequestHead(req: HttpRequest, headers = copyHeaders(req)): R
   };
 }
 
-/** Copies all that an upgrade needs. */
+/** Copies the parts of a request that an upgrade needs. */
 export function readHandshake(req: HttpRequest): Handshake {
   const headers = copyHeaders(req);
   return {
@@ -81,8 +81,9 @@ interface Credentials {
 
 /**
  * Reads the token from `Authorization: Bearer …`, or from the second of the two subprotocols `bearer, <token>`, for
- * clients that cannot set headers. The answer names `bearer` only: it must not repeat the token. Throws
- * `IAD_JWT_ACCESS_INVALID` if there is no token, if it is malformed, or if both places have one and they differ.
+ * clients that cannot set headers. The answer names only `bearer`, because it must not repeat the token.
+ *
+ * Throws `IAD_JWT_ACCESS_INVALID` if there is no token, if it is malformed, or if both places have one and they differ.
  */
 export function readCredentials({ authorization, subprotocols }: Handshake): Credentials {
   const [first, offered, ...further] = subprotocols;

@@ -45,9 +45,10 @@ const originItem = { loc: ['header', 'Origin'], msg: 'Origin is not allowed', ty
 
 /**
  * Creates the handler of `GET /ws/push-stream/:id`. It first registers the upgrade and then reads the deny list. A
- * close command marks a registered upgrade, and sessions that were denied earlier are in the deny list. Answers 429
- * `ERR-RATE-LIMITED` past the network's limit before it looks at the token. Answers 503 `ERR-OVERLOADED` while
- * draining, 401 `IAD_JWT_ACCESS_INVALID` or `IAD_JWT_ACCESS_EXPIRED`, 403 `ERR-STREAM-SESSION-MISMATCH`, 429
+ * close command marks a registered upgrade, and sessions that were denied earlier are in the deny list.
+ *
+ * Answers 429 `ERR-RATE-LIMITED` past the network's limit before it looks at the token. Answers 503 `ERR-OVERLOADED`
+ * while draining, 401 `IAD_JWT_ACCESS_INVALID` or `IAD_JWT_ACCESS_EXPIRED`, 403 `ERR-STREAM-SESSION-MISMATCH`, 429
  * `ERR-RATE-LIMITED` past the group's limit, 422 `ERR-VALIDATION-FAILED` for a foreign Origin, and 503
  * `ERR-DEPENDENCY-UNAVAILABLE` if the deny list doesn't answer.
  */
@@ -82,7 +83,7 @@ export function createUpgrade(deps: UpgradeDeps) {
     const pending = registry.beginUpgrade(ownerOf(claims));
     try {
       const { denial, streamNumber } = await askRedis(deps, claims.sid);
-      // From here to the open socket nothing is awaited: these are the last checks.
+      // These are the last checks: from here to the open socket nothing is awaited.
       if (exchange.isOver) return;
       assertStaying();
       if (pending.closedBy ?? closeReasonOf(denial, claims.ver)) throw new AppError('IAD_JWT_ACCESS_INVALID');

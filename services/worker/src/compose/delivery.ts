@@ -29,9 +29,9 @@ export interface MailParts extends Pick<ReadMailDeps, 'emailCodes' | 'emailChang
 
 export interface DeliveryDeps {
   readonly config: WorkerConfig;
-  /** Fails at once while Redis is away. */
+  /** Connection that fails at once while Redis is away. */
   readonly adding: RedisClient;
-  /** Waits for Redis. */
+  /** Connection that waits for Redis. */
   readonly consuming: RedisClient;
   readonly keys: RedisKeys;
   readonly stores: Stores;

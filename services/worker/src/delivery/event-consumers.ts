@@ -16,7 +16,7 @@ export interface Consumer {
 
 /** A consumer whose jobs can be left in the queue for a while. */
 export interface HoldableConsumer extends Consumer {
-  /** While there is a reason, no job is taken from the queue; those under way go on. */
+  /** While there is a reason, no job is taken from the queue; jobs under way go on. */
   hold(reason: string, isHeld: boolean): void;
 }
 

@@ -26,7 +26,7 @@ export interface SubscriberQueue {
 }
 
 export interface SubscriberQueuesDeps {
-  /** Fails at once while Redis is away. */
+  /** Connection that fails at once while Redis is away. */
   readonly adding: RedisClient;
   readonly keys: RedisKeys;
   readonly onError: ErrorLog;
@@ -57,7 +57,7 @@ export function openSubscriberQueues(
   });
 }
 
-/** Returns true if an event of the topic goes on the queue. */
+/** Returns true if an event of the topic belongs on the queue. */
 export function takes({ channel, topics }: Pick<SubscriberQueue, 'channel' | 'topics'>, topic: string): boolean {
   return channelOf(topic) === channel && (topics?.includes(topic) ?? true);
 }

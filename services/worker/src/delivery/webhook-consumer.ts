@@ -17,9 +17,9 @@ export interface WebhookConsumer extends HoldableConsumer {
 }
 
 /**
- * Wires the consumer of a webhook's queues, one per channel. It takes no job before {@link WebhookConsumer.setParked}
- * is called for the first time and while the webhook is parked. After a 429 with `Retry-After` this process also waits
- * for that time.
+ * Wires the consumer of a webhook's queues, one per channel. It takes no job until {@link WebhookConsumer.setParked}
+ * has been called, and none while the webhook is parked. After a 429 with `Retry-After` this process also waits for
+ * that time.
  */
 export function createWebhookConsumer(
   queues: readonly ConsumerOptions[],

@@ -39,8 +39,10 @@ const pageSize = 500;
  * revoked or its claims were changed, and the deny list does not have it, it is denied and its stream closed again. A
  * round goes back to the last one that succeeded, so that nothing is missed, however long MongoDB or Redis was away.
  * The first round, and any that finds the list incomplete, goes back as far as a change matters and then marks the list
- * as complete. One round a minute compares the whole list. A round reads behind a fence, and fails if it gets none.
- * Without one it would not see a change that no majority has yet, and later rounds would skip that change for good.
+ * as complete. One round a minute compares the whole list.
+ *
+ * A round reads behind a fence, and fails if it gets none. Without one it would not see a change that no majority has
+ * yet, and later rounds would skip that change for good.
  */
 export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
   const { sessions, denyList, lifetimeMs, now, onRebuild, onFound } = deps;

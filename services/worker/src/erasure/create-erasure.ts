@@ -20,7 +20,7 @@ export interface ErasureDeps {
   readonly transaction: RunTransaction;
   readonly denyList: Pick<DenyList, 'denyAndClose'>;
   readonly lifetimeMs: number;
-  /** Fails at once while Redis is away. */
+  /** Connection that fails at once while Redis is away. */
   readonly redis: RedisClient;
   readonly secrets: () => readonly KeyObject[];
   readonly metrics: Pick<WorkerMetrics, 'erasures'>;

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { createLimitKeys, type RedisClient } from '@auth-account/redis';
 
 export interface ForgetPlacesDeps {
-  /** Fails at once while Redis is away. */
+  /** Connection that fails at once while Redis is away. */
   readonly redis: Pick<RedisClient, 'zrange' | 'zrem' | 'unlink'>;
   readonly keyPrefix: string;
   /**
@@ -17,9 +17,10 @@ export type ForgetPlaces = (emailKeys: readonly string[]) => Promise<void>;
 
 /**
  * Creates the function that removes an account's data of the limits from Redis: its devices and networks, and their
- * failures. The data must go, because their names are HMACs of the address, which anybody with the server's keys can
- * find. Counts for a device or network that the account does not know, and the counts of other limits, are not removed.
- * They expire within a day.
+ * failures. Their names are HMACs of the address, so anybody who has the server's keys could find them.
+ *
+ * Counts for a device or network that the account does not know, and the counts of other limits, are not removed. They
+ * expire within a day.
  */
 export function createForgetPlaces({ redis, keyPrefix, secrets }: ForgetPlacesDeps): ForgetPlaces {
   return async (emailKeys) => {

@@ -17,9 +17,10 @@ const batch = 100;
 
 /**
  * Creates the function that runs one round: it removes the addresses that no code and no undo can restore any more, and
- * forgets the places of those that no account has now. An address is removed from its document last. So while its
- * places may still be in Redis, the next round and the erasure of the account can find it. Every step can be repeated,
- * so workers need no lease.
+ * forgets the places of those that no account has now.
+ *
+ * An address is removed from its document last. So while its places may still be in Redis, the next round and the
+ * erasure of the account can find it. Every step can be repeated, so workers need no lease.
  */
 export function createRemoveLapsedEmails({ emailChanges, forgetPlaces, now }: RemoveLapsedEmailsDeps) {
   async function remove(lapsed: LapsedEmails): Promise<void> {

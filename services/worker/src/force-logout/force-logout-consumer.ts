@@ -15,7 +15,7 @@ export interface ForceLogoutConsumerDeps {
   readonly stores: Stores;
   readonly transaction: RunTransaction;
   readonly denyList: DenyList;
-  /** Waits for Redis. */
+  /** Connection that waits for Redis. */
   readonly consuming: RedisClient;
   readonly keys: RedisKeys;
   readonly metrics: WorkerMetrics;

@@ -28,9 +28,9 @@ export interface Enqueued {
 }
 
 /**
- * Creates the step that enqueues rows for a subscriber that does not have them, unless they have expired. A job of the
- * same id that is already there stays as it is. A completed one shows that the subscriber has the event; one that has
- * failed for good becomes a dead letter.
+ * Creates the step that enqueues rows for a subscriber that does not have them, unless they have expired. An existing
+ * job of the same id stays as it is. If it is completed, the subscriber has the event. If it has failed for good, it
+ * becomes a dead letter.
  */
 export function createEnqueue({ redis, buryFailedJob, now }: EnqueueDeps) {
   return async (
@@ -57,10 +57,10 @@ export function createEnqueue({ redis, buryFailedJob, now }: EnqueueDeps) {
   };
 }
 
-/** A job's state. An `unfinished` one waits, is under way or comes again after a pause. */
+/** A job's state. An `unfinished` job waits, is under way or comes again after a pause. */
 export type JobState = 'missing' | 'unfinished' | 'completed' | 'failed';
 
-/** Finds the states of jobs of a queue, in one round trip and in their order. */
+/** Finds the states of a queue's jobs in one round trip. Returns them in the order of `jobIds`. */
 export async function findJobStates(
   redis: RedisClient,
   queue: EventQueue,

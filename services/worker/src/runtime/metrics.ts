@@ -10,7 +10,7 @@ const outcomes: readonly DeliveryOutcome[] = ['delivered', 'failed', 'given_up']
 export interface Backlog {
   readonly depth: number;
   readonly oldest: Date | undefined;
-  /** Subscriber → its dead letters. */
+  /** Subscriber → number of its dead letters. */
   readonly deadLetters: ReadonlyMap<string, number>;
 }
 

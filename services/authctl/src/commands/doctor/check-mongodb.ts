@@ -47,7 +47,7 @@ async function checkVersion(db: Db): Promise<Finding> {
   return failed('mongodb version', String(version), 'Upgrade MongoDB to 6.0 or later.');
 }
 
-/** A write that changes nothing is still acknowledged by a majority. */
+/** Tries a write that changes nothing, because a majority acknowledges even that. */
 async function checkMajority(db: Db): Promise<Finding> {
   const check = 'mongodb majority writes';
   const begun = performance.now();

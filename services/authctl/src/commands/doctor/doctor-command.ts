@@ -22,8 +22,8 @@ export function addDoctorCommand(program: Command, shell: Shell): void {
 const variableCheck = 'variable ';
 
 /**
- * Checks everything that the services need. Exit code 78 if variables are missing or wrong, 1 if another check failed;
- * warnings don't count.
+ * Checks everything that the services need. The exit code is 78 if variables are missing or wrong, and 1 if another
+ * check failed. Warnings don't count.
  */
 async function examine(shell: Shell): Promise<Outcome> {
   const findings = [

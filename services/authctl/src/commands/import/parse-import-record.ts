@@ -14,7 +14,7 @@ export interface ImportRecord {
   readonly passwordHash: string;
   readonly accountType: AccountType;
   readonly createdAt: Date;
-  /** Accounts with the same key join one group; without a key each gets its own. */
+  /** Accounts with the same key join one group; an account without a key gets its own. */
   readonly groupKey: string | undefined;
 }
 

@@ -26,7 +26,7 @@ export interface PlanOptions {
   /** Namespace that separates the group keys of one source from those of another. */
   readonly namespace: string;
   readonly now: Date;
-  /** Counts as existing. Only a dry run sets it. */
+  /** Documents that count as existing. Only a dry run has them. */
   readonly foreseen: Foreseen | undefined;
 }
 

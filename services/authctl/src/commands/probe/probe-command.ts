@@ -95,7 +95,7 @@ async function withStopSignal<T>(work: (stop: AbortSignal) => Promise<T>): Promi
   }
 }
 
-/** Formats the result of one run, for people and programs. Exit code 1 if the path or the cleanup failed. */
+/** Formats the result of one run, for people and programs. The exit code is 1 if the path or the cleanup failed. */
 function describeProbe(report: ProbeReport): Outcome {
   const { ok, steps, close, clean_up, request_id } = report;
   const rows = steps.map(({ step, ok: isOk, ms, fault }) => [step, isOk ? 'ok' : 'failed', ms, fault]);

@@ -3,7 +3,7 @@ import type { Collections, Stores } from '@auth-account/stores';
 import type { DeadLetterDocument, DeliveryAttempt, OutboxDocument } from '@auth-account/stores/documents';
 import type { TraceStep } from './timeline.ts';
 
-/** Steps of a request that caused events: the writes of its transaction, and the deliveries of its events. */
+/** Finds the steps of a request that caused events: the writes of its transaction, and the deliveries of its events. */
 export async function findEventSteps(
   { collections, stores }: { readonly collections: Collections; readonly stores: Pick<Stores, 'outbox'> },
   requestId: string,

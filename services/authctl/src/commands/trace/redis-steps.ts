@@ -6,7 +6,7 @@ import type { TraceStep } from './timeline.ts';
 /** Limit for the forced logouts that are searched, per state. */
 const commandsRead = 10_000;
 
-/** Steps of a request that Redis has: the forced logout that it ordered, and the streams that it closed. */
+/** Finds a request's steps in Redis: the forced logout that the request ordered, and the streams that it closed. */
 export async function findRedisSteps(
   { redis, keys }: RedisStore,
   requestId: string,
