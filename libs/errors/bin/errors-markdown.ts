@@ -54,13 +54,13 @@ function endpointLine(code: ErrorCode): string {
   return line([code, ...statuses, meaning, reactionText, ...programCells(code)]);
 }
 
-/** Cells of what a program reads: reaction, retry, severity. */
+/** Returns the cells that a program reads: reaction, retry, severity. */
 function programCells(code: ErrorCode): [string, string, string] {
   const { reaction, retry, severity } = rowOf(code);
   return [reactionCell(reaction), retry, severity];
 }
 
-/** Cell of a reaction: its type, and its parameters. */
+/** Returns the cell of a reaction: its type and its parameters. */
 function reactionCell({ type, ...parameters }: Reaction): string {
   const named = Object.entries(parameters).map(([name, value]) => quote(`${name}: ${String(value)}`));
   return [quote(type), ...named].join(', ');
@@ -75,7 +75,7 @@ function detailsSection(): string {
   return `## Details\nBesides \`action\`.\n\n| Code | Field | Type | Always there |\n|---|---|---|---|\n${lines.join('\n')}\n`;
 }
 
-/** Cells of a field: its type, and if it is always there. */
+/** Returns the cells of a field: its type, and whether it is always present. */
 function typeCells(type: DetailType): [string, 'yes' | 'no'] {
   if (typeof type !== 'string') return [`one of ${type.map(quote).join(', ')}`, 'no'];
   return [type.replace('?', ''), type.endsWith('?') ? 'no' : 'yes'];

@@ -3,7 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { catalogueDocument } from './catalogue-document.ts';
 import { errorsMarkdown } from './errors-markdown.ts';
 
-/** Writes catalogue.json and docs/errors.md; with `--check` it writes nothing and exits with 1 if one is out of date. */
+/**
+ * Writes catalogue.json and docs/errors.md. With `--check`, writes nothing and exits with 1 if a file is out of date.
+ */
 const targets = [
   { url: new URL('../catalogue.json', import.meta.url), text: catalogueDocument() },
   { url: new URL('../../../docs/errors.md', import.meta.url), text: errorsMarkdown() },

@@ -2,13 +2,13 @@ import type { CatalogueRow } from './catalogue/row.ts';
 import { type CatalogueCode, isCatalogueCode, isThrowableCode, rowOf, type ThrowableCode } from './catalogue.ts';
 import type { DetailsOf, RequiresDetails, StatusOf } from './error-details.ts';
 
-/** A registered symbol, so that two copies of this package recognise each other's errors. */
+/** Symbol from the global registry, so that two copies of this package recognise each other's errors. */
 const brand = Symbol.for('auth-account.errors.AppError');
 
 interface CommonOptions<C extends ThrowableCode> {
-  /** Catalogue row that an endpoint code stands for, if its own row does not fix it. */
+  /** Catalogue row that an endpoint code stands for, if the code's own row does not fix it. */
   canonical?: CatalogueCode | undefined;
-  /** One of the statuses that the row allows; only ERR-INVITE-TOKEN-INVALID has two (404, 410). */
+  /** One of the statuses that the row allows. Only ERR-INVITE-TOKEN-INVALID has two (404, 410). */
   status?: StatusOf<C> | undefined;
   /** Further response headers, for example `Allow`. */
   headers?: Readonly<Record<string, string>> | undefined;
@@ -25,8 +25,8 @@ type AppErrorArguments<C extends ThrowableCode> =
   RequiresDetails<C> extends true ? [options: AppErrorOptions<C>] : [options?: AppErrorOptions<C>];
 
 /**
- * An error of the catalogue. `message` is for logs (code and meaning); users see the text of their locale,
- * which `toHttp` and `toGrpc` add.
+ * An error of the catalogue. `message` (code and meaning) is for logs. Users see the text of their locale, which
+ * `toHttp` and `toGrpc` add.
  *
  * @example
  * throw new AppError('ERR-EMAIL-ALREADY-EXISTS', { details: { rejected_email: email } });
@@ -42,7 +42,8 @@ export class AppError<C extends ThrowableCode = ThrowableCode> extends Error {
   readonly code: C;
   readonly details: DetailsOf<C>;
   /**
-   * The canonical code: the code itself, the row it stands for, or undefined for an endpoint code that stands for none.
+   * The canonical code: the code itself, or the catalogue code that an endpoint code stands for; undefined if it stands
+   * for none.
    */
   readonly canonical: CatalogueCode | undefined;
   readonly status: number;
@@ -65,7 +66,7 @@ export class AppError<C extends ThrowableCode = ThrowableCode> extends Error {
   }
 }
 
-/** Returns true if the value is an AppError, also one made by another copy of this package. */
+/** Returns true if the value is an AppError, even if another copy of this package created it. */
 export function isAppError(value: unknown): value is AppError {
   return value instanceof Error && brand in value && isThrowableCode((value as { code?: unknown }).code);
 }

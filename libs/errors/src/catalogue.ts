@@ -26,14 +26,14 @@ export type ErrorCode = keyof Catalogue;
 export type EndpointCode = keyof typeof endpoints;
 /** The 35 canonical codes of the six domains. */
 export type CatalogueCode = Exclude<ErrorCode, EndpointCode>;
-/** Codes that go with a success and are never thrown. */
+/** Codes that accompany a success and are never thrown. */
 export type NoticeCode = { [C in ErrorCode]: Catalogue[C]['kind'] extends 'notice' ? C : never }[ErrorCode];
 export type ThrowableCode = Exclude<ErrorCode, NoticeCode>;
 
 export const errorCodes = Object.keys(catalogue) as readonly ErrorCode[];
 export const throwableCodes: readonly ThrowableCode[] = errorCodes.filter(isThrowableCode);
 
-/** Row of a code, in the one shape that all rows share. */
+/** Returns the row of a code, in the type that all rows share. */
 export function rowOf(code: ErrorCode): CatalogueRow {
   return catalogue[code];
 }

@@ -1,19 +1,19 @@
 import { AppError } from './app-error.ts';
 
-/** Treatment of a deficit, by the `account_type` of the access token. */
+/** Treatment of a deficit by the `account_type` of the access token. */
 const deficits = { HOME: 'masked', OFFICE: 'refused' } as const;
 
 /** The types of groups, as access tokens, the registration event and `GET /api/v1/groups/current` name them. */
 export type StockAccountType = keyof typeof deficits;
 
-/** A write-off from one batch. Both volumes have the same unit; whole numbers (g, ml, pieces) stay exact. */
+/** A write-off from one batch. Both volumes have the same unit. Whole numbers (g, ml, pieces) stay exact. */
 export interface WriteOff {
   readonly accountType: StockAccountType;
-  /** Volume in the batch; in a HOME group it may already be negative. */
+  /** Volume in the batch. In a HOME group it may already be negative. */
   readonly available: number;
   /** Volume to write off: 0 or more. */
   readonly requested: number;
-  /** Unit, named in the refusal for the user. */
+  /** Unit, which the refusal names for the user. */
   readonly unit?: string | undefined;
 }
 
@@ -23,13 +23,13 @@ export interface WriteOffDecision {
   readonly balance: number;
   /** Balance that the screen shows: never less than 0. */
   readonly displayedBalance: number;
-  /** Notice to send with the success (see `notice`); undefined if there was enough. */
+  /** Notice to send with the successful answer (see `notice`); undefined if the batch had enough. */
   readonly notice: 'INV_STOCK_MASKED_MINUS' | undefined;
 }
 
 /**
- * Decides if a write-off is allowed, and its result (docs/specification/groups-and-invites.md, "Groups"): a HOME group
- * may go below zero, which its screens mask; an OFFICE group may not.
+ * Decides whether a write-off is allowed, and returns its result (docs/specification/groups-and-invites.md, "Groups").
+ * The balance of a HOME group may go below zero, but its screens show zero. The balance of an OFFICE group may not.
  *
  * @example
  * const { balance, displayedBalance, notice: code } = decideWriteOff({ accountType: 'HOME', available: 2, requested: 5 });

@@ -26,10 +26,10 @@ type FieldsOf<F> = Simplify<
   }
 >;
 
-/** Details of a code whose row names none. */
+/** Details of a code whose row names no fields. */
 export type NoDetails = Readonly<Record<string, never>>;
 
-/** `details` that a code takes, read from its row. `action` is not among them: the locale adds it. */
+/** `details` that a code takes, as its row defines them. `action` is left out, because the locale adds it. */
 export type DetailsOf<C extends ThrowableCode> = C extends ThrowableCode
   ? Catalogue[C] extends { readonly details: infer D }
     ? D extends 'validation-items'

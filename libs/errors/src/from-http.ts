@@ -3,7 +3,7 @@ import { restoreError } from './restore-error.ts';
 
 export interface HttpFailure {
   status: number;
-  /** A `Headers` object, or a plain object as Node has it. */
+  /** A `Headers` object, or a plain object like that of Node's requests. */
   headers?: { get(name: string): string | null } | Readonly<Record<string, string | string[] | undefined>> | undefined;
   /** Parsed JSON body; any value if the peer did not send JSON. */
   body: unknown;
@@ -12,11 +12,11 @@ export interface HttpFailure {
 }
 
 /**
- * Restores the AppError from the HTTP answer of a service of this family: the opposite of `toHttp`.
+ * Restores the AppError from the HTTP answer of a service of this family. The opposite of `toHttp`.
  *
- * An unknown code, or a body that is not ours, never becomes an error that a client acts upon: a proxy's 401 must not
- * log anybody out. It maps by status: 429 to ERR-RATE-LIMITED, 502, 503 and 504 to ERR-DEPENDENCY-UNAVAILABLE, all else
- * to ERR-INTERNAL, with the answer as the cause.
+ * An answer with an unknown code, or with a body of another format, never becomes an error that a client acts upon,
+ * because a proxy's 401 must not log the user out. Such an answer is mapped by its status: 429 to ERR-RATE-LIMITED,
+ * 502, 503 and 504 to ERR-DEPENDENCY-UNAVAILABLE, and all others to ERR-INTERNAL, with the answer as the cause.
  *
  * @example
  * if (!response.ok) throw fromHttp({ status: response.status, headers: response.headers, body: await response.json() });
@@ -41,7 +41,7 @@ function codeOf(status: number) {
   return [502, 503, 504].includes(status) ? 'ERR-DEPENDENCY-UNAVAILABLE' : 'ERR-INTERNAL';
 }
 
-/** Reads delta seconds only: services of this catalogue send no dates. */
+/** Reads only seconds, because services of this catalogue send no dates in `Retry-After`. */
 function secondsOf(retryAfter: string | undefined): number | undefined {
   return retryAfter !== undefined && /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) : undefined;
 }

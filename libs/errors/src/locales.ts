@@ -2,7 +2,7 @@ import { en } from './locales/en.ts';
 import type { Messages } from './locales/messages.ts';
 import { ru } from './locales/ru.ts';
 
-/** The texts of every code in every language; a code that lacks one does not compile. */
+/** The texts of every code in every language. A code that lacks a text does not compile. */
 export const locales = { en, ru } as const satisfies Record<string, Messages>;
 
 export type Locale = keyof typeof locales;

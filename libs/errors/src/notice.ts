@@ -10,7 +10,7 @@ export interface Notice {
 }
 
 /**
- * Returns a notice to put into a successful answer. It is never thrown: the operation succeeded.
+ * Returns a notice to put into a successful answer. A notice is never thrown, because the operation succeeded.
  *
  * @example
  * const shown = notice('INV_STOCK_MASKED_MINUS', { locale: 'ru' });

@@ -3,8 +3,8 @@ import { rowOf, type ThrowableCode } from './catalogue.ts';
 import { isValidationItem } from './validation-item.ts';
 
 /**
- * Reads the details that the row of a code names from an untrusted value. Leaves out everything else (`action`, and a
- * word that this version does not know). Returns undefined if a required field is missing or a field has the wrong
+ * Reads, from an untrusted value, the details that a code's row names. Leaves out everything else (such as `action`, or
+ * a word that this version does not know). Returns undefined if a required field is missing or a field has the wrong
  * type.
  */
 export function readDetails(code: ThrowableCode, value: unknown): unknown {

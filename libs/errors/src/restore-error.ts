@@ -25,7 +25,7 @@ export function restoreError(received: ReceivedError): AppError | undefined {
     retryAfterSeconds,
     cause,
   };
-  // readDetails and allows have checked at run time what the types would otherwise check.
+  // `readDetails` and `allows` have checked at run time what the types would normally check.
   return new AppError<ThrowableCode>(code, options as AppErrorOptions<ThrowableCode>);
 }
 

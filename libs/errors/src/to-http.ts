@@ -17,9 +17,9 @@ export interface HttpError {
 }
 
 /**
- * Returns the HTTP answer to an error: status, headers and the body of exactly `error_code`, `message`, `details`.
- * Cause and stack are left out. `X-Error-Code` names the canonical row; a `WWW-Authenticate` among the error's own
- * headers replaces the row's (RFC 6750 section 3.1 wants no error word if no token was sent).
+ * Returns the HTTP answer to an error: status, headers, and a body with exactly `error_code`, `message` and `details`.
+ * Cause and stack are left out. `X-Error-Code` names the canonical row. A `WWW-Authenticate` among the error's own
+ * headers replaces the row's, because RFC 6750 section 3.1 wants no error word if no token was sent.
  *
  * @example
  * const { status, headers, body } = toHttp(error, { locale: negotiateLocale(request.headers['accept-language']) });
@@ -35,7 +35,7 @@ export function toHttp(error: AppError, options: { locale: Locale }): HttpError 
 
 function detailsOf(error: AppError, action: string): HttpErrorBody['details'] {
   const details: unknown = error.details;
-  // Copied field by field: other fields of an item, such as a rejected value, must not be sent.
+  // Copied field by field, because other fields of an item, such as a rejected value, must not be sent.
   if (Array.isArray(details))
     return details.map(({ loc, msg, type }: ValidationItem) => ({ loc: [...loc], msg, type }));
   return { ...(details as Record<string, unknown>), action };
@@ -50,7 +50,7 @@ function headersOf(error: AppError, locale: Locale): Record<string, string> {
   if (challenge !== undefined && findHeader(given, 'WWW-Authenticate') === undefined)
     own['WWW-Authenticate'] = challenge;
   own.Vary = varyWith(findHeader(given, 'Vary'));
-  // The thrower never sets X-Error-Code, even if this error has no canonical code.
+  // X-Error-Code never comes from the thrower's headers, even if this error has no canonical code.
   const taken = new Set(['X-Error-Code', ...Object.keys(own)].map((name) => name.toLowerCase()));
   const further = given.filter(([name]) => !taken.has(name.toLowerCase()));
   return { ...Object.fromEntries(further), ...own };

@@ -1,4 +1,4 @@
-/** The words of pydantic v2 that `type` may hold. */
+/** The error types of pydantic v2 that `type` may have. */
 export const validationTypes = [
   'missing',
   'string_type',
@@ -18,7 +18,9 @@ export const validationTypes = [
 
 export type ValidationType = (typeof validationTypes)[number];
 
-/** One violation: the place, an English message, and the rule that it breaks. It never has the value itself. */
+/**
+ * One violation: the field's location, an English message, and the rule that was broken. It never has the value itself.
+ */
 export interface ValidationItem {
   loc: string[];
   msg: string;

@@ -2,21 +2,30 @@ import { createHmac, type KeyObject } from 'node:crypto';
 import { redisKeys } from './redis-keys.ts';
 
 /**
- * Names of limits in Redis. Accounts, devices and networks appear in them as HMACs only, so that a dump of Redis
+ * Names of limits in Redis. Accounts, devices and networks appear in the names only as HMACs, so that a dump of Redis
  * identifies nobody.
  */
 export interface LimitKeys {
   /** Returns the name of a limit: `{prefix}:limit:name`. */
   nameOf(limit: string): string;
-  /** Returns the pseudonym of what is limited: 128 bits, the same for as long as the server's key is. */
+  /**
+   * Returns the pseudonym of a limited account, device or network. It has 128 bits, and stays the same as long as the
+   * server's key.
+   */
   tagOf(kind: 'account' | 'address' | 'account-address' | 'account-device', ...parts: readonly string[]): string;
-  /** Sorted set: what an account knows. Tag of a device or network → time of its last success. */
+  /**
+   * Sorted set of the devices and networks that an account knows. Tag of the device or network → time of its last
+   * success.
+   */
   knownOf(account: string): string;
-  /** Delay of the next try, for the tag of an account, device or network. */
+  /** Returns the key of the delay before the next try, for the tag of an account, device or network. */
   delayOf(tag: string): string;
-  /** List of the times of failures, for the same. */
+  /** Returns the key of the list with the times of failures, for the same tags. */
   failuresOf(tag: string): string;
-  /** Sorted set: accounts of which strangers' tries of that kind are kept. Tag of an account → time of the newest. */
+  /**
+   * Sorted set of the accounts for which tries of that kind by unknown devices and networks are stored. Tag of an
+   * account → time of the newest try.
+   */
   crowdOf(kind: 'login' | 'code'): string;
 }
 
@@ -24,7 +33,7 @@ const tagLength = 22;
 
 /**
  * Creates the names under a deployment's `KEY_PREFIX`, whose hash tag they share. `secret` returns the server's newest
- * key: every limit starts again after it was rotated.
+ * key. After a rotation of that key every limit starts again.
  */
 export function createLimitKeys(prefix: string, secret: () => KeyObject): LimitKeys {
   const nameOf = redisKeys(prefix).limit;

@@ -5,16 +5,19 @@ import { parseRedisAddress, type RedisAddress } from './redis-address.ts';
 import type { RedisClient } from './redis-client.ts';
 import type { RedisSettings } from './redis-options.ts';
 
-/** Variables with Redis's address and the options of the connection. */
+/** Environment variables with Redis's address and the options of the connection. */
 export interface RedisConfig {
   /** See {@link parseRedisAddress}. */
   readonly REDIS_URL: string;
-  /** PEM file of the authorities that sign the servers' certificates; default the system's. */
+  /** PEM file of the authorities that sign the servers' certificates; default: the system's authorities. */
   readonly REDIS_CA_FILE?: string;
-  /** PEM files of a client certificate and its key, for servers that ask for one. */
+  /** PEM files of a client certificate and its key, for servers that require a client certificate. */
   readonly REDIS_CERT_FILE?: string;
   readonly REDIS_KEY_FILE?: string;
-  /** Name in the servers' certificates, if it differs from their address: a cluster's nodes may announce others. */
+  /**
+   * Name in the servers' certificates, if it differs from their address. A cluster's nodes may announce other
+   * addresses.
+   */
   readonly REDIS_TLS_SERVER_NAME?: string;
   readonly REDIS_SENTINEL_USERNAME?: string;
   readonly REDIS_SENTINEL_PASSWORD?: string;
@@ -23,27 +26,27 @@ export interface RedisConfig {
 /** Options of a connection to a cluster. */
 export interface ClusterSettings {
   /**
-   * Milliseconds between two reads of the slot map: by redirections alone a client sometimes does not find a promoted
-   * replica. 0 for never, in a program that must end by itself: ioredis's timer survives a disconnect that comes while
-   * it reads, and keeps the process alive.
+   * Milliseconds between two reads of the slot map, because redirections alone sometimes do not lead a client to a
+   * promoted replica. 0 (never) is for a program that must end by itself: if a disconnect comes while ioredis reads the
+   * map, its timer stays and keeps the process alive.
    */
   readonly slotsRefreshMs?: number;
 }
 
 const defaultSlotsRefreshMs = 2_000;
 /**
- * Number of redirections and retries of a command before it fails. With the pauses between them that is about a fifth
- * of a second.
+ * Number of redirections and retries before a command fails. With the pauses between them they take about a fifth of a
+ * second.
  */
 const maxRedirections = 4;
 const redirectionPauseMs = 50;
 
-/** After a primary became a replica, the command fails, and the next one finds the new primary. */
+/** If the primary has become a replica, the command fails, and the next command finds the new primary. */
 const reconnectOnError = (error: Error) => error.message.startsWith('READONLY');
 
 /**
- * Opens a connection to one Redis, to the primary that Sentinel names, or to a cluster, depending on `REDIS_URL`. It
- * connects at once, and reconnects for ever. Throws if the configuration is wrong.
+ * Opens a connection to one Redis, to the primary that Sentinel names, or to a cluster, depending on `REDIS_URL`.
+ * Connects at once, and reconnects for ever. Throws if the configuration is wrong.
  */
 export function openRedis(
   config: RedisConfig,
@@ -63,8 +66,8 @@ export function openRedis(
   if (address.kind === 'cluster') return openCluster(nodes, options, slotsRefreshMs);
   if (address.kind === 'single') return new Redis({ ...options, ...nodes[0], db });
   const { REDIS_SENTINEL_USERNAME: sentinelUsername, REDIS_SENTINEL_PASSWORD: sentinelPassword } = config;
-  // No `failoverDetector`: if ioredis 6 is told of the failover while it reconnects, it gives up for ever. It is not
-  // needed: Sentinel kills the clients of a former primary that comes back.
+  // No `failoverDetector`: if ioredis 6 hears of the failover while it reconnects, it gives up for ever. The detector
+  // is not needed, because Sentinel disconnects the clients of a former primary that comes back.
   return new Redis({
     ...options,
     db,
@@ -88,7 +91,7 @@ function openCluster(nodes: RedisAddress['nodes'], settings: RedisSettings, slot
     retryDelayOnFailover: redirectionPauseMs,
     retryDelayOnClusterDown: redirectionPauseMs,
     ...(retryStrategy ? { clusterRetryStrategy: retryStrategy } : {}),
-    // Certificates are issued for names. Without this line the client resolves the names and compares addresses.
+    // Certificates are issued for names. Without this line the client would resolve the names and compare addresses.
     ...(settings.tls ? { dnsLookup: (name, found) => found(null, name) } : {}),
   });
 }

@@ -18,15 +18,15 @@ const highestPort = 65_535;
 const defaultPorts = { single: 6379, sentinel: 26_379, cluster: 6379 } as const;
 
 /**
- * Reads a URL of one of these forms, with `rediss` in place of `redis` for TLS. User name and password are
+ * Reads a URL of one of these forms, with `rediss` instead of `redis` for TLS. User name and password are
  * percent-encoded.
  *
  * - `redis://[user:password@]host[:port][/db]`
  * - `redis+cluster://[user:password@]host[:port][,host[:port]…]`
- * - `redis+sentinel://[user:password@]host[:port][,host[:port]…]/name[/db]`: the hosts are the sentinels, the user is
- *   of the servers behind them
+ * - `redis+sentinel://[user:password@]host[:port][,host[:port]…]/name[/db]`: the hosts are the sentinels, and the user
+ *   is a user of the servers behind them
  *
- * Throws a `TypeError` that names the fault and never repeats the URL, which holds a password.
+ * Throws a `TypeError` that names the fault and never repeats the URL, because the URL may hold a password.
  */
 export function parseRedisAddress(url: string): RedisAddress {
   const [, tls, mode, credentials, hosts = '', path = ''] = form.exec(url) ?? [];
@@ -51,7 +51,7 @@ function parseNode(text: string, defaultPort: number): RedisAddress['nodes'][num
   return { host, port: port === undefined ? defaultPort : Number(port) };
 }
 
-/** Parses `user:password`, `:password`, or `user` alone, which ACL users without a password have. */
+/** Parses `user:password`, `:password`, or only `user` for ACL users without a password. */
 function parseCredentials(text = ''): Pick<RedisAddress, 'username' | 'password'> {
   const colon = text.indexOf(':');
   const [username, password] = colon < 0 ? [text, ''] : [text.slice(0, colon), text.slice(colon + 1)];

@@ -9,7 +9,7 @@ interface Problem {
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** Checks the variables with Redis's address, before anything is opened. No message repeats a value. */
+/** Checks the variables for the connection to Redis before anything is opened. No message repeats a value. */
 export const redisChecks = {
   address: (value: unknown): Problem[] =>
     problemsOf(
@@ -17,7 +17,7 @@ export const redisChecks = {
       ({ message }) => message.replace(/^REDIS_URL: /, ''),
     ),
   file: readable,
-  /** A client certificate comes with its key, and is of use with TLS only. */
+  /** A client certificate needs its key, and is useful only with TLS. */
   certificate: (value: unknown, variables: Variables): Problem[] => {
     const unreadable = readable(value);
     if (unreadable.length > 0) return unreadable;
@@ -49,7 +49,9 @@ function readable(value: unknown): Problem[] {
   );
 }
 
-/** An address that is no address counts as one with TLS: it is reported by itself. */
+/**
+ * Returns true if the address uses TLS. An invalid address counts as one with TLS, because its own check reports it.
+ */
 function usesTls(address: unknown): boolean {
   try {
     return parseRedisAddress(String(address)).isTls;

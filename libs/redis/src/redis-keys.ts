@@ -4,25 +4,28 @@
 export interface RedisKeys {
   /** Pub/sub channel of commands to the gateways. */
   readonly commands: string;
-  /** Pub/sub channel of messages to the apps, for which sibling services have permissions. */
+  /** Pub/sub channel of messages to the apps. Sibling services have permissions for it. */
   readonly messages: string;
-  /** Pub/sub channel of this service's own messages to the apps, for which nobody else has permissions. */
+  /** Pub/sub channel of this service's own messages to the apps. No other service has permissions for it. */
   readonly ownMessages: string;
   /** The deny list's entry of a session. */
   denied(sessionId: string): string;
-  /** Sorted set: session → when it was denied, in milliseconds of Redis's clock. */
+  /** Sorted set: session → time at which it was denied, in milliseconds of Redis's clock. */
   readonly revocations: string;
-  /** Present if the deny list is complete; its value names the Redis server on which it was written. */
+  /** Present if the deny list is complete. Its value names the Redis server on which the list was completed. */
   readonly denyListComplete: string;
-  /** Present during that rebuild of the deny list. It is lost if Redis is emptied, which invalidates the rebuild. */
+  /**
+   * Present during that rebuild of the deny list. If Redis is emptied, the key is lost, and so the rebuild becomes
+   * invalid.
+   */
   denyListRebuild(token: string): string;
-  /** Written to find out if Redis takes writes. */
+  /** Key that is written to find out whether Redis accepts writes. */
   readonly writeProbe: string;
   /** Counter that numbers the connections of all gateways. */
   readonly streamNumber: string;
-  /** Redis stream: the push streams that gateways closed on a command, for about a day. */
+  /** Redis stream that records, for about a day, which push streams the gateways closed on a command. */
   readonly closeRecords: string;
-  /** Prefix of a limit's keys; a colon and the limited network or user follow. */
+  /** Prefix of a limit's keys. A colon and the limited network or user follow. */
   limit(name: string): string;
   /** BullMQ's `prefix`. */
   readonly queuePrefix: string;

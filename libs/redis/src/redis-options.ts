@@ -1,14 +1,14 @@
 import type { RedisOptions } from 'ioredis';
 
-/** Without `replyMapping`: the constructor's type refuses the option's own. */
+/** Leaves out `replyMapping`, because the constructor's type does not accept the type that the options have for it. */
 export type RedisSettings = Omit<RedisOptions, 'replyMapping'>;
 
 const maximumReconnectPauseMs = 500;
 const connectTimeoutMs = 2_000;
 
 /**
- * Without naming ioredis to the server: Redis 7.2 and later refuse that to users with few rights, and note each refusal
- * in their ACL log.
+ * Keeps ioredis from sending its name to the server. Redis 7.2 and later refuse that command to users with few rights,
+ * and log each refusal in their ACL log.
  */
 const disableClientInfo = true;
 
@@ -16,11 +16,11 @@ const disableClientInfo = true;
 const retryStrategy = (times: number): number => Math.min(times * 50, maximumReconnectPauseMs);
 
 /**
- * Options of a connection whose commands fail at once while Redis is away, and after `commandTimeoutMs` if it hangs:
- * for callers that must answer, and can fall back on MongoDB or a retry.
+ * Options of a connection whose commands fail at once while Redis is unreachable, and after `commandTimeoutMs` if it
+ * hangs. They are for callers that must answer, and can fall back on MongoDB or a retry.
  *
  * `socketTimeout` ends a connection if an answer is awaited and nothing arrives. Only this detects a host that vanished
- * silently. A command that has timed out still counts as awaited.
+ * silently. A command that has timed out still counts as awaiting an answer.
  */
 export function failFastOptions(commandTimeoutMs = 1_000): RedisSettings {
   return {
@@ -36,7 +36,7 @@ export function failFastOptions(commandTimeoutMs = 1_000): RedisSettings {
 }
 
 /**
- * Options of a connection that only subscribes, and subscribes again by itself after each reconnect. The subscription's
+ * Options of a connection that only subscribes. It subscribes again by itself after each reconnect. The subscription's
  * renewals show whether Redis still answers.
  */
 export function subscriberOptions(): RedisSettings {
@@ -50,12 +50,12 @@ export function subscriberOptions(): RedisSettings {
   };
 }
 
-/** Longest time in ms for which a BullMQ worker's blocking command waits for jobs. */
+/** Limit for the time that a BullMQ worker's blocking command waits for jobs, in milliseconds. */
 const longestWaitMs = 10_000;
 
 /**
- * Options of a BullMQ worker's connection: it waits for jobs, and for Redis while that is away. The worker duplicates
- * it for its blocking command, so the socket may be silent for as long as that takes.
+ * Options of a BullMQ worker's connection. It waits for jobs, and for Redis while Redis is unreachable. The worker
+ * duplicates the connection for its blocking command, so the socket may be silent for as long as that command waits.
  */
 export function workerOptions(): RedisSettings {
   return {

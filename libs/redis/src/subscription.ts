@@ -4,12 +4,15 @@ import { isCluster, type RedisClient } from './redis-client.ts';
 export interface SubscriptionDeps {
   /** A connection for this subscription alone, with `subscriberOptions`. The caller closes it. */
   readonly redis: RedisClient;
-  /** Channels; all of them have the same hash tag. */
+  /** Channels, which must all have the same hash tag. */
   readonly channels: readonly [string, ...string[]];
   readonly onMessage: (channel: string, message: string) => void;
-  /** Called each time that messages begin to arrive (again). Messages published before are lost. */
+  /** Called each time messages begin to arrive (again). Messages published before that are lost. */
   readonly onSubscribed: () => void;
-  /** Called if it is not subscribed; it retries by itself. Until it succeeds, each error message is passed on once. */
+  /**
+   * Called if subscribing fails or the subscription is lost. It is retried automatically. Until it succeeds, each error
+   * message is passed on once.
+   */
   readonly onError: (error: unknown) => void;
   /** Milliseconds between two renewals of the subscription, which detect a dead connection. */
   readonly renewalMs?: number;
@@ -17,7 +20,7 @@ export interface SubscriptionDeps {
 
 export interface Subscription {
   isSubscribed(): boolean;
-  /** Ends the subscription. To be called before the connection is closed. */
+  /** Ends the subscription. Must be called before the connection is closed. */
   stop(): void;
 }
 
@@ -26,14 +29,17 @@ const retryMs = 100;
 const defaultRenewalMs = 5_000;
 
 /**
- * Subscribes to channels and stays subscribed. On a cluster these are sharded channels (SSUBSCRIBE): it subscribes at
- * the node that holds their slot, and again elsewhere if the slot moves or the node is lost.
+ * Subscribes to channels and stays subscribed. On a cluster these are sharded channels (SSUBSCRIBE). The subscription
+ * is made at the node that holds their slot, and made again elsewhere if the slot moves or the node is lost.
  */
 export function createSubscription(deps: SubscriptionDeps): Subscription {
   return isCluster(deps.redis) ? subscribeToShard(deps.redis, deps) : subscribeToServer(deps.redis, deps);
 }
 
-/** If a renewal gets no answer, `socketTimeout` ends the connection, and the next one subscribes. */
+/**
+ * Subscribes at one server. If a renewal gets no answer, `socketTimeout` ends the connection, and the next connection
+ * subscribes again.
+ */
 function subscribeToServer(redis: Redis, deps: SubscriptionDeps): Subscription {
   const { channels, onMessage, onSubscribed, renewalMs = defaultRenewalMs } = deps;
   const failures = createFailureReport(deps);
@@ -81,7 +87,7 @@ function subscribeToServer(redis: Redis, deps: SubscriptionDeps): Subscription {
   };
 }
 
-/** Passes on each message once until `forget` is called: there can be ten failed attempts a second. */
+/** Passes on each message only once until `forget` is called, because there can be ten failed attempts a second. */
 function createFailureReport({ onError }: Pick<SubscriptionDeps, 'onError'>) {
   const reported = new Set<string>();
   return {
@@ -96,9 +102,10 @@ function createFailureReport({ onError }: Pick<SubscriptionDeps, 'onError'>) {
 }
 
 /**
- * ioredis can follow sharded channels itself (`shardedSubscribers`), but reports its subscribers as ready before the
- * node has answered. A caller that reconciles must know when it is subscribed, so this opens one connection to one node
- * at a time, renews it, and gives it up at its first failure.
+ * Subscribes at a cluster. ioredis can follow sharded channels itself (`shardedSubscribers`), but reports its
+ * subscribers as ready before the node has answered. A caller that catches up on missed changes must know when it is
+ * subscribed. So this opens one connection to one node at a time, renews the subscription, and gives the connection up
+ * at its first failure.
  */
 function subscribeToShard(cluster: Cluster, deps: SubscriptionDeps): Subscription {
   const { channels, onMessage, onSubscribed, renewalMs = defaultRenewalMs } = deps;
@@ -113,7 +120,7 @@ function subscribeToShard(cluster: Cluster, deps: SubscriptionDeps): Subscriptio
     node = undefined;
     if (failed?.status !== 'end') failed?.disconnect();
     const named = movedTo(error);
-    // A redirection is part of finding the node.
+    // A redirection is no failure, but part of finding the node.
     if (isSubscribed || named === undefined) failures.report(error);
     isSubscribed = false;
     clearTimeout(timer);
@@ -190,7 +197,7 @@ function watchLoss(node: Redis, onLost: (error: unknown) => void): () => unknown
   return () => cause;
 }
 
-/** Options of a connection that does not wait for a node that fails: another one has its slots by then. */
+/** Options of a connection that does not wait for a failed node, because another node will take over its slots. */
 const dedicated = { lazyConnect: false, enableOfflineQueue: true, retryStrategy: null, commandTimeout: 2_000 } as const;
 
 /** Reads the address from a redirection: `MOVED 866 10.0.0.7:6379`. */

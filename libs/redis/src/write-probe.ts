@@ -1,19 +1,19 @@
 import type { RedisClient } from './redis-client.ts';
 
-/** Asks whether Redis takes writes. A server that is full, or cut off from its replicas, still answers reads. */
+/** Checks whether Redis accepts writes. A server that is full, or cut off from its replicas, still answers reads. */
 export interface WriteProbe {
-  /** Returns true if a write that was sent within the last second was taken. Never rejects. */
+  /** Returns true if Redis accepted a write that was sent within the last second. Never rejects. */
   takesWrites(): Promise<boolean>;
-  /** Believes no earlier answer: a write has failed. */
+  /** Discards the last answer, because a write has failed. */
   doubt(): void;
 }
 
-/** Milliseconds for which an answer is believed, from when the write was sent. */
+/** Milliseconds for which an answer is believed, counted from the sending of the write. */
 const believedMs = 1_000;
-/** Milliseconds after which the key goes. */
+/** Milliseconds after which the key expires. */
 const keptMs = 60_000;
 
-/** Creates the probe, which writes that key at most once a second, and only if it is asked. */
+/** Creates the probe. It writes that key at most once a second, and only when it is asked. */
 export function createWriteProbe(redis: RedisClient, key: string): WriteProbe {
   let answer = Promise.resolve(false);
   let askedAt = Number.NEGATIVE_INFINITY;

@@ -1,4 +1,4 @@
-/** The gRPC statuses that rows use, each name bound to its number: a wrong pair does not compile. */
+/** The gRPC statuses that rows use. Each name is bound to its number, so a wrong pair does not compile. */
 export type GrpcStatus =
   | { readonly name: 'OK'; readonly number: 0 }
   | { readonly name: 'CANCELLED'; readonly number: 1 }
@@ -20,20 +20,20 @@ export type GrpcStatus =
 export type Domain = 'IAD' | 'MDM' | 'INV' | 'AID' | 'AFF' | 'PMA' | 'ENDPOINT';
 
 /**
- * Level at which a service logs it: `info` is everyday traffic, `warning` is worth a look when frequent, `error` is a
- * fault of ours, `critical` raises an alert.
+ * Level at which a service logs the error. `info` is everyday traffic, `warning` is worth a look when frequent, `error`
+ * is a fault of our own, and `critical` raises an alert.
  */
 export type Severity = 'info' | 'warning' | 'error' | 'critical';
 
 /**
- * Reaction of the client or the system, for programs: a type and the parameters that it has. A `switch` over the type is
- * exhaustive for the compiler.
+ * Reaction of the client or the system, in a form for programs: a type and its parameters. The compiler can check that
+ * a `switch` over the type is exhaustive.
  */
 export type Reaction =
   | { readonly type: ReactionWithoutParameters }
   | { readonly type: 'CHOOSE_ALLOWED_REASON'; readonly allowed: readonly string[] }
   | { readonly type: 'CUT_STREAM'; readonly status: number }
-  /** Topics 5 and 13 of the system's message map, which numbers them. */
+  /** `topicNumber`: 5 or 13, the topic's number in the system's message map. */
   | { readonly type: 'FORCE_LOGOUT' | 'MANUAL_MODERATION'; readonly topicNumber: number }
   | { readonly type: 'HIGHLIGHT_EMAIL_FIELD'; readonly field: string }
   | { readonly type: 'INJECT_TRACE_ID'; readonly header: string }
@@ -85,47 +85,48 @@ type ReactionWithoutParameters =
   | 'USE_NEW_IDEMPOTENCY_KEY';
 
 /**
- * Time at which the same request, unchanged, may succeed: `after_delay` is a little later (`Retry-After`, then growing
- * pauses), `after_refresh` is at once with a new access token, `never` means that something else must change first.
+ * When the same request, unchanged, may succeed. `after_delay`: a little later (`Retry-After`, then growing pauses).
+ * `after_refresh`: at once with a new access token. `never`: something else must change first.
  */
 export type Retry = 'after_delay' | 'after_refresh' | 'never';
 
 /**
- * Type of one field of `details`. A trailing `?` makes it optional. A list means one of its words: the code has a text
- * for each. It is optional too: a receiver drops a word of a newer version that it does not know.
+ * Type of one field of `details`. A trailing `?` makes it optional. A list means that the field is one of its words;
+ * the code has a text for each word. Such a field is optional too, because a receiver drops a word that it does not
+ * know from a newer version.
  */
 export type DetailType = DetailWord | `${DetailWord}?` | readonly string[];
 export type DetailWord = 'string' | 'number' | 'string[]';
 export type DetailFields = Readonly<Record<string, DetailType>>;
 
-/** One row of the table. Both statuses are stored; neither is derived from the other. */
+/** One row of the table. Both statuses, HTTP and gRPC, are stored; neither is derived from the other. */
 export interface CatalogueRow {
   readonly domain: Domain;
-  /** `error` is thrown, `notice` goes with a success, `metrics` is counted but reaches no client. */
+  /** `error` is thrown, `notice` accompanies a success, `metrics` is counted but reaches no client. */
   readonly kind: 'error' | 'notice' | 'metrics';
   readonly grpc: GrpcStatus;
-  /** The HTTP status; the default if `httpAlternatives` allows others. */
+  /** The HTTP status, or the default one if `httpAlternatives` allows others. */
   readonly http: number;
   readonly httpAlternatives?: readonly number[];
-  /** Meaning; for the six domains, word for word those of docs/specification/errors.md. */
+  /** Meaning; for the six domains, word for word as in docs/specification/errors.md. */
   readonly meaning: string;
-  /** Consequence; for the six domains, word for word those of docs/specification/errors.md. */
+  /** Consequence; for the six domains, word for word as in docs/specification/errors.md. */
   readonly reactionText: string;
   readonly reaction: Reaction;
   readonly retry: Retry;
   readonly severity: Severity;
-  /** The fields of `details` besides `action`, or the array of validation items. */
+  /** The fields of `details` besides `action`, or `validation-items` if `details` is an array of validation items. */
   readonly details?: DetailFields | 'validation-items';
   /** Catalogue row that an endpoint code always stands for. */
   readonly canonical?: string;
-  /** Whole seconds of `Retry-After` if the thrower names none. */
+  /** `Retry-After` in whole seconds, used if the thrown error names none. */
   readonly retryAfterSeconds?: number;
   /** `WWW-Authenticate`. Every 401 needs one (RFC 9110 section 15.5.2). */
   readonly challenge?: string;
   readonly note?: string;
 }
 
-/** The rows of one domain: codes carry the domain's prefix. */
+/** The rows of one domain. The codes have the domain's prefix. */
 export type DomainRows<D extends Exclude<Domain, 'ENDPOINT'>> = Readonly<
   Record<`${D}_${string}`, CatalogueRow & { readonly domain: D }>
 >;

@@ -1,4 +1,6 @@
-/** `ErrorInfo.domain` of every error of this catalogue. A reason counts only together with it (AIP-193). */
+/**
+ * `ErrorInfo.domain` of every error of this catalogue. A reason has a meaning only together with its domain (AIP-193).
+ */
 export const errorDomain = 'auth.food-storage';
 
 /** Key of the trailing metadata in which gRPC carries an encoded `google.rpc.Status`. */

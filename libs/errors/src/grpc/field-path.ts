@@ -1,6 +1,6 @@
 /**
- * `loc` as the dotted path of a `BadRequest.FieldViolation`: `["body", "email"]` is `body.email`. `~` and `.` inside a
- * part become `~0` and `~1` (the idea of RFC 6901), so that it can be reversed exactly.
+ * Returns `loc` as the dotted path of a `BadRequest.FieldViolation`: `["body", "email"]` is `body.email`. `~` and `.`
+ * inside a part become `~0` and `~1` (the idea of RFC 6901), so that the path can be reversed exactly.
  */
 export function toFieldPath(loc: readonly string[]): string {
   return loc.map((part) => part.replaceAll('~', '~0').replaceAll('.', '~1')).join('.');

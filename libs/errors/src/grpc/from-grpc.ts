@@ -7,18 +7,19 @@ import { fromFieldPath } from './field-path.ts';
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from './google/rpc/error_details_pb.ts';
 import { type Status, StatusSchema } from './google/rpc/status_pb.ts';
 
-/** A failed call; the `ServiceError` of @grpc/grpc-js fits. */
+/** A failed call. The `ServiceError` of @grpc/grpc-js has this shape. */
 export interface GrpcFailure {
   code?: number | undefined;
   metadata?: { get(key: string): readonly (string | Uint8Array)[] } | undefined;
 }
 
 /**
- * Returns the AppError behind a failed gRPC call to a service of this family; the opposite of `toGrpc`.
+ * Returns the AppError behind a failed gRPC call to a service of this family. The opposite of `toGrpc`.
  *
- * Without our `ErrorInfo` (another domain, an unknown reason, details that cannot be decoded) it never becomes an error
- * that a client acts upon. It maps by status: UNAVAILABLE and DEADLINE_EXCEEDED to ERR-DEPENDENCY-UNAVAILABLE,
- * RESOURCE_EXHAUSTED to ERR-OVERLOADED, all else to ERR-INTERNAL, with the failure as the cause.
+ * A failure without our `ErrorInfo` (another domain, an unknown reason, details that cannot be decoded) never becomes
+ * an error that a client acts upon. Such a failure is mapped by its status: UNAVAILABLE and DEADLINE_EXCEEDED to
+ * ERR-DEPENDENCY-UNAVAILABLE, RESOURCE_EXHAUSTED to ERR-OVERLOADED, and all others to ERR-INTERNAL, with the failure as
+ * the cause.
  */
 export function fromGrpc(failure: GrpcFailure): AppError {
   const bytes = failure.metadata?.get(statusDetailsKey)[0];
@@ -30,7 +31,7 @@ function findRestored(bytes: Uint8Array, cause: GrpcFailure): AppError | undefin
   try {
     return restore(fromBinary(StatusSchema, bytes), cause);
   } catch {
-    // Bytes that are no Status come from a peer that is not ours; the failure itself stays the cause.
+    // Bytes that are not a `Status` come from a service of another family. The failure itself stays the cause.
     return undefined;
   }
 }

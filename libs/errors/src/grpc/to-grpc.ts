@@ -26,10 +26,10 @@ import { type Status, StatusSchema } from './google/rpc/status_pb.ts';
 export interface GrpcError {
   /** The gRPC status number. */
   code: number;
-  /** Status message, for developers, in English. The field has its name in @grpc/grpc-js. */
+  /** Status message in English, for developers. The field has the name that @grpc/grpc-js uses. */
   details: string;
   status: Status;
-  /** The encoded `status`, the value of `grpc-status-details-bin`. */
+  /** The encoded `status`: the value of `grpc-status-details-bin`. */
   encoded: Uint8Array;
 }
 
@@ -40,10 +40,11 @@ export interface GrpcErrorOptions {
 }
 
 /**
- * Returns the gRPC answer to an error: a `google.rpc.Status` as AIP-193 wants it. Its details are `ErrorInfo` (reason =
- * the code, the metadata `http_status`, `reaction` (its type), `retry`, `action` and, if there is one, `canonical_code`),
- * `LocalizedMessage`, `BadRequest` for validation items, `RetryInfo`, `RequestInfo`, and a `google.protobuf.Struct` of
- * the typed details. Clients and proxies take about 8 KiB of trailing metadata: keep lists in details short.
+ * Returns the gRPC answer to an error: a `google.rpc.Status` as AIP-193 requires it. Its details are `ErrorInfo` (the
+ * code as its reason; as its metadata `http_status`, the type of the `reaction`, `retry`, `action` and, if there is
+ * one, `canonical_code`), `LocalizedMessage`, `BadRequest` for validation items, `RetryInfo`, `RequestInfo`, and a
+ * `google.protobuf.Struct` of the typed details. Clients and proxies accept only about 8 KiB of trailing metadata, so
+ * keep lists in details short.
  *
  * @example
  * const { code, details, encoded } = toGrpc(error, { locale: 'en' });
@@ -86,7 +87,7 @@ function metadataOf(error: AppError, action: string): Record<string, string> {
   };
 }
 
-/** AIP-193 writes a violation's reason in upper case: `STRING_TOO_SHORT`. */
+/** Converts validation items to violations. AIP-193 writes a violation's reason in upper case: `STRING_TOO_SHORT`. */
 function violationsOf(items: readonly ValidationItem[]) {
   return items.map(({ loc, msg, type }) => ({
     field: toFieldPath(loc),
@@ -95,7 +96,9 @@ function violationsOf(items: readonly ValidationItem[]) {
   }));
 }
 
-/** An optional field that is present but undefined has no equivalent in a Struct; JSON drops it. */
+/**
+ * Drops, by way of JSON, optional fields that are present but undefined, because a Struct has no equivalent for them.
+ */
 function plainJson(details: object): JsonObject {
   return JSON.parse(JSON.stringify(details)) as JsonObject;
 }

@@ -1,15 +1,15 @@
 import type { DetailFields } from '../catalogue/row.ts';
 import type { Catalogue, ErrorCode } from '../catalogue.ts';
 
-/** Text for the user: what happened, and what to do now. Neither ever holds a value from the request. */
+/** Text for the user: what happened, and what to do now. Neither part ever contains a value from the request. */
 export interface MessageText {
   readonly message: string;
   readonly action: string;
 }
 
-/** The texts of a code, in the one shape that all codes share. */
+/** The texts of a code, in the type that all codes share. */
 export interface CodeText extends MessageText {
-  /** Texts that replace the code's own, by a field of its details and the word in it. */
+  /** Texts that replace the code's own text, by a field of its details and the word in that field. */
   readonly variants?: Readonly<Record<string, Readonly<Record<string, MessageText>>>>;
 }
 
@@ -17,7 +17,7 @@ type FieldsOf<C extends ErrorCode> = Catalogue[C] extends { readonly details: in
   ? D
   : object;
 
-/** The fields of a code's details that are one of some words. */
+/** The fields of a code's details whose type is a list of words. */
 type WordsOf<Fields> = { readonly [K in keyof Fields as Fields[K] extends readonly string[] ? K : never]: Fields[K] };
 
 type VariantsOf<Words> = {
@@ -28,5 +28,5 @@ type VariantsOf<Words> = {
 
 type TextOf<Words> = keyof Words extends never ? MessageText : MessageText & { readonly variants: VariantsOf<Words> };
 
-/** The texts of a language: a code that lacks one does not compile, and neither does a word that does. */
+/** The texts of a language. A code or a word that lacks a text does not compile. */
 export type Messages = { readonly [C in ErrorCode]: TextOf<WordsOf<FieldsOf<C>>> };

@@ -10,16 +10,16 @@ import { createDenyListWriter, type WrittenDenial } from '@auth-account/redis/de
 import { encodeCommand } from '../push/commands.ts';
 
 /**
- * Content of an entry: the session is revoked (and the way in which its stream closes), or the smallest `ver` that is
- * still good.
+ * Content of an entry: that the session is revoked (with the reason with which its stream closes), or the smallest
+ * `ver` that is still valid.
  */
 export type Denial =
   | { readonly kind: 'revoked'; readonly reason: CloseReason }
   | { readonly kind: 'below'; readonly ver: number };
 
 /**
- * Returns the reason to end a stream whose claims have this version, according to the deny list; undefined if they are
- * good.
+ * Returns the reason to close a stream whose claims have this version, according to the deny list; undefined if the
+ * claims are still valid.
  */
 export function closeReasonOf(denial: Denial | undefined, ver: number): CloseReason | undefined {
   if (denial === undefined) return undefined;
@@ -27,37 +27,38 @@ export function closeReasonOf(denial: Denial | undefined, ver: number): CloseRea
   return ver < denial.ver ? 'GROUP_CHANGED' : undefined;
 }
 
-/** A session that is denied from now on, entirely or up to a version of its claims, and whose stream is closed. */
+/** A session that is denied from now on, entirely or for claims below a version, and whose stream is closed. */
 export interface DenyEntry {
   readonly sessionId: string;
   readonly denial: Denial;
   readonly requestId: string;
   /** Milliseconds since the epoch. */
   readonly decidedAt: number;
-  /** A session that is not denied, but whose stream the same logout closes. */
+  /** Another session, which is not denied, but whose stream the same logout closes. */
   readonly alsoClose?: string | undefined;
 }
 
-/** Redis does not answer, or its list is not known to be complete. It never means "allow". */
+/** Error: Redis does not answer, or its list is not known to be complete. This error must never mean "allow". */
 export class DenyListUnavailable extends Error {
   override readonly name = 'DenyListUnavailable';
 }
 
 /**
- * Smallest claims version that is still good, by session, in Redis (docs/specification/login-and-tokens.md, "The deny
- * list"). MongoDB is the source of truth.
+ * For each denied session, the smallest claims version that is still valid, in Redis
+ * (docs/specification/login-and-tokens.md, "The deny list"). MongoDB is the source of truth.
  */
 export interface DenyList {
   /**
-   * Writes the entries and publishes their close commands to the gateways, in one round trip: both or neither. An entry
-   * is never weakened. Entries are stored; the commands are hints, which a disconnected gateway misses. Rejects if
-   * Redis has no room for the entries, after it has published the commands and marked the list as incomplete.
+   * Writes the entries and publishes their close commands to the gateways, in one round trip: all or nothing. An entry
+   * is never weakened. Entries are stored, but a disconnected gateway misses the commands. Rejects if Redis has no room
+   * for the entries, after it has published the commands and marked the list as incomplete.
    */
   denyAndClose(entries: readonly DenyEntry[]): Promise<void>;
   /** Returns each session's entry, in order. Throws `DenyListUnavailable`. */
   find(sessionIds: readonly string[]): Promise<(Denial | undefined)[]>;
   /**
-   * Returns each session's entry, in order, even if the list is incomplete: for a caller that is about to complete it.
+   * Returns each session's entry, in order, even if the list is incomplete. For a caller that is about to complete the
+   * list.
    */
   peek(sessionIds: readonly string[]): Promise<(Denial | undefined)[]>;
   /**
@@ -66,30 +67,32 @@ export interface DenyList {
    */
   recent(since: number): Promise<{ readonly sessionIds: string[]; readonly until: number }>;
   isComplete(): Promise<boolean>;
-  /** Begins a rebuild. To be called before its first entry is read from MongoDB. */
+  /** Begins a rebuild. Must be called before the first entry is read from MongoDB. */
   beginRebuild(): Promise<DenyListRebuild>;
 }
 
-/** A rebuild of the list from MongoDB, bound to the Redis server and the data at its begin. */
+/**
+ * A rebuild of the list from MongoDB. It is valid only for the Redis server, and the data on it, with which it began.
+ */
 export interface DenyListRebuild {
   /**
-   * Marks the list as complete, on the server on which the rebuild began. Returns false, and marks nothing, if Redis
-   * was emptied, restarted or replaced since: another rebuild is needed.
+   * Marks the list as complete on the server on which the rebuild began. Returns false, and marks nothing, if Redis was
+   * emptied, restarted or replaced since. Then another rebuild is needed.
    */
   complete(): Promise<boolean>;
 }
 
 /**
- * Returns for how many milliseconds an entry is needed: the longest life of a token that any process accepts, leeway,
- * the stream's grace and a margin.
+ * Returns for how many milliseconds an entry is needed: the longest lifetime of a token that any process accepts, plus
+ * the leeway, the stream's grace period and a margin.
  */
 export function denialLifetimeMs(longestTokenSeconds: number): number {
   return (longestTokenSeconds + 5 + 30 + 60) * 1_000;
 }
 
 /**
- * Opens the deny list over a connection that fails fast. `lifetimeMs`: see {@link denialLifetimeMs}. `find` believes a
- * list only while `takesWrites` is true: one that takes none lacks the latest denials.
+ * Opens the deny list over a connection that fails fast. `lifetimeMs`: see {@link denialLifetimeMs}. `find` believes
+ * the list only while `takesWrites` returns true, because a server that accepts no writes lacks the latest denials.
  */
 export function createDenyList(
   redis: RedisClient,
@@ -145,8 +148,8 @@ function closeCommand(session_id: string, { denial, requestId, decidedAt }: Caus
 }
 
 /**
- * Only a logout closes another session's stream. That stream closes as by a logout, even if the first session had
- * already ended for another reason.
+ * Only a logout closes another session's stream. That stream closes with the logout's reason, even if the first session
+ * had already ended for another reason.
  */
 function closeOther(sessionId: string, cause: Cause): string {
   return closeCommand(sessionId, { ...cause, denial: { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' } });
@@ -162,7 +165,7 @@ function toDenial(value: DenyListValue | undefined): Denial | undefined {
   return value?.kind === 'revoked' ? { kind: 'revoked', reason: closeReasonIn(value.word) } : value;
 }
 
-/** A newer api may write a reason for which this gateway has no close code. The session has ended all the same. */
+/** A newer api may write a reason for which this gateway has no close code. Even so, the session has ended. */
 function closeReasonIn(word: string): CloseReason {
   return Object.hasOwn(closeCodes, word) ? (word as CloseReason) : 'SESSION_REVOKED';
 }

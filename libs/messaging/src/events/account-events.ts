@@ -4,20 +4,22 @@ import { type AccountEventOrigin, createAccountEvent } from './create-events.ts'
 type Notice = AccountEventOf<'service.auth.events.notice'>;
 type PasswordChangedEvent = AccountEventOf<'service.auth.events.password_changed'>;
 
-/** Returns the origin of one more event of the same change. */
+/** Returns the origin of another event of the same change. */
 type NextOrigin = () => AccountEventOrigin;
 
-/** A change of the password, or its end. */
+/** A change of the password, or its removal. */
 export interface PasswordChange {
   readonly user_id: string;
   readonly reason: PasswordChangedEvent['data']['reason'];
   /** Language of the mail. */
   readonly locale: Locale;
-  /** Open invites that were revoked with it. */
+  /** Number of open invites that were revoked with the change. */
   readonly invites_revoked?: number;
 }
 
-/** Creates the events of a change of the password: for subscribers, and the notice to the account's holder. */
+/**
+ * Creates the events of a change of the password: the event for subscribers, and the notice to the account's holder.
+ */
 export function passwordChangedEvents(
   { user_id, reason, locale, invites_revoked }: PasswordChange,
   nextOrigin: NextOrigin,
@@ -41,7 +43,10 @@ export interface DeletionOrder {
   readonly locale: Locale;
 }
 
-/** Creates the events of an order to delete an account: for subscribers, and the notice to its holder. */
+/**
+ * Creates the events of an order to delete an account: the event for subscribers, and the notice to the account's
+ * holder.
+ */
 export function deletionScheduledEvents(
   { user_id, deletesAt, locale }: DeletionOrder,
   nextOrigin: NextOrigin,
@@ -56,7 +61,7 @@ export function deletionScheduledEvents(
   ];
 }
 
-/** Creates the events of a deletion that was cancelled: for subscribers, and the notice to the account's holder. */
+/** Creates the events of a cancelled deletion: the event for subscribers, and the notice to the account's holder. */
 export function deletionCancelledEvents(
   { user_id, locale }: Pick<DeletionOrder, 'user_id' | 'locale'>,
   nextOrigin: NextOrigin,

@@ -6,7 +6,7 @@ const eventSource = '/services/auth';
 
 /** Origin of an event. */
 export interface EventOrigin {
-  /** UUIDv7: id of the outbox row, of the job and of the event. */
+  /** UUIDv7, the id of the event, its outbox row and its job. */
   readonly id: string;
   readonly requestId: string;
   /** W3C trace context, if the request had one. */
@@ -19,8 +19,8 @@ export interface AccountEventOrigin extends EventOrigin {
 }
 
 /**
- * Returns the origin of a new event about a change that a request has made. Each call takes a new id (UUIDv7), so an
- * event whose transaction may run again takes its origin once, before it.
+ * Returns the origin of a new event about a change that a request has made. Each call creates a new id (UUIDv7). If a
+ * transaction that writes the event may run again, call this once, before the transaction.
  */
 export function eventOrigin(
   { requestId, traceparent }: Pick<EventOrigin, 'requestId' | 'traceparent'>,
@@ -35,13 +35,13 @@ export function createRegisteredEvent(data: RegisteredData, origin: EventOrigin)
   return envelopeOf(registeredTopic, data, data.registered_at, origin);
 }
 
-/** Creates an event of an account's life after its registration, about the user in its data. */
+/** Creates an event about an account after its registration, with the user of `data` as its subject. */
 export function createAccountEvent<Topic extends AccountTopic>(
   topic: Topic,
   data: AccountEventOf<Topic>['data'],
   { at, ...origin }: AccountEventOrigin,
 ): AccountEventOf<Topic> {
-  // The compiler cannot tell that the data belong to the topic's schema.
+  // The compiler cannot see that the data fit the topic's schema.
   return envelopeOf(topic, data, at.toISOString(), origin) as AccountEventOf<Topic>;
 }
 

@@ -1,6 +1,6 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
 
-/** Returns true if the event asks for a mail with a code that is no longer good: nobody needs it any more. */
+/** Returns true if the event asks for a mail with a code that has expired. Nobody needs that mail any more. */
 export function isExpired(event: AuthEvent, now: Date): boolean {
   return event.type === 'service.auth.events.code_requested' && Date.parse(event.data.expires_at) <= now.getTime();
 }

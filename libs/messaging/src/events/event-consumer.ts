@@ -7,21 +7,21 @@ import { Compile } from 'typebox/compile';
 import { isExpired } from './delivery-rules.ts';
 import { eventIdOf, reliableWorkerOptions, subscriberQueueName } from './queues.ts';
 
-/** Identifies a delivery: an event has its effect once at each subscriber. */
+/** Identifies an event at a subscriber. It has its effect there only once. */
 export interface InboxEntry {
   readonly subscriber: string;
   /** The CloudEvent's `id`. */
   readonly eventId: string;
 }
 
-/** Makes an effect happen exactly once, however often its event is delivered. */
+/** Makes an effect happen exactly once, however often the event is delivered. */
 export interface Inbox<Session> {
   /**
-   * Runs `effect` and remembers the entry, both or neither: a crash never leaves one without the other. Returns
-   * `duplicate`, and does not run `effect`, if the entry is known. Only writes through `session` are covered, and
-   * `effect` may run more than once before it is committed.
+   * Runs `effect` and stores the entry, both or neither, even if the process crashes. If the entry exists already,
+   * returns `duplicate` and does not run `effect`. Only writes through `session` are covered, and `effect` may run more
+   * than once before it is committed.
    *
-   * Throws what `effect` throws, or the store's error; the entry is not remembered then.
+   * Throws what `effect` throws, or the store's error. In both cases the entry is not stored.
    */
   once(entry: InboxEntry, effect: (session: Session) => Promise<void>): Promise<'processed' | 'duplicate'>;
 }
@@ -36,20 +36,24 @@ export interface HandlerContext<Session> {
   readonly traceparent: string | undefined;
   /** Number of the attempt; 1 for the first. */
   readonly attempt: number;
-  /** Aborted when the consumer closes and its patience is over: throw then, and the event is delivered again. */
+  /**
+   * Aborted if the handler still runs `patienceMs` after the consumer began to close. If the handler then throws, the
+   * event is delivered again.
+   */
   readonly signal: AbortSignal;
 }
 
-/** The outcome of a delivery. It has only the ids of the event. */
+/** The outcome of a delivery. Of the event it has only the ids. */
 export interface ConsumerReport {
   /**
-   * `failed`: it will be retried. `given_up`: that was the last attempt. `malformed`: it is never retried. `ignored`:
-   * its type is not among the consumer's schemas. `expired`: it asks for a mail with a code that is no longer good.
+   * `failed`: the event will be retried. `given_up`: this was the last attempt. `malformed`: the event is never
+   * retried. `ignored`: its type is not among the consumer's schemas. `expired`: the event asks for a mail with a code
+   * that has expired.
    */
   readonly outcome: 'processed' | 'duplicate' | 'failed' | 'given_up' | 'malformed' | 'ignored' | 'expired';
   readonly channel: string;
   readonly subscriber: string;
-  /** Undefined if the job has none. */
+  /** Undefined if the job has no id. */
   readonly eventId: string | undefined;
   /** Undefined if the event is malformed. */
   readonly requestId: string | undefined;
@@ -58,7 +62,7 @@ export interface ConsumerReport {
 }
 
 interface ConsumerOptions<Event, Session> {
-  /** Connection opened with `workerOptions()`, which waits for Redis. The caller closes it, after the consumer. */
+  /** Connection opened with `workerOptions()`, so that it waits for Redis. The caller closes it after the consumer. */
   readonly connection: RedisClient;
   /** `redisKeys(KEY_PREFIX)` of the authentication service. */
   readonly keys: Pick<RedisKeys, 'queuePrefix'>;
@@ -67,19 +71,19 @@ interface ConsumerOptions<Event, Session> {
   /** Name of this consumer in EVENT_SUBSCRIBERS, with `"kind":"queue"`. */
   readonly subscriber: string;
   readonly inbox: Inbox<Session>;
-  /** The effect. If it throws, nothing of it remains, and it is retried after a pause. */
+  /** The effect. If it throws, all its writes are undone, and it is retried after a pause. */
   readonly handle: (event: Event, context: HandlerContext<Session>) => Promise<void>;
   /** For logs and metrics; called after each attempt. */
   readonly onReport: (report: ConsumerReport) => void;
-  /** Called if Redis is away or the queue fails for another reason. The consumer recovers by itself. */
+  /** Called if Redis is unreachable or the queue fails for another reason. The consumer recovers by itself. */
   readonly onError: (error: Error) => void;
-  /** Events that this process handles at once; default 10. */
+  /** Number of events that this process handles at the same time; default 10. */
   readonly concurrency?: number;
 }
 
 export interface EventConsumerOptions<Schema extends Type.TSchema, Session>
   extends ConsumerOptions<Type.Static<Schema>, Session> {
-  /** Schema of the only topic of the channel, from `@auth-account/contracts`. */
+  /** Schema of the channel's only topic, from `@auth-account/contracts`. */
   readonly schema: Schema;
 }
 
@@ -89,7 +93,7 @@ export type EventSchemas = Readonly<Record<string, Type.TSchema>>;
 export interface ChannelConsumerOptions<Schemas extends EventSchemas, Session>
   extends ConsumerOptions<Type.Static<Schemas[keyof Schemas]>, Session> {
   /**
-   * Schemas of those of the channel's events that are handled, from `@auth-account/contracts/events`. Events of other
+   * Schemas of the channel's events that this consumer handles, from `@auth-account/contracts/events`. Events of other
    * types are acknowledged without effect.
    */
   readonly schemas: Schemas;
@@ -97,8 +101,8 @@ export interface ChannelConsumerOptions<Schemas extends EventSchemas, Session>
 
 export interface EventConsumer {
   /**
-   * Stops accepting events and resolves when the running handlers have ended. After `patienceMs` (default 10,000) their
-   * signals are aborted.
+   * Stops accepting events, and resolves when the running handlers have ended. Aborts their signals after `patienceMs`
+   * (default 10,000).
    */
   close(patienceMs?: number): Promise<void>;
 }
@@ -106,16 +110,17 @@ export interface EventConsumer {
 const defaultConcurrency = 10;
 const defaultPatienceMs = 10_000;
 
-/** Pause after Redis was away, in ms; BullMQ's default is 15 s. */
+/** Pause before the worker runs again after Redis was unreachable, in milliseconds. BullMQ's default is 15 s. */
 const runRetryDelay = 500;
 
 /**
- * Consumes the events of a channel, as a subscriber of the kind `queue` until it is closed. Processes of
- * one subscriber share its events. Delivery is at least once, and not in the order of the events; the inbox makes the
- * effect happen once.
+ * Consumes the events of a channel, as a subscriber of the kind `queue`, until it is closed. Processes of one
+ * subscriber share its events. Events are delivered at least once, and not in order. The inbox makes the effect happen
+ * only once.
  *
- * A malformed event fails for good at once; an event whose handler keeps throwing, after its last attempt. An operator
- * can replay both. A process that dies loses no event: another process takes over within eight seconds.
+ * A malformed event fails for good at once. An event whose handler keeps throwing fails for good after its last
+ * attempt. An operator can replay both. If a process dies, no event is lost: another process takes over within eight
+ * seconds.
  *
  * @example
  * createEventConsumer({
@@ -163,7 +168,7 @@ export function createEventConsumer<Session>(
 function createProcessor<Session>(options: ConsumerOptions<unknown, Session>, parse: ParseEvent) {
   const { channel, subscriber, inbox, handle, onReport } = options;
 
-  // BullMQ passes the signal only to a function of three parameters.
+  // BullMQ passes the signal only to a function with three parameters.
   return async (job: Job<unknown, void>, _token: string | undefined, stop: AbortSignal | undefined): Promise<void> => {
     const attempt = job.attemptsMade + 1;
     const eventIdOfJob = job.id === undefined ? undefined : eventIdOf(job.id);
@@ -186,15 +191,15 @@ function createProcessor<Session>(options: ConsumerOptions<unknown, Session>, pa
 }
 
 /**
- * Reads a job's data. Fails the job for good if the data are not an event, or break the schema of its type. The error
- * names the path of the fault, never its content.
+ * Reads a job's data. Fails the job for good if the data are not an event, or do not fit the schema of its type. The
+ * error names the path of the fault, never the content.
  */
 type ParseEvent = (
   data: unknown,
   onMalformed: (error: Error) => void,
 ) => { readonly event: CloudEventEnvelope; readonly isHandled: boolean };
 
-/** Creates the parser of a channel that is named like its only topic: an event of another type is malformed. */
+/** Creates the parser of a channel that has the name of its only topic. An event of another type is malformed. */
 function createTopicParser(topic: string, schema: Type.TSchema): ParseEvent {
   const validator = Compile(schema);
   return createParser((event) => {
@@ -204,7 +209,7 @@ function createTopicParser(topic: string, schema: Type.TSchema): ParseEvent {
   });
 }
 
-/** Creates the parser of a channel: an event of another type than these is not handled. */
+/** Creates the parser of a channel. Events of other types than these are not handled. */
 function createChannelParser(schemas: EventSchemas): ParseEvent {
   const validators = new Map(Object.entries(schemas).map(([type, schema]) => [type, Compile(schema)]));
   return createParser((event) => {

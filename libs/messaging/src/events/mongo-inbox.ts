@@ -9,13 +9,13 @@ export interface InboxDocument {
 }
 
 export interface MongoInboxOptions {
-  /** Client of the replica set that the effects write to. The caller closes it. */
+  /** Client of the replica set to which the effects write. The caller closes it. */
   readonly client: MongoClient;
   /** Collection of the inbox, in the consumer's own database. Several subscribers may share one. */
   readonly collection: Collection<InboxDocument>;
   /**
-   * Retention of an entry, in seconds. It must be longer than the time in which an event can come again: the outbox
-   * keeps delivered rows, dead letters are kept, and failed jobs stay in a queue.
+   * Retention of an entry, in seconds. It must be longer than the time during which an event can be delivered again
+   * from delivered outbox rows, dead letters, or failed jobs in a queue.
    */
   readonly retentionSeconds?: number;
   readonly now?: () => Date;
@@ -28,14 +28,14 @@ const duplicateKey = 11_000;
 const indexOptionsConflict = 85;
 
 /**
- * Opens the inbox in MongoDB: creates its collection and the index that removes old entries if they are missing, and
- * changes that index if the retention has changed.
+ * Opens the inbox in MongoDB. Creates its collection, and the index that removes old entries, if they are missing.
+ * Changes that index if the retention has changed.
  *
- * Each effect runs in a multi-document transaction with its entry. The entry is written first, so that of two
- * deliveries at once one waits for the other. A duplicate counts as such only once a majority has the entry: else it
- * could be rolled back with its effect, and the event would be acknowledged and lost. If a consumer is killed within a
- * transaction, MongoDB aborts it after `transactionLifetimeLimitSeconds` (default 60); until then the redelivered event
- * waits.
+ * Each effect runs in a multi-document transaction with its entry. The entry is written first, so that one of two
+ * simultaneous deliveries waits for the other. A delivery counts as a duplicate only once a majority has the entry.
+ * Otherwise the entry could be rolled back with its effect, and the event would be acknowledged and lost. If a consumer
+ * is killed within a transaction, MongoDB aborts the transaction after `transactionLifetimeLimitSeconds` (default 60).
+ * Until then the redelivered event waits.
  *
  * @example
  * const inbox = await openMongoInbox({ client, collection: client.db('kitchen').collection('inbox') });
@@ -59,7 +59,7 @@ export async function openMongoInbox(options: MongoInboxOptions): Promise<Inbox<
     );
   return {
     async once(entry, effect) {
-      // An entry that was rolled back is not there any more: then it is this delivery's turn.
+      // If the other delivery's entry was rolled back, it no longer exists, and this delivery tries again.
       for (;;) {
         const outcome = await process(entry, effect);
         if (outcome === 'processed' || (await isConfirmed(collection, entry))) return outcome;
@@ -69,8 +69,8 @@ export async function openMongoInbox(options: MongoInboxOptions): Promise<Inbox<
 }
 
 /**
- * Returns true if the entry is there and can't be rolled back. Throws the driver's error if no majority confirms that
- * in time: the event is delivered again then.
+ * Returns true if the entry exists and can't be rolled back. Throws the driver's error if no majority confirms that in
+ * time. The event is then delivered again.
  */
 async function isConfirmed(collection: Collection<InboxDocument>, entry: InboxEntry): Promise<boolean> {
   const options = { readConcern: { level: 'linearizable' }, maxTimeMS: confirmedWithinMs } as const;
@@ -79,7 +79,7 @@ async function isConfirmed(collection: Collection<InboxDocument>, entry: InboxEn
 
 const idOf = ({ subscriber, eventId }: InboxEntry) => `${subscriber}/${eventId}`;
 
-/** Adds the entry. Returns false if it exists. */
+/** Adds the entry. Returns false if it exists already. */
 async function remember(
   collection: Collection<InboxDocument>,
   entry: InboxEntry,

@@ -9,7 +9,8 @@ import { mustArrive } from './delivery-rules.ts';
 export type EventQueue = Queue<AuthEvent, void, string>;
 
 /**
- * Returns the name of a subscriber's queue of a channel. Consumers that shared a queue would compete for its jobs.
+ * Returns the name of a subscriber's queue for a channel. Each subscriber has its own queue, because consumers that
+ * share a queue compete for its jobs.
  */
 export function subscriberQueueName(channel: string, subscriber: string): string {
   return `${channel}.${subscriber}`;
@@ -19,8 +20,8 @@ const daySeconds = 24 * 60 * 60;
 
 /**
  * Options of the worker. BullMQ's defaults lose events: a job whose worker is killed twice fails as "stalled more than
- * allowable limit", whatever attempts it has left. With these, only its own attempts end a job, and a dead worker is
- * noticed within seconds.
+ * allowable limit", however many attempts it has left. With these options a job fails only when its own attempts are
+ * used up, and a dead worker is noticed within seconds.
  */
 export const reliableWorkerOptions = {
   lockDuration: 5_000,
@@ -29,23 +30,23 @@ export const reliableWorkerOptions = {
   ...queueTelemetry(),
 } as const satisfies Partial<WorkerOptions>;
 
-/** A job ends by its age, not by its attempts: see the delivery's `giveUpAfterMs`. */
+/** A job is given up because of its age, not its number of attempts: see the delivery's `giveUpAfterMs`. */
 const practicallyUnlimited = 1_000_000;
 
 export const eventJobOptions = {
   attempts: practicallyUnlimited,
   backoff: { type: 'custom' },
-  // The outbox records deliveries: a job that is removed too early costs a repeated delivery, but loses no event.
+  // The outbox records deliveries, so removing a job too early costs a repeated delivery, but loses no event.
   removeOnComplete: { age: daySeconds, count: 20_000 },
-  // The dead letter in MongoDB outlives it.
+  // The dead letter in MongoDB outlives the job.
   removeOnFail: { age: 7 * daySeconds, count: 20_000 },
-  // Otherwise every attempt would add its stack.
+  // Otherwise every attempt would add its stack trace to the job.
   stackTraceLimit: 1,
 } as const satisfies JobsOptions;
 
 /**
- * Options of jobs that a subscriber consumes itself. Its workers don't know our backoff, so the pauses are BullMQ's own
- * (full jitter up to 1 s · 2^attempt), and the number of attempts makes about a day.
+ * Options of jobs that a subscriber consumes itself. Its workers don't know our custom backoff, so the pauses are
+ * BullMQ's own (full jitter up to 1 s · 2^attempt). With this number of attempts a job is tried for about a day.
  */
 export const consumedJobOptions = {
   ...eventJobOptions,
@@ -53,15 +54,18 @@ export const consumedJobOptions = {
   backoff: { type: 'exponential', delay: 1_000, jitter: 1 },
 } as const satisfies JobsOptions;
 
-/** Options of a job that a subscriber consumes itself and that is tried until it succeeds: 0 to 10 minutes apart. */
+/**
+ * Options of a job that a subscriber consumes itself and that is tried until it succeeds, with pauses of 0 to 10
+ * minutes.
+ */
 const patientJobOptions = {
   attempts: practicallyUnlimited,
   backoff: { type: 'fixed', delay: 600_000, jitter: 1 },
 } as const satisfies JobsOptions;
 
 /**
- * Opens a queue for adding only, over a fail-fast connection that the caller closes. It sends no command when it is
- * created: BullMQ remembers a first command that failed, and would refuse every later job.
+ * Opens a queue only for adding jobs, over a fail-fast connection that the caller closes. Opening it sends no command.
+ * If such a first command failed, BullMQ would remember the failure and refuse every later job.
  */
 export function openEventQueue(
   name: string,
@@ -81,14 +85,14 @@ export function openEventQueue(
 }
 
 /**
- * Returns the id of the job by which a subscriber gets an event. It contains the event's id. Each replay has another
- * one, because the earlier job may still exist.
+ * Returns the id of the job that delivers an event to a subscriber. It contains the event's id. Each replay has a
+ * different job id, because the earlier job may still exist.
  */
 export function eventJobId(eventId: string, replayedAt?: Date): string {
   return replayedAt === undefined ? eventId : `${eventId}.${replayedAt.getTime()}`;
 }
 
-/** Returns the event's id in an {@link eventJobId}. */
+/** Returns the event's id from an {@link eventJobId}. */
 export function eventIdOf(jobId: string): string {
   return jobId.replace(/\.\d+$/, '');
 }
@@ -123,8 +127,9 @@ export async function addEvents(queue: EventQueue, jobs: readonly EventJob[]): P
 }
 
 /**
- * Options of an event that is urgent, and of one that must arrive, for a queue whose jobs end by their attempts. `lifo`
- * puts a job at the head of its queue, at no cost to others: priorities would cost every job a sorted set.
+ * Returns special options for an urgent event, and for an event that must arrive if the queue's jobs have a limit of
+ * attempts. `lifo` puts a job at the head of its queue at no cost to others. Priorities would put every job into a
+ * sorted set.
  */
 function optionsFor(queue: EventQueue, event: AuthEvent): JobsOptions {
   if (event.type === urgentTopic) return { lifo: true };
@@ -132,12 +137,15 @@ function optionsFor(queue: EventQueue, event: AuthEvent): JobsOptions {
   return isLimited && mustArrive(event) ? patientJobOptions : {};
 }
 
-/** BullMQ's option to carry traces in its jobs; empty if the process is not traced, which keeps jobs small and fast. */
+/**
+ * Returns BullMQ's option to carry traces in its jobs; empty if the process is not traced, so that jobs stay small and
+ * fast.
+ */
 export function queueTelemetry(): { readonly telemetry?: BullMQOtel } {
   return isTraced() ? { telemetry: new BullMQOtel({ tracerName: 'bullmq' }) } : {};
 }
 
-/** Options that put a job into another trace than that of the present code. */
+/** Returns the options that put a job into the request's trace instead of the current one. */
 function jobTrace(requestId: string, traceparent: string | undefined): Pick<JobsOptions, 'telemetry'> {
   if (traceparent === undefined || !isTraced()) return {};
   return { telemetry: { metadata: JSON.stringify({ 'x-request-id': requestId, traceparent }) } };

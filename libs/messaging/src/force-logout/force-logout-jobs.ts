@@ -3,7 +3,10 @@ import type { ForceLogoutCommand } from '@auth-account/contracts';
 import type { Job, JobType } from 'bullmq';
 import { type ForceLogoutQueue, type ForceLogoutResult, parseForceLogout } from './force-logout.ts';
 
-/** `waiting`: for a worker, or for the pause after a failed attempt. `failed`: not retried. */
+/**
+ * `waiting`: the job waits for a worker, or for the end of the pause after a failed attempt. `failed`: it is not
+ * retried.
+ */
 export type ForceLogoutState = 'waiting' | 'running' | 'done' | 'failed';
 
 /** A forced logout in the queue. */
@@ -14,7 +17,7 @@ export interface ForceLogoutJobStatus {
   readonly command: ForceLogoutCommand | undefined;
   readonly orderedAt: Date;
   readonly finishedAt: Date | undefined;
-  /** Attempts that have ended. */
+  /** Number of attempts that have ended. */
   readonly attempts: number;
   /** Error of the last failed attempt. */
   readonly error: string | undefined;
@@ -30,22 +33,22 @@ const queueStates = {
   failed: ['failed'],
 } as const satisfies Record<ForceLogoutState, readonly JobType[]>;
 
-/** Finds the forced logout with that id. Completed ones are kept for seven days, failed ones for a month. */
+/** Finds the forced logout with that id. Completed jobs are kept for seven days, failed jobs for a month. */
 export async function findForceLogout(queue: ForceLogoutQueue, id: string): Promise<ForceLogoutJobStatus | undefined> {
-  // In this order: a job that is read after its state is complete for that state.
+  // The state is read first. So the job that is read afterwards has all fields that belong to that state.
   const state = await queue.getJobState(id);
   const job = await queue.getJob(id);
   return job === undefined || state === 'unknown' ? undefined : toStatus(job, stateOf(state));
 }
 
-/** Lists the forced logouts of a state, newest first, at most `limit`. */
+/** Lists at most `limit` forced logouts of a state, newest first. */
 export async function listForceLogouts(
   queue: ForceLogoutQueue,
   state: ForceLogoutState,
   limit: number,
 ): Promise<ForceLogoutJobStatus[]> {
   const jobs = await queue.getJobs([...queueStates[state]], 0, limit - 1, false);
-  // A job that ends while the list is read leaves a gap.
+  // A job that is removed while the list is read leaves a gap.
   const found = (jobs as (ForceLogoutJob | undefined)[]).filter((job) => job !== undefined);
   return found
     .map((job) => toStatus(job, state))

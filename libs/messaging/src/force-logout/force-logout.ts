@@ -10,9 +10,9 @@ import { type JobsOptions, Queue } from 'bullmq';
 import { Compile } from 'typebox/compile';
 import { eventJobOptions, queueTelemetry } from '../events/queues.ts';
 
-/** Result of a forced logout; the worker stores it in the job. */
+/** Result of a forced logout. The worker stores it in the job. */
 export interface ForceLogoutResult {
-  /** `repeated`: it had been carried out before, so its sessions were only denied and closed again. */
+  /** `repeated`: the command had been carried out before, so its sessions were only denied and closed again. */
   readonly kind: 'done' | 'repeated';
   /** Number of sessions that the command ended, now or when it was first carried out. */
   readonly sessions: number;
@@ -31,8 +31,8 @@ const validators = {
 const daySeconds = 24 * 60 * 60;
 
 /**
- * Job options: a forced logout is retried until it has completed, with the worker's pauses. For operators, a completed
- * job is kept for as long as its id prevents a repetition, and a malformed one for a month.
+ * Job options. A forced logout is retried until it has completed, with the worker's pauses. For operators, a completed
+ * job is kept for the time in which its id prevents a repetition, and a malformed job is kept for a month.
  */
 const jobOptions = {
   ...eventJobOptions,
@@ -54,8 +54,8 @@ export function parseForceLogout(data: unknown): ForceLogoutCommand {
 }
 
 /**
- * Opens the queue for ordering forced logouts, over a connection that the caller closes. Over one with
- * `failFastOptions` an order fails at once if Redis is away.
+ * Opens the queue for ordering forced logouts, over a connection that the caller closes. If the connection has
+ * `failFastOptions`, an order fails at once when Redis is unreachable.
  */
 export function openForceLogoutQueue(connection: RedisClient, keys: RedisKeys): ForceLogoutQueue {
   return new Queue(forceLogoutQueue, {
@@ -70,13 +70,13 @@ export function openForceLogoutQueue(connection: RedisClient, keys: RedisKeys): 
 }
 
 /**
- * Orders a forced logout and returns the job's id. Orders with the same id have effect once; orders without an id are
- * independent of each other. The sessions have ended when the job has completed.
+ * Orders a forced logout and returns the job's id. Orders with the same id take effect only once. Orders without an id
+ * are independent of each other. When the job has completed, the sessions have ended.
  *
  * @example
  * await requestForceLogout(queue, { user_id, reason: 'account blocked' }, `block-${incidentId}`);
  *
- * Throws a `TypeError` if the command is malformed, or if the id is empty, a number or has a `:` in it.
+ * Throws a `TypeError` if the command is malformed, or if the id is empty, is a number or contains a `:`.
  */
 export async function requestForceLogout(
   queue: ForceLogoutQueue,

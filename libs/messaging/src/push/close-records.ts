@@ -2,14 +2,14 @@ import { type CloseReason, closeCodes } from '@auth-account/contracts';
 import type { RedisKeys } from '@auth-account/redis';
 import type { Redis } from 'ioredis';
 
-/** One stream that a gateway closed on a command, or a pending upgrade that it refused because of one. */
+/** A stream that a gateway closed because of a command, or a pending upgrade that it refused because of a command. */
 export interface CloseRecord {
   /** `X-Request-ID` of the request that caused the command. */
   readonly requestId: string;
   readonly sessionId: string;
   readonly code: number;
   readonly reason: CloseReason;
-  /** When the close frame was written to the socket, milliseconds since the epoch. */
+  /** Time at which the close frame was written to the socket, in milliseconds since the epoch. */
   readonly at: number;
   /** Milliseconds from the decision (by the deciding host's clock) to `at`. */
   readonly latencyMs: number;
@@ -20,7 +20,7 @@ export interface CloseRecord {
 export interface CloseRecorderDeps {
   readonly redis: Pick<Redis, 'pipeline'>;
   readonly keys: Pick<RedisKeys, 'closeRecords'>;
-  /** Name of the gateway, for every record. */
+  /** Name of the gateway; every record contains it. */
   readonly gateway: string;
   /** Called with the number of records that were lost. */
   readonly onLost: (count: number, error: unknown) => void;
@@ -29,7 +29,7 @@ export interface CloseRecorderDeps {
 }
 
 export interface CloseRecorder {
-  /** Records a close. The write follows in a batch, after the close frame, and the caller does not wait for it. */
+  /** Records a close. The record is written later, in a batch, and the caller does not wait for that. */
   record(close: RecordedClose): void;
 }
 
@@ -39,16 +39,16 @@ type RecordedClose = Omit<CloseRecord, 'code' | 'gateway'>;
 const keptMs = 24 * 60 * 60_000;
 const keptRecords = 100_000;
 /**
- * Closes within this time share a round trip, up to a maximum number. It is far shorter than the time for which a
- * stopping gateway stays up.
+ * Milliseconds within which closes are written in one round trip, up to a maximum number. It is far shorter than the
+ * time for which a stopping gateway keeps running.
  */
 const batchMs = 20;
 const longestBatch = 1_000;
 const recordsPerQuestion = 1_000;
 
 /**
- * Creates the recorder of a gateway's closes, in a Redis stream that holds about a day. Records are for operators:
- * written at most once, and lost while Redis is away.
+ * Creates the recorder of a gateway's closes, in a Redis stream that keeps about one day. Records are for operators
+ * only. Each is written at most once, and is lost while Redis is unreachable.
  */
 export function createCloseRecorder(deps: CloseRecorderDeps): CloseRecorder {
   const { redis, keys, gateway, onLost, now = Date.now } = deps;
@@ -89,11 +89,13 @@ export function createCloseRecorder(deps: CloseRecorderDeps): CloseRecorder {
 
 export interface CloseRecordQuery {
   readonly requestId: string;
-  /** Milliseconds since the epoch, by Redis's clock; default: from the oldest record on. */
+  /** Start of the search, in milliseconds since the epoch by Redis's clock; default: the oldest record. */
   readonly since?: number;
 }
 
-/** Finds the closes that a request caused, oldest first. It reads all records since that time: for operators only. */
+/**
+ * Finds the closes that a request caused, oldest first. Reads all records since `since`, so it is only for operators.
+ */
 export async function findCloseRecords(
   redis: Pick<Redis, 'xrange'>,
   keys: Pick<RedisKeys, 'closeRecords'>,

@@ -11,17 +11,19 @@ const CloseCommand = Type.Object({
   type: Type.Literal('close'),
   session_id: Type.String({ minLength: 1 }),
   reason: Reason,
-  /** Spares a stream whose claims have this version or a newer one: it was renewed before the command came. */
+  /** Spares a stream whose claims have this version or a newer one, because it was renewed before the command came. */
   below: Type.Optional(Type.Integer()),
   request_id: Type.String(),
-  /** W3C trace context of the deciding request, if that is traced. */
+  /** W3C trace context of the request that decided this, if it is traced. */
   traceparent: Type.Optional(Type.String()),
-  /** When the cause was decided, milliseconds since the epoch. */
+  /** Time at which the close was decided, in milliseconds since the epoch. */
   decided_at: Type.Integer(),
 });
 export type CloseCommand = Type.Static<typeof CloseCommand>;
 
-/** Command to every gateway: these sessions have streams with those numbers; close the ones with a lower number. */
+/**
+ * Command to every gateway: these sessions have streams with these numbers, so close their streams with a lower number.
+ */
 const ReplaceCommand = Type.Object({
   type: Type.Literal('replace'),
   streams: Type.Array(Type.Object({ session_id: Type.String({ minLength: 1 }), stream_number: Type.Integer() }), {
@@ -34,7 +36,7 @@ export type GatewayCommand = CloseCommand | ReplaceCommand;
 
 const validator = Compile(Type.Union([CloseCommand, ReplaceCommand]));
 
-/** Encodes a command for the channel: JSON, and for a close command the present trace. */
+/** Encodes a command for the channel as JSON. A close command also contains the current trace. */
 export function encodeCommand(command: GatewayCommand): string {
   const carrier: { traceparent?: string } = {};
   if (command.type === 'close') propagation.inject(context.active(), carrier);
@@ -42,7 +44,7 @@ export function encodeCommand(command: GatewayCommand): string {
   return JSON.stringify(traceparent === undefined ? command : { ...command, traceparent });
 }
 
-/** Reads the command in a message of the channel; undefined if it is not one. */
+/** Reads the command in a message of the channel; undefined if the message is not a command. */
 export function parseCommand(message: string): GatewayCommand | undefined {
   let value: unknown;
   try {
@@ -53,7 +55,7 @@ export function parseCommand(message: string): GatewayCommand | undefined {
   return validator.Check(value) ? value : undefined;
 }
 
-/** Publishes commands to all gateways: a hint, which may be lost, doubled or late. */
+/** Publishes commands to all gateways. A command may be lost, doubled or late. */
 export function createCommandPublisher(
   redis: RedisClient,
   keys: Pick<RedisKeys, 'commands'>,
@@ -62,8 +64,8 @@ export function createCommandPublisher(
 }
 
 /**
- * KEYS: the number. ARGV: how many are taken. A number is Redis's clock in microseconds, or one more than the last
- * number if that is higher. A plain counter would restart with 1 in a Redis that lost its data, and every new
+ * KEYS: the last number. ARGV: how many numbers to take. A number is Redis's clock in microseconds, or one more than
+ * the last number if that is higher. A plain counter would restart at 1 in a Redis that lost its data. Every new
  * connection would then be closed in favour of an old one.
  */
 const nextScript = `
@@ -75,8 +77,8 @@ return number`;
 type NextCommand = (key: string, count: number) => Promise<number>;
 
 /**
- * Creates the function that numbers the streams of all gateways: of two streams of one session, the one with the higher
- * number stays. It takes `count` consecutive numbers and returns the first.
+ * Creates the function that numbers the streams of all gateways. Of two streams of one session, the stream with the
+ * higher number stays. The function takes `count` consecutive numbers and returns the first.
  */
 export function createStreamNumbers(
   redis: RedisClient,

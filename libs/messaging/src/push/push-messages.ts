@@ -6,7 +6,7 @@ import { Compile } from 'typebox/compile';
 
 /** A message to apps, without its addressee. */
 export interface PushContent {
-  /** Subject: lower case, digits, `.`, `_` and `-`, 128 characters at most. */
+  /** Subject: lower-case letters, digits, `.`, `_` and `-`, at most 128 characters. */
   readonly topic: string;
   /** Any JSON value. */
   readonly payload: unknown;
@@ -17,9 +17,9 @@ export interface PushContent {
 }
 
 /**
- * Publishes to apps whose streams are open: hints, delivered at most once. A message is lost for a device or a gateway
- * that is away. Each function throws a `TypeError` if the message is malformed and a `RangeError` if its JSON has more
- * than 16 KiB, and rejects with Redis's error if publishing fails.
+ * Publishes to apps whose streams are open. Messages are hints, delivered at most once. A device or gateway that is
+ * disconnected loses the message. Each function throws a `TypeError` if the message is malformed and a `RangeError` if
+ * its JSON has more than 16 KiB, and rejects with Redis's error if publishing fails.
  */
 export interface PushMessagePublisher {
   toGroup(homeGroupId: string, content: PushContent): Promise<void>;
@@ -29,8 +29,8 @@ export interface PushMessagePublisher {
 const validator = Compile(PushMessage);
 
 /**
- * Creates the publisher for sibling services, over the caller's connection. It needs rights for the channel
- * `{KEY_PREFIX}:messages` and no other. Topics that begin with `security.` are refused as malformed.
+ * Creates the publisher for sibling services, over the caller's connection. The connection needs rights only for the
+ * channel `{KEY_PREFIX}:messages`. Topics that begin with `security.` are refused as malformed.
  *
  * @example
  * const push = createPushMessagePublisher(redis, redisKeys('auth'));
@@ -43,7 +43,7 @@ export function createPushMessagePublisher(
   return createPublisher(redis, keys.messages, false);
 }
 
-/** Creates the publisher of this service's own messages, on the channel that siblings have no rights for. */
+/** Creates the publisher of this service's own messages, on the channel for which sibling services have no rights. */
 export function createOwnMessagePublisher(
   redis: RedisClient,
   keys: Pick<RedisKeys, 'ownMessages'>,
@@ -67,7 +67,8 @@ function createPublisher(redis: RedisClient, channel: string, isOwn: boolean): P
 }
 
 /**
- * Reads the message in a text of a channel, by default that of siblings; otherwise returns the reason. It never throws.
+ * Reads the message from a text of a channel, by default the siblings' channel. If that fails, returns the reason.
+ * Never throws.
  */
 export function parsePushMessage(text: string, isOwn = false): PushMessage | 'too_big' | 'malformed' | 'reserved' {
   if (Buffer.byteLength(text) > maxPushMessageBytes) return 'too_big';
@@ -92,7 +93,7 @@ function assertSize(text: string): void {
   throw new RangeError(`the message has ${bytes} bytes of JSON, and ${maxPushMessageBytes} are the most`);
 }
 
-/** Names the paths of the faults, never their content. */
+/** Returns the paths of the faults, never their content. */
 function faultOf(text: string): string {
   const faults = validator
     .Errors(JSON.parse(text))

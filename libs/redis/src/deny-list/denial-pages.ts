@@ -7,34 +7,37 @@ export interface Denied {
   readonly below: number;
 }
 
-/** Place in the deny list up to which somebody has read. */
+/** Position in the deny list up to which a caller has read. */
 export interface DenialCursor {
-  /** The server and the promotion under which the list was completed. */
+  /** The server on which the list was completed, and its promotion to primary. */
   readonly server: string;
   /** Milliseconds of that server's clock. */
   readonly since: number;
 }
 
-/** Part of what is denied. */
+/** Some of the denied sessions. */
 export interface DeniedPage<Cursor = DenialCursor> {
   readonly denied: readonly Denied[];
-  /** To be passed to the next question. */
+  /** To be passed with the next read. */
   readonly cursor: Cursor;
-  /** True if there is more to read at once. */
+  /** True if there is more to read without waiting. */
   readonly hasMore: boolean;
 }
 
 /**
- * Reads what was denied since the cursor; everything that is denied if there is none, or if it does not fit the server:
- * another one has completed the list since, or its clock was set back. A page may repeat what another one had, and
- * leaves nothing out. Returns undefined if the list is not known to be complete.
+ * Reads the denials since the cursor. Starts from the beginning if there is no cursor, or if the cursor does not fit
+ * the server: another server has completed the list since, or the server's clock was set back. A page may repeat
+ * denials of another page, but no denial is left out. Returns undefined if the list is not known to be complete.
  */
 export type ReadDenialPage = (cursor: DenialCursor | undefined) => Promise<DeniedPage | undefined>;
 
-/** Values in one command: a script of Redis can return some 8,000, and others wait meanwhile. */
+/**
+ * Number of values read by one command. A Redis script can return about 8,000 values, and other commands wait while it
+ * runs.
+ */
 const valuesAtOnce = 1_000;
 
-/** Creates the function that reads the list in pages of about that size. */
+/** Creates the function that reads the list in pages of about `pageSize`. */
 export function createDenialPages(reader: DenyListReader, pageSize: number): ReadDenialPage {
   async function read(cursor: DenialCursor | undefined, limit: number): Promise<DeniedPage | undefined> {
     const page = await reader.page(cursor?.since ?? 0, limit);
@@ -43,7 +46,7 @@ export function createDenialPages(reader: DenyListReader, pageSize: number): Rea
     if (cursor !== undefined && (server !== cursor.server || until < cursor.since)) return read(undefined, pageSize);
     const isFull = denials.length >= limit;
     const last = denials.at(-1)?.at ?? 0;
-    // More denials of one millisecond than fit into a page: it takes twice as many.
+    // One millisecond has more denials than fit into a page, so twice as many are read.
     if (isFull && last === denials[0]?.at) return read(cursor, limit * 2);
     const denied = await valuesOf(page);
     return denied && { denied, cursor: { server, since: isFull ? last : until - overlapMs }, hasMore: isFull };
@@ -63,7 +66,7 @@ export function createDenialPages(reader: DenyListReader, pageSize: number): Rea
   return (cursor) => read(cursor, pageSize);
 }
 
-/** A session without a value was denied so long ago that its entry has gone. */
+/** Leaves out a session without a value: it was denied so long ago that its entry has expired. */
 function toDenied(sessionId: string, text: string | null | undefined): Denied[] {
   const value = parseDenyListValue(text);
   if (value === undefined) return [];

@@ -3,7 +3,10 @@ import { isCluster, isReplicated, type RedisClient } from '../redis-client.ts';
 import type { RedisKeys } from '../redis-keys.ts';
 import { createServerIdentity } from '../server-identity.ts';
 
-/** Content of an entry: the session is revoked (and the word of the reason), or the smallest `ver` that is still good. */
+/**
+ * Content of an entry: that the session is revoked (with the word of the reason), or the smallest `ver` that is still
+ * valid.
+ */
 export type DenyListValue =
   | { readonly kind: 'revoked'; readonly word: string }
   | { readonly kind: 'below'; readonly ver: number };
@@ -13,22 +16,22 @@ export interface DenialPage {
   readonly denials: readonly { readonly sessionId: string; readonly at: number }[];
   /** Time of the answer. */
   readonly until: number;
-  /** Names the server and the promotion under which the list was completed. */
+  /** Names the server on which the list was completed, and its promotion to primary. */
   readonly server: string;
 }
 
-/** Reads the list if it is known to be complete; its functions return undefined if it is not. */
+/** Reads the list if it is known to be complete; otherwise each function returns undefined. */
 export interface DenyListReader {
   find(sessionIds: readonly string[]): Promise<(string | null)[] | undefined>;
-  /** `since` and the time are milliseconds of Redis's clock. */
+  /** Returns the sessions denied since then. `since` and `until` are milliseconds of Redis's clock. */
   recent(since: number): Promise<{ readonly sessionIds: string[]; readonly until: number } | undefined>;
-  /** As `recent`, at most `limit` of them: the earliest. */
+  /** Like `recent`, but returns only the earliest `limit` denials. */
   page(since: number, limit: number): Promise<DenialPage | undefined>;
 }
 
 /**
- * Milliseconds by which a reader reads further back than its last answer: more denials of the same moment may follow. A
- * clock that is set back by no more than this hides nothing either.
+ * Milliseconds by which a reader reads further back than its last answer, because more denials of the same moment may
+ * follow. A clock that was set back by no more than this hides nothing either.
  */
 export const overlapMs = 1_000;
 
@@ -41,13 +44,15 @@ export function parseDenyListValue(value: string | null | undefined): DenyListVa
   return { kind: 'below', ver: Number(value) };
 }
 
-/** Creates the reader. With each answer it checks that the server is the one on which the list was completed. */
+/**
+ * Creates the reader. With each answer the reader checks that the server is the one on which the list was completed.
+ */
 export function createDenyListReader(redis: RedisClient, keys: RedisKeys): DenyListReader {
   if (isCluster(redis) || isReplicated(redis)) return createScriptReader(redis, keys);
   return createConnectionReader(redis, keys);
 }
 
-/** Reader for one server behind one connection: the server stays the same until the connection is lost. */
+/** Creates the reader for one server behind one connection. The server stays the same until the connection is lost. */
 function createConnectionReader(redis: Redis, keys: RedisKeys): DenyListReader {
   const runId = createServerIdentity(redis);
   const isOf = (server: string, sentinel: string | null | undefined) => sentinel?.startsWith(`${server}:`) === true;
@@ -81,10 +86,10 @@ function createConnectionReader(redis: Redis, keys: RedisKeys): DenyListReader {
 }
 
 /**
- * Lua function that identifies the server that runs the script, and its promotion: the run id is new with every start,
- * the replication id whenever the server becomes primary. A promoted replica, and a former primary that is promoted
- * again, may have an older state. A replica, and a primary that must have replicas (`min-replicas-to-write`) and has
- * none, may have been left behind: it has no identity, so that no list is believed.
+ * Lua function that identifies the server that runs the script, and its promotion. The run id is new with every start,
+ * and the replication id is new whenever the server becomes primary, because a promoted server may have an older state.
+ * A replica may have been left behind, and so may a primary that must have replicas (`min-replicas-to-write`) and has
+ * none. Such a server has no identity, so no list on it is believed.
  */
 export const identityFunction = `
 local function identity()
@@ -95,15 +100,18 @@ local function identity()
   return string.match(info, 'run_id:(%w+)') .. ':' .. string.match(info, 'master_replid:(%w+)')
 end`;
 
-/** KEYS: the sentinel, denied keys. Returns their values; nil in place of a sentinel that names another server. */
+/**
+ * KEYS: the sentinel (`denyListComplete`), denied keys. Returns their values, with nil for a sentinel that names
+ * another server.
+ */
 const askScript = `${identityFunction}
 local values = redis.call('MGET', unpack(KEYS))
 if values[1] ~= identity() then values[1] = false end
 return values`;
 
 /**
- * KEYS: the sentinel, revocations. ARGV: since when (ms), then further arguments of ZRANGEBYSCORE. Returns the sentinel
- * as above, the time, what was found.
+ * KEYS: the sentinel, revocations. ARGV: start time (ms), then further arguments of ZRANGEBYSCORE. Returns the sentinel
+ * as above, the current time, and the entries found.
  */
 const recentScript = `${identityFunction}
 local sentinel = redis.call('GET', KEYS[1])
@@ -113,8 +121,8 @@ return {sentinel, redis.call('TIME'), redis.call('ZRANGEBYSCORE', KEYS[2], ARGV[
 type Script = (keyCount: number, ...args: (string | number)[]) => Promise<unknown>;
 
 /**
- * Reader for servers that replace each other behind one client: only the answer itself shows which of them it is from.
- * The script costs the server about 20 µs, the plain command less than one.
+ * Creates the reader for servers that replace each other behind one client, where only the answer itself can show which
+ * server gave it. The script costs the server about 20 µs; the plain command costs less than 1 µs.
  */
 function createScriptReader(redis: RedisClient, keys: RedisKeys): DenyListReader {
   redis.defineCommand('askDenyList', { lua: askScript });
@@ -146,7 +154,9 @@ function createScriptReader(redis: RedisClient, keys: RedisKeys): DenyListReader
   };
 }
 
-/** ioredis returns members and scores in turn, or in pairs if the connection speaks RESP3. */
+/**
+ * Returns the members with their scores. ioredis returns them alternating, or in pairs if the connection uses RESP3.
+ */
 function pairs(found: readonly unknown[]): DenialPage['denials'] {
   const flat = found.flat() as string[];
   return Array.from({ length: flat.length / 2 }, (_, i) => ({

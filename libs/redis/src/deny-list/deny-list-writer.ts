@@ -13,7 +13,7 @@ export interface WrittenDenial {
 /** Writes the list that `createDenyListReader` reads. */
 export interface DenyListWriter {
   /**
-   * Writes the entries and publishes their commands and the other ones, in one round trip: both or neither. An entry is
+   * Writes the entries and publishes their commands and `otherCommands`, in one round trip: all or nothing. An entry is
    * never weakened. Rejects if Redis has no room for the entries, after it has published the commands and marked the
    * list as incomplete.
    */
@@ -21,8 +21,8 @@ export interface DenyListWriter {
   /** Returns each session's entry, in order, whether the list is complete or not. */
   peek(sessionIds: readonly string[]): Promise<(DenyListValue | undefined)[]>;
   /**
-   * Begins a rebuild, and returns the function that marks the list as complete. It returns false, and marks nothing, if
-   * Redis was emptied, restarted or replaced since.
+   * Begins a rebuild, and returns the function that marks the list as complete. That function returns false, and marks
+   * nothing, if Redis was emptied, restarted or replaced since.
    */
   beginRebuild(): Promise<() => Promise<boolean>>;
 }
@@ -31,9 +31,9 @@ export interface DenyListWriter {
 const rebuildLimitMs = 10 * 60_000;
 
 /**
- * KEYS: revocations, then one denied key per entry. ARGV: pub/sub's command, channel, lifetime (ms), then session,
- * value and close command of each entry, then further close commands. "none…" is never replaced, and a version only
- * rises. On a cluster the channel is on the keys' node, because it has their hash tag.
+ * KEYS: revocations, then one denied key per entry. ARGV: publish command, channel, lifetime (ms), then session, value
+ * and close command of each entry, then further close commands. A value "none…" is never replaced, and a version only
+ * rises. On a cluster the channel is on the keys' node, because it has the same hash tag.
  */
 const denyAndCloseScript = `
 local time = redis.call('TIME')
@@ -57,12 +57,12 @@ redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ttl)
 redis.call('PEXPIRE', KEYS[1], ttl)
 return #KEYS - 1`;
 
-/** KEYS: the rebuild's mark. ARGV: its lifetime (ms). */
+/** KEYS: the rebuild's mark. ARGV: the mark's lifetime (ms). */
 const beginScript = `${identityFunction}
 redis.call('SET', KEYS[1], identity(), 'PX', ARGV[1])
 return 1`;
 
-/** KEYS: the rebuild's mark, the sentinel. Returns 1 if the server and its data are those of the mark. */
+/** KEYS: the rebuild's mark, the sentinel. Returns 1 if the mark still exists and names this server, otherwise 0. */
 const completeScript = `${identityFunction}
 local begun = redis.call('GET', KEYS[1])
 redis.call('DEL', KEYS[1])
@@ -72,7 +72,7 @@ return 1`;
 
 type Script = (keyCount: number, ...args: (string | number)[]) => Promise<number>;
 
-/** Creates the writer; `lifetimeMs`: milliseconds for which an entry is kept. */
+/** Creates the writer. `lifetimeMs`: milliseconds for which an entry is kept. */
 export function createDenyListWriter(redis: RedisClient, keys: RedisKeys, lifetimeMs: number): DenyListWriter {
   redis.defineCommand('denyAndClose', { lua: denyAndCloseScript });
   redis.defineCommand('beginDenyList', { lua: beginScript });
@@ -80,7 +80,7 @@ export function createDenyListWriter(redis: RedisClient, keys: RedisKeys, lifeti
   const scripts = redis as unknown as Record<'denyAndClose' | 'beginDenyList' | 'completeDenyList', Script>;
   const publishCommand = publishCommandOf(redis);
 
-  /** A full Redis still removes and publishes: nobody takes the list for complete any more, and streams close. */
+  /** Marks the list as incomplete and closes the streams. A full Redis can still remove keys and publish. */
   async function distrust(commands: readonly string[]): Promise<void> {
     const closing = commands.map((command) => publish(redis, keys.commands, command));
     await Promise.all([redis.del(keys.denyListComplete), ...closing]);
