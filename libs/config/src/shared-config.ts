@@ -59,12 +59,12 @@ export const redisConfig = (checks: Readonly<Record<'address' | 'file' | 'certif
   }),
 });
 
-/** IP address and port that the service listens on. To be spread into a service's schema. */
+/** IP address and port that the service listens on, to be spread into a service's schema. */
 const listenConfig = {
   BIND_ADDRESS: Type.String({ minLength: 1, default: '0.0.0.0', description: 'IP address that every port listens on' }),
 };
 
-/** The server's own keys. To be spread into a service's schema. */
+/** The server's own keys, to be spread into a service's schema. */
 export const serverKeysConfig = {
   SERVER_KEYS_FILE: Type.String({
     minLength: 1,
@@ -73,7 +73,7 @@ export const serverKeysConfig = {
   }),
 };
 
-/** Proxies in front of the service. To be spread into a service's schema. */
+/** Settings for the proxies in front of the service, to be spread into a service's schema. */
 export const proxyConfig = {
   TRUST_PROXY_HOPS: Type.Integer({
     minimum: 0,
@@ -84,7 +84,7 @@ export const proxyConfig = {
   }),
 };
 
-/** Settings of the service's log. To be spread into a service's schema. */
+/** Settings of the service's log, to be spread into a service's schema. */
 export const logConfig = {
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
     default: 'info',
@@ -96,7 +96,7 @@ export const logConfig = {
   }),
 };
 
-/** Settings of the service's shutdown. To be spread into a service's schema. */
+/** Settings of the service's shutdown, to be spread into a service's schema. */
 const shutdownConfig = {
   SHUTDOWN_DELAY_SECONDS: Type.Integer({
     minimum: 0,
@@ -111,7 +111,7 @@ export const runtimeConfig = { ...listenConfig, ...logConfig, ...shutdownConfig 
 
 const TokenSeconds = { minimum: 1, maximum: 86_400 };
 
-/** Lifetimes of access tokens. To be spread into a service's schema. */
+/** Lifetimes of access tokens, to be spread into a service's schema. */
 export const tokenLifeConfig = {
   ACCESS_TOKEN_TTL_SECONDS: Type.Integer({
     ...TokenSeconds,
@@ -128,7 +128,7 @@ export const tokenLifeConfig = {
   ),
 };
 
-/** Access tokens. To be spread into a service's schema. */
+/** Settings of access tokens, to be spread into a service's schema. */
 export const tokenConfig = {
   ...tokenLifeConfig,
   ACCESS_TOKEN_KEYS_FILE: Type.String({

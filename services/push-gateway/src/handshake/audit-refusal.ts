@@ -6,7 +6,7 @@ import { authorizationCodes, type PushMetrics } from '../runtime/metrics.ts';
 
 /** The owner and the origin of a refused token. */
 export interface RefusedAuthorization {
-  /** Of a genuine token. */
+  /** User of a genuine token. */
   readonly user_id?: string | undefined;
   /** Session of a genuine token. For a frame: session of the stream that it came on. */
   readonly session_id?: string | undefined;

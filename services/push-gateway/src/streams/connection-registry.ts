@@ -17,7 +17,7 @@ export interface PendingUpgrade extends StreamOwner {
 }
 
 export interface ConnectionRegistry {
-  /** Open streams. */
+  /** Number of open streams. */
   size(): number;
   /** Returns true if the group may have this stream too. A stream that replaces another of its session always may. */
   hasRoom(owner: StreamOwner, maxStreams: number): boolean;

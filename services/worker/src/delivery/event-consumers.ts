@@ -95,8 +95,8 @@ const urgentInARow = 4;
 
 /**
  * Creates the function to call at the end of each job, before the next one is taken. Urgent jobs are put at the head of
- * their queue, so if they kept coming faster than they are taken, the others would never be. So now and then `advance`
- * moves the job at the tail, which is the newest of the others, to the head.
+ * their queue, so if they kept coming faster than they are taken, the others would never get their turn. So now and
+ * then `advance` moves the job at the tail, which is the newest of the others, to the head.
  */
 function createTurns(advance: () => Promise<unknown>): (topic: string) => Promise<void> {
   let inARow = 0;

@@ -16,7 +16,7 @@ type Subscriber = WorkerConfig['EVENT_SUBSCRIBERS'][number];
 /** Topics that a subscriber of the kind `smtp` takes. */
 export const mailTopics = ['service.auth.events.code_requested', 'service.auth.events.notice'] as const;
 
-/** A subscriber's queue of a channel. */
+/** A subscriber's queue for one channel. */
 export interface SubscriberQueue {
   readonly subscriber: string;
   readonly channel: EventChannel;

@@ -28,8 +28,8 @@ export interface WebhookSender {
 const headerLimit = 16 * 1_024;
 
 /**
- * Limits for an answer's body, in bytes and in ms. To keep the connection, the body is read up to them. Past them the
- * connection is closed.
+ * Limits for reading an answer's body, in bytes and in ms. It is read so that the connection can be kept. Past the
+ * limits the connection is closed.
  */
 const bodyLimit = 64 * 1_024;
 const bodyPatienceMs = 1_000;

@@ -20,9 +20,9 @@ export interface ReconcileDeps {
 }
 
 /**
- * A change's time is taken before it is written, by another clock, so each round goes back further by this time. The
- * driver tries a write twice, for 14 s each (`mongoOptions`: 3 s for a server, 3 for a connection, 8 for the answer).
- * The rest is a margin for transactions, which write several times, and for clocks that differ.
+ * The time of a change is taken before the change is written, and by another clock, so each round goes back further by
+ * this time. The driver tries a write twice, for 14 s each (`mongoOptions`: 3 s for a server, 3 for a connection, 8 for
+ * the answer). The rest is a margin for transactions, which write several times, and for clocks that differ.
  */
 const overlapMs = 60_000;
 

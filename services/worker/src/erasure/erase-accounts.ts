@@ -32,7 +32,7 @@ const leaseMs = 60_000;
 /** Limit for the ended sessions that the transaction itself removes. Those above the limit are removed before. */
 const sessionsOfTransaction = 5_000;
 
-/** Sessions denied at once. */
+/** Limit for the sessions that are denied at once. */
 const pageSize = 500;
 
 /**

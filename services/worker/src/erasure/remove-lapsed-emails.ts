@@ -12,7 +12,7 @@ export interface RemoveLapsedEmailsDeps {
  */
 const graceMs = 60_000;
 
-/** Accounts read at once. */
+/** Limit for the accounts that are read at once. */
 const batch = 100;
 
 /**

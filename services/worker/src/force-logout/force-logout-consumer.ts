@@ -23,7 +23,7 @@ export interface ForceLogoutConsumerDeps {
   readonly now: () => Date;
 }
 
-/** Commands carried out at once. */
+/** Limit for the commands that are carried out at once. */
 const concurrency = 10;
 
 /** Limit for the pause between two attempts, in ms: a forced logout should not wait long once MongoDB is back. */

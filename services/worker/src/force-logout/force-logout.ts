@@ -27,7 +27,7 @@ interface Effect {
 /** Milliseconds for which a command is remembered. */
 const memoryMs = 7 * 24 * 60 * 60_000;
 
-/** Sessions denied at once. */
+/** Limit for the sessions that are denied at once. */
 const pageSize = 500;
 
 /**

@@ -67,7 +67,7 @@ export async function findJobStates(
   jobIds: readonly string[],
 ): Promise<JobState[]> {
   const pipeline = redis.pipeline();
-  // BullMQ's own `getState` is a script per job.
+  // BullMQ's own `getState` would run a script for each job.
   for (const id of jobIds) pipeline.hmget(queue.toKey(id), 'timestamp', 'finishedOn', 'returnvalue');
   const answers = (await pipeline.exec()) ?? [];
   return answers.map(([error, fields]) => {

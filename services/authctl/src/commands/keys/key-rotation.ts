@@ -29,7 +29,7 @@ export function publishKey({ keys }: KeySet, key: KeyEntry, now: Date): KeySet {
 
 /**
  * Second step: moves the published key to the front. Throws a `CommandError` if there is none, or if it was published
- * less than `afterMs` ago: a verifier could otherwise get a token signed with a key that it does not have yet.
+ * less than `afterMs` ago, because a verifier could otherwise get a token signed with a key that it does not have yet.
  */
 export function activateKey({ keys }: KeySet, now: Date, afterMs: number): KeySet {
   const next = keys.find((key: RotatingKey, index) => standingOf(key, index) === 'next') as RotatingKey | undefined;
