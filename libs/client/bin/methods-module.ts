@@ -3,12 +3,12 @@ import { access, common } from '@auth-account/contracts/http/routes/shared';
 import { clientRoutes, takesDeviceId } from './operations-module.ts';
 import type { Schema } from './type-of.ts';
 
-/** Methods by name; a branch has methods of its own. */
+/** Methods by name. A branch has further methods. */
 type Methods = Map<string, Route | Methods>;
 
 /**
- * Prints the plain methods of the client, which are named by `client` of each route: a table and an interface for each
- * first word.
+ * Prints the plain methods of the client. The field `client` of a route names its method. Each first word of these
+ * names gets a table and an interface.
  */
 export function methodsModule(): string {
   const all = methodTree();

@@ -18,12 +18,12 @@ import { createWaking, type Waking } from './waking.ts';
 
 /** Facts about the app and its platform. Everything except `baseUrl` and `storage` has a default. */
 export interface AuthClientOptions extends Partial<Omit<Platform, 'storage'>> {
-  /** Address of the api: `https://auth.example.com`. */
+  /** Address of the api, such as `https://auth.example.com`. */
   readonly baseUrl: string;
   readonly storage: AuthStorage;
-  /** Origins of the other services that may get the access token: `https://inventory.example.com`. */
+  /** Origins of the other services that may get the access token, such as `https://inventory.example.com`. */
   readonly services?: readonly string[];
-  /** Language of messages, as `Accept-Language`: `ru`. */
+  /** Language of messages, sent as `Accept-Language`, such as `ru`. */
   readonly language?: () => string;
   /** Limit for the time of an answer, in milliseconds. The default is 15,000, and the maximum 20,000. */
   readonly timeoutMs?: number;
@@ -31,11 +31,11 @@ export interface AuthClientOptions extends Partial<Omit<Platform, 'storage'>> {
   readonly device?: { readonly name?: string; readonly platform?: 'ios' | 'android' | 'web' | 'other' };
   /** False if the app wants no push stream. */
   readonly stream?: boolean;
-  /** Prefix of the names in the storage: `auth-account`. */
+  /** Prefix of the names in the storage. The default is `auth-account`. */
   readonly prefix?: string;
 }
 
-/** The operations of the groups that the client is created with: `account`, `household`, `sessions`. */
+/** The operations of the groups with which the client is created: `account`, `household`, `sessions`. */
 export type Added<G extends readonly ClientGroup<object>[]> = (
   G[number] extends infer One
     ? One extends ClientGroup<infer T>

@@ -54,7 +54,7 @@ export type AuthEvent =
   | { readonly type: 'new_device'; readonly id: string; readonly device: NewDevice }
   /** A message from a service of the family. */
   | { readonly type: 'message'; readonly id: string; readonly topic: string; readonly payload: unknown }
-  /** After `open` the app reads again what it shows, because messages may have been missed before. */
+  /** After `open` the app should read its data again, because it may have missed messages. */
   | { readonly type: 'stream'; readonly status: 'open' | 'closed' };
 
 export type AuthListener = (event: AuthEvent) => void;

@@ -1,7 +1,7 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import type { KeyEntry } from '@auth-account/verifier/access-token';
 
-/** 256 bits, which is also the length of the HMACs that are computed with the secret. */
+/** The minimum is 256 bits, the length of the HMACs that are computed with the secret. */
 const minimumLength = 32;
 
 /**

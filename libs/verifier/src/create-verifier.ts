@@ -23,7 +23,7 @@ export interface VerifierOptions {
    * accepted until it expires, usually up to ten minutes later.
    */
   readonly revocations: RevocationSource | OpenRevocationSource | 'none';
-  /** Address at which the issuer is reached, if it differs from `issuer`, such as a Service of the cluster. */
+  /** Address at which the issuer is reached, such as a Service of the cluster, if it differs from `issuer`. */
   readonly reachedAt?: string;
   /**
    * Returns the text of the public key set, so that it is not fetched (for example from a mounted file written by

@@ -59,7 +59,7 @@ export function reactNativePlatform({
   };
 }
 
-/** Returns the key's name in the key store, which may have only letters, digits, `.`, `-` and `_`. */
+/** Returns the key's name in the key store. Such a name may have only letters, digits, `.`, `-` and `_`. */
 const nameOf = (key: string) => key.replace(/[^\w.-]/g, '_');
 
 /**
@@ -98,7 +98,7 @@ export function keychainStorage(keychain: Keychain): AuthStorage {
   };
 }
 
-/** A storage whose sessions are out of reach until the user has passed the app's prompt. */
+/** A storage whose sessions can't be read until the user has passed the app's prompt. */
 export interface PromptedStorage extends AuthStorage {
   /**
    * Shows the prompt. If the prompt rejects, this rejects too and nothing changes. Call the client's `ready()`

@@ -44,7 +44,7 @@ function methodOf(operation: Operation, call: Call) {
 
 /**
  * Does work that ends the present session at the service, then ends that session here too. A newer session that has
- * replaced it since stays.
+ * replaced it is kept.
  */
 export async function endWith<T>(keeper: Keeper, reason: SignedOutReason, work: () => Promise<T>): Promise<T> {
   const { era } = await keeper.load();

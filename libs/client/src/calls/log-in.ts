@@ -36,8 +36,8 @@ export interface LogInDeps {
 }
 
 /**
- * Creates the login. Logins run one after the other, because on one device the service lets the later session replace
- * the earlier one, in the order in which it receives them. A request that the network repeats, and a login after a lost
+ * Creates the login. Logins run one after the other, because on one device the service lets a later session replace the
+ * earlier one, and requests may reach it in another order. A request that the network repeats, and a login after a lost
  * answer, get the same session because of the idempotency key. Raises `CLIENT_SUPERSEDED` if the user has logged out
  * since.
  */

@@ -73,7 +73,7 @@ function rowOf(code: string, status: number): readonly [Reaction, Retry?] {
   return passes ? [{ type: 'RETRY_WITH_BACKOFF' }, 'after_delay'] : [{ type: 'FIX_REQUEST' }];
 }
 
-/** Returns true if the answer was lost, so that nobody knows whether the service did the work. */
+/** Returns true if the answer was lost, so that it is unknown whether the service did the work. */
 export function isLost(error: unknown): boolean {
   return error instanceof AuthError && (error.code === 'CLIENT_NETWORK' || error.code === 'CLIENT_TIMEOUT');
 }

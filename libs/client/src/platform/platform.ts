@@ -68,7 +68,7 @@ export interface Platform {
    * be wrong.
    */
   readonly now: () => number;
-  /** A clock in milliseconds that nobody can set. */
+  /** A clock in milliseconds that the user can't set. */
   readonly monotonic: () => number;
   /** Must be unguessable, because idempotency keys and the device's id are made with it. */
   readonly randomUUID: () => string;

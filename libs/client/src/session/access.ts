@@ -14,7 +14,7 @@ export interface Access {
 export interface AccessHolder {
   /** Returns the token of this era, even if it has expired. */
   of(era: string | undefined): Access | undefined;
-  /** Returns the token of this era if it still lasts a while and is not the one that was refused. */
+  /** Returns the token of this era if it still lasts a while and was not refused. */
   freshOf(era: string | undefined, refused?: string): Access | undefined;
   hold(pair: TokenPair, era: string, sentAt: number): Access;
   /** Takes another tab's token if that one lasts longer. */

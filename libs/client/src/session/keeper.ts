@@ -39,7 +39,7 @@ export interface Keeper {
   load(): Promise<SessionRecord>;
   /** Returns an access token that lasts a while. Raises `CLIENT_SIGNED_OUT` and the errors of a refresh. */
   access(): Promise<Access>;
-  /** Returns another access token than `refused`. At most one refresh is in flight. */
+  /** Returns an access token other than `refused`. At most one refresh is in flight. */
   renew(refused?: string): Promise<Access>;
   /**
    * Returns the present access token and its session, if the token has not expired. The service may still refuse it.
@@ -92,7 +92,7 @@ export function createKeeper(deps: KeeperDeps): Keeper {
       try {
         return await renew();
       } catch (error) {
-        // The old token still lasts a little and is good enough while there is no answer.
+        // The old token still lasts a little and is used while there is no answer.
         const held = vault.current()?.era === era ? holder.of(era) : undefined;
         if (held && held.expiresAt > monotonic() && endReasonOf(error) === undefined) return held;
         throw error;
@@ -167,7 +167,7 @@ function createLogin({ randomUUID, vault, holder }: KeeperDeps, endings: () => n
 }
 
 /**
- * Returns the session held if it belongs to the same user on the same device, because another tab may have opened it.
+ * Returns the stored session if it belongs to the same user on the same device, because another tab may have opened it.
  * The service keeps the later of the two, which has the greater UUIDv7.
  */
 function twinOf({ user_id, device_id }: SessionInfo, { session }: SessionRecord) {
@@ -175,8 +175,8 @@ function twinOf({ user_id, device_id }: SessionInfo, { session }: SessionRecord)
 }
 
 function isOvertakenBy({ session, reason, era }: SessionRecord, ticket: LoginTicket): boolean {
-  // The service may have ended the previous session, and that news may have come first. This is no reason to refuse the
-  // new session.
+  // The record may have changed only because the service ended the previous session. This is no reason to refuse the
+  // new one.
   return era !== ticket.era && !(session === undefined && reason !== 'logged_out');
 }
 

@@ -18,15 +18,17 @@ export interface PendingLogoutsDeps {
 
 export interface PendingLogouts {
   /**
-   * Sends the pending logouts now. A logout that fails is sent again later. The session of `access` needs no refresh.
+   * Sends the pending logouts now. A logout that fails is sent again later. With `access`, the logout of that session
+   * needs no refresh.
    */
   flush(access?: { readonly session_id: string; readonly token: string }): Promise<void>;
   close(): void;
 }
 
 /**
- * Creates the sender of the logouts that the service does not know of yet. Each is sent until the service answers 200,
- * 404 or that the session is over. Any genuine refresh token of a session can end it, even one that is no longer valid.
+ * Creates the sender of the logouts that the service does not know of yet. Each is sent until the service answers with
+ * 200 or 404, or says that the session is over. Any genuine refresh token of a session can end it, even one that is no
+ * longer valid.
  */
 export function createPendingLogouts({ platform, exchange, exclusive, vault }: PendingLogoutsDeps): PendingLogouts {
   const again = createBackoff(platform, 300_000, () => flush());

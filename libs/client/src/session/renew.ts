@@ -26,15 +26,15 @@ interface Before {
 
 /** Renews the access token, one renewal at a time. */
 export interface Renewal {
-  /** Returns another access token than `refused`. */
+  /** Returns an access token other than `refused`. */
   renew(record: SessionRecord, refused?: string): Promise<Access>;
   /** Gives up the renewal in flight, because its session is over. */
   abort(): void;
 }
 
 /**
- * How long to wait for another tab's access token, in milliseconds. Its message may come after that tab has freed the
- * lock.
+ * How long to wait for another tab's access token, in milliseconds. The message with the token may come after that tab
+ * has freed the lock.
  */
 const neighbourMs = 250;
 

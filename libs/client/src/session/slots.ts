@@ -7,8 +7,8 @@ export interface Slots {
   read(): Promise<SessionRecord | undefined>;
   write(record: SessionRecord): Promise<void>;
   /**
-   * Removes the two records before `refused`, which could not be written. It removes the older one first, and the newer
-   * one only if the older is gone. If the older record were left alone, its token would be taken for theft.
+   * Removes the two earlier records after `refused` could not be written. It removes the older one first, and the newer
+   * one only if the older is gone. If only the older record were left, its token would be taken for theft.
    */
   clear(refused: SessionRecord): Promise<void>;
 }

@@ -9,7 +9,7 @@ export interface RecordChange {
   readonly next: Omit<SessionRecord, 'n'>;
   /** The record that is kept in memory if the storage refuses `next`. If it is left out, `next` is kept. */
   readonly unwritten?: SessionRecord;
-  /** Called just before the change takes effect in memory, and so before the app hears of it. */
+  /** Called just before the change takes effect in memory and is reported to the app. */
   readonly onKept?: () => void;
 }
 
@@ -56,7 +56,7 @@ function createMemory(onChange: VaultDeps['onChange']) {
     current: () => current,
     /** Returns undefined for an era that this tab does not know. */
     hasEnded: (era: string) => eras.get(era),
-    /** Marks an era as ended that was written but never held in memory. */
+    /** Marks an era that was written but never held in memory as ended. */
     discard: (era: string) => void eras.set(era, true),
     hold(record: SessionRecord): void {
       const before = current;
@@ -98,8 +98,8 @@ export function createVault({ platform, exclusive, prefix, log, onChange, onWrit
       log({ event: 'storage_unreadable' });
       if (others || !current()) throw new AuthError('CLIENT_STATE_UNKNOWN');
     }
-    // If the storage is empty and was not before, something else has wiped it. Nobody asked to log out, so the record
-    // in memory stays.
+    // If the storage is empty and was not before, something else has wiped it. The user did not ask to log out, so the
+    // record in memory stays.
     accept(stored ?? current() ?? noRecord);
     return current() ?? noRecord;
   }

@@ -144,7 +144,7 @@ function createCheck({ checkElsewhere }: StreamDeps, connection: () => Connectio
   const checkOwn = (afterMs: number) => connection()?.check(afterMs);
   return {
     checkOwn,
-    /** Checks the stream in whichever tab holds it. That tab may be hidden and may have slept longest. */
+    /** Checks the stream in the tab that holds it. That tab may be hidden and may have slept longest. */
     check(afterMs: number): void {
       if (connection()) checkOwn(afterMs);
       else checkElsewhere(afterMs);
@@ -167,7 +167,7 @@ export function createStream(deps: StreamDeps): Stream {
     if (hasLasted) again.reset();
     const step = (steps as Readonly<Record<number, string>>)[code];
     if (step === 'stop') wish.leaveTo(connection?.era);
-    // A refresh asks the service what the end means, because a close code alone does not end the session.
+    // A refresh asks the service whether the session has ended, because a close code alone does not prove it.
     else if (step === 'renew')
       void attempt(() => keeper.renew(connection?.token()).then(() => (hasLasted ? open() : again.schedule())));
     else if (pauseMs !== undefined) again.scheduleAt(pauseMs);
@@ -225,10 +225,10 @@ export function createStream(deps: StreamDeps): Stream {
 }
 
 /**
- * The client's step after a reaction. `renew` asks the service by a refresh what the end means, because a close code
- * alone does not end the session. `stop` means that another connection has the stream now and would lose it again.
- * `reconnect` follows after a pause, which the gateway may have set. A new reaction in the contract is not assignable
- * to any step.
+ * The client's step after a reaction. `renew` asks the service by a refresh whether the session has ended, because a
+ * close code alone does not prove it. `stop` means that another connection has the stream now and would lose it again.
+ * `reconnect` opens the stream again after a pause. The gateway may set the length of the pause. A new reaction in the
+ * contract is not assignable to any step.
  */
 type StepAfter<R> = R extends 'log_in' | 'refresh_and_reconnect'
   ? 'renew'

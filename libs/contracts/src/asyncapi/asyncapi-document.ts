@@ -138,7 +138,7 @@ const handshakeBinding: JsonObject = {
   bindingVersion: '0.1.0',
 };
 
-/** What the app does after each close and why, in the order in which docs/push.md shows them. */
+/** The app's reaction to each close and the reason for the close, in the order of docs/push.md. */
 const closeCodeTexts: Readonly<Record<CloseReason, string>> = {
   LOGOUT_CONFIRMED: 'logs in: this session was logged out',
   SESSION_REVOKED: 'logs in: ended by another device, an operator or theft',

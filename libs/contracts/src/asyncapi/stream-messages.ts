@@ -19,7 +19,7 @@ export interface DocumentedMessage {
   readonly schemaName: string;
   readonly schema: TSchema;
   readonly title: string;
-  /** The occasion on which it is sent, as docs/push.md shows it. */
+  /** When the message is sent, in the words that docs/push.md shows. */
   readonly summary: string;
   readonly examples: Readonly<Record<string, object>>;
 }

@@ -6,8 +6,8 @@ import { type RegisteredEvent, registeredTopic } from './registered.ts';
 export { CodePurpose, Locale };
 
 /**
- * Subject of a notice to the account's holder. `address_in_use` means that somebody wanted to change their address to
- * this account's address.
+ * Subject of a notice to the account's holder. `address_in_use` means that another user wanted to change their address
+ * to this account's.
  */
 export const NoticePurpose = Type.Enum([
   'new_device',

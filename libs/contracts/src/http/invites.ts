@@ -7,7 +7,7 @@ const daySeconds = 86_400;
 export const defaultInviteSeconds = 7 * daySeconds;
 
 /**
- * Limit for the number of uses. A larger number does not fit in MongoDB's 32-bit integers, and nobody invites so many
+ * Limit for the number of uses. A larger number does not fit in MongoDB's 32-bit integers, and no group invites so many
  * people.
  */
 const mostUses = 2_147_483_647;

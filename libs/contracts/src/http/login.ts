@@ -23,7 +23,7 @@ export const LoginRequest = Type.Object({
 });
 export type LoginRequest = Type.Static<typeof LoginRequest>;
 
-/** Answer 200 of login and refresh: the token pair and what the app needs to open its stream. */
+/** Answer 200 of login and refresh: the token pair, and the data with which the app opens its stream. */
 export const TokenResponse = Success(
   Type.Object({
     access_token: Type.String({ minLength: 1 }),

@@ -9,7 +9,7 @@ import { passwordResetRoutes } from './routes/password-reset-routes.ts';
 import { revocationRoutes } from './routes/revocation-routes.ts';
 import { sessionRoutes } from './routes/session-routes.ts';
 
-/** The route table, by `operationId`. The router mounts what is in it, so every operation must be. */
+/** The route table, by `operationId`. The router mounts only the operations in this table. */
 export const routes = {
   ...accountRoutes,
   ...deletionRoutes,

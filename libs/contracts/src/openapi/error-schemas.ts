@@ -58,7 +58,7 @@ export function unionKey({ status, codes }: Pick<ErrorAnswer, 'status' | 'codes'
   return [status, ...[...codes].sort()].join(' ');
 }
 
-/** Returns the schema of a union. The code shows which of the bodies it is. */
+/** Returns the schema of a union. The error code decides which of the bodies applies. */
 export function unionSchema(codes: readonly string[], errors: DocumentedErrors): JsonObject {
   const mapping = Object.fromEntries(codes.map((code) => [code, refTo(errorSchemaName(code, errors[code]?.details))]));
   return {

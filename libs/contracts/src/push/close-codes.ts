@@ -60,7 +60,7 @@ const reactionsByCode: ReadonlyMap<number, CloseReaction> = new Map(
   (Object.keys(closeCodes) as CloseReason[]).map((reason) => [closeCodes[reason], closeReactions[reason]]),
 );
 
-/** Returns the reaction to a close code, as an app's WebSocket reports it. */
+/** Returns the reaction to the close code that an app's WebSocket reports. */
 export function closeReactionOf(code: number): CloseReaction {
   return reactionsByCode.get(code) ?? otherCloseReaction;
 }

@@ -35,7 +35,7 @@ export function createMailbox(): Mailbox {
   };
 }
 
-/** Returns the code of a mail, which is in the subject. */
+/** Returns the code in the subject of a mail. */
 export function codeIn({ subject }: Mail): string | undefined {
   return /\b\d{6,8}\b/.exec(subject)?.[0];
 }

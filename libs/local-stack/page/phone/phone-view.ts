@@ -33,7 +33,7 @@ export interface PhoneView {
   readonly isOffline: boolean;
   readonly isCaptive: boolean;
   readonly losesNext: boolean;
-  /** True while the phone's stream is cut silently, until it is open again. */
+  /** True from the silent cut of the phone's stream until the stream is open again. */
   readonly isHalfOpen: boolean;
   /** Error of the phone's clock, in milliseconds. */
   readonly clockErrorMs: number;

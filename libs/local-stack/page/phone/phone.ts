@@ -136,7 +136,7 @@ function createWork(client: AuthClient & Account & Household & Sessions, view: V
     running = run.catch(() => undefined);
     return run;
   }
-  /** Runs an action and shows its error. */
+  /** Runs an action, and shows an error if it fails. */
   async function runNow(work: () => Promise<void>): Promise<void> {
     set({ isBusy: true, notice: undefined });
     try {

@@ -8,8 +8,8 @@ export function requestOf(owner: Owner | undefined, url: string, { method = 'GET
 }
 
 /**
- * Sends a request, and reports the request and its answer. After the service has answered, and so has done its work,
- * `isLost` decides whether the phone loses the answer. If it does, this throws a `TypeError`, the same as `fetch`.
+ * Sends a request, and reports the request and its answer. `isLost` is asked after the service has done its work and
+ * answered. If it returns true, the phone loses the answer and this throws a `TypeError`, the same as `fetch`.
  */
 export async function tracedFetch(
   owner: Owner | undefined,

@@ -3,7 +3,7 @@ import type { Saying } from './sequence.ts';
 
 const troubles: ReadonlySet<Saying['kind']> = new Set(['lost', 'unsent', 'portal', 'kept']);
 
-/** Returns the class of an arrow, which sets its colour. */
+/** Returns the class that sets an arrow's colour. */
 export function toneOf(saying: Saying, endReason: string | undefined): string {
   if (saying.kind === 'answer') return answerTone(saying.status, endReason);
   if (troubles.has(saying.kind) || (saying.kind === 'frame' && saying.isLost)) return 'bad';

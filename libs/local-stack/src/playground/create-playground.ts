@@ -73,7 +73,7 @@ export function createPlayground({ apiUrl, log, killGateway }: PlaygroundOptions
   }
 
   function endGateway({ headers }: IncomingMessage, res: ServerResponse): void {
-    // The page is not here if the host has another site's name, which may also point to this machine.
+    // Another site's name may point to this machine too, so only these names count as this machine's.
     const isHere = /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(headers.host ?? '');
     const isOwnPage = isHere && headers.origin === `http://${headers.host}`;
     if (isOwnPage) killGateway();

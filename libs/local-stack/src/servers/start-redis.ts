@@ -84,7 +84,8 @@ function redisArguments(dir: string, port: number, extraArgs: readonly string[])
   return [
     ...['--bind', '127.0.0.1', '--port', String(port), '--dir', dir, '--daemonize', 'no'],
     ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '', '--maxmemory-policy', 'noeviction'],
-    // If the process set its own title, this would hide the directory by which a later start recognises it.
+    // If the process set its own title, the title would hide the directory by which a later start recognises the
+    // process.
     ...['--set-proc-title', 'no'],
     ...extraArgs,
   ];

@@ -25,8 +25,8 @@ export interface MailSink {
 const mailsKept = 200;
 
 /**
- * Starts the mail sink on 127.0.0.1, by default on any free port. It prints a line with the subject of each mail, which
- * has the code. Without options it accepts mails from everybody, unencrypted.
+ * Starts the mail sink on 127.0.0.1, by default on any free port. For each mail it prints a line with the subject,
+ * where the code is. Without options it accepts mails from everybody, unencrypted.
  */
 export async function startMailSink(print: Log, options: SMTPServerOptions = {}, port = 0): Promise<MailSink> {
   let kept: readonly SunkMail[] = [];

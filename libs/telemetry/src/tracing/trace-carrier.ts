@@ -8,7 +8,7 @@ export interface TraceCarrier {
   readonly traceparent?: string | undefined;
 }
 
-/** Returns the `traceparent` of the active span (W3C Trace Context, section 3.2); Returns undefined without tracing. */
+/** Returns the `traceparent` of the active span (W3C Trace Context, section 3.2), or undefined without tracing. */
 export function activeTraceparent(): string | undefined {
   const carrier: { traceparent?: string } = {};
   propagation.inject(context.active(), carrier);

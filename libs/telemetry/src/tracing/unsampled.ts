@@ -15,8 +15,8 @@ const unsampledKey = createContextKey('auth-account.unsampled');
 
 /**
  * Takes the active span out of a context if its trace is not kept, so that instrumentations that require a span do
- * nothing. With a span that records nothing, they would still read attributes from every command, which costs as much
- * as a kept span. The trace's id and the decision not to keep it are still passed on. A span of another process stays,
+ * nothing. With a span that records nothing, they would still read attributes from every command. This costs as much as
+ * a kept span. The trace's id and the decision not to keep it are still passed on. A span of another process stays,
  * because the sampler decides whether its trace is kept here.
  */
 function hideUnsampled(from: Context): Context {

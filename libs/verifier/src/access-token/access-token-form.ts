@@ -23,7 +23,7 @@ export interface TokenText {
 /** Header of a token that was read but not verified. */
 export interface TokenHead {
   readonly kid: string;
-  /** Returns the claims; Returns undefined if they are not written the way our signer writes them. */
+  /** Returns the claims, or undefined if they are not written the way our signer writes them. */
   readonly readPayload: () => TokenText['payload'] | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { AccessTokenAlgorithm } from './public-keys.ts';
 /**
  * Arguments for `sign` and `verify` of `node:crypto` (RFC 8037 section 3.1; RFC 7518 section 3.4). ECDSA's two numbers
  * are concatenated, not in ASN.1. A key without options is passed directly. For an object around the key, Node 24
- * throws and catches two errors, which take half as long as the signature itself.
+ * throws and catches two errors. They take half as long as the signature itself.
  */
 export const signatureSchemes = {
   EdDSA: { digest: null, keyOf: (key: KeyObject) => key },
@@ -13,7 +13,7 @@ export const signatureSchemes = {
 
 /**
  * Returns true if the compact JWS of this algorithm was signed by the holder of the key. It takes 0.13 ms on the
- * calling thread. WebCrypto sends the work to another thread and waits for it, which took one and a half times the CPU.
+ * calling thread. WebCrypto sends the work to another thread and waits for it. This took one and a half times the CPU.
  * `readTokenHead` must have accepted the token.
  */
 export function isSignedBy(key: KeyObject, token: string, algorithm: AccessTokenAlgorithm): boolean {

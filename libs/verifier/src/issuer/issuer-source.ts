@@ -23,7 +23,7 @@ export interface IssuerSourceOptions {
   readonly issuer: string;
   /** Address at which the issuer is reached, if it differs from `issuer`. */
   readonly reachedAt?: string | undefined;
-  /** How long the last answer is used after it is no longer fresh, in seconds, if the issuer stops answering. */
+  /** How long the last answer is used beyond its fresh time if the issuer stops answering, in seconds. */
   readonly staleKeysSeconds: number;
   readonly fetch?: typeof fetch | undefined;
   /** Returns the text of the key set, which is then not fetched from the issuer. */
@@ -34,7 +34,7 @@ export interface IssuerSourceOptions {
   readonly elapsed?: (() => number) | undefined;
 }
 
-/** Milliseconds after which the issuer is asked again. Its answers may be cached for as long. */
+/** Time after which the issuer is asked again, in milliseconds. Its answers may be cached for that long. */
 const freshMs = 300_000;
 /** Minimum time between two attempts, in milliseconds, so that tokens with unknown keys do not cause a request each. */
 const gapMs = 1_000;

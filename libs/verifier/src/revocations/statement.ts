@@ -41,8 +41,8 @@ export interface RevocationStatement {
 export type StatementQuestion = Pick<RevocationStatement, 'iss' | 'aud' | 'nonce' | 'since'>;
 
 /**
- * Limit for a statement, in bytes. It is enough for some 300,000 denials of one moment. A page usually has 5,000, which
- * are about 260 KiB.
+ * Limit for a statement, in bytes. It is enough for some 300,000 denials at once. A page usually has 5,000, which are
+ * about 260 KiB.
  */
 export const longestStatement = 16 * 2 ** 20;
 
