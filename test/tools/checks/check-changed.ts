@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
@@ -8,17 +8,10 @@ import { basename, dirname } from 'node:path';
  * would mislead. Of the tests that need MongoDB and Redis it chooses those of the folder, the room and the feature.
  */
 
-const lines = (text: string) => text.split('\n').filter((line) => line !== '');
 const git = (...args: string[]) =>
-  lines(execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
-
-function findBase(): string {
-  try {
-    return git('merge-base', 'HEAD', 'origin/main')[0] ?? 'HEAD';
-  } catch {
-    return 'HEAD';
-  }
-}
+  spawnSync('git', args, { encoding: 'utf8' })
+    .stdout.split('\n')
+    .filter((line) => line !== '');
 
 /** Tests that start services, by what has changed. `$1` is the first group of the pattern. */
 const concerned: readonly (readonly [changed: RegExp, ...tests: string[]])[] = [
@@ -26,17 +19,15 @@ const concerned: readonly (readonly [changed: RegExp, ...tests: string[]])[] = [
   [/^libs\/contracts\/src\/http\/|^test\/support\/good-requests/, 'test/contract/openapi*', 'test/tools/conformance/*'],
   [/^libs\/contracts\/src\/(?:events|push)\//, 'test/contract/asyncapi*'],
   [/^libs\/(stores|redis|verifier|client)\//, 'test/integration/$1/*'],
+  [/^libs\/messaging\//, 'test/integration/redis/*', 'test/integration/worker/{delivery,relay}*'],
+  [/^(?:libs\/tokens|services\/api\/src\/security)\//, 'test/integration/api/*key*', 'test/security/forged-tokens*'],
   [/^libs\/client\//, 'test/e2e/client-package*'],
   [/^services\/(worker|authctl)\//, 'test/integration/$1/*'],
   [/^services\/push-gateway\//, 'test/integration/gateway/*'],
   [/^services\/api\/src\/audit\//, 'test/integration/api/{audit-log,metrics}*'],
   [/^services\/api\/src\/limits\//, 'test/integration/api/{limits,rate-limit}*'],
   [/^services\/api\/src\/(?:http|request|compose)\b/, 'test/contract/{openapi,requests}*'],
-  [
-    /^services\/api\/src\/(?:usecases|compose)\b/,
-    'test/integration/api/statements*',
-    'test/integration/stores/queries*',
-  ],
+  [/^services\/api\/src\/(?:usecases|compose)\b/, 'test/integration/{api/statements,stores/queries}*'],
 ];
 
 /** Checks that take longer, by what has changed. Generated files of the chart concern the check of sources alone. */
@@ -49,13 +40,16 @@ const special: readonly (readonly [check: string, changed: RegExp])[] = [
 const featureForm = /^(?:services\/api\/src\/usecases|libs\/contracts\/src\/http)\//;
 
 function testsFor(path: string): string[] {
-  const globs = concerned.flatMap(([form, ...tests]) => {
-    const [, group = ''] = form.exec(path) ?? ['', undefined];
-    return form.test(path) ? tests.map((test) => test.replace('$1', group)) : [];
+  const chosen = concerned.flatMap(([form, ...tests]) => {
+    const found = form.exec(path);
+    return found === null ? [] : tests.map((test) => test.replace('$1', found[1] ?? ''));
   });
   const words = featureForm.test(path) ? [basename(path, '.ts').replace(/-routes$/, ''), basename(dirname(path))] : [];
-  globs.push(...words.map((word) => `test/{contract,integration/*}/${word}*`));
-  return globSync(globs.map((glob) => (glob.endsWith('.ts') ? glob : `${glob}.test.ts`)));
+  return [...chosen, ...words.map((word) => `test/{contract,integration/*}/${word}*`)].flatMap((glob) => {
+    const tests = globSync(glob.endsWith('.ts') ? glob : `${glob}.test.ts`);
+    if (tests.length === 0 && chosen.includes(glob)) throw new Error(`There are no tests ${glob}.`);
+    return tests;
+  });
 }
 
 const node = (...args: string[]) => [process.execPath, ...args];
@@ -74,7 +68,7 @@ function run([program = '', ...args]: readonly string[], env: NodeJS.ProcessEnv 
   return isRight;
 }
 
-const base = findBase();
+const [base = 'HEAD'] = git('merge-base', 'HEAD', 'origin/main');
 const changed = [
   ...new Set([...git('diff', '--name-only', base), ...git('ls-files', '--others', '--exclude-standard')]),
 ];

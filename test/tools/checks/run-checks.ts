@@ -94,13 +94,12 @@ const { values, positionals } = parseArgs({
   options: { output: { type: 'string' }, all: { type: 'boolean', default: false } },
   allowPositionals: true,
 });
-const total: Count = { passed: 0, failed: 0 };
 const counts =
   positionals.length > 0 ? positionals.map(runOne) : [await runAll(values.all || process.env.CI === 'true')];
-for (const { passed, failed } of counts) {
-  total.passed += passed;
-  total.failed += failed;
-}
+const total = counts.reduce((sum, { passed, failed }) => ({
+  passed: sum.passed + passed,
+  failed: sum.failed + failed,
+}));
 if (values.output) {
   mkdirSync(dirname(values.output), { recursive: true });
   writeFileSync(values.output, JSON.stringify(total));
