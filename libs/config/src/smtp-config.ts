@@ -10,7 +10,7 @@ export const SmtpSubscriber = Type.Object({
   url: Type.String({ pattern: '^smtps?://([^\\s/?#@]+@)?[^\\s/?#@]+/?$' }),
   // An address, or a name and an address in angle brackets.
   from: Type.String({ maxLength: 320, pattern: '^([^\\s<>@]+@[^\\s<>@]+|[^\\r\\n<>@]+ <[^\\s<>@]+@[^\\s<>@]+>)$' }),
-  // False: without encryption, for a server on the same host.
+  // If false, the connection is not encrypted: for a server on the same host.
   starttls: Type.Optional(Type.Boolean()),
 });
 export type SmtpSubscriber = Static<typeof SmtpSubscriber>;

@@ -11,7 +11,7 @@ import { addSessionCommands } from './commands/sessions/session-commands.ts';
 import { addTraceCommand } from './commands/trace/trace-command.ts';
 import { addUserCommands } from './commands/users/user-commands.ts';
 
-/** The whole program; its commands use the shell. */
+/** Creates the whole program. Its commands use the shell. */
 export function createProgram(shell: Shell): Command {
   const { stdout, stderr } = shell.terminal;
   const program = new Command('authctl')

@@ -22,7 +22,7 @@ export function parseMoment(text: string, now: Date): Date {
   return new Date(at);
 }
 
-/** Parses a UUID into the form that is stored: lower case. */
+/** Parses a UUID into its stored form, which is lower case. */
 export function parseUuid(text: string): string {
   if (!validate(text)) throw new InvalidArgumentError('It must be a UUID.');
   return text.toLowerCase();

@@ -1,7 +1,7 @@
 import type { WebSocket } from 'uWebSockets.js';
 import { type CloseReason, closeCodes, type ServerFrame } from '@auth-account/contracts';
 
-/** One push stream. A plain record: there are tens of thousands of them. */
+/** One push stream. It is a plain record, because there are tens of thousands of them. */
 export interface Connection {
   readonly sessionId: string;
   readonly groupId: string;

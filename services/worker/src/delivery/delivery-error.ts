@@ -7,7 +7,7 @@ export interface DeliveryErrorOptions {
   readonly cause?: unknown;
 }
 
-/** A subscriber did not accept an event: it did not answer, or not with 2xx. */
+/** A subscriber did not accept an event: it gave no answer, or one other than 2xx. */
 export class DeliveryError extends Error {
   override readonly name = 'DeliveryError';
   readonly status: number | undefined;

@@ -127,7 +127,8 @@ function toRevocation(session: RevokedSession): DenyEntry {
 }
 
 /**
- * Streams of other, still living sessions: a logout closes them together with the stream of the session that it ends.
+ * Streams of other sessions, which a logout closes together with that of the session it ends. The other sessions live
+ * on.
  */
 export interface OtherStreams {
   /**

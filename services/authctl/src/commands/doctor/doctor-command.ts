@@ -11,7 +11,7 @@ import { checkMongodb, mendOf } from './check-mongodb.ts';
 import { checkRedis } from './check-redis.ts';
 import { type Finding, failed, ok } from './finding.ts';
 
-/** The command `doctor`. */
+/** Adds the command `doctor`. */
 export function addDoctorCommand(program: Command, shell: Shell): void {
   program
     .command('doctor')

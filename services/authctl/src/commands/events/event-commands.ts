@@ -24,7 +24,7 @@ const timeOption = (flags: '--since <when>' | '--until <when>', text: string, sh
 const withStores = (shell: Shell, work: (stores: Stores) => Promise<Outcome>) =>
   shell.conclude(withMongo(shell, ({ stores }) => work(stores)));
 
-/** The commands `events …`. */
+/** Adds the commands `events …`. */
 export function addEventCommands(program: Command, shell: Shell): void {
   const events = program.command('events').description('events in the outbox, their deliveries and dead letters');
   events

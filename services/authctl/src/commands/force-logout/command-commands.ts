@@ -7,7 +7,7 @@ import { listCommands, showCommand } from './describe-commands.ts';
 
 const states: readonly ForceLogoutState[] = ['waiting', 'running', 'done', 'failed'];
 
-/** The commands `commands …`: forced logouts, no matter which client ordered them. */
+/** Adds the commands `commands …`, which show forced logouts, no matter which client ordered them. */
 export function addCommandCommands(program: Command, shell: Shell): void {
   const commands = program.command('commands').description('forced logouts that were ordered, and their results');
   commands

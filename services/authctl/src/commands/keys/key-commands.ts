@@ -165,7 +165,7 @@ async function showPublic(file: KeyFile): Promise<Outcome> {
   return { json: jwks, text: JSON.stringify(jwks, null, 2) };
 }
 
-/** The commands `keys …`: they manage key files. Private parts are never printed. */
+/** Adds the commands `keys …`, which manage key files. Private parts are never printed. */
 export function addKeyCommands(program: Command, shell: Shell): void {
   const keys = program.command('keys').description('key files: create, rotate and list them');
   keys

@@ -23,7 +23,7 @@ function parseInterval(text: string): number {
   return ms;
 }
 
-/** The command `probe`. */
+/** Adds the command `probe`. */
 export function addProbeCommand(program: Command, shell: Shell): void {
   program
     .command('probe')

@@ -7,7 +7,7 @@ import { withMongo, withStores } from '../../compose.ts';
 import { orderForceLogout, reasonOption, requestIdOption, timeoutOption } from '../force-logout/order-force-logout.ts';
 import { listSessions } from './list-sessions.ts';
 
-/** The commands `sessions …`. */
+/** Adds the commands `sessions …`. */
 export function addSessionCommands(program: Command, shell: Shell): void {
   const sessions = program.command('sessions').description('devices that are logged in');
   sessions

@@ -8,7 +8,7 @@ import { findRedisSteps } from './redis-steps.ts';
 import { findSessionSteps } from './session-steps.ts';
 import { type TraceStep, toTimeline } from './timeline.ts';
 
-/** The command `trace`. */
+/** Adds the command `trace`. */
 export function addTraceCommand(program: Command, shell: Shell): void {
   const since = new Option('--since <when>', 'how far back to look, such as 2h or an ISO time')
     .argParser((text: string) => parseMoment(text, shell.now()))

@@ -14,7 +14,7 @@ import { loadUser } from './load-user.ts';
 import { asOption } from './operator.ts';
 import { resetPassword } from './reset-password.ts';
 
-/** The commands `user …`. */
+/** Adds the commands `user …`. */
 export function addUserCommands(program: Command, shell: Shell): void {
   const user = program.command('user').description('accounts');
   user
