@@ -37,9 +37,9 @@ interface Bucket {
 
 /**
  * Creates a sampler. For each kind and network, the first events in a window are written at once, and the others are
- * held back. At the end of the window, one line is written for all that were held back. It has the newest event, and in
- * `suppressed` the number of the others. A line therefore stands for `1 + suppressed` events, and the total of a log is
- * right.
+ * held back. At the end of the window, one line is written for all that were held back. The line has the fields of the
+ * newest event, and in `suppressed` the number of the others. A line therefore stands for `1 + suppressed` events, and
+ * the total of a log is right.
  *
  * If the events of that line came from several networks, its `address` is `various`. Its other fields come from the
  * newest event.

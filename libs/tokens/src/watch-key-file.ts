@@ -62,7 +62,7 @@ export async function watchKeyFile(path: string, options: WatchKeyFileOptions): 
     }
   }
 
-  /** Reads once at a time, because an older content must not replace a newer one. */
+  /** Makes only one read at a time, because an older content must not replace a newer one. */
   function lookOnce(): Promise<void> {
     reading ??= look().finally(() => {
       reading = undefined;

@@ -50,7 +50,7 @@ export class AuthError extends Error {
   /** Shortest pause before the next try, in milliseconds. */
   declare readonly retryAfterMs: number | undefined;
   declare readonly reaction: Reaction;
-  /** Time at which the same call may succeed. */
+  /** Says whether and when the same call may succeed. */
   declare readonly retry: Retry;
 
   constructor(code: AnyErrorCode, init: AuthErrorInit = {}) {

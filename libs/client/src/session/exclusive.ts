@@ -2,7 +2,7 @@ import type { Platform } from '../platform/platform.ts';
 
 /**
  * Limit for the wait for another tab, in milliseconds. It is longer than a refresh and its repetition, of 20 s each.
- * After that time the other tab must be frozen, so the work is done without the lock; the service tolerates this.
+ * A tab that takes longer must be frozen, so the work is then done without the lock. The service tolerates this.
  */
 const maxWaitMs = 45_000;
 

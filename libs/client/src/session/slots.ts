@@ -42,7 +42,8 @@ export function createSlots(storage: AuthStorage, prefix: string, log: Log): Slo
   let last: Promise<SessionRecord | undefined> = Promise.resolve(undefined);
   return {
     read() {
-      // Reads run one after the other. If an older read ended last, its record would look like another tab's newer one.
+      // Reads run one after the other. If an earlier read ended last, its old record would look like a new one of
+      // another tab.
       last = last.then(readNow, readNow);
       return last;
     },

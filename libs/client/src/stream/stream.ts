@@ -119,8 +119,8 @@ function createRenewRefused({ keeper, log }: StreamDeps) {
 function createWish({ vault, isAwake }: StreamDeps) {
   let pauses = 0;
   /**
-   * Era whose stream another connection has taken over. If both kept opening it, they would take it from each other for
-   * ever.
+   * Era whose stream another connection has taken over. If both connections kept opening it, they would take it from
+   * each other for ever.
    */
   let takenOver: string | undefined;
   return {

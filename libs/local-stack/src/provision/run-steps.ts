@@ -7,7 +7,7 @@ export class ProvisionError extends Error {
 }
 
 export interface Part {
-  /** Name of the part, at the beginning of every line: "MongoDB". */
+  /** Name of the part, such as "MongoDB". Every line begins with it. */
   readonly name: string;
   /** Advice for the user when every step has failed. */
   readonly advice: string;

@@ -38,7 +38,7 @@ const run = promisify(execFile);
 
 /**
  * Returns the command line of a process, or undefined if there is no process with this id. A process that has ended and
- * waits for its parent does not count.
+ * still waits for its parent to notice does not count.
  */
 async function readCommandLine(pid: number): Promise<string | undefined> {
   const line = process.platform === 'linux' ? await readFromProc(pid) : await readFromPs(pid);

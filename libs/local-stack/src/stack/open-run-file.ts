@@ -23,8 +23,8 @@ export interface RunFile {
   /** Publishes the variables by which other programs on this machine find the stack. */
   publish(environment: Readonly<Record<string, string>>): void;
   /**
-   * Ends every recorded process that still runs, the last started first. With SIGTERM it ends them one after the other,
-   * with SIGKILL all at once.
+   * Ends every recorded process that still runs, one after the other, the last started first. SIGKILL does not let them
+   * shut down in order.
    */
   endChildren(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>;
   remove(): void;
