@@ -23,8 +23,8 @@ export interface LimitKeys {
   /** Returns the key of the list with the times of failures, for the same tags. */
   failuresOf(tag: string): string;
   /**
-   * Sorted set of the accounts for which tries of that kind by unknown devices and networks are stored. Tag of an
-   * account → time of the newest try.
+   * Sorted set of the accounts for which tries of that kind from unknown devices and networks are stored. Tag of
+   * an account → time of the newest try.
    */
   crowdOf(kind: 'login' | 'code'): string;
 }

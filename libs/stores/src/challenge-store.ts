@@ -44,7 +44,7 @@ export interface ChallengeStore {
   /** Reads with majority concern: the result can't be rolled back. */
   exists(challengeId: string): Promise<boolean>;
   find(key: ChallengeKey): Promise<ChallengeDocument | undefined>;
-  /** Like `find`, from a state that can't be rolled back: see {@link confirmedRead}. */
+  /** Like `find`, but from a state that can't be rolled back: see {@link confirmedRead}. */
   findConfirmed(key: ChallengeKey): Promise<ChallengeDocument | undefined>;
   /** Returns the user's open challenge of that purpose, the newest if there are several. */
   findOpen(userId: string, purpose: CodePurpose, now: Date): Promise<ChallengeDocument | undefined>;
@@ -75,7 +75,7 @@ export interface ChallengeStore {
   wasUsed(challengeId: string, endedBy: string): Promise<boolean>;
   /**
    * Ends the user's open challenges (all, or those of one purpose) in the transaction of the change that makes them
-   * void. Every change of a password or address does.
+   * void. Every change of a password or address makes them void.
    */
   endAll(userId: string, at: Date, session: ClientSession, purpose?: CodePurpose): Promise<void>;
 }
@@ -135,7 +135,7 @@ function named({ _id, purpose, user_id }: ChallengeKey): Filter<ChallengeDocumen
   return { _id, purpose, ...(user_id === undefined ? {} : { user_id }) };
 }
 
-/** Filter for challenges that {@link challengeState} calls open. */
+/** Filter for challenges whose {@link challengeState} is `open`. */
 function open(now: Date): Filter<ChallengeDocument> {
   return { ended_at: null, tries_left: { $gt: 0 }, expires_at: { $gt: now } };
 }

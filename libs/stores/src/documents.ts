@@ -10,7 +10,7 @@ export interface UserDocument {
   readonly _id: string;
   /** Address as the user typed it. */
   readonly email: string;
-  /** Lower-cased address: unique. */
+  /** Lower-cased address. Unique. */
   readonly email_key: string;
   /** PHC string (Argon2id) or bcrypt. */
   readonly password_hash: string;
@@ -21,8 +21,7 @@ export interface UserDocument {
   /** Time at which the user joined the present group. */
   readonly joined_at: Date;
   /**
-   * Token of the invite that brought the user into the present group; missing also if the user joined before this field
-   * existed.
+   * Token of the invite by which the user joined the present group; missing also if that was before this field existed.
    */
   readonly joined_by?: string;
   /** Time of the latest login or restore. */
@@ -50,14 +49,14 @@ export interface UserDocument {
   readonly pending_email_until?: Date;
   /**
    * Former addresses to which the account can still return by undoing a change, oldest first. Until that right lapses,
-   * no other account can have them. Lapsed addresses stay until the worker has deleted what the limits keep for them;
-   * then it removes them.
+   * no other account can have them. The worker removes a lapsed address after it has deleted the limits' data about
+   * that address.
    */
   readonly former_emails?: readonly FormerEmail[];
   /**
    * Time at which the password last changed; missing if it is still the first one. Every write of a different password
-   * sets it, in the same transaction that ends the sessions. By this time a login that verified the old password
-   * detects that it came too late. A better hash of the same password does not change it.
+   * sets it, in the same transaction that ends the sessions. A login that verified the old password detects by this
+   * field that it came too late. A better hash of the same password does not change it.
    */
   readonly password_changed_at?: Date;
   /** Time at which an operator disabled the account. Since then nobody can log in. */
@@ -71,8 +70,8 @@ export interface UserDocument {
   /** Claim of the worker that erases the account, and the time at which another may take it. */
   readonly erasure?: { readonly lease: string; readonly until: Date };
   /**
-   * Written by every operation that revokes or moves all sessions of a user. Logins write the document too, so that
-   * they conflict with it.
+   * Written by every operation that revokes or moves all sessions of a user. Logins write the same document, so that
+   * they conflict with such an operation.
    */
   readonly sessions_changed_at?: Date;
   /**
@@ -144,7 +143,7 @@ export type RevocationReason =
   | 'account_disabled'
   | 'account_deleted';
 
-/** Claims about the user in a session's access tokens. They are signed exactly as the write returned them. */
+/** Claims about the user in a session's access tokens. The tokens contain them exactly as the write returned them. */
 export interface SessionClaims {
   readonly home_group_id: string;
   readonly account_type: AccountType;
@@ -200,7 +199,7 @@ export interface SessionDocument {
   readonly gen: number;
   /** Last generation that was presented and accepted. */
   readonly parent: number;
-  /** `gen` at the time when `parent` was accepted: the parent's children are `floor + 1 … gen`. */
+  /** Value of `gen` when `parent` was accepted, so the parent's children are `floor + 1 … gen`. */
   readonly floor: number;
   /** Time at which `gen` was issued. */
   readonly handed_out_at: Date;
@@ -216,7 +215,7 @@ export interface SessionDocument {
   readonly created_at: Date;
   /** The login's `X-Request-ID`, for the support desk. */
   readonly created_request_id?: string;
-  /** Marks of the login's `Idempotency-Key`, one per server key. By them a repeated login gets this session. */
+  /** Marks of the login's `Idempotency-Key`, one per server key. They lead a repeated login to this session. */
   readonly opened_by?: readonly RequestMark[];
   readonly last_used_at: Date;
   /** Idle expiry. Every use moves it, but never past `absolute_expires_at`. */
@@ -255,7 +254,7 @@ export interface RequestMark {
 
 /** Collection `idempotency`: 2xx answers to requests with an `Idempotency-Key`. */
 export interface IdempotencyDocument extends RequestMark {
-  /** Account that the answer is about, so that the record is erased with it. Missing for a forced logout. */
+  /** Account that the answer is about, so that the record is erased with the account. Missing for a forced logout. */
   readonly user_id?: string;
   /** `data` of the answer. */
   readonly answer: unknown;

@@ -26,7 +26,7 @@ export interface EmailUndo {
   readonly at: Date;
 }
 
-/** An account's addresses whose changes can no longer be undone. */
+/** An account's former addresses to which it can no longer return. */
 export interface LapsedEmails {
   readonly userId: string;
   readonly former: readonly FormerEmail[];

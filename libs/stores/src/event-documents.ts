@@ -12,7 +12,7 @@ export type AttemptOutcome = 'delivered' | 'failed' | 'given_up' | 'expired';
  */
 export interface DeliveryAttempt {
   readonly subscriber: string;
-  /** Time of its end. */
+  /** Time at which the attempt ended. */
   readonly at: Date;
   readonly outcome: AttemptOutcome;
   /** HTTP status, if a webhook answered. */
@@ -36,7 +36,7 @@ export interface OutboxDocument {
   readonly state: 'pending' | 'delivered' | 'dead';
   readonly created_at: Date;
   /**
-   * A relay that claims the row owns it until then. For a fresh row, relays wait until then, because the row is
+   * Time until which the relay that claimed the row owns it. Relays leave a fresh row alone until then, because it is
    * published right after its commit.
    */
   readonly locked_until: Date;
@@ -82,7 +82,8 @@ export const maximumAttemptsKept = 30;
 export type EventTaker = string | { readonly name: string; readonly topics: readonly string[] };
 
 /**
- * Collection `dead_letters`: one per event and subscriber that did not take it. They stay until replayed or discarded.
+ * Collection `dead_letters`: one per event and subscriber that did not take the event. A dead letter stays until it is
+ * replayed or discarded.
  */
 export interface DeadLetterDocument {
   /** `<subscriber>:<event id>`. */
@@ -109,9 +110,9 @@ export interface SubscriberDocument {
   readonly configured_at?: Date;
   /** Topics that the subscriber takes; missing if it takes all. */
   readonly topics?: readonly string[];
-  /** Set while its deliveries are parked because it answered 410 Gone. */
+  /** Set while the subscriber's deliveries are parked because it answered 410 Gone. */
   readonly parked_at?: Date;
-  /** Event whose delivery was answered with 410. */
+  /** Id of the event whose delivery the subscriber answered with 410. */
   readonly parked_by_event?: string;
   /**
    * Time at which an operator last resumed its deliveries. Events that waited until then are not given up for their

@@ -5,13 +5,13 @@ import type { SessionDocument } from './documents.ts';
 /** Reads of changed sessions that a majority has, from a state no older than the fence: see {@link withFence}. */
 export interface FencedSessions {
   /**
-   * Sessions that are not revoked and whose claims changed at or after that time. Oldest first, in pages of at most
-   * `pageSize`.
+   * Returns sessions that are not revoked and whose claims changed at or after that time, in pages of at most
+   * `pageSize`. The oldest change comes first.
    */
   listChangedSince(at: Date, pageSize: number): AsyncIterable<ChangedSession[]>;
   /**
-   * Sessions revoked at or after that time, in pages of at most `pageSize`. Oldest first. Sessions of erased accounts
-   * are included and come last.
+   * Returns sessions revoked at or after that time, in pages of at most `pageSize`. The oldest revocation comes first,
+   * but sessions of erased accounts come last.
    */
   listRevokedSince(at: Date, pageSize: number): AsyncIterable<RevokedSession[]>;
 }

@@ -29,8 +29,8 @@ const indexes = {
   ],
   groups: [
     [{ import_key: 1 }, { name: 'import_key_unique', unique: true, sparse: true }],
-    // A closed group has no members and is not needed. Open groups are not in the index, so registrations don't write
-    // it.
+    // Closed groups, which are removed because they have no members. Open groups are not in the index, so registrations
+    // don't write it.
     [
       { closed_at: 1 },
       {
@@ -76,7 +76,7 @@ const indexes = {
     [{ absolute_expires_at: 1 }, { name: 'absolute_expiry_ttl', expireAfterSeconds: daySeconds }],
   ],
   erasedSessions: [
-    // Like `revoked_at` of the sessions.
+    // Serves the same purpose as `revoked_at` of the sessions.
     [{ revoked_at: 1 }, { name: 'revoked_at' }],
     [{ purge_at: 1 }, { name: 'purge_ttl', expireAfterSeconds: 0 }],
   ],

@@ -24,7 +24,7 @@ export interface OutboxLeases {
    * Leases up to `limit` rows whose lease has ended or that have none, so a relay that dies strands no row. The lease
    * doubles with each claim of a row, from 5 s to 10 min, so many rows of a subscriber that is down cost little.
    * Returns no rows if none is free, or if other workers were faster several times. With a topic, leases only rows of
-   * that topic. Only for the urgent topic does an index find them.
+   * that topic. An index finds them only for the urgent topic.
    */
   claim(options: Claim & { readonly topic?: string }): Promise<OutboxDocument[]>;
   /**

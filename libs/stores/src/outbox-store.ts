@@ -58,7 +58,7 @@ export interface Delivered {
   readonly by: readonly string[];
   /** Names of the subscribers for which the event expired. */
   readonly expiredFor?: readonly string[];
-  /** Lease that the row had when this was found out. If the row now has another lease, or none, it stays as it is. */
+  /** Lease under which the caller found that out. If the row has another lease now, or none, the row stays as it is. */
   readonly lease?: string | undefined;
   readonly at: Date;
 }

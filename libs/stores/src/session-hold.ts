@@ -19,7 +19,7 @@ export interface SessionHold {
   release(): Promise<void>;
 }
 
-/** Milliseconds after which a hold ends by itself. A refresh waits as long for the end of a hold. */
+/** Milliseconds after which a hold ends by itself. A refresh waits at most as long for the end of one hold. */
 export const holdMs = 2_000;
 
 /** Milliseconds for which a write waits for another transaction that is writing the session. */

@@ -75,7 +75,8 @@ export interface SessionStore {
    */
   rotate(seen: SessionDocument, rotation: Rotation): Promise<SessionDocument | undefined>;
   /**
-   * Writes new claims with the next version into the user's sessions that are not revoked, and returns these versions.
+   * Writes new claims with the next version into the user's sessions that are not revoked, and returns the new
+   * versions.
    */
   changeClaims(userId: string, change: ClaimsChange, session: ClientSession): Promise<ClaimsVersion[]>;
   /**
@@ -91,7 +92,7 @@ export interface SessionStore {
 /** Sessions of a user that one transaction has revoked. */
 export interface RevokedOf {
   readonly ended: string[];
-  /** False also if no session is to be spared. */
+  /** True if the spared session is live; false also if no session is to be spared. */
   readonly isSpareLive: boolean;
 }
 

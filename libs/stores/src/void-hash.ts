@@ -5,7 +5,7 @@ const bcryptBase64 = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123
 
 /**
  * Returns a hash that no known password has, to make an account's password void. It has the kind and cost of the
- * account's own hash, so that a login takes the same time, but random bytes instead of the digest. No password is
+ * account's own hash, so that a login takes the same time. Instead of the digest it has random bytes. No password is
  * hashed.
  */
 export function voidHash(stored: string): string {

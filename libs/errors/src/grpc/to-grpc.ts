@@ -96,9 +96,7 @@ function violationsOf(items: readonly ValidationItem[]) {
   }));
 }
 
-/**
- * Drops, by way of JSON, optional fields that are present but undefined, because a Struct has no equivalent for them.
- */
+/** Drops optional fields that are present but undefined, because a Struct has no equivalent for them. */
 function plainJson(details: object): JsonObject {
   return JSON.parse(JSON.stringify(details)) as JsonObject;
 }

@@ -7,7 +7,7 @@ import { Compile } from 'typebox/compile';
 import { isExpired } from './delivery-rules.ts';
 import { eventIdOf, reliableWorkerOptions, subscriberQueueName } from './queues.ts';
 
-/** Identifies an event at a subscriber. It has its effect there only once. */
+/** Identifies an event at a subscriber. Each subscriber applies an event only once. */
 export interface InboxEntry {
   readonly subscriber: string;
   /** The CloudEvent's `id`. */

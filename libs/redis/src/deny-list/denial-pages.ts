@@ -3,7 +3,7 @@ import { type DenialPage, type DenyListReader, overlapMs, parseDenyListValue } f
 /** A session whose tokens are refused. */
 export interface Denied {
   readonly sessionId: string;
-  /** The smallest `ver` that is still good; Infinity if the session is revoked. */
+  /** The smallest `ver` that is still valid; Infinity if the session is revoked. */
   readonly below: number;
 }
 

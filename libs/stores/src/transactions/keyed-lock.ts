@@ -3,7 +3,7 @@ import { AppError } from '@auth-account/errors';
 import AsyncLock from 'async-lock';
 
 export interface KeyedLockOptions {
-  /** Default for the milliseconds after which work that has not begun is refused. */
+  /** Milliseconds after which work that has not begun is refused, unless the caller sets its own limit. */
   readonly waitMs: number;
   /** Maximum number of callers that wait for one key. */
   readonly maximumWaiting: number;
