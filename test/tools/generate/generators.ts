@@ -5,6 +5,7 @@ export const generators: Readonly<Record<string, string>> = {
   config: 'test/tools/generate/configuration-docs.ts',
   limits: 'test/tools/generate/limits-docs.ts',
   audit: 'test/tools/generate/audit-docs.ts',
+  privacy: 'test/tools/generate/privacy-docs.ts',
   errors: 'libs/errors/bin/generate.ts',
   documents: 'services/api/bin/generate-documents.ts',
   client: 'libs/client/bin/generate.ts',
