@@ -128,7 +128,6 @@ const measures: readonly Measure[] = [
     name: 'words of Markdown by hand',
     how: 'all *.md without generated pages and parts',
     aim: 55_000,
-    allowed: 58_500,
     count: wordsByHand,
   },
   {
