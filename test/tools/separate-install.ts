@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 
 /**
- * npm's arguments for a package that the project's own install leaves out. Its package.json pins what it asks for by
- * exact version, this day pins the rest: no version that was published later is installed. Move it with the versions.
+ * npm's arguments for a package that the project's own install leaves out. Its package.json pins direct dependencies by
+ * exact version. The day below pins the rest, because no version that was published later is installed. Change the day
+ * together with the versions.
  */
 const npmArguments = [
   'install',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A package of which a bundle holds files. */
+/** A package that has files in a bundle. */
 export interface BundledPackage {
   readonly name: string;
   readonly version: string;
@@ -47,7 +47,7 @@ export function closureOf(root: string, folders: readonly string[]): string[] {
   return [...reached].sort();
 }
 
-/** Returns the folders in which Node looks for a package that one in this folder requires, in its order. */
+/** Returns the folders in which Node looks for a package that code in this folder requires, in its order. */
 function placesOf(folder: string, name: string): string[] {
   const parts = folder.split('/node_modules/');
   return [...parts.keys()]

@@ -69,8 +69,8 @@ const EXEMPLAR = /^([a-zA-Z_:][\w:]*(?:\{(?:[^"}]|"(?:[^"\\]|\\.)*")*\})? \S+) #
  * Turns prom-client's OpenMetrics text into the older Prometheus text (0.0.4). In the older format, a counter's family
  * has the suffix `_total` too, and there are no exemplars and no closing `# EOF`.
  *
- * The text is derived because a registry whose content type is switched per scrape doubles the suffix
- * (`…_total_total`).
+ * The text is converted here, rather than by switching the registry's content type per scrape, because that doubles the
+ * suffix (`…_total_total`).
  */
 function toPrometheusText(openMetrics: string): string {
   const counters = new Set(Array.from(openMetrics.matchAll(COUNTER), ([, name]) => name));

@@ -2,7 +2,10 @@ import type { Requirement, Version } from './check-binary.ts';
 
 const flaw = 'CVE-2025-14847';
 
-/** The first patch of each series that has the fix for MongoBleed. Before 8.2, no patch of any other series has it. */
+/**
+ * The first patch of each series that has the fix for MongoBleed. Of the series before 8.2, only those listed have a
+ * patch with the fix.
+ */
 const fixedIn: Readonly<Record<string, number>> = { '6.0': 27, '7.0': 28, '8.0': 17, '8.2': 3 };
 
 /**

@@ -6,7 +6,7 @@ export interface RevocationListOptions {
   /** How long the copy is used after the source has stopped answering, in seconds. */
   readonly graceSeconds: number;
   /**
-   * Returns for how many seconds a denial is needed: the maximum life of a token, and the tolerated difference of
+   * Returns for how many seconds a denial must be kept: the maximum life of a token plus the tolerated difference of
    * clocks.
    */
   readonly keepSeconds: () => number;
@@ -104,9 +104,9 @@ export function createRevocationList(options: RevocationListOptions): Revocation
 }
 
 /**
- * Creates the copy, which keeps denials in two generations. When the younger generation is as old as denials are
- * needed, the older one is dropped as a whole. A denial is kept for at least that time and at most twice as long,
- * without a timer of its own.
+ * Creates the copy, which keeps denials in two generations. When the younger generation is `keepSeconds` old, the older
+ * one is dropped as a whole. A denial is kept for at least that time and at most twice as long, without a timer of its
+ * own.
  */
 function createCopy(keepSeconds: () => number, elapsed: () => number) {
   let young = new Map<string, number>();

@@ -9,9 +9,9 @@ export type DeniedPage = PageOf<unknown>;
 /** A source from which a verifier learns which sessions are denied. */
 export interface RevocationSource {
   /**
-   * Returns the denials since the cursor, or all denials without a cursor. An answer may repeat denials but leaves none
-   * out: if the cursor does not fit the server that answers, it has all denials. Rejects within a few seconds if the
-   * denials can't be read. The next call then has the same cursor.
+   * Returns the denials since the cursor, or all denials without a cursor. An answer may repeat denials but never omits
+   * one: if the server does not recognise the cursor, the answer contains all denials. Rejects within a few seconds if
+   * the denials can't be read. The next call then has the same cursor.
    */
   read(cursor: unknown): Promise<DeniedPage>;
   /** Closes the source's connection. */

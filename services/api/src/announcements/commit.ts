@@ -104,7 +104,7 @@ export function createCommit({ transaction, outbox, ...tellers }: CommitDeps): C
 /** Longest delay of a publication, in milliseconds; too short to matter to somebody who waits for a mail. */
 const longestDelayMs = 500;
 
-/** Creates the steps after the commit. */
+/** Creates the function that runs the steps after the commit. */
 function createTell({ publishEvent, audit, announce, tellSessions }: Omit<CommitDeps, 'transaction' | 'outbox'>) {
   function publish(each: AuthEvent | QuietEvent): void {
     if (!('isFor' in each)) publishEvent(each);

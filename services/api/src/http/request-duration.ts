@@ -4,8 +4,8 @@ import { Histogram } from 'prom-client';
 import type { RequestLabels } from './middleware/observe-request.ts';
 
 /**
- * Creates the histogram of request durations. For each operation, its success and the service's own failures start at
- * zero, so that the error budget counts even the first 500 of a route.
+ * Creates the histogram of request durations. The success status, 500 and 503 of each operation start at zero, so that
+ * even a route's first response with status 500 counts against the error budget.
  */
 export function createRequestDuration(registry: Metrics['registry']): Histogram<RequestLabels> {
   const duration = new Histogram<RequestLabels>({

@@ -13,7 +13,7 @@ export interface CodeIdentity extends LoginIdentity {
   readonly userId: string | undefined;
   /**
    * True if each pinned device and network (known from a registration or a proof of the mailbox) has a count of its
-   * own. False while it is not known whose mailbox it is.
+   * own. False while it is not known who owns the mailbox, and during a change of the address.
    */
   readonly hasOwnCounts: boolean;
   /** True if the request comes with a session or the password, and so not from a stranger. */
@@ -102,10 +102,10 @@ type CodeScript = (
 
 /**
  * Creates the limit of codes for an account (docs/specification/account.md, "Limits of codes"). All strangers share one
- * count. All devices and networks that the account knows share another, which no stranger can use up. If the mailbox is
- * known to be the account's, each pinned device and network has a count of its own, which nobody elsewhere can use up,
- * even with the password. An address without an account has no known devices or networks, so its limit is the same as
- * that of a stranger at any account.
+ * count. All devices and networks that the account knows share a second one, which no stranger can use up. If the
+ * mailbox is known to be the account's, each pinned device and network has a count of its own, which nobody elsewhere
+ * can use up, even with the password. An address without an account has no known devices or networks, so its limit is
+ * the same as that of a stranger at any account.
  *
  * While Redis is away, each process counts for itself and treats everybody as a stranger.
  */

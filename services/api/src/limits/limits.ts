@@ -142,8 +142,8 @@ function identityOf({ email, deviceId }: Login, origin: RequestOrigin): LoginIde
 }
 
 /**
- * Creates the rate limits (docs/specification/requests.md, "Limits"). They neither refuse requests nor wait because
- * Redis is away: each process then counts for itself.
+ * Creates the rate limits (docs/specification/requests.md, "Limits"). If Redis is away, each process counts for itself,
+ * so no request is refused or delayed for that reason.
  */
 export function createLimits(deps: LimitsDeps): Limits {
   const { redis, keyPrefix, secret, settings, onRefused, now, onInsured } = deps;
@@ -180,7 +180,8 @@ export function createLimits(deps: LimitsDeps): Limits {
     async requestCode({ isVerified, hasAccess, change, ...login }, origin) {
       const refusal = await accountCodes.count({
         ...identityOf(login, origin),
-        // A change of the address would pin the requester's own device and network, and so begin new counts.
+        // No counts of their own during a change of the address: the change pins the requester's device and network, so
+        // each change would give them fresh counts.
         hasOwnCounts: isVerified && change === undefined,
         hasAccess,
         userId: change?.userId,

@@ -14,7 +14,7 @@ export interface Refusal {
 
 /** The account, device and network of a try. */
 export interface LoginIdentity {
-  /** The key by which addresses are compared, also of an address without an account. */
+  /** Key by which addresses are compared. An address without an account has one too. */
   readonly emailKey: string;
   /** In lower case; undefined if the client sent none. Then no device is remembered. */
   readonly deviceId: string | undefined;
@@ -78,11 +78,13 @@ export interface LoginLimitsDeps {
 export const dayMs = 86_400_000;
 /** The longest life of a session. A source stays known if it logs in once in that time. */
 export const knownMs = 180 * dayMs;
-/** Limit for the devices and networks that an account knows. Above it the one not seen for longest is forgotten. */
+/**
+ * Limit for the devices and networks that an account knows. Above the limit, the one not seen for longest is forgotten.
+ */
 const knownLimit = 20;
 /**
- * Limit for the pinned ones among these: those of registrations and of proofs of the mailbox. Logins never push them
- * out.
+ * Limit for the pinned ones among these, which come from registrations and from proofs of the mailbox. Logins never
+ * push them out.
  */
 const pinnedLimit = 5;
 /** Milliseconds without a failure after which a delay is forgotten, unless the delay itself is longer. */
@@ -193,8 +195,8 @@ const daySeconds = 86_400;
 
 /**
  * Creates the limits on guessing passwords that apply while Redis is away. Their rules are coarser, and each process
- * counts in its memory. They know no device and no network, so every client waits once an account has reached its
- * failures of a day.
+ * counts in its memory. They know no device and no network, so once an account has reached its daily limit of failures,
+ * every client waits.
  */
 function createLoginInsurance(settings: LoginSettings): LoginSteps {
   const sources = createMemoryCounts(sourceWindowSeconds);

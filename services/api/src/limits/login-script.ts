@@ -1,8 +1,8 @@
 import { crowdScript } from './crowd.ts';
 
 /**
- * Part of the scripts that look up whether an account knows a device or network. In the account's sorted set the pinned
- * ones have the highest scores, so that others are pushed out first.
+ * Part of the scripts that look up whether an account knows a device or network. In the account's sorted set, pinned
+ * devices and networks have the highest scores, so that others are pushed out first.
  */
 export const placesScript = `
 local pinned = 1e15

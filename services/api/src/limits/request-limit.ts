@@ -53,10 +53,10 @@ const patience = 10;
 const holdMs = 1_000;
 
 /**
- * Creates a limit on requests, counted in Redis. While Redis is away, each process counts for itself. A process refuses
- * a client without asking Redis again until the window ends, so that a flood costs Redis no more than the limit. After
- * some refusals the answers are delayed, so that a client that always asks again at once gets one answer a second per
- * connection.
+ * Creates a limit on requests, counted in Redis. While Redis is away, each process counts for itself. Once a client is
+ * over the limit, the process refuses it without asking Redis again until the window ends, so that a flood costs Redis
+ * no more than the limit. After some refusals the answers are delayed, so that a client that always asks again at once
+ * gets one answer a second per connection.
  */
 export function createRequestLimit({
   redis,

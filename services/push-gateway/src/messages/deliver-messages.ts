@@ -44,7 +44,7 @@ export function createDeliverMessages({
   metrics,
 }: DeliverMessagesDeps): (text: string, isOwn?: boolean) => void {
   const queue: Delivery[] = [];
-  /** Number of the first delivery's streams that have had their turn. */
+  /** How many streams of the first delivery in the queue have had their turn. */
   let done = 0;
   let isScheduled = false;
 

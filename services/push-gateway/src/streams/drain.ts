@@ -20,8 +20,8 @@ export interface Drain {
   /**
    * Closes all streams (1001), evenly over the time that their reconnects take at the configured rate, or over
    * `DRAIN_SECONDS` if that is less. Before its close each app gets a `reconnect` frame with the time to wait. That
-   * time ends at a random moment in a slot of the app's own. The length of a slot follows from the rate. The slots go
-   * on after the last close.
+   * time ends at a random moment in a slot of the app's own. The length of a slot follows from the rate. The last
+   * slots may end after the last stream has been closed.
    */
   run(): Promise<void>;
 }

@@ -16,7 +16,9 @@ export interface AttemptRecorderDeps {
 
 const maximumBatch = 500;
 
-/** Limit for the attempts that wait for a write, because consumers of queues go on while MongoDB is away. */
+/**
+ * Limit for the attempts that wait for a write. It is needed because consumers of queues go on while MongoDB is away.
+ */
 const maximumWaiting = 10_000;
 
 /**

@@ -48,7 +48,7 @@ export function createJobConsumer<T, R = void>(
   // BullMQ passes the signal only to a function of three parameters.
   const unlessHeld: Processor<T, R> = async (job, token, signal) => {
     if (reasons.size === 0) return process(job, token, signal).finally(() => giveTurn(job.name));
-    // The job was requested before the hold began and came after that.
+    // The consumer asked for the job before the hold began, and got it afterwards.
     await job.moveToWait(token);
     throw new WaitingError();
   };
@@ -95,8 +95,8 @@ const urgentInARow = 4;
 
 /**
  * Creates the function to call at the end of each job, before the next one is taken. Urgent jobs are put at the head of
- * their queue, so if they kept coming faster than they are taken, the others would never get their turn. So now and
- * then `advance` moves the job at the tail, which is the newest of the others, to the head.
+ * their queue. If they keep coming faster than they are taken, other jobs never get their turn. So from time to time
+ * `advance` moves the job at the tail, which is the newest of these others, to the head.
  */
 function createTurns(advance: () => Promise<unknown>): (topic: string) => Promise<void> {
   let inARow = 0;

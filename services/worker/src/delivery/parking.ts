@@ -2,7 +2,7 @@ import type { SubscriberStore } from '@auth-account/stores';
 
 export interface ParkingDeps {
   readonly store: SubscriberStore;
-  /** Called with every webhook's state whenever it has been read, and when a webhook is parked here. */
+  /** Called with every webhook's state whenever the state has been read, and when a webhook is parked here. */
   readonly onState: (subscriber: string, isParked: boolean) => void;
   readonly webhooks: readonly string[];
   readonly now: () => Date;

@@ -39,8 +39,9 @@ const enoughWaiting = 5_000;
 const enoughInAll = 20_000;
 
 /**
- * Urgent events have room in a queue with twice as many jobs, unless `enoughAtHead` of them are at its head. Otherwise
- * urgent events that come faster than a subscriber takes them would keep all others out.
+ * For urgent events the limits of a queue are twice as high, unless the first `enoughAtHead` jobs of the queue are
+ * urgent already. Without this exception, urgent events that come faster than a subscriber takes them would keep all
+ * others out.
  */
 const urgentShare = 2;
 const enoughAtHead = 1_000;
@@ -88,8 +89,8 @@ async function findOpened(redis: RedisClient, queues: QueueRoomDeps['queues']): 
 }
 
 /**
- * Returns true if the first {@link enoughAtHead} jobs are urgent. The last of them shows it: urgent ones go to the
- * head.
+ * Returns true if the first {@link enoughAtHead} jobs are urgent. It is enough to look at the last of them, because
+ * urgent jobs are put at the head.
  */
 async function isCrowded(redis: RedisClient, { queue }: QueueRoomDeps['queues'][number]): Promise<boolean> {
   const id = await redis.lindex(queue.toKey('wait'), -enoughAtHead);

@@ -28,8 +28,8 @@ export interface WebhookSender {
 const headerLimit = 16 * 1_024;
 
 /**
- * Limits for reading an answer's body, in bytes and in ms. It is read so that the connection can be kept. Past the
- * limits the connection is closed.
+ * Limits for reading an answer's body, in bytes and in ms. The body is read so that the connection can be kept. Past
+ * the limits the connection is closed.
  */
 const bodyLimit = 64 * 1_024;
 const bodyPatienceMs = 1_000;
@@ -108,7 +108,8 @@ async function drain(body: Dispatcher.ResponseData['body']): Promise<void> {
 }
 
 /**
- * The three forms of an HTTP date (RFC 9110, section 5.6.7): `Date.parse` alone accepts many texts that are no date.
+ * The three forms of an HTTP date (RFC 9110, section 5.6.7). They are checked because `Date.parse` alone accepts many
+ * texts that are no date.
  */
 const time = '\\d{2}:\\d{2}:\\d{2}';
 const dateForms = [

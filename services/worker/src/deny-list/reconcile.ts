@@ -132,9 +132,9 @@ function toRevocation(session: RevokedSession): DenyEntry {
  */
 export interface OtherStreams {
   /**
-   * Returns the other session whose stream closes with the end of this one. Undefined if an earlier page had the ended
-   * session: the close has been published, and Redis has only forgotten it. A second close would hit the next stream of
-   * the living session.
+   * Returns the other session whose stream closes with the end of this one. Undefined if an earlier page already
+   * contained the ended session: its close has been published, and only Redis's entry was lost. A second close would hit
+   * the next stream of the living session.
    */
   of(session: RevokedSession): string | undefined;
   /** Remembers the ended sessions of a page, once all of them are in the deny list. */

@@ -69,7 +69,7 @@ export function createChangeEmail(deps: ChangeEmailDeps) {
     ).catch((error: unknown) => {
       throw isDuplicateKey(error, 'email_key_unique') ? takenError(change.email, error) : error;
     });
-    // As after a registration, earlier tries of strangers at this address must not keep its owner out.
+    // As with a registration, failed attempts that strangers made on this address before must not lock its owner out.
     await limits.registered({ email: change.email, deviceId }, origin);
     const sessions_ended = ended.sessionIds.length;
     return { message: 'EMAIL_CHANGED', email: change.email, sessions_ended, timestamp: now().toISOString() };

@@ -45,9 +45,9 @@ const mostTries = 5;
 
 /**
  * Gives a former address back to an account, with the token of the notice to that address, and also undoes all later
- * changes of the address. The person who changed the address knew the password and may be a thief. So in the same
- * transaction the password becomes void until it is reset, all sessions, open codes and invites of the account end, and
- * an ordered deletion is cancelled. If the former address was never verified, somebody else may have registered the
+ * changes of the address. The person who changed the address knew the password and may be a thief. So the same
+ * transaction makes the password void until a reset, ends all sessions, open codes and invites of the account, and
+ * cancels an ordered deletion. If the former address was never verified, somebody else may have registered the
  * account, so its known networks are forgotten.
  *
  * Raises `ERR-CODE-INVALID` for a token that is not genuine or was used, `ERR-CODE-EXPIRED` after 72 hours,

@@ -45,7 +45,8 @@ export function createAcceptInvite(deps: AcceptInviteDeps) {
     }
     const state = await judgeInvite(invite);
     if (state === 'good') return invite;
-    // By a double tap, the caller's other request may have used up the invite or taken the group's last place.
+    // If the caller tapped twice, their other request may already have used up the invite or taken the group's last
+    // place.
     throw (await isMember()) ? refused(token, state) : moved();
   }
 
