@@ -24,9 +24,10 @@ interface Entry {
 
 /**
  * Remembers the results of `verify`, because a signature costs as much as fifty look-ups. `keys` and `now` must be the
- * verifier's own. The answers are the same as without the cache: a token is accepted until its expiry, by the clock of
- * the call, and only with the key set with which it was verified. A token with one changed character is another token.
- * Refusals are not remembered. Only the SHA-256 of a token is kept, so that the memory has no credentials.
+ * verifier's own. The answers are the same as without the cache, because a token is accepted until its expiry, by the
+ * clock of the call, and only with the key set with which it was verified. A token with one changed character is
+ * another token. Refusals are not remembered. Only the SHA-256 of a token is kept, so that the memory has no
+ * credentials.
  *
  * Like `verify`, it does not check the deny list. The caller must check it for each use.
  */

@@ -2,7 +2,7 @@ import { type AccessTokenAlgorithm, importPublicKeys, type KeySet, parseKeySet }
 import { fetchDocument } from './fetch-document.ts';
 import { type IssuerMetadata, readMetadata } from './read-metadata.ts';
 
-/** The issuer's metadata and keys. An object never changes; newer data are another object. */
+/** The issuer's metadata and keys. An object never changes; newer data are in a new object. */
 export interface Issuer {
   readonly metadata: IssuerMetadata;
   readonly keys: KeySet;
@@ -40,7 +40,7 @@ const freshMs = 300_000;
 const gapMs = 1_000;
 const timeoutMs = 2_000;
 
-/** Creates the source of the issuer's metadata and keys. It does not ask before it is needed. */
+/** Creates the source of the issuer's metadata and keys. It asks the issuer only when they are first needed. */
 export function createIssuerSource(options: IssuerSourceOptions): IssuerSource {
   const { issuer, reachedAt, staleKeysSeconds, onError, elapsed = () => performance.now() } = options;
   const base = issuerAddress(issuer, reachedAt);
@@ -70,7 +70,7 @@ export function createIssuerSource(options: IssuerSourceOptions): IssuerSource {
     return named(url, fetchDocument(url, fetching), (text) => parseKeys(text, url, algorithm));
   }
 
-  /** Asks, unless an attempt is under way or began a moment ago. Returns that attempt then. */
+  /** Asks and returns the attempt. If one is under way or began a moment ago, returns that one instead of asking. */
   function askOnce(): Promise<void> {
     if (attempt?.isUnderWay || (attempt && elapsed() - attempt.at < gapMs)) return attempt.done;
     const next = { at: elapsed(), isUnderWay: true, done: ask() };

@@ -46,11 +46,11 @@ type FailedAttempt = DeliveryAttempt & { readonly error: string };
 type EventJob = Pick<Job<AuthEvent>, 'id' | 'data' | 'timestamp' | 'attemptsMade'>;
 
 /**
- * Creates the processor of a subscriber's queue: one attempt to deliver one event. It marks the outbox row before the
- * job completes, so that an event is delivered again, and not lost, if the worker is killed in between. It throws the
- * delivery's error, or `UnrecoverableError` once the job is older than `giveUpAfterMs` and there is a dead letter. A
- * subscriber that answers 410 Gone is parked, and its events are not given up. An event that must arrive is never given
- * up either. An expired event is dropped.
+ * Creates the processor of a subscriber's queue, which makes one attempt to deliver one event. It marks the event's
+ * outbox row before the job completes, so that an event is delivered again, and not lost, if the worker is killed in
+ * between. It throws the delivery's error, or `UnrecoverableError` once the job is older than `giveUpAfterMs` and there
+ * is a dead letter. A subscriber that answers 410 Gone is parked, and its events are not given up. An event that must
+ * arrive is never given up either. An expired event is dropped.
  */
 export function createDeliverEvent(deps: DeliverEventDeps) {
   const { subscriber, send, record, metrics, now } = deps;

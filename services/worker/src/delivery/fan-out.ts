@@ -13,7 +13,7 @@ export interface FanOutDeps {
 }
 
 /**
- * Creates the processor of the channels' queues: it adds the event to the queue of every subscriber that takes it, so
+ * Creates the processor of the channels' queues. It adds the event to the queue of every subscriber that takes it, so
  * that a subscriber that is down delays no other. It skips a full queue. The event's row then waits in the outbox, and
  * the relay enqueues the event once there is room. If no subscriber takes the event, it counts as delivered.
  */
