@@ -5,9 +5,9 @@ import { bundleService } from '../src/bundle-service.ts';
 import { type BundledPackage, closureOf } from '../src/packages.ts';
 
 /**
- * bundle.ts TARGET SERVICE...: run by services/Dockerfile. Writes into TARGET/SERVICE what its image holds beside the
- * packages that stay outside of the bundle: the bundle at its place, files that it reads, and the licences of the
- * packages within it. TARGET/SERVICE.outside names the folders of those outside.
+ * `bundle.ts TARGET SERVICE...` is run by services/Dockerfile. It writes the bundle, the files that the bundle reads,
+ * and the licences of the bundled packages into TARGET/SERVICE, under the paths that they have in the image.
+ * TARGET/SERVICE.outside lists the folders of the packages that are not bundled.
  */
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const [target = '', ...services] = process.argv.slice(2);
@@ -24,7 +24,7 @@ for (const service of services) {
   writeFileSync(join(target, `${service}.outside`), `${closureOf(root, outside).join('\n')}\n`);
 }
 
-/** Writes the program that the image has on its PATH. There is no `env`, by which the source's first line finds Node. */
+/** Writes the program that the image has on its PATH. The source's first line needs `env`, which the image lacks. */
 function writeProgram(folder: string, name: string): void {
   mkdirSync(folder);
   const text = `#!/usr/local/bin/node\nimport '../services/${name}/dist/main.js';\n`;

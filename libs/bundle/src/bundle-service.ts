@@ -7,21 +7,21 @@ import { keepPlaces, withoutMaps } from './plugins.ts';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /**
- * Packages that stay outside: native ones, and those that are instrumented as their files require each other, which
- * files of a bundle don't.
+ * Packages that are not bundled. Some are native. The others are instrumented when their files `require` each other,
+ * and bundled files do not.
  */
 const outside = ['mongodb', 'ioredis', '@node-rs/argon2', '@node-rs/bcrypt', 'argon2', 'uWebSockets.js'];
 
 /**
- * Optional packages that no image has: a native part of msgpackr that reads faster (BullMQ, its only user, writes), and
- * the colours of `debug`.
+ * Optional packages that no image has: one for faster reading by msgpackr (its only user, BullMQ, just writes), and one
+ * for the colours of `debug`.
  */
 const leftOut = ['msgpackr-extract', 'supports-color'];
 
-/** Packages of which a service reads files. */
+/** Packages whose files a service reads. */
 const read: Readonly<Record<string, readonly string[]>> = { api: ['swagger-ui-dist'] };
 
-/** Programs of a service beside `main`, by the names of their bundles. */
+/** Programs of a service in addition to `main`, by the names of their bundles. */
 const programs: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   api: {
     preload: 'libs/telemetry/src/preload.ts',
@@ -33,19 +33,19 @@ const programs: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   authctl: {},
 };
 
-/** What a bundle is made of. */
+/** The content of a bundle. */
 export interface Bundle {
-  /** Files, with the bytes that each source has in them (esbuild's metafile). */
+  /** The bundle's files, with the number of bytes that come from each source (esbuild's metafile). */
   readonly outputs: Metafile['outputs'];
-  /** Packages within it. */
+  /** Packages in the bundle. */
   readonly inside: readonly BundledPackage[];
-  /** Folders of the packages that it loads when it runs: `node_modules/mongodb`. */
+  /** Folders of the packages that the bundle loads when it runs, such as `node_modules/mongodb`. */
   readonly outside: readonly string[];
 }
 
 /**
- * Bundles a service for its image: `main.js`, its other programs, and what several of them share, as ECMAScript
- * modules in one folder, with source maps of the project's own files. Its place must be `services/NAME/dist`, since paths
+ * Bundles a service for its image. The folder gets ECMAScript modules (`main.js`, the other programs, and the code that
+ * they share) with source maps of the project's own files. It must be `services/NAME/dist` in the image, because paths
  * in the code are relative to it. Throws if the service has no bundle, or a build fails.
  *
  * @param target Folder that gets the files.
@@ -65,7 +65,7 @@ export async function bundleService(service: string, target: string): Promise<Bu
     target: 'node22.18',
     mainFields: ['module', 'main'],
     external: [...outside, ...leftOut],
-    // Names stay, for stack traces.
+    // Names are not minified, so that stack traces show them.
     minifySyntax: true,
     minifyWhitespace: true,
     keepNames: false,
@@ -74,7 +74,7 @@ export async function bundleService(service: string, target: string): Promise<Bu
     sourcesContent: false,
     metafile: true,
     logLevel: 'warning',
-    // CommonJS within the bundle requires Node's modules and the packages outside.
+    // CommonJS code in the bundle calls `require` for Node's modules and for packages that are not bundled.
     banner: {
       js: "import{createRequire as createRequire_}from'node:module';const require=createRequire_(import.meta.url);",
     },

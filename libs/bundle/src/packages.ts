@@ -5,19 +5,19 @@ import { join } from 'node:path';
 export interface BundledPackage {
   readonly name: string;
   readonly version: string;
-  /** Folder from the project's root: `node_modules/pino`. */
+  /** Folder, relative to the project's root, such as `node_modules/pino`. */
   readonly folder: string;
 }
 
 interface Locked {
-  /** Folder of the workspace that this is a link to. */
+  /** Folder of the workspace, if this entry is a link to one. */
   readonly resolved?: string;
   readonly link?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-/** Returns the packages that files are of, by folder, those of the project's workspaces left out. */
+/** Returns the packages that contain these files, sorted by folder, without the project's workspaces. */
 export function packagesOf(root: string, files: readonly string[]): BundledPackage[] {
   const folders = new Set(files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []));
   return [...folders].sort().map((folder) => {
@@ -27,10 +27,10 @@ export function packagesOf(root: string, files: readonly string[]): BundledPacka
 }
 
 /**
- * Returns the folders that these packages or workspaces need: their own, and those of all that they depend on, by the
- * lock file. An optional dependency may be missing from the disk.
+ * Returns the folders of these packages or workspaces, and of all their dependencies in the lock file. An optional
+ * dependency may be missing from the disk.
  *
- * @param folders From the project's root: `node_modules/mongodb`, `services/api`.
+ * @param folders Relative to the project's root, such as `node_modules/mongodb` or `services/api`.
  */
 export function closureOf(root: string, folders: readonly string[]): string[] {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
@@ -47,7 +47,9 @@ export function closureOf(root: string, folders: readonly string[]): string[] {
   return [...reached].sort();
 }
 
-/** Returns the folders in which Node looks for a package that code in this folder requires, in its order. */
+/**
+ * Returns the folders in which Node looks for a package that code in this folder requires, in the order of the search.
+ */
 function placesOf(folder: string, name: string): string[] {
   const parts = folder.split('/node_modules/');
   return [...parts.keys()]

@@ -3,10 +3,10 @@ import { dirname, join, relative } from 'node:path';
 import type { Plugin } from 'esbuild';
 
 /**
- * Keeps addresses relative to a source what they are from the place of its bundle: `new URL('../../templates/',
- * import.meta.url)`. That of another program (`./hash-thread.ts`) becomes its bundle's.
+ * Keeps addresses that are relative to a source, such as `new URL('../../templates/', import.meta.url)`, valid in its
+ * bundle. The address of another program (`./hash-thread.ts`) becomes that of the program's bundle.
  *
- * @param place Folder of the bundle, from the project's root.
+ * @param place Folder of the bundle, relative to the project's root.
  * @param entries Sources of the bundle's programs, by name.
  */
 export function keepPlaces(place: string, entries: Readonly<Record<string, string>>): Plugin {
@@ -32,10 +32,10 @@ export function keepPlaces(place: string, entries: Readonly<Record<string, strin
   };
 }
 
-/** Maps the first character of a file, and nothing else. */
+/** A source map that maps only the first character of a file. */
 const emptyMap = Buffer.from('{"version":3,"sources":["-"],"mappings":"AAAA"}').toString('base64');
 
-/** Leaves packages out of the source maps, which Node reads when it loads a bundle. */
+/** Leaves packages out of the source maps, because Node reads the maps when it loads a bundle. */
 export const withoutMaps: Plugin = {
   name: 'without-maps',
   setup({ onLoad }) {

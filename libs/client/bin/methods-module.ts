@@ -7,8 +7,8 @@ import type { Schema } from './type-of.ts';
 type Methods = Map<string, Route | Methods>;
 
 /**
- * Prints the plain methods of the client. The field `client` of a route names its method. Each first word of these
- * names gets a table and an interface.
+ * Prints the plain methods of the client. The field `client` of a route names its method. Each distinct first word of
+ * these names gets a table and an interface.
  */
 export function methodsModule(): string {
   const all = methodTree();

@@ -1,7 +1,7 @@
 import { closeCodes, closeReactions, otherCloseReaction } from '@auth-account/contracts/push/close-codes';
 import { catalogue } from '@auth-account/errors';
 
-/** The retry that the rows leave out, because every byte counts in the bundle. */
+/** The usual retry. The rows leave it out, because every byte counts in the bundle. */
 const usualRetry = 'never';
 
 /** Codes of another domain that this service also returns. */
@@ -31,7 +31,9 @@ export type Retry = '${usualRetry}' | Extract<Row, readonly [unknown, unknown]>[
 `;
 }
 
-/** Prints the reaction and retry of the other services' codes. Only an app that imports them has them in its bundle. */
+/**
+ * Prints the reaction and retry of the other services' codes. Only apps that import these have them in their bundle.
+ */
 export function siblingReactionsModule(): string {
   return `/** Reaction of every error code of the other services of the family, and its retry unless that is \`${usualRetry}\`. */
 export const siblingReactions = {

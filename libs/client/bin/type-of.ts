@@ -18,7 +18,10 @@ const simple: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** The TypeScript type of the values that the schema accepts, indented by that many levels. Throws if there is none. */
+/**
+ * The TypeScript type of the values that the schema accepts, indented by that many levels. Throws if the schema has no
+ * such type.
+ */
 export function typeOf(schema: Schema, level: number): string {
   if (schema.anyOf) return schema.anyOf.map((option) => typeOf(option, level)).join(' | ');
   if (schema.enum) return schema.enum.map(literal).join(' | ');

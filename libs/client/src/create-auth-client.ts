@@ -25,7 +25,7 @@ export interface AuthClientOptions extends Partial<Omit<Platform, 'storage'>> {
   readonly services?: readonly string[];
   /** Language of messages, sent as `Accept-Language`, such as `ru`. */
   readonly language?: () => string;
-  /** Limit for the time of an answer, in milliseconds. The default is 15,000, and the maximum 20,000. */
+  /** How long to wait for an answer, in milliseconds. The default is 15,000, and the maximum 20,000. */
   readonly timeoutMs?: number;
   /** The device, as the list of sessions shows it to the user. */
   readonly device?: { readonly name?: string; readonly platform?: 'ios' | 'android' | 'web' | 'other' };
@@ -58,7 +58,10 @@ export interface AuthClient {
   readonly register: Register;
   /** Opens a session. Raises the codes of the operation, and `CLIENT_SUPERSEDED` if the user has logged out since. */
   logIn(credentials: Credentials): Promise<SessionInfo>;
-  /** Ends the session. Here it ends at once, even offline; the service learns of it as soon as there is a network. */
+  /**
+   * Ends the session. On this device it ends at once, even offline. The service learns of the logout as soon as there
+   * is a network.
+   */
   logOut(): Promise<void>;
   /** `fetch` for the services of the family: with the access token, a request id and one transparent refresh. */
   readonly fetch: ServiceFetch;

@@ -34,13 +34,14 @@ interface Sent {
 }
 
 /**
- * Adds the access token and an `X-Request-ID` to the requests that an axios instance sends to these origins. On Node it
- * follows no redirect with them. If a token is refused, it is renewed once for all requests under way, and each of them
- * is repeated once. A request that has an `Authorization` already stays as it is. Add these interceptors before your
- * own: axios runs the later ones first, so their changes of the address are seen here.
+ * Adds the access token and an `X-Request-ID` to the requests that an axios instance sends to these origins. On Node,
+ * these requests follow no redirect. If the service refuses a token, the token is renewed once for all requests under
+ * way, and each of them is repeated once. A request that already has an `Authorization` header is not changed. Add
+ * these interceptors before your own: axios runs interceptors that were added later first, so these see the address
+ * that yours have set.
  *
  * A request fails with `CLIENT_SIGNED_OUT` if there is no session, with `CLIENT_SUPERSEDED` if another session has
- * begun since, and with the errors of a refresh.
+ * begun since the call, and with the errors of a refresh.
  */
 export function attachAuth(
   axios: Axios,

@@ -32,8 +32,8 @@ interface ObjectStore {
 const values = 'values';
 
 /**
- * Creates a storage in IndexedDB. `localStorage` is not suitable: a tab may read a value there that another tab has
- * overwritten, and would bring back a session that was logged out.
+ * Creates a storage in IndexedDB. `localStorage` is not suitable, because a tab may still read a value there that
+ * another tab has overwritten. It would then bring back a session that was logged out.
  */
 export function indexedStorage(databases: () => Databases, name: string): AuthStorage {
   let opened: Promise<Database> | undefined;

@@ -25,8 +25,8 @@ interface SentHeaders {
 const closingMs = 3_000;
 
 /**
- * Returns Node's WebSocket, changed so that it does not keep the program running. After `close`, Node's own waits for
- * an answer without limit, even if the network path is cut, and the program cannot end.
+ * Returns Node's WebSocket, changed so that it does not keep the program running. After `close`, Node's own WebSocket
+ * waits for an answer without limit. If the network path is cut, the program could therefore never end.
  */
 function leavingSocket(Base: typeof WebSocket): NonNullable<Platform['WebSocket']> {
   return class extends Base {
@@ -66,7 +66,7 @@ function fileStorage(directory: string): AuthStorage {
     },
     async set(key, value) {
       await mkdir(directory, { recursive: true, mode: 0o700 });
-      // Renamed into place, so that a crash leaves either the old value or the new one.
+      // The file is renamed into place, so that a crash leaves either the old value or the new one.
       const temporary = `${fileOf(key)}.new`;
       await writeFile(temporary, value, { mode: 0o600, flush: true });
       await rename(temporary, fileOf(key));

@@ -64,8 +64,8 @@ const nameOf = (key: string) => key.replace(/[^\w.-]/g, '_');
 
 /**
  * Creates a storage in `expo-secure-store`. It is readable after the first unlock, because a refresh in the background
- * of a locked phone must find its token; otherwise it would take the user for signed out. It stays on this device,
- * because a backup on a second phone would be a second holder of the tokens, and this counts as theft.
+ * of a locked phone must find the token. Without the token, the client would take the user for signed out. It is not
+ * copied to other devices, because a second holder of the tokens counts as theft.
  */
 export function secureStorage(store: SecureStore): AuthStorage {
   const { AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY: keychainAccessible } = store;
@@ -109,8 +109,8 @@ export interface PromptedStorage extends AuthStorage {
 
 /**
  * Creates a storage behind a biometric prompt, which the user passes once for each start of the app. Until `unlock` the
- * state is `unknown`. The client itself never shows the prompt, because it reads the storage at each refresh, in the
- * background too.
+ * state is `unknown`. The client itself never shows the prompt, because it also reads the storage for refreshes in the
+ * background.
  */
 export function promptedStorage(storage: AuthStorage, prompt: () => Promise<unknown>): PromptedStorage {
   let isUnlocked = false;

@@ -17,13 +17,13 @@ export interface AuthHooks {
   /** Returns the present state. The component is rendered again after each change. */
   useAuth(): AuthState;
   /**
-   * Renders `children` if a user is signed in, `signedOut` (a login screen, a redirect) if nobody is, and `unknown` (a
-   * splash screen) until the storage was read.
+   * Renders `children` if a user is signed in, `signedOut` (a login screen, a redirect) if no user is signed in, and
+   * `unknown` (a splash screen) until the storage was read.
    */
   AuthGuard<C, O = null, U = null>(props: AuthGuardProps<C, O, U>): C | O | U | null;
   /**
    * Calls `handle` with each message of the topic. `*` stands for any topic, and `security.new_device` for the event
-   * `new_device`. Pass a stable function, or each rendering subscribes again.
+   * `new_device`. Pass a stable function, because each rendering with a new function subscribes again.
    */
   useStream(topic: string, handle: (payload: unknown, id: string) => void): void;
 }

@@ -43,7 +43,7 @@ function methodOf(operation: Operation, call: Call) {
 }
 
 /**
- * Does work that ends the present session at the service, then ends that session here too. A newer session that has
+ * Does work that ends the present session in the service, then ends that session here too. A newer session that has
  * replaced it is kept.
  */
 export async function endWith<T>(keeper: Keeper, reason: SignedOutReason, work: () => Promise<T>): Promise<T> {

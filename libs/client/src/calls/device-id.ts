@@ -31,7 +31,7 @@ export function createDeviceId(
   }
 
   return async () => {
-    // One at a time, because two calls or two tabs would make an id each.
+    // One call at a time, because otherwise two calls or two tabs would each make an id.
     id ??= await exclusive('device', find);
     return id;
   };

@@ -11,9 +11,9 @@ import type { DeviceId } from './device-id.ts';
 import { createIntents } from './intents.ts';
 
 /**
- * Opens a session with an operation that answers with a token pair. The device's id is added to its body. The intent
- * names what is asked for, such as an address or a challenge. If the operation is repeated with the same intent, it
- * keeps its idempotency key, even after a restart. The intent is stored, so it must not contain a secret.
+ * Opens a session with an operation that answers with a token pair. The device's id is added to its body. The intent is
+ * a text that identifies the request, such as an address or a challenge. Repeating the operation with the same intent
+ * uses the same idempotency key, even after a restart. The intent is stored, so it must not contain a secret.
  */
 export type LogInWith = (operation: Operation, body: object, intent: string) => Promise<SessionInfo>;
 
@@ -37,9 +37,9 @@ export interface LogInDeps {
 
 /**
  * Creates the login. Logins run one after the other, because on one device the service lets a later session replace the
- * earlier one, and requests may reach it in another order. A request that the network repeats, and a login after a lost
- * answer, get the same session because of the idempotency key. Raises `CLIENT_SUPERSEDED` if the user has logged out
- * since.
+ * earlier one, and concurrent requests may arrive in the wrong order. A request that the network repeats, and a login
+ * after a lost answer, get the same session because of the idempotency key. Raises `CLIENT_SUPERSEDED` if the user has
+ * logged out since.
  */
 export function createLogIn(deps: LogInDeps): LogInWith {
   const { platform, exchange, exclusive, keeper, vault, deviceId, about, prefix, log } = deps;

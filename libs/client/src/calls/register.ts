@@ -23,8 +23,8 @@ export interface RegisterDeps {
  * its outcome is known. A user who registers again after a lost answer, or after the app was killed, therefore gets the
  * first answer and not the error that their own address is taken.
  *
- * After more than a day the service has forgotten the key. If the address is then taken and the password is right, the
- * account is the user's own, so they are logged in.
+ * After more than a day the service has forgotten the key. If it then reports that the address is taken, but the
+ * password is right, the account is the user's own, so they are logged in.
  *
  * `ERR-IDEMPOTENCY-KEY-REUSED` means that the account was already created from here, with another password. The app
  * should offer to log in.

@@ -6,7 +6,7 @@ export interface Account {
 }
 
 interface AccountWithOwn extends AccountMethods {
-  /** Deletes the account after the grace period. Here the user is signed out at once. */
+  /** Orders the deletion of the account after the grace period. On this device the user is signed out at once. */
   delete: AccountMethods['delete'];
 }
 

@@ -11,7 +11,10 @@ export interface Household {
 /** Operations on the account's group and on its invites. */
 export const household: ClientGroup<Household> = (deps) => ({ group: groupOf(deps), invites: invitesOf(deps) });
 
-/** Gets a token with the claims of the new group. If there is no answer, the next call that is refused gets one. */
+/**
+ * Gets a token with the claims of the new group. If there is no answer, the next call whose token is refused gets such
+ * a token.
+ */
 async function renewClaims(keeper: Keeper): Promise<void> {
   const { token } = await keeper.access();
   await keeper.renew(token).catch(() => undefined);
@@ -29,8 +32,8 @@ function groupOf({ call, keeper, platform }: ClientGroupDeps): GroupMethods {
         return data;
       } catch (error) {
         const { home_group_id, account_type } = sessionOf(keeper) ?? {};
-        // If the group has changed, the answer of an earlier try was lost. Repeating the call would leave the new
-        // household too.
+        // If the group has changed, an earlier try succeeded but its answer was lost. Repeating the call would leave
+        // the new household too.
         if (before === undefined || home_group_id === undefined || account_type === undefined || !hasMoved())
           throw error;
         return { home_group_id, account_type, role: 'owner', timestamp: new Date(platform.now()).toISOString() };

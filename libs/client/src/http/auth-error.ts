@@ -40,7 +40,8 @@ export interface AuthErrorInit {
  */
 export class AuthError extends Error {
   override readonly name = 'AuthError';
-  // Only declared here. The constructor sets them all at once, which keeps their names out of the bundle.
+  // The fields are only declared here. The constructor sets them all at once, so that their names stay out of the
+  // bundle.
   declare readonly code: AnyErrorCode;
   /** HTTP status; 0 if there was no answer. */
   declare readonly status: number;

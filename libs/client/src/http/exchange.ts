@@ -28,8 +28,8 @@ export interface Outgoing {
 }
 
 /**
- * Sends one request and returns the answer's data. Raises {@link AuthError}. It has the code of the answer only if the
- * answer has the contract's shape, so that no other server on the way can speak for the service.
+ * Sends one request and returns the answer's data. Raises {@link AuthError}. The error has the answer's code only if
+ * the answer has the contract's shape, because another server on the way may have answered.
  */
 export type Exchange = <T>(operation: Operation, outgoing: Outgoing) => Promise<T>;
 
@@ -73,7 +73,7 @@ export function createExchange(
     const cancel = timers.after(limit, giveUp('CLIENT_TIMEOUT'));
     async function send(): Promise<T> {
       const response = await fetch(...requestOf(operation, outgoing, requestId, abort.signal));
-      // The time limit includes the body: an answer whose body never ends does not count.
+      // The time limit includes the body, because the body of an answer may never end.
       return readAnswer<T>(response, await response.text(), requestId);
     }
     try {

@@ -1,14 +1,14 @@
 import type { Platform } from './platform.ts';
 
 export interface Backoff {
-  /** Plans the next try after `atLeastMs` plus a random time, whose range grows with each try. */
+  /** Plans the next try after `atLeastMs` plus a random time. The range of the random time grows with each try. */
   schedule(atLeastMs?: number): void;
   /** Plans the next try after exactly that time. */
   scheduleAt(ms: number): void;
   cancel(): void;
   /** Cancels the planned try, and plans no more. */
   close(): void;
-  /** Lets the pauses start from the shortest again. */
+  /** Makes the next pause the shortest again. */
   reset(): void;
 }
 

@@ -9,8 +9,7 @@ interface Globals {
 }
 
 /**
- * Completes the given parts with those that the platform has. Throws a TypeError if there is no source of random
- * numbers.
+ * Adds the missing parts from the globals of the platform. Throws a TypeError if there is no source of random numbers.
  */
 export function completePlatform(given: Partial<Platform> & Pick<Platform, 'storage'>): Platform {
   const { fetch, WebSocket, performance } = globalThis as unknown as Globals;
@@ -22,13 +21,13 @@ export function completePlatform(given: Partial<Platform> & Pick<Platform, 'stor
     randomUUID,
     random: () => Math.random(),
     timers: { after: afterMs },
-    // Just before the gateway would send its own ping. The client's ping makes that one unnecessary, so the phone's
-    // radio does not wake more often.
+    // Shorter than the silence after which the gateway sends a ping. The client's ping makes the gateway's unnecessary,
+    // so the phone's radio does not wake more often.
     quietMs: 38_000,
     log: () => undefined,
   };
   const platform = { ...found, ...withoutUndefined(given) } as Platform;
-  // Called now, so that a missing source fails when the client is created and not at the first login.
+  // Called now, so that a missing source makes the creation of the client fail and not the first login.
   platform.randomUUID();
   return platform;
 }

@@ -19,7 +19,7 @@ export function createChanges(keeper: () => Keeper, tell: (event: AuthEvent) => 
       told = keeper().state();
       if (JSON.stringify(was) === JSON.stringify(told)) return;
       tell({ type: 'state', state: told });
-      // Not at the app's start. If no user was signed in, no session has ended.
+      // This is not reported when the app starts. If no user was signed in, no session has ended.
       const hasEnded = was.status === 'signed_in' || (was.status === 'unknown' && keeper().endings() > 0);
       if (told.status === 'signed_out' && hasEnded) tell({ type: 'signed_out', reason: told.reason });
       const group = after?.session?.home_group_id;

@@ -54,8 +54,8 @@ type AppsReaction =
   | 'USE_NEW_IDEMPOTENCY_KEY';
 
 /**
- * Returns the client's own reaction. The check is exhaustive: after a new reaction in the catalogue this does not
- * compile until it is assigned here to the client or the app.
+ * Returns the client's own reaction. The check is exhaustive: a new reaction in the catalogue does not compile until it
+ * is assigned here to the client or the app.
  */
 export function ownReactionTo(reaction: Reaction['type']): OwnReaction {
   switch (reaction) {
@@ -72,8 +72,9 @@ export function ownReactionTo(reaction: Reaction['type']): OwnReaction {
 }
 
 /**
- * Returns the reason why the session ended, if the error of a refresh says that it ended, and undefined for every other
- * error. Only a code of the catalogue with status 401 says so; a time-out, a 429, a 5xx or a captive portal does not.
+ * Returns the reason why the session ended, if the error of a refresh shows that the session ended, and undefined for
+ * every other error. Only a code of the catalogue with status 401 shows this. A time-out, a 429, a 5xx or a captive
+ * portal does not.
  */
 export function endReasonOf(error: unknown): SignedOutReason | undefined {
   if (!(error instanceof AuthError) || error.status !== 401 || !isCatalogueCode(error.code)) return undefined;

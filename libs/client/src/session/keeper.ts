@@ -52,7 +52,7 @@ export interface Keeper {
   /**
    * Stores the session of a login and returns the session that is held now. This may be a later session that another
    * tab has opened for the same user on this device. Returns undefined if a later login or logout has overtaken this
-   * one; the caller must then log out its session.
+   * one; the caller must then log out the session of this login.
    */
   adoptLogin(pair: TokenPair, ticket: LoginTicket, sentAt: number): Promise<SessionInfo | undefined>;
   /**
@@ -92,7 +92,7 @@ export function createKeeper(deps: KeeperDeps): Keeper {
       try {
         return await renew();
       } catch (error) {
-        // The old token still lasts a little and is used while there is no answer.
+        // The old token is still valid for a short time and is used until the answer comes.
         const held = vault.current()?.era === era ? holder.of(era) : undefined;
         if (held && held.expiresAt > monotonic() && endReasonOf(error) === undefined) return held;
         throw error;
@@ -117,8 +117,8 @@ function createEnding({ randomUUID, vault }: KeeperDeps) {
   return {
     endings: () => endings,
     /**
-     * True if the user has logged out while the storage could not be read. The logout is done as soon as it can be
-     * read.
+     * True if the user has logged out while the storage could not be read. The logout is done as soon as the storage
+     * can be read.
      */
     isWanted: () => isWanted,
     async end(reason: SignedOutReason, isLogout: boolean): Promise<void> {
@@ -129,11 +129,11 @@ function createEnding({ randomUUID, vault }: KeeperDeps) {
         newest = await vault.read();
       }
       isWanted = false;
-      // In memory first, so that the user need not wait for the storage to be logged out.
+      // The session ends in memory first, so that the logout does not wait for the storage.
       const ended = endedRecord(newest, randomUUID(), reason, isLogout);
       vault.accept(ended);
-      // Another tab's record, or a second logout, may have come between. This logout is then added to it before the
-      // promise settles.
+      // Another tab's record, or a second logout, may have come first. This logout is then added to that record before
+      // the promise settles.
       await vault.update((held) => ({ next: { ...held, logouts: held.logouts.reduce(withLogout, ended.logouts) } }));
     },
   };

@@ -36,7 +36,7 @@ export function openSession(
   const vault = createVault({
     ...{ platform, exclusive, prefix, log, onWritten },
     onChange(before, after) {
-      // When the session has ended, for any reason, its logout may refresh it. Two refreshes must not run at once.
+      // The logout of a session that has ended may need a refresh, and two refreshes must not run at once.
       if (before?.era !== after.era) renewal.abort();
       onChange(before, after);
     },

@@ -67,7 +67,7 @@ export function createPendingLogouts({ platform, exchange, exclusive, vault }: P
     if (accessToken !== undefined && (await logOutDirectly(logout, accessToken))) return;
     const pair = await renew(logout);
     if (pair === undefined) return;
-    // Stored before it is used, as with every new pair. If the storage refuses the new token, the previous one is
+    // The new token is stored before it is used, like every new pair. If the storage refuses it, the previous token is
     // presented again.
     await vault.update((held) => ({
       next: { ...held, logouts: withLogout(held.logouts, pair) },

@@ -42,10 +42,11 @@ const neighbourMs = 250;
 const secondTryMs = 1_000;
 
 /**
- * If a read of the storage took longer than this, in milliseconds, its result may be old: the tab may have been frozen.
+ * If a read of the storage took longer than this, in milliseconds, its result may be old, because the tab may have been
+ * frozen.
  */
 const staleMs = 5_000;
-/** Limit for the number of reads, for a storage that itself takes longer than that. */
+/** Limit for the number of reads, because a slow storage may take longer than that each time. */
 const mostReads = 3;
 
 /** Creates the functions that handle an answer: one stores the pair, one ends the session. */
@@ -64,8 +65,8 @@ function createKeep({ platform: { randomUUID }, vault, holder }: RenewDeps) {
         if (isOvertaken) return;
         const session = { ...newest.session, ...sessionOf(pair) };
         // If the storage refuses the new token, the next refresh presents the previous one again. The service accepts
-        // that until the new token has been used. If the new token were used and the app then killed, the stored
-        // previous one would be taken for theft.
+        // that until the new token has been used. If the app used the new token and were then killed, its next start
+        // would present the previous one, which would be taken for theft.
         const { refresh_token } = newest.session;
         const unwritten = { ...newest, session: { ...session, refresh_token } };
         return {

@@ -8,7 +8,9 @@ export interface StoredSession extends SessionInfo {
   readonly push_stream_url: string;
 }
 
-/** A session that the user has ended here, without the service knowing it yet. Only its logout uses the token. */
+/**
+ * A session that the user has ended here, without the service knowing it yet. The token is used only for the logout.
+ */
 export interface PendingLogout {
   readonly session_id: string;
   readonly refresh_token: string;
@@ -66,8 +68,9 @@ export function endedRecord(
 }
 
 /**
- * Returns the pending logouts of the first record. If `other` has the session of one of them and is not older, its
- * token is used: another tab may have used that token, and the previous one would then count as theft.
+ * Returns the pending logouts of the first record. If `other` has the session of one of them and is not older, that
+ * logout gets the token of `other`. Another tab may have used this token, and the previous one would then count as
+ * theft.
  */
 export function logoutsAfter({ n, logouts }: SessionRecord, other: SessionRecord): SessionRecord['logouts'] {
   const { session } = other;

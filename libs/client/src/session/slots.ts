@@ -7,8 +7,8 @@ export interface Slots {
   read(): Promise<SessionRecord | undefined>;
   write(record: SessionRecord): Promise<void>;
   /**
-   * Removes the two earlier records after `refused` could not be written. It removes the older one first, and the newer
-   * one only if the older is gone. If only the older record were left, its token would be taken for theft.
+   * Removes the two earlier records after `refused` could not be written. It removes the older record first, and the
+   * newer one only if that succeeded. If only the older record were left, its token would be taken for theft.
    */
   clear(refused: SessionRecord): Promise<void>;
 }
@@ -42,8 +42,8 @@ export function createSlots(storage: AuthStorage, prefix: string, log: Log): Slo
   let last: Promise<SessionRecord | undefined> = Promise.resolve(undefined);
   return {
     read() {
-      // Reads run one after the other. If an earlier read ended last, its old record would look like a new one of
-      // another tab.
+      // Reads run one after the other. Otherwise an earlier read could end last, and its old record would look like a
+      // new one from another tab.
       last = last.then(readNow, readNow);
       return last;
     },

@@ -3,7 +3,10 @@ import { isRecord } from '../http/exchange.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Access } from './access.ts';
 
-/** Talks to the page's other tabs. Messages about the record are only hints, because the storage has it too. */
+/**
+ * Talks to the page's other tabs. Messages about the record are only hints, because the tabs read the record from the
+ * storage.
+ */
 export interface Tabs {
   /** Says that the record has changed. */
   tellChange(): void;

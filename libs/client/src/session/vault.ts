@@ -49,7 +49,7 @@ export interface VaultDeps {
 function createMemory(onChange: VaultDeps['onChange']) {
   let current: SessionRecord | undefined;
   /**
-   * Eras that this tab knows; true if the era has ended. A late write of another tab must not bring back an ended era.
+   * Eras that this tab knows; true if the era has ended. A late write by another tab must not bring an ended era back.
    */
   const eras = new Map<string, boolean>();
   return {
@@ -67,8 +67,9 @@ function createMemory(onChange: VaultDeps['onChange']) {
       }
       const isOther = before?.era !== record.era;
       if (before?.session && isOther) eras.set(before.era, true);
-      // A lower count, or another era, may come from a storage that was wiped. It has then lost the logouts that this
-      // tab still has to send. A logout that another tab has already sent is sent again, without effect.
+      // A lower count, or another era, may come from a storage that was wiped. The storage has then lost the logouts
+      // that this tab still has to send, so they are kept. A logout that another tab has already sent is sent again,
+      // without effect.
       const mayBeWiped = before && (isOther || record.n <= before.n);
       current = mayBeWiped ? { ...record, logouts: record.logouts.reduce(withLogout, before.logouts) } : record;
       eras.set(record.era, false);
@@ -84,8 +85,8 @@ export function createVault({ platform, exclusive, prefix, log, onChange, onWrit
   const { current, hasEnded, discard, hold } = createMemory(onChange);
 
   function accept(record: SessionRecord): void {
-    // An era that this tab does not know is another tab's later one, even if its count is lower: the storage may have
-    // been wiped, or may have refused this tab's writes.
+    // An era that this tab does not know is a later one from another tab, even if its count is lower, because the
+    // storage may have been wiped, or may have refused this tab's writes.
     const held = current();
     if (!held || record.n > held.n || hasEnded(record.era) !== false) hold(record);
   }
@@ -98,8 +99,8 @@ export function createVault({ platform, exclusive, prefix, log, onChange, onWrit
       log({ event: 'storage_unreadable' });
       if (others || !current()) throw new AuthError('CLIENT_STATE_UNKNOWN');
     }
-    // If the storage is empty and was not before, something else has wiped it. The user did not ask to log out, so the
-    // record in memory stays.
+    // If the storage has become empty, something other than the client has wiped it. The user did not ask to log out,
+    // so the record in memory stays.
     accept(stored ?? current() ?? noRecord);
     return current() ?? noRecord;
   }
@@ -109,7 +110,8 @@ export function createVault({ platform, exclusive, prefix, log, onChange, onWrit
     try {
       await slots.write(next);
       isUnwritten = false;
-      // Called even if a logout has overtaken the change, because the app may be killed before the logout is written.
+      // Other tabs learn of the change even if a logout has overtaken it, because the app may be killed before the
+      // logout is written.
       onWritten();
       return next;
     } catch {

@@ -12,8 +12,8 @@ export interface Connection {
   /** Gives the gateway a new access token, so that the stream lasts longer. */
   extend(access: Access): void;
   /**
-   * Demands an answer. If none comes, the connection ends with 1006. With `afterMs`, it asks only after a silence that
-   * long.
+   * Demands an answer. If none comes, the connection ends with 1006. With `afterMs`, asks only if the silence has
+   * lasted that long.
    */
   check(afterMs?: number): void;
   /** Closes the connection. The listener is not called any more. */
@@ -68,7 +68,7 @@ export function connect(
   function forget(): void {
     for (const cancel of cancels) cancel();
     socket.onmessage = socket.onclose = null;
-    // Not null, because some platforms throw errors that have no listener.
+    // The listener is not null, because some platforms throw errors that have no listener.
     socket.onerror = () => undefined;
   }
 

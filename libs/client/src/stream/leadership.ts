@@ -1,6 +1,6 @@
 import type { Platform } from '../platform/platform.ts';
 
-/** Decides which tab of a page holds the stream. Two tabs would take it from each other. */
+/** Decides which tab of a page holds the stream, because two tabs would keep taking it from each other. */
 export interface Leadership {
   /** Resolves to true when this tab leads, and to false if it resigned before that. */
   lead(): Promise<boolean>;

@@ -1,8 +1,10 @@
 import type { Platform } from '../platform/platform.ts';
 
-/** Checks whether the other side still hears. If the network path is cut silently, only a missing answer shows it. */
+/**
+ * Checks whether the other side still receives. If the network path is cut silently, only a missing answer shows this.
+ */
 export interface Liveness {
-  /** Sends a frame that the gateway answers. If no frame comes within 10 s, the connection is given up. */
+  /** Sends a frame that the gateway answers. If no frame comes within 10 s, the connection counts as lost. */
   ask(frame: object): void;
   /** Sends a `ping`, unless an answer is already awaited. With `afterMs`, it does so only after a silence that long. */
   check(afterMs?: number): void;

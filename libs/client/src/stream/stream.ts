@@ -28,8 +28,8 @@ export interface StreamDeps {
 /** The push stream of the session (docs/push.md). It opens and closes by itself. */
 export interface Stream {
   /**
-   * Opens the stream at once if there is a session and it should be open. A stream that is already open, in any tab, is
-   * checked.
+   * Opens the stream at once if there is a session and the rules allow a stream now. A stream that is already open, in
+   * any tab, is checked.
    */
   wake(): void;
   /** Checks an open stream that has been silent for longer than `quietMs`, because the timers may have stood still. */
@@ -37,7 +37,8 @@ export interface Stream {
   /** Checks the stream of this tab if it has been silent for `afterMs`. */
   checkOwn(afterMs: number): void;
   /**
-   * Closes the stream before a login or logout begins. It stays closed until `resume` was called as often as `pause`.
+   * Closes the stream before a login or logout begins. The stream stays closed until `resume` was called as often as
+   * `pause`.
    */
   pause(): void;
   resume(): void;
@@ -172,7 +173,7 @@ export function createStream(deps: StreamDeps): Stream {
       void attempt(() => keeper.renew(connection?.token()).then(() => (hasLasted ? open() : again.schedule())));
     else if (pauseMs !== undefined) again.scheduleAt(pauseMs);
     else if (wasOpen) again.schedule();
-    // Asked by HTTP why the handshake failed, because a WebSocket does not show the status.
+    // The reason why the handshake failed is asked for over HTTP, because a WebSocket does not show the status.
     else void attempt(() => call(findAccount).then(() => again.schedule()));
   }
 
@@ -226,9 +227,9 @@ export function createStream(deps: StreamDeps): Stream {
 
 /**
  * The client's step after a reaction. `renew` asks the service by a refresh whether the session has ended, because a
- * close code alone does not prove it. `stop` means that another connection has the stream now and would lose it again.
- * `reconnect` opens the stream again after a pause. The gateway may set the length of the pause. A new reaction in the
- * contract is not assignable to any step.
+ * close code alone does not prove it. `stop` opens no stream, because it would take the stream from the connection that
+ * has it now. `reconnect` opens the stream again after a pause. The gateway may set the length of the pause. A new
+ * reaction in the contract is not assignable to any step.
  */
 type StepAfter<R> = R extends 'log_in' | 'refresh_and_reconnect'
   ? 'renew'

@@ -16,7 +16,7 @@ export interface FakeService extends Pick<Platform, 'fetch'> {
   loseNextAnswer(): void;
   /** Ends a session, as another device or an operator would. Its stream closes. */
   endSession(session_id: string, reason: NonNullable<FakeSession['ended']>): void;
-  /** Lets every access token expire. */
+  /** Makes every access token expire. */
   expireAccessTokens(): void;
   /** Sends a message to the streams of a group. */
   push(home_group_id: string, topic: string, payload: unknown): void;
@@ -26,7 +26,7 @@ export interface FakeService extends Pick<Platform, 'fetch'> {
 const closes: Readonly<Partial<Record<SignedOutReason, number>>> = { replaced: 4005, logged_out: 1000 };
 
 /**
- * Creates a service in memory that keeps the contract in registration, login, refresh with its rotation, logout,
+ * Creates a service in memory that follows the contract for registration, login, refresh with rotation, logout,
  * sessions, the caller's account and the stream. Any other operation succeeds with the contract's example and changes
  * nothing. It checks neither the shape of bodies nor limits.
  */
