@@ -6,13 +6,13 @@ import type { DetailsOf, RequiresDetails, StatusOf } from './error-details.ts';
 const brand = Symbol.for('auth-account.errors.AppError');
 
 interface CommonOptions<C extends ThrowableCode> {
-  /** Catalogue row that an endpoint code stands for, if the code's own row does not fix it. */
+  /** Catalogue code that this endpoint code stands for, if the endpoint code's row does not name one. */
   canonical?: CatalogueCode | undefined;
   /** One of the statuses that the row allows. Only ERR-INVITE-TOKEN-INVALID has two (404, 410). */
   status?: StatusOf<C> | undefined;
   /** Further response headers, for example `Allow`. */
   headers?: Readonly<Record<string, string>> | undefined;
-  /** Seconds until a new try makes sense; rounded up, at least 1. */
+  /** Seconds until a new try makes sense. The value is rounded up, to at least 1. */
   retryAfterSeconds?: number | undefined;
   /** For logs only; never part of an answer. */
   cause?: unknown;
@@ -42,8 +42,8 @@ export class AppError<C extends ThrowableCode = ThrowableCode> extends Error {
   readonly code: C;
   readonly details: DetailsOf<C>;
   /**
-   * The canonical code: the code itself, or the catalogue code that an endpoint code stands for; undefined if it stands
-   * for none.
+   * The canonical code: the code itself, or the catalogue code that an endpoint code stands for. Undefined for an
+   * endpoint code that stands for none.
    */
   readonly canonical: CatalogueCode | undefined;
   readonly status: number;

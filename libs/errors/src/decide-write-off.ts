@@ -1,6 +1,6 @@
 import { AppError } from './app-error.ts';
 
-/** Treatment of a deficit by the `account_type` of the access token. */
+/** How a deficit is treated, for each `account_type` of the access token. */
 const deficits = { HOME: 'masked', OFFICE: 'refused' } as const;
 
 /** The types of groups, as access tokens, the registration event and `GET /api/v1/groups/current` name them. */
@@ -29,7 +29,8 @@ export interface WriteOffDecision {
 
 /**
  * Decides whether a write-off is allowed, and returns its result (docs/specification/groups-and-invites.md, "Groups").
- * The balance of a HOME group may go below zero, but its screens show zero. The balance of an OFFICE group may not.
+ * The balance of a HOME group may go below zero, but its screens show zero. The balance of an OFFICE group may not go
+ * below zero.
  *
  * @example
  * const { balance, displayedBalance, notice: code } = decideWriteOff({ accountType: 'HOME', available: 2, requested: 5 });

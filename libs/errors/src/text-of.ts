@@ -3,8 +3,8 @@ import type { CodeText, MessageText } from './locales/messages.ts';
 import { type Locale, locales } from './locales.ts';
 
 /**
- * Returns the text of an error in a language. If the code has texts by word, this is the text for the word in the
- * error's details. Otherwise, and for a word that this version does not know, it is the code's general text.
+ * Returns the text of an error in a language. If the code has a text for the word in the error's details, returns that
+ * text. For other codes, and for a word that this version does not know, returns the code's general text.
  */
 export function textOf({ code, details }: Pick<AppError, 'code' | 'details'>, locale: Locale): MessageText {
   const text: CodeText = locales[locale][code];

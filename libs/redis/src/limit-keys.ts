@@ -9,8 +9,8 @@ export interface LimitKeys {
   /** Returns the name of a limit: `{prefix}:limit:name`. */
   nameOf(limit: string): string;
   /**
-   * Returns the pseudonym of a limited account, device or network. It has 128 bits, and stays the same as long as the
-   * server's key.
+   * Returns the pseudonym of a limited account, device or network. It has 128 bits, and changes only with the server's
+   * key.
    */
   tagOf(kind: 'account' | 'address' | 'account-address' | 'account-device', ...parts: readonly string[]): string;
   /**

@@ -10,8 +10,8 @@ export interface SubscriptionDeps {
   /** Called each time messages begin to arrive (again). Messages published before that are lost. */
   readonly onSubscribed: () => void;
   /**
-   * Called if subscribing fails or the subscription is lost. It is retried automatically. Until it succeeds, each error
-   * message is passed on once.
+   * Called if subscribing fails or the subscription is lost. Subscribing is retried automatically. Until it succeeds,
+   * each error message is passed on only once.
    */
   readonly onError: (error: unknown) => void;
   /** Milliseconds between two renewals of the subscription, which detect a dead connection. */

@@ -23,11 +23,11 @@ export type AdvancedSession = Omit<SessionDocument, 'ahead'>;
 /**
  * Advances a session by one generation in one statement, without reading it first. Only the newest token's hash equals
  * `token`, so the match proves that the newest token was presented. Returns the session after the change; undefined if
- * the session is not live or is held, if its newest token is another, or if the next hash is not in `ahead`. The caller
- * must then read the session and decide.
+ * the session is not live or is held, if `token` is not its newest, or if the next hash is not in `ahead`. After
+ * undefined, the caller must read the session and decide.
  *
- * Returns undefined also if the answer is lost. The refresh that then reads the session reaches the same result, as it
- * does after another request's refresh.
+ * Returns undefined also if the answer is lost. By reading the session, the caller then reaches the same result, just
+ * as it does if another request has refreshed the session.
  */
 export async function advanceSession(
   { db, collectionName }: Collections['sessions'],

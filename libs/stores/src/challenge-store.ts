@@ -7,7 +7,7 @@ import { emailKey } from './user-store.ts';
 
 /**
  * Returns the address that a code of that purpose goes to, as the user typed it, and the address's key, to which the
- * code is bound; undefined if the account has no such address now.
+ * code is bound. Returns undefined if the account has no such address now.
  */
 export function codeAddress(
   { email, pending_email }: Pick<UserDocument, 'email' | 'pending_email'>,

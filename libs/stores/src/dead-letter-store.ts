@@ -33,8 +33,8 @@ export interface DeadLetterFilter {
 export interface DeadLetterStore {
   /**
    * Writes the dead letter, and notes it in the outbox row in the same transaction. The row then no longer waits for
-   * that subscriber. Idempotent. Returns true if the dead letter exists now. It does not if the subscriber has the
-   * event after all, or if a replay was ordered after the attempts.
+   * that subscriber. Idempotent. Returns true if the dead letter exists now, and false if the subscriber has the event
+   * after all or a replay was ordered after the attempts.
    */
   bury(givenUp: GivenUp): Promise<boolean>;
   /** Oldest first. */

@@ -21,7 +21,7 @@ export type EndedSession = Pick<SessionDocument, '_id' | 'revoked_at' | 'revoked
 export interface ScheduledDeletion {
   /** Time of the erasure. */
   readonly deletesAt: Date;
-  /** False if an earlier order has set it. */
+  /** False if an earlier order has set this time. */
   readonly isNew: boolean;
 }
 
@@ -33,14 +33,14 @@ export function erasureTime(orderedAt: Date, graceDays: number): Date {
 /** Deletions of accounts: ordered, cancelled, and carried out after the grace period. */
 export interface DeletionStore {
   /**
-   * Orders the deletion, unless the password or the address has been changed since the document was read; undefined in
-   * that case. If a deletion is ordered already, that order keeps its time. Logins write the same document, so a
-   * concurrent login conflicts.
+   * Orders the deletion. Returns undefined, and orders nothing, if the password or the address has been changed since
+   * the document was read. If a deletion is ordered already, its time does not change. Logins write the same document,
+   * so a concurrent login conflicts.
    */
   schedule(seen: Credentials, deletesAt: Date, session: ClientSession): Promise<ScheduledDeletion | undefined>;
   /**
    * Cancels the deletion if the erasure is not due yet and neither password nor address has changed since the document
-   * was read; otherwise returns false. A disabled account is left alone, unless an operator cancels its deletion.
+   * was read; otherwise returns false. Only an operator can cancel the deletion of a disabled account.
    */
   cancel(seen: Credentials, now: Date, session: ClientSession, by?: { readonly isOperator: boolean }): Promise<boolean>;
   /**
@@ -144,10 +144,7 @@ export function createDeletionStore(collections: Collections, memberships: Membe
 type ErasedEnd = Omit<ErasedSessionDocument, 'purge_at'>;
 const revoked_reason = 'account_deleted' as const;
 
-/**
- * Keeps the ends of sessions that the deny list needs, without the user they belonged to. Live sessions end with the
- * account.
- */
+/** Records for the deny list, without the user, which sessions ended recently. Live sessions end with the account. */
 async function keepEnds(
   { sessions, erasedSessions }: Collections,
   { userId: user_id, now, lifetimeMs }: ErasureTime & { readonly userId: string },

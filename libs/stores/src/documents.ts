@@ -21,7 +21,8 @@ export interface UserDocument {
   /** Time at which the user joined the present group. */
   readonly joined_at: Date;
   /**
-   * Token of the invite by which the user joined the present group; missing also if that was before this field existed.
+   * Token of the invite by which the user joined the present group; missing also if the user joined before this field
+   * existed.
    */
   readonly joined_by?: string;
   /** Time of the latest login or restore. */
@@ -54,9 +55,9 @@ export interface UserDocument {
    */
   readonly former_emails?: readonly FormerEmail[];
   /**
-   * Time at which the password last changed; missing if it is still the first one. Every write of a different password
-   * sets it, in the same transaction that ends the sessions. A login that verified the old password detects by this
-   * field that it came too late. A better hash of the same password does not change it.
+   * Time at which the password last changed; missing if the password is still the first one. Every write of a different
+   * password sets this field, in the same transaction that ends the sessions. A login that verified the old password
+   * detects by this field that it came too late. A better hash of the same password does not change the field.
    */
   readonly password_changed_at?: Date;
   /** Time at which an operator disabled the account. Since then nobody can log in. */
@@ -67,7 +68,7 @@ export interface UserDocument {
   readonly disabled_by?: string;
   /** Time of the erasure, if the deletion was ordered. While it is set, nobody can log in. */
   readonly deletes_at?: Date;
-  /** Claim of the worker that erases the account, and the time at which another may take it. */
+  /** Claim of the worker that erases the account, and the time from which another worker may take over. */
   readonly erasure?: { readonly lease: string; readonly until: Date };
   /**
    * Written by every operation that revokes or moves all sessions of a user. Logins write the same document, so that
@@ -88,7 +89,10 @@ export interface FormerEmail {
   /** As the user typed it. */
   readonly email: string;
   readonly email_key: string;
-  /** `email_verified_at` of that address. Missing if the address was never verified, or if an undo took it away. */
+  /**
+   * `email_verified_at` of that address. Missing if the address was never verified, or if an undo took the verification
+   * away.
+   */
   readonly verified_at?: Date;
   /** Time until which the change can be undone. */
   readonly until: Date;
@@ -204,7 +208,7 @@ export interface SessionDocument {
   /** Time at which `gen` was issued. */
   readonly handed_out_at: Date;
   readonly claims: SessionClaims;
-  /** Time and request of the claims' last change. The deny list needs them when it is rebuilt. */
+  /** Time and request of the claims' last change, from which the deny list is rebuilt. */
   readonly claims_changed_at?: Date;
   readonly claims_request_id?: string;
   /** Mark of a transaction that is about to write the session: see `SessionStore.holdOf`. */
@@ -223,7 +227,7 @@ export interface SessionDocument {
   readonly absolute_expires_at: Date;
   readonly revoked_at?: Date;
   readonly revoked_reason?: RevocationReason;
-  /** The request that revoked the session. A close command that is sent again names it. */
+  /** The request that revoked the session. A close command that is sent again names this request. */
   readonly revoked_request_id?: string;
   /** Another session whose stream the same logout closes. */
   readonly revoked_also_close?: string;
@@ -233,7 +237,8 @@ export interface SessionDocument {
 
 /**
  * Collection `erased_sessions`: records that sessions of erased accounts have ended, kept as long as an access token of
- * these sessions can be valid. If Redis loses the deny list, it is rebuilt from them too. They do not name the user.
+ * these sessions can be valid. If Redis loses the deny list, the list is rebuilt from these records too. They do not
+ * name the user.
  */
 export interface ErasedSessionDocument {
   /** The former `session_id`. */
@@ -254,7 +259,7 @@ export interface RequestMark {
 
 /** Collection `idempotency`: 2xx answers to requests with an `Idempotency-Key`. */
 export interface IdempotencyDocument extends RequestMark {
-  /** Account that the answer is about, so that the record is erased with the account. Missing for a forced logout. */
+  /** Account that the answer is about. The record is erased with it. Missing for a forced logout. */
   readonly user_id?: string;
   /** `data` of the answer. */
   readonly answer: unknown;

@@ -59,7 +59,7 @@ export interface EmailChangeStore {
   listLapsed(by: Date, most: number): Promise<LapsedEmails[]>;
   /**
    * Removes these former addresses from the account. Nothing else removes lapsed addresses, so the caller can first
-   * delete what other stores keep about them.
+   * delete other stores' data about them.
    */
   removeFormer(lapsed: LapsedEmails): Promise<void>;
   /** Removes, from all accounts, new addresses whose requested change had lapsed at `by`. */

@@ -36,8 +36,8 @@ export interface OutboxDocument {
   readonly state: 'pending' | 'delivered' | 'dead';
   readonly created_at: Date;
   /**
-   * Time until which the relay that claimed the row owns it. Relays leave a fresh row alone until then, because it is
-   * published right after its commit.
+   * Time until which the relay that claimed the row owns it. Relays also leave a fresh row alone until then, because
+   * its writer publishes it right after the commit.
    */
   readonly locked_until: Date;
   /** Set while some subscribers lack the event because their queues are full. */
@@ -67,7 +67,7 @@ export interface OutboxDocument {
   readonly delivered_at?: Date;
 }
 
-/** Hold of an outbox row that waits for room in queues instead of its next claim. */
+/** Mark of an outbox row that waits for room in queues, and not for its next claim. */
 export interface HeldRow {
   /** Names of the queues that are full. */
   readonly for: readonly string[];

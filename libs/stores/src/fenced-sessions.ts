@@ -2,7 +2,10 @@ import type { ClientSession } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { SessionDocument } from './documents.ts';
 
-/** Reads of changed sessions that a majority has, from a state no older than the fence: see {@link withFence}. */
+/**
+ * Reads of changed sessions, from a state that a majority has and that is no older than the fence: see
+ * {@link withFence}.
+ */
 export interface FencedSessions {
   /**
    * Returns sessions that are not revoked and whose claims changed at or after that time, in pages of at most
@@ -28,13 +31,13 @@ export type RevokedSession = Pick<
 /**
  * Runs `read` once a majority has everything that the primary had accepted before this call. The result of `read`
  * contains all of that, and nothing that can be rolled back, even if another member becomes primary during the call. So
- * a caller that compares by time may continue from the time of this call. A read with majority concern alone does not
- * wait, and shows an older state while the majority lags.
+ * a caller that reads changes by their time may continue, in its next call, from the time of this one. A read with
+ * majority concern alone does not wait, and shows an older state while the majority lags.
  *
  * Throws the driver's error if the majority has not caught up within 4.5 s. `read` does not run in that case.
  *
- * A write that is still on its way to the primary is not covered. It may be applied after the fence with a time from
- * before it.
+ * A write that is still on its way to the primary is not covered. It may be applied after the fence, with a time before
+ * the fence.
  */
 export function withFence<T>(
   { sessions, erasedSessions }: Pick<Collections, 'sessions' | 'erasedSessions'>,
@@ -77,8 +80,8 @@ function listChangedSince(
 }
 
 /**
- * Reads `user_sessions` first. A session whose account is erased during the reads is then in the first, the second or
- * both.
+ * Reads `user_sessions` first. A session whose account is erased during the reads is then found in the first
+ * collection, in the second, or in both.
  */
 async function* listRevokedSince(
   { sessions, erasedSessions }: Pick<Collections, 'sessions' | 'erasedSessions'>,

@@ -16,7 +16,8 @@ export interface GroupStore {
   removeMember(groupId: string, at: Date, session: ClientSession): Promise<GroupDocument | undefined>;
   setOwner(groupId: string, userId: string, session: ClientSession): Promise<void>;
   /**
-   * Sets the group's name, or removes it if `name` is null; false if the user does not own the group or it is closed.
+   * Sets the group's name, or removes it if `name` is null; false if the user does not own the group or the group is
+   * closed.
    */
   rename(groupId: string, ownerId: string, name: string | null): Promise<boolean>;
   /** Makes `to` the owner instead of `from`; false if `from` does not own the group or the group is closed. */
@@ -25,9 +26,9 @@ export interface GroupStore {
   hasOwner(groupId: string, userId: string): Promise<boolean>;
   isOwnedBy(groupId: string, userId: string): Promise<boolean>;
   /**
-   * Counts one created invite, and returns the group; undefined if the user does not own it or it is closed. This write
-   * makes the transaction conflict with other creations of invites in the group, with its closing and with a change of
-   * its owner.
+   * Counts one created invite, and returns the group; undefined if the user does not own the group or the group is
+   * closed. This write makes the transaction conflict with other creations of invites in the group, and with the
+   * group's closing or a change of its owner.
    */
   countInvite(groupId: string, ownerId: string, session: ClientSession): Promise<GroupDocument | undefined>;
 }

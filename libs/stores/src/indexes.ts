@@ -54,7 +54,8 @@ const indexes = {
       { created_by: 1, expires_at: 1 },
       { name: 'own_open_invites', partialFilterExpression: { revoked_at: null } },
     ],
-    // An invite ends when it expires or earlier, so its tombstone stays for at least 30 days.
+    // The retention counts from the expiry, and an invite ends then or earlier, so its tombstone stays for at least 30
+    // days.
     [{ expires_at: 1 }, { name: 'tombstone_ttl', expireAfterSeconds: 30 * daySeconds }],
   ],
   sessions: [

@@ -44,7 +44,7 @@ export interface InviteStore {
   use(token: string, now: Date, session: ClientSession): Promise<InviteDocument | undefined>;
   /**
    * Revokes the group's invite if it is still good; false if it is not. After the acknowledgement nobody can join with
-   * it.
+   * the invite.
    */
   revoke(token: string, groupId: string, at: Date, session?: ClientSession): Promise<boolean>;
   /** Revokes the group's invites that have not expired, in the transaction that closes the group. */

@@ -11,8 +11,8 @@ const heldPauseMs = 3_600_000;
 const never = new Date(8_640_000_000_000_000);
 
 /**
- * Number of tries to claim rows. Another worker may lease exactly the rows that were found, and others may still be
- * free.
+ * Number of tries to claim rows. One is not enough, because another worker may lease exactly the rows that were found,
+ * while others are still free.
  */
 const claimTries = 3;
 
@@ -21,15 +21,15 @@ const releaseBatch = 1_000;
 /** Leases of outbox rows. A lease shows which worker owns the row. */
 export interface OutboxLeases {
   /**
-   * Leases up to `limit` rows whose lease has ended or that have none, so a relay that dies strands no row. The lease
+   * Leases up to `limit` rows whose lease has ended or that have none, so no row is stranded if a relay dies. The lease
    * doubles with each claim of a row, from 5 s to 10 min, so many rows of a subscriber that is down cost little.
    * Returns no rows if none is free, or if other workers were faster several times. With a topic, leases only rows of
-   * that topic. An index finds them only for the urgent topic.
+   * that topic. Only the urgent topic has an index for this.
    */
   claim(options: Claim & { readonly topic?: string }): Promise<OutboxDocument[]>;
   /**
-   * Leases rows that are held for one of the queues in `opened`, which have room now, and rows that were held for an
-   * hour. Afterwards these rows are no longer held.
+   * Leases rows that are held for a queue in `opened` (the queues that have room now), and rows that were held for an
+   * hour. These rows are then no longer held.
    */
   claimHeld(options: Claim & { readonly opened: readonly string[] }): Promise<OutboxDocument[]>;
   /**
@@ -39,9 +39,9 @@ export interface OutboxLeases {
    */
   hold(rows: readonly Held[], now: Date): Promise<void>;
   /**
-   * Ends every lease, so that all waiting rows are claimed again. A caller does this when the queues may have lost
-   * them. A row that waits only for room is in no queue, and stays held. Works in batches, so that no other write is
-   * delayed for long.
+   * Ends every lease, so that all waiting rows are claimed again. A caller does this when the queues may have lost the
+   * rows' events. A row that waits only for room is in no queue, and stays held. Works in batches, so that no other
+   * write is delayed for long.
    */
   release(now: Date): Promise<void>;
 }
@@ -103,8 +103,8 @@ export function createOutboxLeases(outbox: Collection<OutboxDocument>): OutboxLe
       await outbox.bulkWrite(operations, { ordered: false });
     },
     async release(now) {
-      // Starts with the longest lease. A row that is claimed again during the loop gets a longer lease, so it is not
-      // met twice.
+      // Starts with the longest lease. A row that is claimed again during the loop gets a longer lease, so the loop
+      // does not meet it again.
       let bound: Filter<OutboxDocument>['locked_until'] = { $gt: now, $lt: never };
       for (;;) {
         const isLeased: Filter<OutboxDocument> = { state: 'pending', attempts: { $gt: 0 }, locked_until: bound };

@@ -10,8 +10,8 @@ import { logAttempt, noteIn, settle } from './outbox-pipelines.ts';
 export const publishGraceMs = 5_000;
 
 /**
- * The transactional outbox. An event is stored with the change that causes it, and enqueued until every subscriber has
- * it.
+ * The transactional outbox. An event is stored with the change that causes it, and is enqueued, if necessary again,
+ * until every subscriber has it.
  */
 export interface OutboxStore extends OutboxLeases {
   /** Writes the event's row. It requires the session of the transaction, so that no row can be written outside one. */

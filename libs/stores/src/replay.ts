@@ -18,7 +18,7 @@ export interface ReplayOrder {
 
 /**
  * Sends an event again, under its own id, to a subscriber that has it, has a dead letter of it, or was configured after
- * the event. Returns the subscribers that will get the event; none if it is unknown or still on its way to them. A
+ * the event. Returns the subscribers that will get the event; none if the event is unknown or still on its way. A
  * subscriber that no worker has in its configuration, or that does not take the topic, gets nothing and keeps its dead
  * letter.
  *
@@ -59,9 +59,9 @@ export function createReplay({ outbox, deadLetters, subscribers }: Collections, 
 }
 
 /**
- * Returns true if the subscriber missed the event because it was configured later: it does not have the event, and the
- * row does not wait for it. A request for a code never counts as missed, because it may be one that no subscriber was
- * to get.
+ * Returns true if the subscriber missed the event because it was configured later. Such a subscriber does not have the
+ * event, and the row does not wait for it. A request for a code never counts as missed, because some of these rows are
+ * meant for no subscriber.
  */
 export function isMissed(row: OutboxDocument, subscriber: string): boolean {
   const { deliveries, dead, discarded, only_for = [subscriber] } = row;

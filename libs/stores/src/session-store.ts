@@ -13,7 +13,7 @@ export interface Revocation {
   readonly requestId: string;
   /** Another session whose stream the same logout closes. */
   readonly alsoClose?: string;
-  /** The session of another device from which the user ended it. */
+  /** The session of another device from which the user ended this one. */
   readonly by?: string;
 }
 
@@ -50,7 +50,7 @@ export interface SessionStore {
   listLive(userId: string, session: ClientSession): Promise<SessionSummary[]>;
   /** Returns the session if it is not revoked. */
   findLive(sessionId: string, session: ClientSession): Promise<OwnedSession | undefined>;
-  /** Returns the sessions of these users that are not revoked. */
+  /** Returns these users' sessions that are not revoked. */
   listLiveOf(userIds: readonly string[], session: ClientSession): Promise<OwnedSession[]>;
   insert(document: SessionDocument, session: ClientSession): Promise<void>;
   /**
@@ -244,8 +244,8 @@ function createWrites(
     async rotate(seen, rotation) {
       const { hold, ...unheld } = seen;
       const { _id, gen, parent, claims } = seen;
-      // The filter has all fields of a live session that can change. So the new state is known without reading it back;
-      // a retryable findAndModify would also store an image of the document.
+      // The filter has all fields of a live session that can change. So the new state is known without reading it back.
+      // A retryable findAndModify would return that state, but also store an image of the document.
       const held: Filter<SessionDocument> = hold === undefined ? { hold: { $exists: false } } : { 'hold.by': hold.by };
       const filter = { _id, gen, parent, ...withClaims(claims), is_revoked: false, ...held };
       const update = { $set: rotation, ...(hold && { $unset: { hold: true as const } }) };
@@ -267,8 +267,8 @@ function liveOf({ sessionId, userId }: OwnSession, { at }: Revocation): Filter<S
 }
 
 /**
- * Filter for a session with exactly these claims. The version alone is not enough: what was read may have been rolled
- * back since, and the same version may then belong to another change of group.
+ * Filter for a session with exactly these claims. The version alone is not enough, because the claims that were read
+ * may have been rolled back since. The same version may then belong to another change of group.
  */
 function withClaims({ home_group_id, account_type, ver }: SessionClaims) {
   return { 'claims.home_group_id': home_group_id, 'claims.account_type': account_type, 'claims.ver': ver };

@@ -17,7 +17,7 @@ type PathsOf<K extends string, V> = V extends Leaf
 
 type FieldIn<K extends keyof Collections> = Collections[K] extends Collection<infer D> ? FieldOf<D> : never;
 
-/** Fields: what they hold, whether an export has them, how long they are kept if not as `about` says. */
+/** Fields: what they hold, whether an export has them, and how long they are kept if `about` does not say it. */
 type StoredRow<Field extends string = string> = readonly [
   fields: readonly Field[],
   what: string,
@@ -25,7 +25,7 @@ type StoredRow<Field extends string = string> = readonly [
   kept?: string,
 ];
 
-/** Documents of a collection: their ground and time, and a row for each field. */
+/** Documents of a collection: why and how long they are stored, and a row for each field. */
 export interface StoredFields<Field extends string = string> {
   readonly about: string;
   readonly rows: readonly StoredRow<Field>[];
@@ -40,7 +40,7 @@ type Missing<T extends Table> = {
     : never;
 };
 
-/** Returns the table. Does not compile if a field has no row, or a row no field. */
+/** Returns the table. Does not compile if a field has no row, or a row has no field. */
 export function describeAll<const T extends Table>(table: T & Missing<T>): Table {
   return table;
 }

@@ -12,7 +12,7 @@ export type Moved = Pick<UserDocument, '_id' | 'joined_by'>;
 /** Fields of the user's document that the user sets; null removes a field, and an absent one stays as it is. */
 export type ProfileChange = { readonly [F in 'display_name' | 'locale']?: UserDocument[F] | null | undefined };
 
-/** The part of the user's document that shows whether a password that was verified is still the account's. */
+/** The part of the user's document that shows whether a verified password is still the account's. */
 export type Credentials = Pick<UserDocument, '_id' | 'email_key' | 'password_changed_at'>;
 
 /** Returns true if neither the address nor the password was changed between the two reads of the user's document. */
@@ -26,8 +26,8 @@ export function unchangedSince({ _id, email_key, password_changed_at }: Credenti
 }
 
 /**
- * Returns the fields that every change of the password writes. All codes of the account become void, and a requested
- * change of the address needs its code, so it lapses. The account's devices are forgotten, so that the next login of
+ * Returns the fields that every change of the password writes. All codes of the account become void. A requested change
+ * of the address lapses, because it needs such a code. The account's devices are forgotten, so that the next login of
  * each device is reported as new.
  */
 export function passwordFields(
@@ -160,8 +160,8 @@ export interface UserStore {
   /** Returns the group's members, longest-standing first. */
   listGroup(groupId: string): Promise<GroupMember[]>;
   /**
-   * Writes the fields into the user's document, unless the password or the address has been changed since the document
-   * was read; false in that case. Logins write the same document, so a concurrent login conflicts.
+   * Writes the fields into the user's document. Returns false, and writes nothing, if the password or the address has
+   * been changed since the document was read. Logins write the same document, so a concurrent login conflicts.
    */
   changeFresh(seen: Credentials, fields: Partial<UserDocument>, session: ClientSession): Promise<boolean>;
   /** Reads with majority concern: the result can't be rolled back. */

@@ -33,8 +33,8 @@ export interface PushApp {
 
 const streamPath = '/ws/push-stream/:id';
 /**
- * Limit for a frame, in bytes. Above it uWebSockets.js cuts the connection without a close frame. Frames below it that
- * are too long are refused by the gateway, with a close frame.
+ * Limit for a frame, in bytes. Above it uWebSockets.js cuts the connection without a close frame. Shorter frames that
+ * are still too long are refused by the gateway, with a close frame.
  */
 const maxPayloadLength = 64 * 1024;
 /** LIBUS_LISTEN_EXCLUSIVE_PORT: without it two gateways can listen on one port and share its connections. */

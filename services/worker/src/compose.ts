@@ -58,8 +58,8 @@ interface Shared {
 }
 
 /**
- * Milliseconds between two writes of the configured subscribers, because workers with different subscribers overwrite
- * each other's.
+ * Milliseconds between two writes of the configured subscribers. Workers with different subscribers overwrite each
+ * other's.
  */
 const namingIntervalMs = 60_000;
 

@@ -10,8 +10,8 @@ import { createDenyListWriter, type WrittenDenial } from '@auth-account/redis/de
 import { encodeCommand } from '../push/commands.ts';
 
 /**
- * Content of an entry: that the session is revoked (with the reason with which its stream closes), or the smallest
- * `ver` that is still valid.
+ * Content of an entry: for a revoked session the reason with which its stream closes, otherwise the smallest `ver` that
+ * is still valid.
  */
 export type Denial =
   | { readonly kind: 'revoked'; readonly reason: CloseReason }
@@ -34,11 +34,13 @@ export interface DenyEntry {
   readonly requestId: string;
   /** Milliseconds since the epoch. */
   readonly decidedAt: number;
-  /** Another session, which is not denied, but whose stream the same logout closes. */
+  /** Another session whose stream the same logout closes, although that session is not denied. */
   readonly alsoClose?: string | undefined;
 }
 
-/** Error: Redis does not answer, or its list is not known to be complete. This error must never mean "allow". */
+/**
+ * Thrown if Redis does not answer, or if its list is not known to be complete. Callers must never treat it as "allow".
+ */
 export class DenyListUnavailable extends Error {
   override readonly name = 'DenyListUnavailable';
 }
@@ -49,9 +51,9 @@ export class DenyListUnavailable extends Error {
  */
 export interface DenyList {
   /**
-   * Writes the entries and publishes their close commands to the gateways, in one round trip: all or nothing. An entry
-   * is never weakened. Entries are stored, but a disconnected gateway misses the commands. Rejects if Redis has no room
-   * for the entries, after it has published the commands and marked the list as incomplete.
+   * Writes the entries and publishes their close commands to the gateways, all or nothing, in one round trip. An entry
+   * is never weakened. A disconnected gateway misses the commands, but the entries stay stored. If Redis has no room
+   * for the entries, publishes the commands, marks the list as incomplete, and rejects.
    */
   denyAndClose(entries: readonly DenyEntry[]): Promise<void>;
   /** Returns each session's entry, in order. Throws `DenyListUnavailable`. */
@@ -72,7 +74,8 @@ export interface DenyList {
 }
 
 /**
- * A rebuild of the list from MongoDB. It is valid only for the Redis server, and the data on it, with which it began.
+ * A rebuild of the list from MongoDB. The rebuild is valid only on the Redis server where it began, and only while that
+ * server keeps its data.
  */
 export interface DenyListRebuild {
   /**

@@ -43,7 +43,7 @@ export interface HandlerContext<Session> {
   readonly signal: AbortSignal;
 }
 
-/** The outcome of a delivery. Of the event it has only the ids. */
+/** The outcome of a delivery. It contains no more of the event than its ids. */
 export interface ConsumerReport {
   /**
    * `failed`: the event will be retried. `given_up`: this was the last attempt. `malformed`: the event is never
@@ -191,15 +191,15 @@ function createProcessor<Session>(options: ConsumerOptions<unknown, Session>, pa
 }
 
 /**
- * Reads a job's data. Fails the job for good if the data are not an event, or do not fit the schema of its type. The
- * error names the path of the fault, never the content.
+ * Reads a job's data. Fails the job for good if the data are not an event, or do not fit the schema of the event's
+ * type. The error names the path of the fault, never the content.
  */
 type ParseEvent = (
   data: unknown,
   onMalformed: (error: Error) => void,
 ) => { readonly event: CloudEventEnvelope; readonly isHandled: boolean };
 
-/** Creates the parser of a channel that has the name of its only topic. An event of another type is malformed. */
+/** Creates the parser of a channel that is named after its only topic. An event of another type is malformed. */
 function createTopicParser(topic: string, schema: Type.TSchema): ParseEvent {
   const validator = Compile(schema);
   return createParser((event) => {
@@ -209,7 +209,7 @@ function createTopicParser(topic: string, schema: Type.TSchema): ParseEvent {
   });
 }
 
-/** Creates the parser of a channel. Events of other types than these are not handled. */
+/** Creates the parser of a channel with several topics. Events whose type has no schema here are not handled. */
 function createChannelParser(schemas: EventSchemas): ParseEvent {
   const validators = new Map(Object.entries(schemas).map(([type, schema]) => [type, Compile(schema)]));
   return createParser((event) => {

@@ -14,8 +14,8 @@ export interface MongoInboxOptions {
   /** Collection of the inbox, in the consumer's own database. Several subscribers may share one. */
   readonly collection: Collection<InboxDocument>;
   /**
-   * Retention of an entry, in seconds. It must be longer than the time during which an event can be delivered again
-   * from delivered outbox rows, dead letters, or failed jobs in a queue.
+   * Retention of an entry, in seconds. It must be longer than that of delivered outbox rows, dead letters and failed
+   * jobs, because an event can be delivered again from each of these.
    */
   readonly retentionSeconds?: number;
   readonly now?: () => Date;
@@ -32,10 +32,10 @@ const indexOptionsConflict = 85;
  * Changes that index if the retention has changed.
  *
  * Each effect runs in a multi-document transaction with its entry. The entry is written first, so that one of two
- * simultaneous deliveries waits for the other. A delivery counts as a duplicate only once a majority has the entry.
- * Otherwise the entry could be rolled back with its effect, and the event would be acknowledged and lost. If a consumer
- * is killed within a transaction, MongoDB aborts the transaction after `transactionLifetimeLimitSeconds` (default 60).
- * Until then the redelivered event waits.
+ * simultaneous deliveries waits for the other. A delivery counts as a duplicate only once a majority has the entry. An
+ * entry that only a minority has could be rolled back with its effect, and the event, already acknowledged, would be
+ * lost. If a consumer is killed within a transaction, MongoDB aborts the transaction after
+ * `transactionLifetimeLimitSeconds` (default 60). Until then the redelivered event waits.
  *
  * @example
  * const inbox = await openMongoInbox({ client, collection: client.db('kitchen').collection('inbox') });

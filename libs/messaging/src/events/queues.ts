@@ -40,7 +40,7 @@ export const eventJobOptions = {
   removeOnComplete: { age: daySeconds, count: 20_000 },
   // The dead letter in MongoDB outlives the job.
   removeOnFail: { age: 7 * daySeconds, count: 20_000 },
-  // Otherwise every attempt would add its stack trace to the job.
+  // Without this limit, every attempt would add its stack trace to the job.
   stackTraceLimit: 1,
 } as const satisfies JobsOptions;
 
@@ -64,8 +64,8 @@ const patientJobOptions = {
 } as const satisfies JobsOptions;
 
 /**
- * Opens a queue only for adding jobs, over a fail-fast connection that the caller closes. Opening it sends no command.
- * If such a first command failed, BullMQ would remember the failure and refuse every later job.
+ * Opens a queue only for adding jobs, over a fail-fast connection that the caller closes. Opening sends no command,
+ * because if a first command failed, BullMQ would remember the failure and refuse every later job.
  */
 export function openEventQueue(
   name: string,
@@ -127,9 +127,9 @@ export async function addEvents(queue: EventQueue, jobs: readonly EventJob[]): P
 }
 
 /**
- * Returns special options for an urgent event, and for an event that must arrive if the queue's jobs have a limit of
- * attempts. `lifo` puts a job at the head of its queue at no cost to others. Priorities would put every job into a
- * sorted set.
+ * Returns special options for an urgent event. If the queue's jobs have a limit of attempts, an event that must arrive
+ * gets special options too. `lifo` puts a job at the head of its queue at no cost to others, but priorities would put
+ * every job into a sorted set.
  */
 function optionsFor(queue: EventQueue, event: AuthEvent): JobsOptions {
   if (event.type === urgentTopic) return { lifo: true };

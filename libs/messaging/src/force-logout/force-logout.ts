@@ -31,8 +31,8 @@ const validators = {
 const daySeconds = 24 * 60 * 60;
 
 /**
- * Job options. A forced logout is retried until it has completed, with the worker's pauses. For operators, a completed
- * job is kept for the time in which its id prevents a repetition, and a malformed job is kept for a month.
+ * Job options. A forced logout is retried until it has completed, with the worker's pauses. A completed job is kept for
+ * seven days, in which its id prevents a repetition. A malformed job is kept for operators for a month.
  */
 const jobOptions = {
   ...eventJobOptions,
@@ -71,7 +71,7 @@ export function openForceLogoutQueue(connection: RedisClient, keys: RedisKeys): 
 
 /**
  * Orders a forced logout and returns the job's id. Orders with the same id take effect only once. Orders without an id
- * are independent of each other. When the job has completed, the sessions have ended.
+ * are independent of each other. Once the job has completed, the sessions have ended.
  *
  * @example
  * await requestForceLogout(queue, { user_id, reason: 'account blocked' }, `block-${incidentId}`);

@@ -39,8 +39,8 @@ type RecordedClose = Omit<CloseRecord, 'code' | 'gateway'>;
 const keptMs = 24 * 60 * 60_000;
 const keptRecords = 100_000;
 /**
- * Milliseconds within which closes are written in one round trip, up to a maximum number. It is far shorter than the
- * time for which a stopping gateway keeps running.
+ * Milliseconds for which closes, up to a maximum number, are collected for one round trip. A stopping gateway keeps
+ * running for far longer.
  */
 const batchMs = 20;
 const longestBatch = 1_000;

@@ -11,7 +11,9 @@ const CloseCommand = Type.Object({
   type: Type.Literal('close'),
   session_id: Type.String({ minLength: 1 }),
   reason: Reason,
-  /** Spares a stream whose claims have this version or a newer one, because it was renewed before the command came. */
+  /**
+   * A stream whose claims have this version or a newer one stays open, because it was renewed before the command came.
+   */
   below: Type.Optional(Type.Integer()),
   request_id: Type.String(),
   /** W3C trace context of the request that decided this, if it is traced. */
@@ -22,7 +24,7 @@ const CloseCommand = Type.Object({
 export type CloseCommand = Type.Static<typeof CloseCommand>;
 
 /**
- * Command to every gateway: these sessions have streams with these numbers, so close their streams with a lower number.
+ * Command to every gateway: for each of these sessions, close any stream with a lower number than the one given here.
  */
 const ReplaceCommand = Type.Object({
   type: Type.Literal('replace'),

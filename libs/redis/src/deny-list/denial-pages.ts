@@ -9,7 +9,7 @@ export interface Denied {
 
 /** Position in the deny list up to which a caller has read. */
 export interface DenialCursor {
-  /** The server on which the list was completed, and its promotion to primary. */
+  /** Identifies the server on which the list was completed, and that server's latest promotion to primary. */
   readonly server: string;
   /** Milliseconds of that server's clock. */
   readonly since: number;
@@ -26,8 +26,9 @@ export interface DeniedPage<Cursor = DenialCursor> {
 
 /**
  * Reads the denials since the cursor. Starts from the beginning if there is no cursor, or if the cursor does not fit
- * the server: another server has completed the list since, or the server's clock was set back. A page may repeat
- * denials of another page, but no denial is left out. Returns undefined if the list is not known to be complete.
+ * the server, because the list has since been completed on another server or the server's clock was set back. A page
+ * may repeat denials of another page, but no denial is left out. Returns undefined if the list is not known to be
+ * complete.
  */
 export type ReadDenialPage = (cursor: DenialCursor | undefined) => Promise<DeniedPage | undefined>;
 

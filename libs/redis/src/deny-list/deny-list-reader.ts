@@ -4,8 +4,7 @@ import type { RedisKeys } from '../redis-keys.ts';
 import { createServerIdentity } from '../server-identity.ts';
 
 /**
- * Content of an entry: that the session is revoked (with the word of the reason), or the smallest `ver` that is still
- * valid.
+ * Content of an entry: for a revoked session the word of the reason, otherwise the smallest `ver` that is still valid.
  */
 export type DenyListValue =
   | { readonly kind: 'revoked'; readonly word: string }
@@ -16,7 +15,7 @@ export interface DenialPage {
   readonly denials: readonly { readonly sessionId: string; readonly at: number }[];
   /** Time of the answer. */
   readonly until: number;
-  /** Names the server on which the list was completed, and its promotion to primary. */
+  /** Identifies the server on which the list was completed, and that server's latest promotion to primary. */
   readonly server: string;
 }
 
@@ -86,10 +85,10 @@ function createConnectionReader(redis: Redis, keys: RedisKeys): DenyListReader {
 }
 
 /**
- * Lua function that identifies the server that runs the script, and its promotion. The run id is new with every start,
- * and the replication id is new whenever the server becomes primary, because a promoted server may have an older state.
- * A replica may have been left behind, and so may a primary that must have replicas (`min-replicas-to-write`) and has
- * none. Such a server has no identity, so no list on it is believed.
+ * Lua function that identifies the server that runs the script, and its promotion. The run id is new with every start.
+ * The replication id is new whenever the server becomes primary, and is needed because a promoted server may have an
+ * older state. A replica may have been left behind, and so may a primary that must have replicas
+ * (`min-replicas-to-write`) and has none. Such a server has no identity, so no list on it is believed.
  */
 export const identityFunction = `
 local function identity()

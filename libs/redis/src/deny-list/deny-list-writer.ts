@@ -13,9 +13,9 @@ export interface WrittenDenial {
 /** Writes the list that `createDenyListReader` reads. */
 export interface DenyListWriter {
   /**
-   * Writes the entries and publishes their commands and `otherCommands`, in one round trip: all or nothing. An entry is
-   * never weakened. Rejects if Redis has no room for the entries, after it has published the commands and marked the
-   * list as incomplete.
+   * Writes the entries and publishes their commands and `otherCommands`, all or nothing, in one round trip. An entry is
+   * never weakened. If Redis has no room for the entries, publishes the commands, marks the list as incomplete, and
+   * rejects.
    */
   deny(denials: readonly WrittenDenial[], otherCommands: readonly string[]): Promise<void>;
   /** Returns each session's entry, in order, whether the list is complete or not. */
@@ -32,8 +32,8 @@ const rebuildLimitMs = 10 * 60_000;
 
 /**
  * KEYS: revocations, then one denied key per entry. ARGV: publish command, channel, lifetime (ms), then session, value
- * and close command of each entry, then further close commands. A value "none…" is never replaced, and a version only
- * rises. On a cluster the channel is on the keys' node, because it has the same hash tag.
+ * and close command of each entry, then further close commands. A value "none…" is never replaced, and a version is
+ * replaced only by a higher one. On a cluster the channel is on the keys' node, because it has the same hash tag.
  */
 const denyAndCloseScript = `
 local time = redis.call('TIME')

@@ -67,12 +67,12 @@ const maximumPauseMs = 1_000;
  * Creates the function that runs a client's multi-document transactions with majority write concern.
  *
  * - After a conflict with another transaction (`TransientTransactionError`) the work runs again, so the caller must
- *   create its ids before.
+ *   create ids outside the work.
  * - A commit with an unknown result is repeated (`commitTransaction` allows that). If there is still no answer,
  *   `isCommitted` decides. The driver's own `withTransaction` runs the work again instead, so a registration whose
  *   commit reply was lost would find its own address and report it as taken.
- * - A transaction that has not taken effect is aborted. Otherwise its locks would live for MongoDB's 60 s, and a late
- *   commit could still take effect.
+ * - A transaction that has not taken effect is aborted. Without the abort its locks would live for MongoDB's 60 s, and
+ *   a late commit could still take effect.
  * - Transactions with the same `lockKey` (they write the document of one group, or end all sessions of one user) run
  *   one after another, so that only those of different processes can conflict.
  *

@@ -87,11 +87,11 @@ function createRounds(deps: ReconcileDeps) {
 }
 
 /**
- * Closes the streams whose close commands were lost. Every interval it reads the new entries of the deny list. It reads
- * the entries of all its sessions on request, after a failure, after Redis's clock was set back, and every 30 s. If the
- * list is not available, no stream closes, and it tries again soon. Rounds never overlap.
+ * Closes the streams whose close commands were lost. At every interval a round reads the new entries of the deny list.
+ * On request, after a failure, after Redis's clock was set back, and every 30 s, a round reads the entries of all
+ * sessions here. If the list is not available, no stream closes, and the next round comes soon. Rounds never overlap.
  *
- * It does not find a session whose entry has expired, but by then the stream has outlived its token.
+ * No round finds a session whose entry has expired, but by then the stream has outlived its token.
  */
 export function createReconcile(deps: ReconcileDeps): Reconcile {
   const { intervalMs, metrics, logger } = deps;

@@ -15,8 +15,8 @@ export interface AskRedisDeps {
 }
 
 /**
- * Limit for the sessions in one request. A turn with more is long, and its first session would wait for the turn's end.
- * With Sentinel and clusters the request is a Lua script, which takes 8,000 keys at most.
+ * Limit for the sessions in one request. A turn with more is long, and without the limit its first session would wait
+ * for the turn's end. With Sentinel and clusters the request is a Lua script, which takes 8,000 keys at most.
  */
 const maxTogether = 256;
 

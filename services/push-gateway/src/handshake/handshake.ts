@@ -7,7 +7,9 @@ import { readBearer } from '@auth-account/verifier/access-token';
 
 /** The part of a request that is needed later: uWebSockets.js reuses the request itself after the first `await`. */
 export interface RequestHead {
-  /** The client's request id, or a new one if the client's is malformed or missing: on a handshake it is optional. */
+  /**
+   * The client's request id, or a new one if the client's is malformed or missing. On a handshake the id is optional.
+   */
   readonly requestId: string;
   readonly locale: Locale;
   readonly isHead: boolean;
@@ -83,7 +85,8 @@ interface Credentials {
  * Reads the token from `Authorization: Bearer …`, or from the second of the two subprotocols `bearer, <token>`, for
  * clients that cannot set headers. The answer names only `bearer`, because it must not repeat the token.
  *
- * Throws `IAD_JWT_ACCESS_INVALID` if there is no token, if it is malformed, or if both places have one and they differ.
+ * Throws `IAD_JWT_ACCESS_INVALID` if there is no token, if a token is malformed, or if the two places have different
+ * tokens.
  */
 export function readCredentials({ authorization, subprotocols }: Handshake): Credentials {
   const [first, offered, ...further] = subprotocols;

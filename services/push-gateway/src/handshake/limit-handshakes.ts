@@ -17,7 +17,10 @@ export type LimitHandshakes = (client: { readonly network: string | undefined; r
 const windowMs = 60_000;
 const subscriberPrefix: PrefixLength = { v4: 32, v6: 64 };
 
-/** Limit for the networks that are counted at once (some 10 MB). Beyond it the network counted first is forgotten. */
+/**
+ * Limit for the networks that are counted at once (some 10 MB). Above it, the network that was counted first is
+ * forgotten.
+ */
 const mostNetworks = 100_000;
 
 const event = 'limit.exceeded';

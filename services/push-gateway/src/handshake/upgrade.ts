@@ -44,8 +44,8 @@ interface Exchange {
 const originItem = { loc: ['header', 'Origin'], msg: 'Origin is not allowed', type: 'value_error' } as const;
 
 /**
- * Creates the handler of `GET /ws/push-stream/:id`. It first registers the upgrade and then reads the deny list. A
- * close command marks a registered upgrade, and sessions that were denied earlier are in the deny list.
+ * Creates the handler of `GET /ws/push-stream/:id`. To miss no denial, it first registers the upgrade and then reads
+ * the deny list. An earlier denial is in the list. The close command of a later one marks the registered upgrade.
  *
  * Answers 429 `ERR-RATE-LIMITED` past the network's limit before it looks at the token. Answers 503 `ERR-OVERLOADED`
  * while draining, 401 `IAD_JWT_ACCESS_INVALID` or `IAD_JWT_ACCESS_EXPIRED`, 403 `ERR-STREAM-SESSION-MISMATCH`, 429
@@ -140,8 +140,8 @@ function refuse(
 }
 
 /**
- * Returns true if a page of this origin may open a stream. Without a list every origin may. So may a client that sends
- * no Origin, because it is no browser, and a page of the gateway's own host.
+ * Returns true if a page of this origin may open a stream. Without a list every origin may. A page of the gateway's own
+ * host always may, and so may a client that sends no Origin, because it is no browser.
  */
 function isAllowedOrigin({ origin, host }: Pick<Handshake, 'origin' | 'host'>, allowed: readonly string[]): boolean {
   if (allowed.length === 0 || origin === undefined || allowed.includes(origin)) return true;

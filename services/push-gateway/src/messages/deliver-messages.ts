@@ -22,7 +22,10 @@ type MessageResult = 'delivered' | 'ignored' | 'malformed' | 'too_big' | 'reserv
 
 interface Delivery {
   readonly frame: Buffer;
-  /** The streams at the message's arrival, so that an app that reconnects during the sending does not get it twice. */
+  /**
+   * The streams at the message's arrival, so that an app that reconnects during the sending does not get the message
+   * twice.
+   */
   readonly connections: readonly Connection[];
 }
 
@@ -31,7 +34,9 @@ interface Delivery {
  * handled between the turns.
  */
 const framesPerTurn = 100;
-/** Limit for the messages that wait for their turn; more are dropped. Together they hold 16 MiB at most. */
+/**
+ * Limit for the messages that wait for their turn; further ones are dropped. The waiting messages hold 16 MiB at most.
+ */
 const longestQueue = 1_000;
 
 /**

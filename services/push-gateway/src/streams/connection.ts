@@ -20,8 +20,8 @@ export interface Connection {
 }
 
 /**
- * Bytes that may wait for a client to read them. Above this the client counts as slow and its stream ends. It is far
- * below `maxBackpressure`, above which uWebSockets.js would drop the close frame too.
+ * Bytes that may wait for a client to read them. Above this the client counts as slow and its stream ends. The limit is
+ * far below `maxBackpressure`, above which uWebSockets.js would drop the close frame too.
  */
 const slowConsumerBytes = 64 * 1024;
 export const maxBackpressureBytes = 4 * slowConsumerBytes;

@@ -20,8 +20,8 @@ export interface ExpirySweepDeps {
 }
 
 /**
- * Reports, to the second, the streams that have outlived their tokens. One timer serves all streams. Those that end in
- * the same second share a bucket, so that a sweep touches only those that are due.
+ * Reports, to the second, the streams that have outlived their tokens. One timer serves all streams. Streams that end
+ * in the same second share a bucket, so that a sweep touches only the due ones.
  */
 export function createExpirySweep({ now, onExpired }: ExpirySweepDeps): ExpirySweep {
   const buckets = new Map<number, Set<Connection>>();

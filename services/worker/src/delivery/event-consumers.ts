@@ -95,7 +95,7 @@ const urgentInARow = 4;
 
 /**
  * Creates the function to call at the end of each job, before the next one is taken. Urgent jobs are put at the head of
- * their queue. If they keep coming faster than they are taken, other jobs never get their turn. So from time to time
+ * their queue. If these come faster than they are taken, other jobs would never get their turn. So from time to time
  * `advance` moves the job at the tail, which is the newest of the other jobs, to the head.
  */
 function createTurns(advance: () => Promise<unknown>): (topic: string) => Promise<void> {

@@ -15,7 +15,9 @@ export interface Parking {
    * one.
    */
   refresh(): Promise<void>;
-  /** Holds a webhook's deliveries, in this worker at once. Rejects if the other workers cannot be informed. */
+  /**
+   * Holds a webhook's deliveries in all workers, in this one at once. Rejects if the other workers cannot be informed.
+   */
   park(subscriber: string, eventId: string): Promise<void>;
   /** Time at which an operator last resumed the subscriber's deliveries, in ms; 0 if never. */
   resumedAt(subscriber: string): number;

@@ -36,10 +36,10 @@ const pageSize = 500;
 
 /**
  * Creates the function that runs one round: it compares Redis with MongoDB, the source of truth. If a session was
- * revoked or its claims were changed, and the deny list does not have it, it is denied and its stream closed again. A
- * round goes back to the last one that succeeded, so that nothing is missed, however long MongoDB or Redis was away.
- * The first round, and any that finds the list incomplete, goes back as far as a change matters and then marks the list
- * as complete. One round a minute compares the whole list.
+ * revoked or its claims were changed, but the deny list lacks the session, the round denies it and closes its stream
+ * again. A round goes back to the last one that succeeded, so that nothing is missed, however long MongoDB or Redis was
+ * away. The first round, and any that finds the list incomplete, goes back as far as a change matters and then marks
+ * the list as complete. One round a minute compares the whole list.
  *
  * A round reads behind a fence, and fails if it gets none. Without one it would not see a change that no majority has
  * yet, and later rounds would skip that change for good.
@@ -95,8 +95,8 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
     const isLost = reconciledUntil === undefined || !(await denyList.isComplete());
     const rebuild = isLost ? await denyList.beginRebuild() : undefined;
     const from = startOf(begun, isLost);
-    // The rebuild must begin before the fence: a change written after the fence is announced later still, to the list
-    // as it is by then.
+    // The rebuild must begin before the fence, because a change that is written after the fence is announced later
+    // still, to the list as it is by then.
     await sessions.withFence((fenced) => repairSince(from, begun, fenced));
     if (rebuild && !(await rebuild.complete())) throw new Error('Redis lost its data while the deny list was written');
     reconciledUntil = begun;
@@ -126,10 +126,7 @@ function toRevocation(session: RevokedSession): DenyEntry {
   return { sessionId: session._id, denial: { kind: 'revoked', reason }, requestId, decidedAt: at.getTime() };
 }
 
-/**
- * Streams of other sessions, which a logout closes together with that of the session it ends. The other sessions live
- * on.
- */
+/** Streams that a logout closes together with the stream of the session that it ends. Their sessions live on. */
 export interface OtherStreams {
   /**
    * Returns the other session whose stream closes with the end of this one. Undefined if an earlier page already

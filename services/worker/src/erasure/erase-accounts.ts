@@ -13,7 +13,7 @@ export interface EraseAccountsDeps {
   readonly forgetPlaces: ForgetPlaces;
   /** Time, in ms, for which the end of a session matters. */
   readonly lifetimeMs: number;
-  /** Time between an account's deletion and its erasure, in ms. Requests that were under way end in it. */
+  /** Time between an account's deletion and its erasure, in ms. In this time, requests that were under way end. */
   readonly delayMs: number;
   /** Called after the commit. */
   readonly onErased: (erased: ErasedAccount, requestId: string) => void;
@@ -39,10 +39,10 @@ const pageSize = 500;
  * Creates the function that runs one round: it erases each account whose grace period is over, in one transaction that
  * also writes the event for subscribers. A worker that is killed leaves the account whole or gone.
  *
- * Before that, the account's sessions are denied in Redis once more, because Redis may have lost an entry that no round
- * of the reconciliation has restored yet. So no account is erased while Redis is away. The round ends with the first
- * error, and the account that caused it can be taken again after a minute, so that the next round goes on with the
- * others.
+ * Before the erasure, the account's sessions are denied in Redis once more, because Redis may have lost an entry that
+ * no round of the reconciliation has restored yet. So no account is erased while Redis is away. The round ends with the
+ * first error, and the account that caused it can be taken again only after a minute, so that the next round goes on
+ * with the others.
  */
 export function createEraseAccounts(deps: EraseAccountsDeps): () => Promise<void> {
   const { deletions, forgetPlaces, delayMs, onErased, onFailed, onNotForgotten, newLease, now } = deps;

@@ -12,12 +12,12 @@ export interface ForgetPlacesDeps {
   readonly secrets: () => readonly KeyObject[];
 }
 
-/** Forgets from where the accounts with these addresses were used. Rejects with Redis's error. */
+/** Forgets the places from which the accounts with these addresses were used. Rejects with Redis's error. */
 export type ForgetPlaces = (emailKeys: readonly string[]) => Promise<void>;
 
 /**
- * Creates the function that removes an account's data of the limits from Redis: its devices and networks, and their
- * failures. Their names are HMACs of the address, so anybody who has the server's keys could find them.
+ * Creates the function that removes the limits' data about an account from Redis: its devices and networks, and their
+ * failures. The names of these data are HMACs of the address, so anybody who has the server's keys could find them.
  *
  * Counts for a device or network that the account does not know, and the counts of other limits, are not removed. They
  * expire within a day.

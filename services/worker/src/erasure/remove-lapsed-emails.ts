@@ -20,7 +20,7 @@ const batch = 100;
  * forgets the places of those that no account has now.
  *
  * An address is removed from its document last. So while its places may still be in Redis, the next round and the
- * erasure of the account can find it. Every step can be repeated, so workers need no lease.
+ * erasure of the account can find the address. Every step can be repeated, so workers need no lease.
  */
 export function createRemoveLapsedEmails({ emailChanges, forgetPlaces, now }: RemoveLapsedEmailsDeps) {
   async function remove(lapsed: LapsedEmails): Promise<void> {

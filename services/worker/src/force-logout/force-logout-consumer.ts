@@ -93,8 +93,8 @@ function createForceLogoutJob({ forceLogout, metrics, logger }: ForceLogoutJobDe
 }
 
 /**
- * Adds the time to a numeric or missing id: BullMQ numbers jobs without an id, and starts again at 1 if Redis was
- * emptied.
+ * Adds the time to a numeric or missing id, because BullMQ numbers jobs without an id, and starts again at 1 if Redis
+ * was emptied.
  */
 function commandIdOf({ id = '', timestamp }: ForceLogoutJob): string {
   return /^\d*$/.test(id) ? `${id}-${timestamp}` : id;

@@ -72,7 +72,7 @@ function domainOf(from: string): string {
   return /@([^\s@<>]+)>?$/.exec(from)?.[1] ?? 'localhost';
 }
 
-/** Returns the code of the reply or of the failure, because their messages may name the recipient. */
+/** Returns only the code of the reply or of the failure, because the messages of both may name the recipient. */
 function reasonOf(error: unknown): string {
   const { responseCode, code } = Object(error) as { readonly responseCode?: unknown; readonly code?: unknown };
   if (typeof responseCode === 'number') return `answered ${responseCode}`;

@@ -19,18 +19,18 @@ export interface EnqueueTarget extends Pick<SubscriberQueue, 'subscriber' | 'que
 
 /** The leased rows that the subscriber already has or no longer needs, and those that must wait. */
 export interface Enqueued {
-  /** The subscriber has them already. */
+  /** Rows that the subscriber has already. */
   readonly had: readonly OutboxDocument[];
-  /** They are not in its queue and have expired. */
+  /** Rows that are not in the subscriber's queue and have expired. */
   readonly expired: readonly OutboxDocument[];
-  /** They are not in its queue, which is full. */
+  /** Rows that are not in the subscriber's queue, which is full. */
   readonly heldBack: readonly OutboxDocument[];
 }
 
 /**
  * Creates the step that enqueues rows for a subscriber that does not have them, unless they have expired. An existing
- * job of the same id stays as it is. If it is completed, the subscriber has the event. If it has failed for good, it
- * becomes a dead letter.
+ * job of the same id stays as it is. If that job is completed, the subscriber has the event. If it has failed for good,
+ * it becomes a dead letter.
  */
 export function createEnqueue({ redis, buryFailedJob, now }: EnqueueDeps) {
   return async (

@@ -55,8 +55,8 @@ export function createRelay(deps: RelayDeps): () => Promise<void> {
     const news = known.filter(({ by, expiredFor, left }) => left === 0 || by.length + expiredFor.length > 0);
     await outbox.markDelivered(news, takers);
     for (const subscriber of known.flatMap(({ expiredFor }) => expiredFor)) onExpired(subscriber);
-    // Urgent rows are not held: they come again soon, when their lease ends, but among held rows thousands may be
-    // first.
+    // Urgent rows are not held, because they come again soon, when their lease ends, but thousands of held rows may
+    // come before them.
     const holds = known.filter((one) => one.for.length > 0 && one.row.topic !== urgentTopic);
     await outbox.hold(
       holds.map((one) => ({ ...one, isAll: one.left === one.for.length })),
@@ -91,7 +91,7 @@ export function createRelay(deps: RelayDeps): () => Promise<void> {
 }
 
 /**
- * Leases up to a batch each of due, urgent and held rows. Other than urgent rows are leased only if a queue has room.
+ * Leases up to a batch each of due, urgent and held rows. Rows that are not urgent are leased only if a queue has room.
  */
 async function leaseRows(
   { outbox, queues, batch, now, newLease }: RelayDeps,

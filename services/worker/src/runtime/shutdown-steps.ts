@@ -73,8 +73,8 @@ export function shutdownSteps({
 }
 
 /**
- * Waits, `limitMs` at most, for work that is about to end, because work that hangs while MongoDB or Redis is away must
- * not keep the process from an orderly shutdown. Throws the work's error.
+ * Waits for work that is about to end, but `limitMs` at most, because work that hangs while MongoDB or Redis is away
+ * must not keep the process from an orderly shutdown. Throws the work's error.
  */
 async function endWithin(limitMs: number, work: Promise<unknown>, logger: Logger, what: string): Promise<void> {
   const { promise: expiry, resolve } = Promise.withResolvers<'expired'>();
