@@ -1,4 +1,4 @@
-/** One thing wrong with the configuration. `came` is the value that was found; it never holds the value of a secret. */
+/** One problem of the configuration. `came` is the value that was found, but never that of a secret. */
 export interface ConfigProblem {
   readonly name: string;
   readonly expected: string;

@@ -70,7 +70,7 @@ function expectedOf(variable: VariableSchema, errors: readonly ErrorObject[]): s
   return [describeType(variable), ...more].join('; ');
 }
 
-/** Runs a variable's own `check`; AJV takes the errors from the function's property. */
+/** Runs a variable's own `check`. AJV reads the errors from the property `errors` of this function. */
 const runCheck: SchemaValidateFunction = (check: NonNullable<VariableSchema['check']>, value, _schema, context) => {
   const problems = check(value, Object(context?.rootData));
   runCheck.errors = problems.map(({ path, message }) => ({
@@ -82,7 +82,7 @@ const runCheck: SchemaValidateFunction = (check: NonNullable<VariableSchema['che
   return problems.length === 0;
 };
 
-// All calls share one instance, which compiles each schema once, however often tests compose the service.
+// All calls share one instance, so that each schema is compiled only once, however often tests compose the service.
 const ajv = new Ajv2020({ allErrors: true, useDefaults: true, strict: true, allowUnionTypes: true });
 ajv.addVocabulary(['secret']);
 ajv.addKeyword({ keyword: 'check', errors: 'full', validate: runCheck });

@@ -10,7 +10,7 @@ export const SmtpSubscriber = Type.Object({
   url: Type.String({ pattern: '^smtps?://([^\\s/?#@]+@)?[^\\s/?#@]+/?$' }),
   // An address, or a name and an address in angle brackets.
   from: Type.String({ maxLength: 320, pattern: '^([^\\s<>@]+@[^\\s<>@]+|[^\\r\\n<>@]+ <[^\\s<>@]+@[^\\s<>@]+>)$' }),
-  // If false, the connection is not encrypted: for a server on the same host.
+  // If false, the connection is not encrypted. This is for a server on the same host.
   starttls: Type.Optional(Type.Boolean()),
 });
 export type SmtpSubscriber = Static<typeof SmtpSubscriber>;
@@ -18,9 +18,9 @@ export type SmtpSubscriber = Static<typeof SmtpSubscriber>;
 const ports = { 'smtp:': 587, 'smtps:': 465 } as const;
 
 /**
- * Returns how to connect to the subscriber's mail server, as nodemailer's options. `smtps:` is TLS from the first byte;
- * with `smtp:` the server must offer STARTTLS, unless the subscriber has `starttls: false`. The server's certificate is
- * verified.
+ * Returns how to connect to the subscriber's mail server, as nodemailer's options. With `smtps:`, TLS starts with the
+ * first byte. With `smtp:`, the server must offer STARTTLS unless the subscriber has `starttls: false`. The server's
+ * certificate is verified.
  */
 export function smtpServerOf({ url, starttls }: Pick<SmtpSubscriber, 'url' | 'starttls'>) {
   const { protocol, hostname, port, username, password } = new URL(url);

@@ -1,6 +1,6 @@
 import type { TObject, TSchema } from 'typebox';
 
-/** Something wrong with a variable's value. */
+/** A problem of a variable's value. */
 export interface CheckProblem {
   /** Path inside the value, as a JSON pointer: empty for the whole value. */
   readonly path: '' | `/${string}`;
@@ -9,8 +9,8 @@ export interface CheckProblem {
 
 /**
  * Part of a variable's JSON Schema that this library reads. Two keywords are our own: `secret` (never shown, may come
- * from a file) and `check`, for rules that JSON Schema can't express. A check runs even if the schema refuses this
- * value or that of another variable, so that every problem shows at once. It must cope with such values.
+ * from a file) and `check`, for rules that JSON Schema can't express. A check also runs if the schema refuses this
+ * value or that of another variable, so that all problems show at once. The check must cope with such values.
  */
 export interface VariableSchema {
   readonly type?: string;

@@ -17,7 +17,7 @@ export interface OpsServerOptions {
 export interface OpsServer {
   /** Resolves with the address once the server listens; rejects if it can't (`EADDRINUSE`). */
   listen(): Promise<AddressInfo>;
-  /** Stops accepting requests, gives those under way 1 s to end, and closes every connection. */
+  /** Stops accepting requests, gives running requests 1 s to end, and closes every connection. */
   close(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ function send(request: IncomingMessage, response: ServerResponse, { status, type
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
     ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
-    // A refused request may have a body, which is never read.
+    // The connection closes, because a refused request may have a body that is never read.
     ...(status === 404 || status === 405 ? { connection: 'close' } : {}),
   });
   response.end(request.method === 'HEAD' ? undefined : body);

@@ -9,7 +9,8 @@ const REPEAT_MS = 1_000;
 const STEPS_BUDGET_MS = 9_000;
 const EXIT_LIMIT_MS = 10_000;
 
-// `onStopSignal` handles stop signals; a handler for the others would turn a crash (SIGSEGV …) into an endless loop.
+// Signals that close-with-grace skips. `onStopSignal` handles the stop signals. A handler for the others would turn a
+// crash (SIGSEGV …) into an endless loop.
 const EVERY_SIGNAL: closeWithGrace.Signals[] = [
   'SIGHUP',
   'SIGINT',
@@ -41,7 +42,7 @@ export interface ShutdownOptions {
 }
 
 export interface Shutdown {
-  /** True from the first signal or error on. */
+  /** Returns true from the first signal or error on. */
   isStopping(): boolean;
   /** Logs the error as fatal and begins a stop that ends with exit 1. During a stop it only logs. */
   fail(error: unknown, message: string): void;
@@ -49,8 +50,8 @@ export interface Shutdown {
 
 /**
  * Ends the process in order on SIGTERM, SIGINT and SIGHUP (exit 0), and on an uncaught error or `fail` (exit 1). If a
- * step fails or hangs, the exit code is 1 too. From the first step to the exit 10 s pass at most. After an error there
- * is no delay, because the answers of the process can't be trusted any more.
+ * step fails or hangs, the exit code is 1 too. The time from the first step to the exit is at most 10 s. After an error
+ * the steps begin without delay, because the process's answers can't be trusted any more.
  */
 export function installShutdown({ logger, delayMs, steps }: ShutdownOptions): Shutdown {
   const state = { stopping: false, failed: false };
@@ -95,9 +96,9 @@ export function installShutdown({ logger, delayMs, steps }: ShutdownOptions): Sh
 }
 
 /**
- * Calls `stop` at the first SIGTERM, SIGINT or SIGHUP. Another one within a second counts as the same request: npm
- * forwards Ctrl-C to a child that the terminal has already signalled. A later one means that the sender won't wait, so
- * the process exits with 1 at once.
+ * Calls `stop` at the first SIGTERM, SIGINT or SIGHUP. Another signal within a second counts as the same request,
+ * because npm forwards Ctrl-C to a child that the terminal has already signalled. A later signal means that the sender
+ * won't wait, so the process exits with 1 at once.
  */
 function onStopSignal(logger: Logger, stop: () => void): void {
   let first: number | undefined;

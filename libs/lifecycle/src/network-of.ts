@@ -15,7 +15,8 @@ const withPort = /^(?:(?<v4>[\d.]+)|\[(?<v6>[^\]]+)\]):\d{1,5}$/;
 /**
  * Returns the network of an address in CIDR form. An IPv4 address written as IPv6 (`::ffff:192.0.2.1`) is IPv4. A port
  * behind the address is left out (`192.0.2.1:4711`, `[2001:db8::1]:4711`), because some proxies forward it. Any other
- * text gives `unknown`. All such clients count as one, so that a proxy that forwards nonsense opens no gap.
+ * text gives `unknown`. Clients with such texts count as one client, so that a proxy that forwards nonsense opens no
+ * gap.
  *
  * @example
  * networkOf('2001:db8:1:2:3::9', { v4: 32, v6: 64 }); // '2001:db8:1:2::/64'

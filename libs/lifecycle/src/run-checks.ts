@@ -6,7 +6,7 @@ export interface CheckResult {
   readonly reason?: string;
 }
 
-/** One condition of readiness. It fails if its result says so, if it throws, or if it exceeds its limit. */
+/** One condition of readiness. It fails if its result is not `ok`, if it throws, or if it exceeds its limit. */
 export interface Check {
   readonly name: string;
   readonly run: () => CheckResult | Promise<CheckResult>;

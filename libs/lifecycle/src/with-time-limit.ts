@@ -1,6 +1,6 @@
 /**
- * Starts the work and waits for it, `limitMs` at most. After that the work goes on unobserved, because a promise can't
- * be stopped from outside.
+ * Starts the work and waits for it for at most `limitMs`. After that the work goes on unobserved, because a promise
+ * can't be stopped from outside.
  *
  * @throws Error "took longer than … ms" past the limit, or the work's own error
  */

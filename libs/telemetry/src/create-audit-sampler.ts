@@ -13,7 +13,7 @@ export interface SampledEvent {
 export interface AuditSampler {
   /** Writes the event, or leaves it out and counts it. */
   write(event: SampledEvent): void;
-  /** Ends the window, and writes now the events that are held back. */
+  /** Ends the window, and writes the lines for the events that were held back. */
   flush(): void;
 }
 
@@ -38,11 +38,10 @@ interface Bucket {
 /**
  * Creates a sampler. For each kind and network, the first events in a window are written at once, and the others are
  * held back. At the end of the window, one line is written for all that were held back. The line has the fields of the
- * newest event, and in `suppressed` the number of the others. A line therefore stands for `1 + suppressed` events, and
- * the total of a log is right.
+ * newest of these events, and the number of the others in `suppressed`. A line therefore stands for `1 + suppressed`
+ * events, and a log's total is right.
  *
- * If the events of that line came from several networks, its `address` is `various`. Its other fields come from the
- * newest event.
+ * If the events of that line came from several networks, its `address` is `various`.
  *
  * A window writes at most `(networks + kinds) × (lines + 1)` lines and remembers one event for each bucket, however
  * many events there are. Its timer does not keep the process alive, so call `flush` before the end. A killed process

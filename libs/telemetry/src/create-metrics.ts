@@ -69,8 +69,8 @@ const EXEMPLAR = /^([a-zA-Z_:][\w:]*(?:\{(?:[^"}]|"(?:[^"\\]|\\.)*")*\})? \S+) #
  * Turns prom-client's OpenMetrics text into the older Prometheus text (0.0.4). In the older format, a counter's family
  * has the suffix `_total` too, and there are no exemplars and no closing `# EOF`.
  *
- * The text is converted here, rather than by switching the registry's content type per scrape, because that doubles the
- * suffix (`…_total_total`).
+ * The text is converted here, because switching the registry's content type for each scrape would double the suffix
+ * (`…_total_total`).
  */
 function toPrometheusText(openMetrics: string): string {
   const counters = new Set(Array.from(openMetrics.matchAll(COUNTER), ([, name]) => name));
@@ -90,7 +90,7 @@ export interface ZeroedCounterOptions<L extends string> {
 
 /**
  * Creates a counter that starts with every combination of its labels' values at zero. If a series began only with its
- * first event, `rate()` and `increase()` would not see that event, nor would an alert.
+ * first event, `rate()`, `increase()` and alerts would miss that event.
  */
 export function createZeroedCounter<L extends string>(options: ZeroedCounterOptions<L>): Counter<L> {
   const { registry, name, help, values } = options;

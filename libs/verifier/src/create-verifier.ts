@@ -26,9 +26,8 @@ export interface VerifierOptions {
   /** Address at which the issuer is reached, such as a Service of the cluster, if it differs from `issuer`. */
   readonly reachedAt?: string;
   /**
-   * Returns the text of the public key set, so that it is not fetched (for example from a mounted file written by
-   * `authctl keys public`). If the keys are fetched, an attacker who takes over the issuer's TLS can supply keys of
-   * their own.
+   * Returns the text of the public key set, for example from a mounted file written by `authctl keys public`. Without
+   * it the keys are fetched, so an attacker who takes over the issuer's TLS can supply other keys.
    */
   readonly readKeys?: () => string | Promise<string>;
   /**
@@ -39,11 +38,9 @@ export interface VerifierOptions {
   readonly graceSeconds?: number;
   /** How long the last known keys are used if the issuer does not answer, in seconds. The default is 3,600. */
   readonly staleKeysSeconds?: number;
-  /** Pause between two questions to the source of revocations, in milliseconds. The default is 250. */
+  /** Pause between two requests to the source of revocations, in milliseconds. The default is 250. */
   readonly pollMs?: number;
-  /**
-   * Number of verified tokens to remember, of about 500 bytes each. The default is 5,000, and 0 turns the memory off.
-   */
+  /** Number of verified tokens to remember, at about 500 bytes each. The default is 5,000. 0 turns the memory off. */
   readonly cacheEntries?: number;
   /** Called for events that should be logged. A report never contains a token. */
   readonly onReport?: (report: VerifierReport) => void;
@@ -158,7 +155,7 @@ function createVerifiers(options: VerifierOptions, source: ReturnType<typeof cre
     const { algorithm, ttlSeconds } = known.metadata;
     const metadata = `${algorithm} ${ttlSeconds}`;
     if (last?.metadata !== metadata) {
-      // The issuer's data can become too old between two questions. This call still uses it then.
+      // If the issuer's data became too old a moment ago, this call still uses them.
       const keys = { current: () => (source.current() ?? known).keys, reread: source.reread };
       const settings = { issuer, audience, algorithm, ttlSeconds, now, keys };
       last = { metadata, check: createCachedVerifier({ ...settings, maxEntries: cacheEntries }) };
@@ -184,8 +181,8 @@ function openList(options: VerifierOptions, issuer: IssuerSource) {
 
 /**
  * Creates the function that returns for how many seconds a denial is needed. The number never shrinks, because a denial
- * that was forgotten too early is not sent again. Metadata are not signed. With `readKeys` the issuer's answers are not
- * trusted for the keys, so they are not trusted for this number either.
+ * that was forgotten too early is not sent again. With `readKeys`, unsigned answers of the issuer are not trusted for
+ * the keys. They are not trusted for this number either.
  */
 function createKeepSeconds({ readKeys }: VerifierOptions, issuer: IssuerSource): () => number {
   let longestSeen: number | undefined;

@@ -25,8 +25,8 @@ const description = `One WebSocket per device, and the channel on which other se
 type Reactions = Readonly<Record<string, ErrorReaction>>;
 
 /**
- * Returns the AsyncAPI 3.0 document of the push streams. `reactions` has every code of the error catalogue; throws if
- * it lacks a code that a stream returns.
+ * Returns the AsyncAPI 3.0 document of the push streams. Throws if `reactions`, which has every code of the error
+ * catalogue, lacks a code that a stream returns.
  */
 export function asyncApiDocument(reactions: Reactions): JsonObject {
   return {
@@ -153,7 +153,7 @@ const closeCodeTexts: Readonly<Record<CloseReason, string>> = {
   MESSAGE_TOO_BIG: 'error in the app: a frame of more than 16 KiB',
 };
 
-/** The text for every other end: the connection was lost, or the code is not in the table above. */
+/** The text for every other end of a stream: a lost connection, or a code that is not in the table above. */
 const otherCloseText =
   'reconnects with jitter. 1006: there was no close frame, the connection was lost. Any other code counts as a lost ' +
   'connection: the handshake then says what to do';

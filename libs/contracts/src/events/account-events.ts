@@ -19,7 +19,7 @@ export const NoticePurpose = Type.Enum([
 ]);
 export type NoticePurpose = Type.Static<typeof NoticePurpose>;
 
-/** JWE of a JSON object with `email`, and `code` or `undo_token`. Only webhooks that have their own key get it. */
+/** JWE of a JSON object with `email`, and with `code` or `undo_token`. Only webhooks that have their own key get it. */
 const secret = Type.Optional(Type.String({ minLength: 1 }));
 
 /** Says that a code must be sent by e-mail. The worker adds the code and the address when it delivers the event. */
@@ -46,7 +46,8 @@ export const NoticeEvent = CloudEvent(
     purpose: NoticePurpose,
     locale: Locale,
     /**
-     * For `new_device`: the session that was opened. Missing if a restore was asked for, because a restore opens none.
+     * For `new_device`: the session that was opened. Missing if the notice is about a restore, because a restore opens
+     * no session.
      */
     session_id: Type.Optional(Uuid),
     /** For `email_changed`: the change that the notice to the old address can undo. */
@@ -54,8 +55,8 @@ export const NoticeEvent = CloudEvent(
     /** For `deletion_scheduled`: the time of the erasure. */
     deletes_at: Type.Optional(Timestamp),
     /**
-     * For `password_changed`: the number of the account's open invites that were revoked too. Missing if this kind of
-     * change never revokes any.
+     * For `password_changed`: the number of the account's open invites that were revoked too. Missing for kinds of
+     * change that never revoke invites.
      */
     invites_revoked: Type.Optional(Type.Integer({ minimum: 0 })),
     secret,
@@ -124,7 +125,7 @@ export const urgentTopic = 'service.auth.events.code_requested' satisfies Accoun
 /** BullMQ queue for the registration event alone. The channel has the same name as the event's topic. */
 export const registeredChannel = registeredTopic;
 
-/** BullMQ queue of all account events. The names of the subscribers' queues for these events begin with it. */
+/** BullMQ queue of all account events. The names of the subscribers' queues for these events begin with this name. */
 export const accountChannel = 'service.auth.events.account';
 
 /** BullMQ queues into which the api publishes. Each subscriber has its own queue for each of them. */

@@ -20,7 +20,7 @@ const text = (options: { readonly format?: string; readonly pattern?: string } =
  * Any event of CloudEvents 1.0 in its JSON format, with our extensions. The specification sets the four required
  * attributes and the form of the optional ones. It also says that an extension's name has lower-case letters and
  * digits, and that its value is a string, a boolean or a 32-bit integer. An event carries `data` or `data_base64`,
- * never both. The format allows null for an attribute that is unset. It is refused here, because no sender of the
+ * never both. The format allows null for an attribute that is unset. Null is refused here, because no sender of the
  * family writes it.
  */
 export const CloudEventEnvelope = Type.Object(

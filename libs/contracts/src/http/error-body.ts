@@ -1,8 +1,8 @@
 import { type TSchema, Type } from 'typebox';
 
 /**
- * Fields of `details` besides `action`. A trailing `?` makes a field optional. A list means that the field has one of
- * these values or is missing.
+ * Fields of `details` besides `action`. A trailing `?` makes a field optional. A list means that the field is missing
+ * or has one of the listed values.
  */
 export type DetailTypes = Readonly<Record<string, string | readonly string[]>> | 'validation-items';
 

@@ -12,7 +12,7 @@ const emailPattern =
 export const Email = Type.String({ maxLength: 254, pattern: emailPattern, examples: ['cook@example.com'] });
 
 /**
- * A password to be set. Its length is counted in code points after NFKC (NIST SP 800-63B-4, 3.1.1.2). JSON Schema's
+ * A new password. Its length is counted in code points after NFKC (NIST SP 800-63B-4, 3.1.1.2). JSON Schema's
  * `minLength` cannot express this, so `normalizedLength` is our own keyword for the API's AJV.
  */
 export const NewPassword = Type.String({
@@ -22,7 +22,8 @@ export const NewPassword = Type.String({
 });
 
 /**
- * A password to be compared. Only its length is limited, so that a wrong password counts as wrong and not as malformed.
+ * A password that is compared with the stored one. Only its length is limited, so that a wrong password counts as wrong
+ * and not as malformed.
  */
 export const GivenPassword = Type.String({ minLength: 1, maxLength: 1024, examples: ['correct horse battery'] });
 
@@ -35,8 +36,8 @@ export function PlainText(options: { readonly maxLength: number; readonly exampl
 }
 
 /**
- * Line and paragraph separators, and characters that exist to change the text around them: those for the direction of
- * text, the deprecated format characters, and those for annotations.
+ * Line and paragraph separators, and characters that change the text around them: for the direction of text or for
+ * annotations, and the deprecated format characters.
  */
 export const disturbing = '\\p{Zl}\\p{Zp}\\p{Bidi_Control}\\u206a-\\u206f\\ufff9-\\ufffb';
 
@@ -64,8 +65,8 @@ export const NameOrNull = Type.Unsafe<string | null>({
 });
 
 /**
- * A name in an answer, as it is stored. It need not follow that rule, because it may be older than the rule, or
- * imported.
+ * A name in an answer, as it is stored. It may break the rule of `NameOrNull`, because it may be older than the rule,
+ * or imported.
  */
 export const StoredNameOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'], examples: ['Anna'] });
 

@@ -72,8 +72,8 @@ export const AcceptInviteRequest = Type.Object({
 export type AcceptInviteRequest = Type.Static<typeof AcceptInviteRequest>;
 
 /**
- * Answer 200 of accepting an invite and of leaving: the group that the user is now in. It has no tokens, so the app
- * must refresh.
+ * Answer 200 of accepting an invite and of leaving: the group that the user is now in. The answer has no tokens, so the
+ * app must refresh.
  */
 export const MembershipResponse = Success(
   Type.Object({ home_group_id: Uuid, account_type: AccountType, role: GroupRole, timestamp: Timestamp }),

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 
 /**
- * Answer 200 of the metadata (RFC 8414 section 2), without our envelope. It has only the members that apply here. There
- * is no authorization endpoint and no token endpoint in the sense of OAuth, so the answer does not mention them.
+ * Answer 200 of the metadata (RFC 8414 section 2), without our envelope. It has only the members that apply here.
+ * OAuth's authorization and token endpoints are missing, because the service has none.
  */
 export const ServerMetadata = Type.Object({
   issuer: Type.String({ pattern: '^https?://', description: 'Claim `iss` of every access token.' }),

@@ -1,15 +1,14 @@
 import { Type } from 'typebox';
 
 /**
- * A well-formed `X-Request-ID`. Two such headers would arrive joined by a comma and a space, and the pattern allows
- * neither.
+ * A well-formed `X-Request-ID`. It matches no comma or space, because two such headers would arrive joined by these.
  */
 export const requestIdPattern = /^[A-Za-z0-9._~:/+=-]{1,128}$/;
 
 /** The request headers of the API, as the OpenAPI document describes them. */
 export const requestHeaders = {
   'X-Request-ID': {
-    // The service does require it. If this were true, a generated client would demand the header for each call, and not
+    // The service does require the header. With `true`, a generated client would demand it for each call, instead of
     // once for its transport.
     required: false,
     description:

@@ -8,8 +8,8 @@ export interface RequestExample {
 }
 
 /**
- * One operation of the HTTP API. The router uses this to mount the operation, validate requests and send answers. The
- * use case gets the parameters of the path, the body and the caller. The OpenAPI document is generated from it.
+ * One operation of the HTTP API. The router mounts the operation, validates requests and sends answers by it, and the
+ * OpenAPI document is generated from it. The use case gets the path's parameters, the body and the caller.
  */
 export interface Route {
   readonly operationId: string;
@@ -52,8 +52,8 @@ export interface Route {
    * True if the answer, or an error's details, can contain a token. Every answer then has `Cache-Control: no-store`.
    */
   readonly carriesToken: boolean;
-  /** Every error code that the operation can return, as named in the error catalogue. */
+  /** Every error code that the operation can return, by its name in the error catalogue. */
   readonly errors: readonly string[];
-  /** Statuses of this operation by code, if they differ from those of the code's row in the catalogue. */
+  /** Status by code, for codes whose status in this operation differs from the catalogue's. */
   readonly errorStatuses?: Readonly<Record<string, readonly number[]>>;
 }

@@ -8,8 +8,8 @@ export interface JsonObject {
 }
 
 /**
- * Names of the schemas, by the schema's text. TypeBox copies a schema when it makes it optional, so a look-up by
- * identity would miss some.
+ * Names of the schemas, by the schema's text. TypeBox copies a schema when it makes it optional, so a look-up by object
+ * identity would miss some schemas.
  */
 const names = new Map(Object.entries(namedSchemas).map(([name, schema]) => [JSON.stringify(schema), name]));
 
@@ -62,9 +62,9 @@ function lengthKeywords({ minimum, maximum }: JsonObject): JsonObject {
 
 /**
  * Characters of the Unicode properties in our patterns, as ranges. Surrogates are left out, because most readers of
- * JSON Schema don't accept a lone one as text. Marks are left out because they have hundreds of ranges, and characters
- * after U+FFFF because no notation for them is understood everywhere. The service therefore refuses a bit more than the
- * document says.
+ * JSON Schema don't accept a lone one as text. Marks are left out because they have hundreds of ranges. Characters
+ * after U+FFFF are left out because no notation for them is understood everywhere. The service therefore refuses
+ * slightly more than the document says.
  */
 const propertyRanges = {
   Cc: '\\u0000-\\u001f\\u007f-\\u009f',

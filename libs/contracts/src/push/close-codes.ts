@@ -53,7 +53,7 @@ export const closeReactions = {
   SLOW_CONSUMER: 'reconnect',
 } as const satisfies Record<CloseReason, CloseReaction>;
 
-/** Reaction to every other end of a stream: 1006 after a lost connection, and codes that the table lacks. */
+/** Reaction to 1006 after a lost connection, and to every other code that the table lacks. */
 export const otherCloseReaction = 'reconnect' satisfies CloseReaction;
 
 const reactionsByCode: ReadonlyMap<number, CloseReaction> = new Map(

@@ -3,7 +3,8 @@ import { Timestamp, Uuid } from '../http/fields.ts';
 import { MessageId, MessageTopic, NewDevicePayload, newDeviceTopic } from './push-message.ts';
 
 /**
- * First frame to the client. It says that the stream is open, and until when the present access token keeps it open.
+ * First frame to the client. It reports that the stream is open, and how long the present access token keeps the stream
+ * open.
  */
 export const HelloFrame = Type.Object({
   type: Type.Literal('hello'),
@@ -48,8 +49,8 @@ export const NewDeviceFrame = Type.Object({
 export type NewDeviceFrame = Type.Static<typeof NewDeviceFrame>;
 
 /**
- * Last frame before a close with 1001. The app reconnects after the frame's number of milliseconds, without further
- * delay. The pauses differ from stream to stream, so that the other gateways are not flooded.
+ * Last frame before a close with 1001. The app reconnects after the number of milliseconds in the frame, without
+ * further delay. The pauses differ from stream to stream, so that the other gateways are not flooded.
  */
 export const ReconnectFrame = Type.Object({
   type: Type.Literal('reconnect'),

@@ -36,9 +36,9 @@ const requestIdAttribute = 'request.id';
 const sequenceAttribute = 'span.sequence';
 
 /**
- * Changes a tracer provider so that its spans have the request id of their context and a number for their order, and so
- * that none begins in a trace that is not kept. (A span processor could record the id, but passing one to the SDK
- * switches off those that the SDK makes from the environment.)
+ * Changes a tracer provider so that no span begins in a trace that is not kept, and each span has the request id of its
+ * context and a number for the order. (A span processor could record the id, but passing a processor to the SDK
+ * switches off those that it makes from the environment.)
  */
 export function nameRequestOnSpans<P extends TracerProvider>(provider: P): P {
   let begun = 0;

@@ -53,7 +53,7 @@ export function activeTraceIds(): { readonly trace_id: string; readonly span_id:
 
 /**
  * Returns the labels of an exemplar for an observation made now: the ids of the active span, if its trace is kept.
- * Returns nothing without tracing, or if the trace was not sampled, because the link would lead nowhere.
+ * Otherwise returns nothing, because the link would lead nowhere.
  */
 export function exemplarLabels(): Record<string, string> {
   const span = trace.getActiveSpan()?.spanContext();

@@ -18,8 +18,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * batching and resource. It must run before the modules that it instruments are loaded. Metrics and logs have their own
  * outputs, and are sent over OTLP only if `OTEL_METRICS_EXPORTER` or `OTEL_LOGS_EXPORTER` asks for it.
  *
- * The instrumented packages are CommonJS, so they are patched as their files `require` each other. A loader hook would
- * cost a start more than the service's own modules: its thread looks at every module.
+ * The instrumented packages are CommonJS, so they are patched when their files `require` each other. A loader hook
+ * would slow a start more than loading the service's own modules does, because its thread looks at every module.
  */
 export function startTracing(env: Environment, script: string): void {
   new NodeSDK({

@@ -21,8 +21,8 @@ export function contextOf({ requestId, traceparent }: TraceCarrier): Context {
 }
 
 /**
- * Returns the headers that carry the trace in an outgoing request. Within a trace, kept or not, it returns none,
- * because the instrumentation of the HTTP client sets them and names its own span in them.
+ * Returns the headers that carry the trace in an outgoing request. Returns none within a trace, kept or not, because
+ * the HTTP client's instrumentation sets them, with its own span.
  */
 export function carryingHeaders({ requestId, traceparent }: TraceCarrier): Record<string, string> {
   if (presentSpan() !== undefined) return {};

@@ -61,7 +61,7 @@ function parseExactly(part: string): Record<string, unknown> | undefined {
     const value: unknown = JSON.parse(text);
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     if (!isObject || JSON.stringify(value) !== text) return undefined;
-    // Decoding has replaced bytes that are not UTF-8 and dropped unused bits, so such a part does not match.
+    // Decoding replaces bytes that are not UTF-8 and drops unused bits, so a part with either does not match.
     return Buffer.from(text).toString('base64url') === part ? (value as Record<string, unknown>) : undefined;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;

@@ -23,8 +23,8 @@ export const leewaySeconds = 5;
  * The function accepts only a well-formed token of this issuer and audience, signed by one of the keys with the
  * configured algorithm, with a life of at most `ttlSeconds` and the leeway. For any other text it throws
  * `IAD_JWT_ACCESS_INVALID`. If the token's only fault is that it has expired, it throws `IAD_JWT_ACCESS_EXPIRED`
- * (`findExpiredClaims` returns the claims). If the `kid` is unknown, the key may be new, so the source of the keys
- * looks again first.
+ * (`findExpiredClaims` returns the claims). An unknown `kid` may belong to a new key, so the source of the keys looks
+ * again first.
  */
 export async function createAccessTokenVerifier(settings: AccessTokenSettings): Promise<VerifyAccessToken> {
   const { algorithm, now = Date.now } = settings;
@@ -45,8 +45,8 @@ export async function createAccessTokenVerifier(settings: AccessTokenSettings): 
 }
 
 /**
- * Cause of an `IAD_JWT_ACCESS_EXPIRED`. It is not an Error, because there are many of them and a second stack would
- * cost CPU each time.
+ * Cause of an `IAD_JWT_ACCESS_EXPIRED`. It is not an Error, because expired tokens are frequent and each second stack
+ * would cost CPU.
  */
 class ExpiredClaims {
   readonly claims: AccessTokenClaims;
@@ -66,7 +66,7 @@ export function findExpiredClaims(error: unknown): AccessTokenClaims | undefined
 
 /**
  * Checks the claims of RFC 7519 section 4.1, RFC 9068 section 4, and our own. The caller checks the expiry, which has
- * its own code.
+ * its own error code.
  */
 function readClaims(
   payload: TokenText['payload'],
@@ -90,7 +90,7 @@ function readClaims(
     isCount(exp) &&
     isTime(iat) &&
     iat < exp &&
-    // A longer life, from before the setting was lowered, would last beyond the token's entry in the deny list.
+    // A token with a longer life, issued before the setting was lowered, would outlast its entry in the deny list.
     exp - iat <= ttlSeconds + leewaySeconds &&
     (nbf === undefined || isTime(nbf));
   if (!isGood) throw new AppError('IAD_JWT_ACCESS_INVALID');

@@ -3,8 +3,8 @@ import type { AccessTokenAlgorithm } from './public-keys.ts';
 
 /**
  * Arguments for `sign` and `verify` of `node:crypto` (RFC 8037 section 3.1; RFC 7518 section 3.4). ECDSA's two numbers
- * are concatenated, not in ASN.1. A key without options is passed directly. For an object around the key, Node 24
- * throws and catches two errors. They take half as long as the signature itself.
+ * are concatenated, not in ASN.1. A key without options is passed directly, because for an object around the key Node
+ * 24 throws and catches two errors. These take half as long as the signature itself.
  */
 export const signatureSchemes = {
   EdDSA: { digest: null, keyOf: (key: KeyObject) => key },
@@ -12,9 +12,9 @@ export const signatureSchemes = {
 } as const satisfies Record<AccessTokenAlgorithm, object>;
 
 /**
- * Returns true if the compact JWS of this algorithm was signed by the holder of the key. It takes 0.13 ms on the
- * calling thread. WebCrypto sends the work to another thread and waits for it. This took one and a half times the CPU.
- * `readTokenHead` must have accepted the token.
+ * Returns true if the compact JWS of this algorithm was signed by the holder of the key. The check takes 0.13 ms on the
+ * calling thread. WebCrypto would use another thread and one and a half times the CPU. `readTokenHead` must have
+ * accepted the token.
  */
 export function isSignedBy(key: KeyObject, token: string, algorithm: AccessTokenAlgorithm): boolean {
   const end = token.lastIndexOf('.');

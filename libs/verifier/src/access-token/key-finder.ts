@@ -6,7 +6,7 @@ import { type AccessTokenAlgorithm, importPublicKeys } from './public-keys.ts';
 export type FindKey = (kid: string) => Promise<KeyObject | undefined>;
 
 /**
- * Creates the function that finds a key in the source. If the id is unknown, the key may be new, so the source looks
+ * Creates the function that finds a key in the source. An unknown id may belong to a new key, so the source looks
  * again. Throws if the present keys do not fit the algorithm.
  */
 export function createKeyFinder(source: KeySource, algorithm: AccessTokenAlgorithm): FindKey {

@@ -25,7 +25,7 @@ interface Entry {
 /**
  * Remembers the results of `verify`, because a signature costs as much as fifty look-ups. `keys` and `now` must be the
  * verifier's own. The answers are the same as without the cache, because a token is accepted until its expiry, by the
- * clock of the call, and only with the key set with which it was verified. A token with one changed character is
+ * clock of the call, and only with the key set with which it was verified. A token with one changed character counts as
  * another token. Refusals are not remembered. Only the SHA-256 of a token is kept, so that the memory has no
  * credentials.
  *
@@ -70,8 +70,7 @@ export async function createCachedVerifier(
 }
 
 /**
- * Returns true if the entry may be used. A clock that was set back may show a time before the token's issue, so the
- * verifier decides then.
+ * Returns true if the entry may be used. If the clock was set back to before the token's issue, the verifier decides.
  */
 function isGood({ verified: { exp }, at }: Entry, nowMs: number): boolean {
   return nowMs >= at && exp > Math.floor(nowMs / 1_000) - leewaySeconds;

@@ -18,7 +18,8 @@ interface OutgoingResponse {
 
 /**
  * Creates a middleware for Express, or for any framework that calls `(req, res, next)`. It lets a request with a valid
- * access token pass, and `callerOf(req)` returns its claims. Others are answered with an error of the catalogue.
+ * access token pass, and `callerOf(req)` returns its claims. Other requests are answered with an error of the
+ * catalogue.
  *
  * @example
  * app.use('/api', requireAccessToken(verifier));

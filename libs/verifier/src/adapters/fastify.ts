@@ -16,7 +16,7 @@ interface FastifyReply {
 
 /**
  * Creates a hook for Fastify. It lets a request with a valid access token pass, and `callerOf(request)` returns its
- * claims. Others are answered with an error of the catalogue.
+ * claims. Other requests are answered with an error of the catalogue.
  *
  * @example
  * app.addHook('onRequest', requireAccessToken(verifier));

@@ -35,8 +35,8 @@ interface GrpcRefusal<M> extends Error {
 
 /**
  * Creates wrappers for gRPC handlers. A call with a valid access token in its metadata (`authorization: Bearer …`)
- * reaches its handler, and `callerOf(call)` returns its claims. Others end with the catalogue's status and details. If
- * a handler throws, its call ends with the status UNKNOWN, the same as without a guard.
+ * reaches its handler, and `callerOf(call)` returns its claims. Other calls end with the catalogue's status and
+ * details. If a handler throws, its call ends with the status UNKNOWN, the same as without a guard.
  *
  * @example
  * const guard = createGrpcGuard({ verifier, Metadata });

@@ -23,7 +23,7 @@ export interface IssuerSourceOptions {
   readonly issuer: string;
   /** Address at which the issuer is reached, if it differs from `issuer`. */
   readonly reachedAt?: string | undefined;
-  /** How long the last answer is used beyond its fresh time if the issuer stops answering, in seconds. */
+  /** How long a stale answer is still used if the issuer does not answer, in seconds. */
   readonly staleKeysSeconds: number;
   readonly fetch?: typeof fetch | undefined;
   /** Returns the text of the key set, which is then not fetched from the issuer. */
@@ -36,7 +36,9 @@ export interface IssuerSourceOptions {
 
 /** Time after which the issuer is asked again, in milliseconds. Its answers may be cached for that long. */
 const freshMs = 300_000;
-/** Minimum time between two attempts, in milliseconds, so that tokens with unknown keys do not cause a request each. */
+/**
+ * Minimum time between two attempts, in milliseconds. Otherwise each token with an unknown key would cause a request.
+ */
 const gapMs = 1_000;
 const timeoutMs = 2_000;
 
@@ -70,7 +72,7 @@ export function createIssuerSource(options: IssuerSourceOptions): IssuerSource {
     return named(url, fetchDocument(url, fetching), (text) => parseKeys(text, url, algorithm));
   }
 
-  /** Asks and returns the attempt. If one is under way or began a moment ago, returns that one instead of asking. */
+  /** Starts and returns an attempt. If an attempt is under way or began a moment ago, returns that one instead. */
   function askOnce(): Promise<void> {
     if (attempt?.isUnderWay || (attempt && elapsed() - attempt.at < gapMs)) return attempt.done;
     const next = { at: elapsed(), isUnderWay: true, done: ask() };
@@ -122,8 +124,8 @@ function parseKeys(text: string, origin: string, algorithm: AccessTokenAlgorithm
 }
 
 /**
- * Returns the address of the issuer, without a slash at its end. Throws unless keys that arrive from there can be
- * trusted. Plain HTTP is trusted only from this host, or from the address in `reachedAt`.
+ * Returns the address of the issuer, without a slash at its end. Throws if keys from there can't be trusted. Plain HTTP
+ * is trusted only from this host, or from the address in `reachedAt`.
  */
 export function issuerAddress(issuer: string, reachedAt: string | undefined): string {
   const { protocol, hostname } = new URL(issuer);

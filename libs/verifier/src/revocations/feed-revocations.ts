@@ -5,8 +5,8 @@ import { longestStatement, type RevocationStatement, readStatement, statementAud
 
 export interface FeedRevocationsOptions {
   /**
-   * Credential of this sibling, in the form `name.secret` or `name.number.secret`. It is a text, or a function that
-   * reads the credential again for each question, so that a mounted file may change.
+   * Credential of this sibling, in the form `name.secret` or `name.number.secret`. It is a text, or a function that is
+   * called for each question, so that a mounted file may change.
    */
   readonly credential: string | (() => string | Promise<string>);
 }

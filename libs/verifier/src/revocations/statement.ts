@@ -4,8 +4,8 @@ import { isSignedBy } from '../access-token/is-signed-by.ts';
 import type { FindKey } from '../access-token/key-finder.ts';
 
 /**
- * `typ` of a statement (RFC 8725 section 3.11). Because of it, a statement is not accepted as an access token, nor an
- * access token as a statement.
+ * `typ` of a statement (RFC 8725 section 3.11). Because of it, a statement is not accepted as an access token, and an
+ * access token is not accepted as a statement.
  */
 export const statementType = 'revocations+jwt';
 
@@ -65,7 +65,7 @@ export async function readStatement(
     if (payload[member] !== question[member]) throw new Error(`it answers another question: ${member} differs`);
   }
   if (!isStatement(payload)) throw new Error('a member is missing or wrong');
-  // The same cursor would be read again without end.
+  // Otherwise the same cursor would be read again without end.
   if (payload.more && payload.cursor === question.since) throw new Error('it leads nowhere');
   return payload;
 }

@@ -16,8 +16,8 @@ import {
 import { access, common, commonHeaders, withoutBody } from './shared.ts';
 
 /**
- * Link from a token pair to the refresh that replaces it. Its body is the whole `data`, because the generators' parser
- * accepts only text as a link's body. The service ignores the fields that it does not know.
+ * Link from a token pair to the refresh that replaces it. The link's body is the whole `data`, because the generators'
+ * parser accepts only text there. The service ignores fields that it does not know.
  */
 const nextRefresh = { refresh: { operationId: 'refreshTokens', requestBody: '$response.body#/data' } } as const;
 

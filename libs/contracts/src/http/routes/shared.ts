@@ -26,7 +26,7 @@ export const access = ['IAD_JWT_ACCESS_INVALID', 'IAD_JWT_ACCESS_EXPIRED'] as co
 export const fresh = ['ERR-REAUTHENTICATION-FAILED', 'ERR-RATE-LIMITED', 'ERR-OVERLOADED'] as const;
 
 /**
- * Success of every operation that sends a code. It is the same if none is sent, so that the answer does not reveal
+ * Success of every operation that sends a code. It is the same if no code is sent, so that the answer does not reveal
  * this.
  */
 export const codeSent = {
