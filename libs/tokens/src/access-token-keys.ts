@@ -30,7 +30,8 @@ export function importSigningKey({ keys: [first] }: KeySet, algorithm: AccessTok
   if (d === undefined) throw new Error(`key ${kid} cannot sign: it has no private part`);
   const key = readPrivatePart(first);
   const published = importPublicKeys({ keys: [first] }, algorithm).get(kid);
-  // The public part must match. Otherwise every verifier with the published key would refuse the tokens.
+  // The private part must belong to the public one. Otherwise every verifier with the published key would refuse the
+  // tokens.
   if (
     key === undefined ||
     !published ||
@@ -41,7 +42,7 @@ export function importSigningKey({ keys: [first] }: KeySet, algorithm: AccessTok
   return { kid, key };
 }
 
-/** Returns undefined if the JWK is not a private key. Node's own error would not name the key. */
+/** Returns undefined if the JWK is not a private key, because Node's own error would not name the key. */
 function readPrivatePart(jwk: KeyEntry): KeyObject | undefined {
   try {
     return createPrivateKey({ key: jwk, format: 'jwk' });

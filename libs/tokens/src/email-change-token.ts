@@ -20,7 +20,7 @@ const idLength = 16;
 /**
  * Creates the tokens from a key file with symmetric keys of at least 256 bits. A token is the base64url text of three
  * parts: an HMAC-SHA-256 over the change's id, the id itself, and the `kid`. Because of the `kid`, a token stays valid
- * after a rotation until its key is removed. Throws for a key that is of another kind or too short.
+ * after a rotation until its key is removed. Throws for any other key.
  */
 export function createEmailChangeTokens(keys: KeySet | KeySource): EmailChangeTokens {
   const source = toKeySource(keys);
@@ -43,7 +43,8 @@ export function createEmailChangeTokens(keys: KeySet | KeySource): EmailChangeTo
     rereadKeys: () => source.reread(),
     verify(token) {
       const bytes = Buffer.from(token, 'base64url');
-      // Node skips characters that are not base64url. Only the exact spelling that we issue is a token.
+      // Node's decoder skips characters that are not base64url, but only the exact text that we issue counts as a
+      // token.
       if (bytes.length <= macLength + idLength || bytes.toString('base64url') !== token) return;
       const id = bytes.subarray(macLength, macLength + idLength);
       const mac = seal(bytes.toString('utf8', macLength + idLength), id);

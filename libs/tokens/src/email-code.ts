@@ -5,7 +5,7 @@ import { createSecrets } from './secrets.ts';
 
 /** Everything that a code is bound to. */
 export interface EmailCodeParts {
-  /** Id of the key, which the challenge remembers so that api and worker derive the same code while keys rotate. */
+  /** Id of the key. The challenge stores it, so that api and worker derive the same code while keys rotate. */
   readonly kid: string;
   readonly challengeId: string;
   readonly purpose: CodePurpose;
@@ -18,7 +18,7 @@ export interface EmailCodeParts {
 export interface EmailCodes {
   /** Id of the key for new challenges. It is the first key of the present file. */
   readonly currentKid: string;
-  /** Returns true if codes of this key can be derived here. Another process may have a newer key file. */
+  /** Returns true if this process has the key. Another process may have a newer key file. */
   hasKey(kid: string): boolean;
   /** Looks for newer keys, if the keys come from a source. */
   rereadKeys(): Promise<void>;
@@ -36,7 +36,7 @@ const digits = 8;
  * Creates the codes from a key file with symmetric keys (`kty` `oct`, RFC 7518 section 6.4) of at least 256 bits. A
  * code is the last 8 decimal digits of an HMAC-SHA-256 over all of {@link EmailCodeParts}, so that neither the keys nor
  * the database alone are enough to derive a code. A change of the key source applies from the next call on. Throws for
- * a key that is of another kind or too short.
+ * any other key.
  */
 export function createEmailCodes(keys: KeySet | KeySource): EmailCodes {
   const source = toKeySource(keys);

@@ -39,7 +39,7 @@ const macLength = 32;
 const tailLength = 16 + 4 + macLength;
 const maximumGeneration = 0xffff_ffff;
 
-/** Returns the SHA-256 of a token as base64url. The session's `token` field holds it instead of the token. */
+/** Returns the SHA-256 of a token as base64url. The session's `token` field holds this hash instead of the token. */
 export function refreshTokenHash(token: string): string {
   return hash('sha256', token, 'base64url');
 }
@@ -48,7 +48,7 @@ export function refreshTokenHash(token: string): string {
  * Creates the issuer and verifier of refresh tokens from a key file with symmetric keys (`kty` `oct`, RFC 7518 section
  * 6.4) of at least 256 bits. A token has an HMAC over its parts and the session's random nonce, so that neither the
  * keys nor the database alone are enough to make a token. A change of the key source applies from the next call on.
- * Throws for a key that is of another kind or too short.
+ * Throws for any other key.
  */
 export function createRefreshTokens(keys: KeySet | KeySource): RefreshTokens {
   const source = toKeySource(keys);
@@ -96,7 +96,7 @@ function encodeHead({ kid, sessionId, generation }: RefreshTokenParts): Buffer {
 
 function decode(token: string): { parts: RefreshTokenParts; head: Buffer; mac: Buffer } | undefined {
   const bytes = Buffer.from(token, 'base64url');
-  // Node skips characters that are not base64url. Only the exact spelling that we issue is a token.
+  // Node's decoder skips characters that are not base64url, but only the exact text that we issue counts as a token.
   if (bytes.toString('base64url') !== token) return undefined;
   const nameLength = bytes[1] ?? 0;
   if (bytes[0] !== version || nameLength === 0 || bytes.length !== 2 + nameLength + tailLength) return undefined;

@@ -8,9 +8,9 @@ export interface SigningKey {
 }
 
 /**
- * Signs claims as a compact JWS (RFC 7515 section 7.1) with the three header members that our verifiers expect. It uses
- * `node:crypto` on the calling thread and takes 50 µs. WebCrypto, which jose uses, sends the work to another thread and
- * waits for it. This took twice the CPU (docs/performance.md).
+ * Signs claims as a compact JWS (RFC 7515 section 7.1) with the three header members that our verifiers expect.
+ * `node:crypto` signs on the calling thread in 50 µs. jose would use WebCrypto, which hands the work to another thread
+ * and took twice the CPU (docs/performance.md).
  */
 export function signJwt(
   claims: object,

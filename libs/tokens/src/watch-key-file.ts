@@ -22,12 +22,12 @@ export interface KeyFileWatch extends KeySource {
 
 /**
  * Reads a key file, and reads it again whenever it has changed. If the file can't be read, is not a key set or does not
- * pass `check`, this is reported and the former keys stay in use. At the first reading it throws instead. The error
- * names the file in both cases.
+ * pass `check`, the fault is reported and the former keys stay in use. The first read throws the fault instead. The
+ * error names the file in both cases.
  *
  * The file is read at an interval, and its content is compared. `fs.watch` would not notice how Kubernetes replaces
- * mounted secrets, by swapping a symbolic link above them. The modification time is not enough, because a copied file
- * may keep it.
+ * mounted secrets, by swapping a symbolic link above them. Comparing modification times is not enough, because a copied
+ * file may keep its old time.
  *
  * @example
  * const keys = await watchKeyFile(path, { onError: (err) => logger.error({ err }, 'key file not taken') });

@@ -11,7 +11,7 @@ export interface WriteKeyFileOptions {
 /**
  * Writes a JWK set. The file changes in one step: a concurrent reader, or a crash, finds either the former file or the
  * new one. A new file is readable only by its owner. A replaced file keeps its owner, group and mode, so that services
- * of other users can still read it. If the process may not set these, nothing is replaced.
+ * that run as other users can still read it. If the process may not set these three, nothing is replaced.
  */
 export async function writeKeyFile(path: string, set: KeySet, { replace }: WriteKeyFileOptions): Promise<void> {
   // If the path is a link, its target is replaced and the link stays.
@@ -50,8 +50,8 @@ async function permitLike(file: FileHandle, { uid, gid, mode }: Stats): Promise<
 }
 
 /**
- * Writes the public halves of the access token keys, the only part that the push gateway may have. An existing file is
- * replaced by {@link writeKeyFile}.
+ * Writes the public halves of the access token keys, because the push gateway must not have the private ones. Replaces
+ * an existing file, with {@link writeKeyFile}.
  */
 export async function writePublicKeyFile(path: string, set: KeySet, algorithm: AccessTokenAlgorithm): Promise<void> {
   await writeKeyFile(path, publicKeySet(set, algorithm), { replace: await exists(path) });

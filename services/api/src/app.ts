@@ -13,8 +13,8 @@ import { type MountDeps, mountRoutes, nameRoute } from './http/mount-routes.ts';
 export interface AppDeps extends MountDeps {
   readonly requestIdMode: 'require' | 'generate';
   /**
-   * Number of our own proxies in front of the api. As many addresses of `X-Forwarded-For` are trusted, counted from the
-   * right.
+   * Number of our own proxies in front of the api. That many addresses at the right end of `X-Forwarded-For` are
+   * trusted.
    */
   readonly trustedProxyHops: number;
   readonly logger: Logger;
@@ -50,8 +50,8 @@ export function createApp(deps: AppDeps): Express {
   mountRoutes(app, mount);
   mountDocs(app);
   app.use(refuseUnknownRoute);
-  // Registered twice. If answers are validated, the second handler answers when the contract forbids the first one's
-  // answer.
+  // Registered twice. If answers are validated and the contract forbids the first handler's answer, the second handler
+  // answers.
   app.use(handleError(logger, audit), handleError(logger, audit));
   return app;
 }

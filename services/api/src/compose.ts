@@ -52,7 +52,7 @@ export interface ApiTestOverrides extends TestOverrides {
   readonly limitTimeoutMs?: number;
 }
 
-/** Milliseconds for which the last request before a stop may run. Transactions are tried again for as long. */
+/** Milliseconds for which the last request before a stop may run. Transactions are retried for the same time. */
 const lastRequestMs = 5_000;
 
 /** Limit for the denials in one answer of the feed (some 260 KiB). */

@@ -86,9 +86,9 @@ export function createIsDenied(denyList: Pick<DenyList, 'peek'>): IsDenied {
  * answers that the session is over. If the session is not revoked, because the write that the use case has read was
  * rolled back, the function returns false and announces nothing.
  *
- * It waits until a majority of MongoDB's members has the end, and throws the driver's error (503) if that takes too
- * long. If Redis has the end, a majority had it before. So one question to Redis is enough, and a repeated request
- * costs neither a majority read nor another close command.
+ * It waits until a majority of MongoDB's members has stored the end, and throws the driver's error (503) if that takes
+ * too long. An end that Redis knows was stored by a majority before. So a repeated request costs one question to Redis,
+ * but neither a majority read nor another close command.
  */
 export function createAnnounceAgain({ sessions, announce, isDenied }: AnnounceAgainDeps) {
   return async (sessionId: string, alsoClose?: string): Promise<boolean> => {

@@ -20,7 +20,7 @@ export interface CommitDeps {
   readonly tellSessions: TellSessions;
 }
 
-/** An event that may be for nobody. The work is the same then, so that a client cannot measure the difference. */
+/** An event that may have no receiver. The work is the same then, so that a client cannot measure the difference. */
 export interface QuietEvent {
   readonly event: AuthEvent;
   readonly isFor: 'user' | 'nobody';
@@ -59,11 +59,11 @@ export interface Change<O extends Outcome> extends Pick<TransactionRequest, 'loc
   /** Makes the writes. It runs again after a conflict, so ids must be created before it. */
   readonly work: (session: ClientSession) => Promise<O>;
   /**
-   * Finds out if the change has taken effect when the commit got no answer. `by event`: it has if its first event is
-   * stored. A change without events counts as rolled back and is tried again.
+   * Finds out, if the commit got no answer, whether the change has taken effect. `by event`: it has taken effect if its
+   * first event is stored. A change without events counts as rolled back and is tried again.
    */
   readonly isCommitted: 'by event' | (() => Promise<boolean>);
-  /** `abort` if the change could harm another request that the client has sent since it left. */
+  /** `abort` if the change could harm a later request of the client that gave up this one. */
   readonly ifClientLeft: 'abort' | 'commit';
 }
 
@@ -71,8 +71,8 @@ export interface Change<O extends Outcome> extends Pick<TransactionRequest, 'loc
 export type Commit = <O extends Outcome>(change: Change<O>, origin: RequestOrigin) => Promise<O>;
 
 /**
- * Creates the one step in which a change is committed. Its events are appended in the transaction. After the commit
- * they are published, the audit log gets its records, and the sessions are denied. Only the denial is awaited, within
+ * Creates the function that commits every change. It appends the change's events in the transaction. After the commit
+ * it publishes them, writes the records of the audit log, and denies the sessions. Only the denial is awaited, within
  * the limit of `createAnnounce`, and no step after the commit fails.
  *
  * Raises the errors of the work and of the transaction, and `RequestAbandoned` if the change is aborted because its
@@ -101,15 +101,17 @@ export function createCommit({ transaction, outbox, ...tellers }: CommitDeps): C
   };
 }
 
-/** Longest delay of a publication, in milliseconds; too short to matter to somebody who waits for a mail. */
+/**
+ * Limit for the delay of a publication, in milliseconds. It is too short to matter to somebody who waits for a mail.
+ */
 const longestDelayMs = 500;
 
 /** Creates the function that runs the steps after the commit. */
 function createTell({ publishEvent, audit, announce, tellSessions }: Omit<CommitDeps, 'transaction' | 'outbox'>) {
   function publish(each: AuthEvent | QuietEvent): void {
     if (!('isFor' in each)) publishEvent(each);
-    // A random time later, so that neither the time of this answer nor that of the next one shows whether an event is
-    // published. If the process stops before, the relay publishes it.
+    // Publishes after a random time, so that neither the time of this answer nor that of the next one shows whether an
+    // event is published. If the process stops before then, the relay publishes the event.
     else if (each.isFor === 'user') setTimeout(publishEvent, randomInt(longestDelayMs), each.event).unref();
   }
 

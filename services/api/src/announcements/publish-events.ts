@@ -3,7 +3,7 @@ import { addEvent, type EventQueue } from '@auth-account/messaging';
 import type { Logger } from '@auth-account/telemetry';
 
 export interface EventPublisherDeps {
-  /** Their connection must fail at once while Redis is away, because events that wait for Redis would pile up. */
+  /** Their connection must fail at once while Redis is away. Otherwise events would wait for Redis and pile up. */
   readonly queues: Readonly<Record<EventChannel, EventQueue>>;
   readonly logger: Logger;
   /** Called for each event that is left to the relay. */
@@ -14,13 +14,13 @@ export interface EventPublisherDeps {
 export interface EventPublisher {
   /** Starts to publish the event and returns at once. If that fails, the event stays in the outbox for the relay. */
   publish(event: AuthEvent): void;
-  /** Resolves when all events under way are published or left. */
+  /** Resolves when all events under way are published or left to the relay. */
   idle(): Promise<void>;
 }
 
 /**
- * Creates the publisher. Nothing depends on it: if an event is still in the outbox a few seconds after its commit, the
- * relay enqueues it.
+ * Creates the publisher. It may fail, because the relay enqueues each event that is still in the outbox a few seconds
+ * after its commit.
  */
 export function createEventPublisher({ queues, logger, onLeft }: EventPublisherDeps): EventPublisher {
   const pending = new Set<Promise<void>>();

@@ -85,8 +85,8 @@ export interface AuditRow {
   /** Reasons that only other services write. */
   readonly elsewhere?: Readonly<Record<string, string>>;
   /**
-   * Reasons for which only samples are written, because a client can cause them at will. All others concern an account,
-   * or are bounded by a limit: a `login.failed`, for example, is a try that the limits have admitted.
+   * Reasons for which only samples are written, because a client can cause them at will. All other reasons concern an
+   * account, or a limit bounds them. A `login.failed`, for example, is a try that the limits have admitted.
    */
   readonly sampled?: readonly string[];
   /** Reasons that are sampled for all networks together. */
@@ -100,7 +100,7 @@ export interface AuditRow {
     readonly as?: string;
     /** The purpose, if the event does not have it as a field. */
     readonly purpose?: CodePurpose;
-    /** An event that has this field does not count. */
+    /** Name of a field. Events that have this field are not counted. */
     readonly unless?: Field;
   };
   /** The event's text in docs/audit.md. */

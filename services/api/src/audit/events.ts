@@ -220,8 +220,8 @@ export const auditEvents = {
     reasons: { ...plain(authorizationCodes), 'ERR-INVALID-CREDENTIALS': 'the secret of a sibling' },
     elsewhere: { 'ERR-STREAM-SESSION-MISMATCH': 'at the gateway' },
     sampled: authorizationCodes,
-    // Common and from everywhere, because apps wake up with expired tokens. Samples by network would fill the log and
-    // the sampler.
+    // These events are common and come from everywhere, because apps wake up with expired tokens. Samples by network
+    // would fill the log and the sampler.
     sampledTogether: ['IAD_JWT_ACCESS_EXPIRED'],
     counts: { in: 'authorizationFailures', as: 'reason' },
     meaning:

@@ -31,7 +31,7 @@ type EmailDeps = RequestEmailVerificationDeps &
   ChangeEmailDeps &
   UndoEmailChangeDeps;
 
-/** Parts that are made here, from the others. */
+/** Parts that {@link codeUseCases} makes from the other parts. */
 type OwnParts = 'requestCode' | 'checkCode' | 'endSessions' | 'reauthenticate';
 
 export type CodeUseCaseParts = Omit<CodeDeps & PasswordDeps & EmailDeps & OrderDeletionDeps, OwnParts>;

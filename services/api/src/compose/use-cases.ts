@@ -210,9 +210,9 @@ type Write<A extends readonly unknown[], T> = (
 ) => Promise<T>;
 
 /**
- * Creates the function that puts a use case under the limit of a session's writes. It is for use cases that no other
- * limit keeps from being repeated. Repeated writes could delay a recovery of the account, because it must write the
- * same documents.
+ * Creates the function that puts a use case under the limit of a session's writes. It is for use cases that have no
+ * other limit. Repeated writes could delay a recovery of the account, because the recovery must write the same
+ * documents.
  */
 function createLimitWrites({ write: count }: Pick<Limits, 'write'>) {
   return <A extends readonly unknown[], T>(write: Write<A, T>): Write<A, T> =>

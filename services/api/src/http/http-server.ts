@@ -21,8 +21,8 @@ const backlog = 4_096;
 const maxConnections = 10_000;
 
 /**
- * Milliseconds in which a client must take a part of an answer that waits for it; twice as long if it has taken a part
- * before. The work on a request has limits of its own.
+ * Milliseconds in which a client must take a part of an answer that waits for it. A client that has taken a part before
+ * has twice as long. The work on a request has limits of its own.
  */
 const defaultTakenForMs = 30_000;
 
@@ -40,8 +40,8 @@ export interface HttpServer {
   listen(port: number, host: string): Promise<AddressInfo>;
   /**
    * Ends the server without losing a request. For up to `retireForMs` every answer, including those to requests under
-   * way, has `Connection: close`, so that clients give up the connections that they keep. If the server closed an idle
-   * one, a request might already be on its way (RFC 9112, section 9.6). Then the server accepts no new connection, lets
+   * way, has `Connection: close`, so that clients give up the connections that they keep. It does not close idle ones
+   * yet, because a request might be on its way (RFC 9112, section 9.6). Then it accepts no new connection, lets
    * requests under way end, and closes connections as they become idle.
    */
   drain(retireForMs?: number): Promise<void>;

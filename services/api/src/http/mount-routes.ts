@@ -58,10 +58,7 @@ export function mountRoutes(app: Express, deps: MountDeps): void {
   }
 }
 
-/**
- * Marks the request as one that needs authorization. That depends on the method too, which {@link nameRoute} does not
- * look at.
- */
+/** Marks the request as one that needs authorization. {@link nameRoute} cannot do it, because it ignores the method. */
 const markGuarded: RequestHandler = (_req, res, next) => {
   extendContext(res, { isGuarded: true });
   next();

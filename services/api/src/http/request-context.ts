@@ -17,7 +17,7 @@ export interface RequestContext extends RequestOrigin {
   readonly caller?: VerifiedAccessToken;
   /** Set by `authenticateSibling`. */
   readonly sibling?: Sibling;
-  /** Throws if the contract does not allow the answer. It is set if answers are validated. */
+  /** Throws if the contract does not allow the answer. Set only if answers are validated. */
   readonly checkAnswer?: ((status: number, body: unknown) => void) | undefined;
 }
 

@@ -20,9 +20,9 @@ export interface IdempotentRequest<T> {
   find(): Promise<EarlierAnswer<T> | undefined>;
   /**
    * Carries out the work. If it is refused, the reason may be an earlier try of the same request. Then the answer to
-   * that try is returned, as soon as a majority has it. If no answer is found, the earlier try may have been rolled
-   * back during the search, so the work runs once more before its refusal is thrown. Other errors (for example if a
-   * store is away) are thrown at once.
+   * that try is returned, as soon as a majority has stored it. If no answer is found, the earlier try may have been
+   * rolled back during the search, so the work runs once more before its refusal is thrown. Other errors (for example
+   * if a store is away) are thrown at once.
    */
   carryOut<R>(work: () => Promise<R>): Promise<CarriedOut<R, T>>;
   /**
@@ -72,7 +72,7 @@ const withoutKey: IdempotentRequest<never> = {
 export function createOpenIdempotent({ store, secrets, now }: OpenIdempotentDeps): OpenIdempotent {
   return <T>({ route, caller, key, body }: IdempotencyScope): IdempotentRequest<T> => {
     if (key === undefined) return withoutKey;
-    // One mark for each secret, because during a rotation a repeat may reach a pod that has another newest secret.
+    // One mark for each secret, because during a rotation a repeat may reach a pod whose newest secret is another one.
     const marks = secrets().map((secret) => ({
       _id: hmac(secret, JSON.stringify(['id', route, caller, key])),
       fingerprint: hmac(secret, JSON.stringify(['body', route, body])),
@@ -142,8 +142,7 @@ function hmac(secret: KeyObject, text: string): string {
 
 /**
  * Returns the same text for the same request, whatever the order of its members. Only members that the schema names
- * count, and these are scalars. An ignored member makes no difference, and may be nested too deeply for
- * `JSON.stringify`.
+ * count, and these are scalars. The others are ignored, because they may be nested too deeply for `JSON.stringify`.
  */
 export function canonicalBody({ properties }: TObject, body: Readonly<Record<string, unknown>>): string {
   const named = Object.keys(properties).filter((name) => Object.hasOwn(body, name));

@@ -103,9 +103,9 @@ type CodeScript = (
 /**
  * Creates the limit of codes for an account (docs/specification/account.md, "Limits of codes"). All strangers share one
  * count. All devices and networks that the account knows share a second one, which no stranger can use up. If the
- * mailbox is known to be the account's, each pinned device and network has a count of its own, which nobody elsewhere
- * can use up, even with the password. An address without an account has no known devices or networks, so its limit is
- * the same as that of a stranger at any account.
+ * mailbox is known to be the account's, each pinned device and network has a count of its own, which nobody on other
+ * devices and networks can use up, even with the password. For an address without an account everybody is a stranger,
+ * because no device or network is known.
  *
  * While Redis is away, each process counts for itself and treats everybody as a stranger.
  */

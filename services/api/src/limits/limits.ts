@@ -36,8 +36,8 @@ export interface Login {
 }
 
 /**
- * A try that was admitted, so that its password may be hashed. Only when `fail` or `succeed` has resolved is the try
- * counted and its verdict final.
+ * An admitted try, whose password may be hashed. The try is counted and its verdict is final only when `fail` or
+ * `succeed` has resolved.
  */
 export interface LoginAttempt {
   /** Called when the password was wrong or there is no such account. */
@@ -66,8 +66,8 @@ export interface Limits extends CountRequests {
   /** Counts the denials in an answer to that sibling as if they were further questions. Never raises. */
   revocationsSent(sibling: string, count: number): Promise<void>;
   /**
-   * The steps of the returned attempt raise the error too, so that of simultaneous tries only as many as the rules
-   * allow get a verdict.
+   * The steps of the returned attempt raise the error too, so that no more simultaneous tries get a verdict than the
+   * rules allow.
    */
   logIn(login: Login, origin: RequestOrigin): Promise<LoginAttempt>;
   /**
@@ -180,8 +180,8 @@ export function createLimits(deps: LimitsDeps): Limits {
     async requestCode({ isVerified, hasAccess, change, ...login }, origin) {
       const refusal = await accountCodes.count({
         ...identityOf(login, origin),
-        // No counts of their own during a change of the address: the change pins the requester's device and network, so
-        // each change would give them fresh counts.
+        // Pinned sources have no counts of their own during a change of the address. The change pins the requester's
+        // device and network, and would give them fresh counts each time.
         hasOwnCounts: isVerified && change === undefined,
         hasAccess,
         userId: change?.userId,

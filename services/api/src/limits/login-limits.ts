@@ -25,8 +25,8 @@ export interface LoginIdentity {
 /**
  * The steps of a try. Each returns the refusal if there is one. None of them fails.
  *
- * The step after the hash checks again, so that of simultaneous tries only as many as the rules allow get a verdict.
- * The others learn nothing about their password.
+ * The step after the hash checks again, so that no more simultaneous tries get a verdict than the rules allow. The
+ * others learn nothing about their password.
  */
 export interface LoginSteps {
   /** Called before the hash. Counts the try for the network's total of logins. */
@@ -83,8 +83,8 @@ export const knownMs = 180 * dayMs;
  */
 const knownLimit = 20;
 /**
- * Limit for the pinned ones among these, which come from registrations and from proofs of the mailbox. Logins never
- * push them out.
+ * Limit for the pinned ones among these devices and networks. Registrations and proofs of the mailbox pin them, and
+ * logins never push them out.
  */
 const pinnedLimit = 5;
 /** Milliseconds without a failure after which a delay is forgotten, unless the delay itself is longer. */

@@ -18,7 +18,7 @@ export interface MemoryCounts {
 const defaultMost = 50_000;
 
 /**
- * Creates counts for a process while Redis is away. Above `most` keys, the key that was left alone for longest is
+ * Creates counts for a process while Redis is away. Above `most` keys, the key that was unused for longest is
  * forgotten, so that a flood from ever new networks does not fill the memory of the process.
  */
 export function createMemoryCounts(seconds: number, most = defaultMost): MemoryCounts {

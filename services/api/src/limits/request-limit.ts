@@ -31,7 +31,7 @@ export interface RequestLimit {
    * full; 0 if Redis must be asked.
    */
   refusedFor(who: string): number;
-  /** Makes this process refuse `who` without asking Redis for that many milliseconds, because the window is full. */
+  /** Makes this process refuse `who` for that many milliseconds without asking Redis. */
   refuse(who: string, ms: number): void;
   /**
    * Counts one request as `weight` points. Returns the milliseconds to wait if it exceeds the limit, otherwise

@@ -37,9 +37,9 @@ export interface SettledLimitOptions extends RequestLimitOptions {
 
 /**
  * Creates a limit by network for cheap and frequent requests, so that few of them wait for Redis. Each process admits
- * up to 1 % of the limit from a network without asking Redis. It counts these requests there a second later, for all
- * networks in one command. Further requests, and all those of a network that has used half of the limit, are counted at
- * once. So each process can exceed the limit by 1 % at most. Limits below 1,000 requests are exact.
+ * up to 1 % of the limit from a network without asking Redis. It adds them to the counts in Redis a second later, for
+ * all networks in one command. Further requests, and all those of a network that has used half of the limit, are
+ * counted at once. So each process can exceed the limit by 1 % at most. Limits below 1,000 requests are exact.
  */
 export function createSettledLimit({ settleMs = 1_000, ...options }: SettledLimitOptions): SettledLimit {
   const { points } = options;

@@ -12,8 +12,8 @@ export class RequestAbandoned extends Error {
 
 /**
  * Throws {@link RequestAbandoned} if the client has left. A use case calls it before a step that would harm a client
- * that has since repeated the request and used the second answer. This is best effort: the end of a connection may not
- * have been noticed yet, and work that has already begun, for example a commit that waits, is not undone.
+ * that has repeated the request since and has used the second answer. It is best effort. The end of a connection may
+ * not have been noticed yet, and work that has begun, for example a waiting commit, is not undone.
  */
 export function assertClientConnected({ isAbandoned }: RequestOrigin): void {
   if (isAbandoned?.()) throw new RequestAbandoned();

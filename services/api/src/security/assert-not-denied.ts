@@ -14,9 +14,9 @@ export interface AssertNotDeniedDeps {
 /**
  * Creates the last check of an access token. It refuses a token whose session is revoked, or that is older than the
  * session's claims. It reads the deny list. If Redis is away or was emptied, or if the list may be incomplete, it reads
- * MongoDB. If neither answers, the token is not accepted.
+ * MongoDB.
  *
- * Raises `IAD_JWT_ACCESS_INVALID`. If MongoDB is away too, it raises MongoDB's error, which becomes a 503.
+ * Raises `IAD_JWT_ACCESS_INVALID`. If neither store answers, it accepts no token and raises MongoDB's error (503).
  */
 export function createAssertNotDenied({ denyList, sessions, onFallback }: AssertNotDeniedDeps) {
   async function find(sessionId: string): Promise<Denial | undefined> {

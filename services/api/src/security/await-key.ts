@@ -10,9 +10,9 @@ export interface Keys {
 const keySpreadMs = 5 * 60_000;
 
 /**
- * Creates the function that a use case calls before it checks a token or a code, because without its key even a genuine
- * one fails the check. A token or code must not be refused because its key has not arrived here yet. If its key was
- * removed it must be refused, so what was handed out more than five minutes ago does not wait for a key.
+ * Creates the function that a use case calls before it checks a token or a code. Neither may be refused because its key
+ * has not arrived here yet, but both must be refused if the key was removed. So nothing that was handed out more than
+ * five minutes ago waits for its key.
  *
  * Raises `ERR-DEPENDENCY-UNAVAILABLE` if another api has used a key that has not arrived here yet.
  */

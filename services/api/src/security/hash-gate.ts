@@ -40,10 +40,10 @@ export type RunHash = <T>(work: () => Promise<T>) => Promise<T>;
 export interface HashGate {
   /**
    * Takes a place for one hash, and gives it back when the hash was made or `use` has ended. There is a place for each
-   * slot and for each hash that may wait, but for no more hashes than are expected to finish in half of the time limit.
-   * Raises `ERR-OVERLOADED` at once if there is no place.
+   * slot and each hash that may wait, but only for as many hashes as should finish in half of the time limit. Raises
+   * `ERR-OVERLOADED` at once if there is no place.
    *
-   * - While others wait, no source gets more than a quarter of the places, unless a slot is free for each.
+   * - While others wait, no source gets more than a quarter of the places, unless there is a slot for every place.
    * - If all places are taken, a source that holds fewer takes over the newest place of the source that holds most.
    *
    * So a flood slows down the sources that cause it. A new source waits for the hashes that run, and for one hash of
@@ -173,7 +173,7 @@ function makeRoom(
 ): 'full' | 'share' | undefined {
   const own = places.heldBy(source);
   const share = Math.max(1, Math.floor(capacity * largestShare));
-  // While there is a slot for each place, nobody waits for this source's slots.
+  // While there is a slot for every place that is taken, nobody waits for this source's slots.
   if (own >= share && places.held() >= slots && places.othersWait(source)) return 'share';
   if (places.held() < capacity) return undefined;
   const displaced = places.youngestOfMoreThan(own + 1);

@@ -43,7 +43,7 @@ export function createHashPlaces() {
     /** Returns true if another source has a place whose hash has not begun. */
     othersWait: (source: string) => idle > (bySource.get(source)?.idle ?? 0),
     /**
-     * Returns the newest idle place of the source that holds most places. Only sources count that hold more than
+     * Returns the newest idle place of the source that holds most places. It considers only sources that hold more than
      * `count` places and have an idle one.
      */
     youngestOfMoreThan: (count: number) => youngestOfLargest(bySource.values(), count),

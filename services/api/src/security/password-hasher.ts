@@ -7,7 +7,7 @@ import type { HashGate } from './hash-gate.ts';
 
 /**
  * Usual size of the network of a home or an office (RFC 6177): an IPv4 address, or an IPv6 /56, which has 256 networks
- * of /64. One line must not be able to take the whole gate, even if neighbours then share one part of it.
+ * of /64. One subscriber must not be able to take the whole gate, even if neighbours then share one part of it.
  */
 const sitePrefix: PrefixLength = { v4: 32, v6: 56 };
 
@@ -63,7 +63,8 @@ export async function createPasswordHasher(deps: PasswordHasherDeps): Promise<Pa
             const isEqual = await withSpan('password.verify', {}, () =>
               run(() => compare(stored ?? nobodys, password)),
             );
-            // The bindings read a lone surrogate as U+FFFD, so an ill-formed string must not equal any password.
+            // The bindings read a lone surrogate as U+FFFD, so without this check an ill-formed string could equal
+            // another password.
             return isEqual && stored !== undefined && password.isWellFormed();
           },
         }),

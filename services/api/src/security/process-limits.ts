@@ -56,7 +56,7 @@ function cgroupPaths(text: string): Map<string, string> {
   );
 }
 
-/** Returns the directory and all directories above it. The mount's own comes last. */
+/** Returns the directory and all directories above it. The mount's own directory comes last. */
 function upwards(mount: string, path: string): string[] {
   // A path that leads out of the mount belongs to a cgroup namespace of another process.
   const inside = posix.normalize(path).replace(/^(\/\.\.)+/, '') || '/';

@@ -15,7 +15,7 @@ export type HashJob = {
 }[keyof HashJobs];
 
 /**
- * First message of a hash thread. It names the thread's Argon2 binding, with the reason if that is not the faster one.
+ * First message of a hash thread. It names the thread's Argon2 binding and, if that is not the faster one, the reason.
  */
 export interface HashThreadHello {
   readonly argon2Name: string;

@@ -13,7 +13,7 @@ interface Page {
 
 /**
  * Allows only what the page needs: its own scripts and styles, the document from this host, and the images that the
- * style sheet holds as data. Swagger UI sets style attributes.
+ * style sheet holds as data. It allows style attributes, because Swagger UI sets them.
  */
 const contentSecurityPolicy = [
   "default-src 'none'",
@@ -72,7 +72,7 @@ const entrance = JSON.stringify({
  * `/asyncapi.json` and its page at `/docs/stream`, and links to all of them at `/`. Nothing comes from another host.
  */
 export function mountDocs(app: Express): void {
-  // Bytes, because all answers share them. A text would be converted for each answer, and slow readers would hold the
+  // Kept as bytes, which all answers share. A text would be converted for each answer, and slow readers would hold the
   // copies.
   const document = Buffer.from(apiDocument());
   const streams = Buffer.from(streamDocument());

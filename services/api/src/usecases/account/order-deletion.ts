@@ -51,7 +51,7 @@ export type OrderDeletion = (order: DeletionOrder, origin: RequestOrigin) => Pro
 /**
  * Creates the function that orders the deletion of an account and ends all its sessions in the same transaction. It
  * writes the user's document, like every login, so that no login is missed. If the deletion is ordered already, its
- * time stays and no notice is sent. Each other order sends a mail, so an account may give only a few orders a day.
+ * time stays and no notice is sent. Every other order sends a mail, so an account may give only a few orders a day.
  *
  * Raises `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
  */

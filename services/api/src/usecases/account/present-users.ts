@@ -3,8 +3,8 @@ import type { UserDocument } from '@auth-account/stores/documents';
 import { isDue } from '@auth-account/stores/users';
 
 /**
- * Returns the users as every use case sees them. From the time at which it is due to be erased, an account is unknown.
- * No operation answers for it, and the limits do not learn again the data that the worker makes them forget.
+ * Returns the users as every use case sees them. An account is unknown from the time at which it is due to be erased.
+ * No operation answers for it, and the limits do not learn its data again, which the worker makes them forget.
  */
 export function presentUsers<T extends Pick<UserStore, 'find' | 'findByEmail' | 'findAddressee'>>(
   users: T,

@@ -76,8 +76,7 @@ function newChallenge({ codes, ids }: RequestCodeDeps, { purpose, userId }: Code
   return {
     _id: ids.challengeId(),
     purpose,
-    // Without an account, an id that nobody has. The challenge counts its tries and expires like any other, but no code
-    // is right.
+    // Without an account, this is an id that nobody has. The challenge behaves like any other, but no code is right.
     user_id: userId ?? ids.entityId(),
     kid: codes.currentKid,
     tries_left: codeTries,

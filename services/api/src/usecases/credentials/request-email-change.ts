@@ -26,7 +26,7 @@ export interface RequestEmailChangeDeps {
 
 /**
  * Sends a code to the address that the caller wants to have. If another account has the address, the answer and the
- * work are the same, but the holder gets a notice and no code is sent. Earlier codes for a change become void.
+ * work are the same, but the account gets a notice and no code is sent. Earlier codes for a change become void.
  *
  * Raises the errors of {@link Reauthenticate}, also if the password has been changed since it was checked, and
  * `ERR-RATE-LIMITED`.
@@ -64,8 +64,8 @@ export function createRequestEmailChange(deps: RequestEmailChangeDeps) {
 }
 
 /**
- * Creates the notice to the holder of the address. An account that can only get the address back gets no notice,
- * because the address is not its own now.
+ * Creates the notice to the holder of the address. An account that has lost the address and can only get it back gets
+ * no notice.
  */
 function noticeOf({ ids }: RequestEmailChangeDeps, holder: EmailHolder, at: Date, origin: RequestOrigin): AuthEvent {
   return createAccountEvent(

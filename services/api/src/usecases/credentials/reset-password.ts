@@ -44,7 +44,7 @@ export function createResetPassword(deps: ResetPasswordDeps) {
 
   return async (input: ConfirmPasswordResetRequest, origin: RequestOrigin): Promise<PasswordResetResponse['data']> => {
     await limits.tryCode(origin);
-    // The request is admitted to the hash gate first. If it is shed here, its code has not been compared yet.
+    // The hash gate comes first, so that the code of a shed request is not compared.
     const { code, password_hash } = await hasher.admit(origin, async (turn) => {
       const right = await checkCode('password_reset', input, origin);
       return { code: right, password_hash: await turn.hash(input.new_password) };

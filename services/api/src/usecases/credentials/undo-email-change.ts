@@ -40,7 +40,7 @@ interface FoundChange {
   readonly former: FormerEmail;
 }
 
-/** Limit for the tries of an undo that meets simultaneous changes of the account. */
+/** Limit for the tries of an undo that conflicts with simultaneous changes of the account. */
 const mostTries = 5;
 
 /**
@@ -84,8 +84,8 @@ export function createUndoEmailChange(deps: UndoEmailChangeDeps) {
 class ChangedMeanwhile extends Error {}
 
 /**
- * Creates the undo itself. It returns the number of revoked invites; undefined if the account has been changed since it
- * was read.
+ * Creates the undo itself. It returns the number of revoked invites, or undefined if the account has been changed since
+ * the read.
  */
 function createUndo(deps: UndoEmailChangeDeps) {
   const { users, emailChanges, deletions, invites, challenges, endSessions, commit, ids } = deps;
@@ -152,9 +152,9 @@ function createFindChange({ emailChanges, emailChangeTokens }: UndoEmailChangeDe
 }
 
 /**
- * Returns the account's former addresses after an undo. They are those of earlier changes, and those that the undo
- * takes away. The latter get new ids, which no token has, and are kept so that the worker can make the limits forget
- * them.
+ * Returns the account's former addresses after an undo. They are the addresses from earlier changes, and those that the
+ * undo takes away. The latter are kept so that the worker can make the limits forget them, and get new ids, which no
+ * token has.
  */
 function othersOf({ email, email_key, former_emails = [] }: UserDocument, former: FormerEmail, at: Date) {
   const undone = former_emails.findIndex(({ change_id }) => change_id === former.change_id);

@@ -32,7 +32,8 @@ export interface GroupChange {
   /** Records of the audit log about the user's own move. */
   readonly audit: readonly AuditEvent[];
   /**
-   * If given, the invite that brought the user into `from` ends too, if it is still valid. This is its audit record.
+   * Audit record for the end of the invite that brought the user into `from`. If given, that invite ends too if it is
+   * still valid.
    */
   readonly endsInvite?: AuditEvent;
 }
@@ -70,8 +71,8 @@ export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
       // unwanted.
       ifClientLeft: 'abort',
       async work(session: ClientSession) {
-        // The first write, so that of two requests for the same move the second fails here, and not because the first
-        // has used up the invite.
+        // This write comes first, so that the second of two requests for the same move fails here, and not at the
+        // invite that the first has used up.
         const moved = await users.move(userId, from, to, session);
         if (moved === undefined) throw notThere();
         await enter(session);
@@ -97,7 +98,10 @@ function consequences({ userId, from: home_group_id }: GroupChange, { heir, isCl
   ];
 }
 
-/** Returns the group that other requests may write at the same time. A new household is not known to others yet. */
+/**
+ * Returns the group that other requests may write at the same time. It cannot be a new household, because others do not
+ * know that yet.
+ */
 function contendedGroup({ from, to }: GroupChange): string {
   return to.role === 'owner' ? from : to.home_group_id;
 }

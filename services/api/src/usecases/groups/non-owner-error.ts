@@ -3,9 +3,9 @@ import type { UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 
 /**
- * Returns the error for a caller who does not own the group of the access token: `ERR-GROUP-OWNER-REQUIRED`. If the
- * caller has left that group, which the deny list may not show yet, it is `IAD_JWT_ACCESS_INVALID`, so that the app
- * refreshes and asks again.
+ * Returns the error for a caller who does not own the group of the access token. It is `ERR-GROUP-OWNER-REQUIRED` for a
+ * member. If the caller has left the group but the deny list does not show that yet, it is `IAD_JWT_ACCESS_INVALID`, so
+ * that the app refreshes and asks again.
  */
 export async function nonOwnerError(
   users: Pick<UserStore, 'isMember'>,

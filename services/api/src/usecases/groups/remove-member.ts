@@ -19,7 +19,7 @@ export interface RemoveMemberDeps {
 
 /**
  * Removes a member from the caller's group, as if that member had left. It also revokes the invite that brought the
- * member there, because the member could come back with it. If the id is the owner's own, the owner leaves and no
+ * member there. Otherwise the member could come back with it. If the id is the owner's own, the owner leaves and no
  * invite is revoked.
  *
  * Raises the errors of {@link nonOwnerError} if the caller does not, or no longer, own the group,

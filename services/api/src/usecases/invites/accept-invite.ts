@@ -50,7 +50,7 @@ export function createAcceptInvite(deps: AcceptInviteDeps) {
     throw (await isMember()) ? refused(token, state) : moved();
   }
 
-  /** Writes the invite, so that a revocation or last use since it was read is noticed here. */
+  /** Writes the invite, so that a revocation or the last use since the read is noticed here. */
   async function enter(token: string, groupId: string, session: ClientSession): Promise<void> {
     if ((await invites.use(token, now(), session)) === undefined) {
       const invite = await invites.find(token);

@@ -35,7 +35,7 @@ export function inviteInvalid(token: string, state: InviteState | undefined): Ap
 
 type Preview = Pick<Invite, 'account_type' | 'expires_at' | 'valid' | 'reason'>;
 
-/** Returns the part of the preview that does not depend on the reader. `state` is the invite's state for the reader. */
+/** Returns the part of the preview that follows from the invite and from `state`, the invite's state for the reader. */
 export function previewInvite(invite: InviteDocument, state: InviteState): Preview {
   return {
     account_type: invite.account_type,

@@ -41,14 +41,14 @@ export function createAuthenticate({ users, hasher, limits, audit }: Authenticat
       const better = await hasher.admit(origin, (turn) => turn.hash(password));
       await users.setPasswordHash(_id, stored, better);
     } catch (error) {
-      // The password was right. Under overload this login succeeds, and the next one makes the better hash.
+      // The password was right, so under overload this login succeeds without the better hash. The next login makes it.
       if (!isAppError(error) || error.code !== 'ERR-OVERLOADED') throw error;
     }
   }
 
   return async ({ email, password, deviceId }, origin) => {
     const attempt = await limits.logIn({ email, deviceId }, origin);
-    // The request is admitted to the hash gate first. If it is shed here, it has not read the account yet.
+    // The hash gate comes first, so that a shed request has not read the account.
     const { user, isRight } = await hasher.admit(origin, async (turn) => {
       const found = await users.findByEmail(email);
       return { user: found, isRight: await turn.verify(found?.password_hash, password) };

@@ -54,8 +54,8 @@ const sessionLimit = 50;
 
 /**
  * Logs a user in (docs/specification/login-and-tokens.md, "Login"). There is one session per user and device. While the
- * session lives, a repeat with the same `Idempotency-Key` gets the session's newest token pair, because a network that
- * repeats a request must not replace the app's session.
+ * session lives, a repeat with the same `Idempotency-Key` gets the session's newest token pair, because a request that
+ * the network repeats must not replace the app's session.
  *
  * Raises the errors of {@link createAuthenticate}, and with the right password those of {@link assertMayLogIn} and
  * {@link AssertEmailVerified}, and `ERR-IDEMPOTENCY-KEY-REUSED`. No session is opened if the service notices before the
@@ -96,7 +96,7 @@ export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: Requ
       for (const { reason, sessionIds } of ended) {
         await sessions.revokeAll(sessionIds, { reason, at, requestId }, transactionSession);
       }
-      // Apps see from the ids which of a device's two logins is valid, so this session's id is the greatest.
+      // Apps compare ids to see which of a device's two logins is valid, so this session's id is the greatest.
       const replaced = live.flatMap((each) => (each.device_id === deviceId ? each._id : []));
       sessionId = ids.entityId(replaced.toSorted().at(-1));
       const session = newSession(deps, { user, sessionId, deviceId, nonce, at, input, requestId, marks });
@@ -109,8 +109,8 @@ export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: Requ
     const { session, isReplayed } = await commit(
       {
         at,
-        // Simultaneous logins conflict in the user's document. The hold does not prevent that; it is only for sessions
-        // that end.
+        // The hold is only for sessions that end. It does not keep simultaneous logins from conflicting in the user's
+        // document.
         hold: sessions.holdOf(() => (endsSome ? [userId] : []), now),
         isCommitted: () => sessions.exists(sessionId),
         // An app that has given up logs in again. This session must not replace the new one.

@@ -29,9 +29,9 @@ export function knownAs({ device_id }: Pick<LoginRequest, 'device_id'>): string 
 }
 
 /**
- * Returns the device if the account, as the login has read it, does not know the device. The device does not count for
- * the limit of notices if it is the account's first, or if no notice is left today. Otherwise somebody who keeps
- * logging in could prevent the account's notices for ever.
+ * Returns the device if the account, as the login has read it, does not know the device. A device does not count for
+ * the limit of notices if it is the account's first. No device counts if no notice is left today, because otherwise
+ * repeated logins could prevent the notices for ever.
  */
 export function learnedDevice(seen: UserDocument, name: string, at: Date): LearnedDevice | undefined {
   const { known_devices } = seen;
@@ -43,9 +43,9 @@ export function learnedDevice(seen: UserDocument, name: string, at: Date): Learn
 export type NewDeviceNotice = Required<Pick<Outcome, 'events' | 'messages'>>;
 
 /**
- * Returns the notice of a login on a new device (docs/specification/login-and-tokens.md, "New devices"). It goes by
- * mail if the account has a notice left today, and to the apps of its other sessions, which can end the new session.
- * For a device that the account knows there is no notice.
+ * Returns the notice of a login on a new device (docs/specification/login-and-tokens.md, "New devices"). The notice
+ * goes by mail if the account has one left today. A login's notice also goes to the apps of the account's other
+ * sessions, which can end the new session. For a device that the account knows there is no notice.
  */
 export function newDeviceNotice(
   { ids }: { readonly ids: Pick<Ids, 'entityId'> },

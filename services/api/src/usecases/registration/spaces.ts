@@ -6,7 +6,7 @@ import type { ClientSession } from 'mongodb';
 import type { Ids } from '../../request/ids.ts';
 import { createJudgeInvite, inviteInvalid } from '../invites/invite-validity.ts';
 
-/** The space of a new account, which is either new or joined with an invite. */
+/** The space of a new account: a new space, or the space of an invite. */
 export type Space = { readonly home_group_id: string; readonly account_type: AccountType } & (
   | { readonly kind: 'new' }
   | { readonly kind: 'join'; readonly token: string; readonly sentToken: string }
@@ -58,7 +58,7 @@ export function createSpaces(deps: SpacesDeps): Spaces {
         );
         return;
       }
-      // Writes the invite, so that a revocation or last use since it was read is noticed here.
+      // Writes the invite, so that a revocation or the last use since the read is noticed here.
       const used = await invites.use(space.token, now(), session);
       if (used === undefined) {
         const invite = await invites.find(space.token);

@@ -24,8 +24,8 @@ export interface SessionsEnd {
 /** Ends a user's sessions as part of the change that requires it. */
 export interface EndSessions {
   /**
-   * Returns the order in which such a change runs. Refreshes are kept away while the change is tried again. For each
-   * account these changes run one after the other, but before other changes that wait for the account.
+   * Returns the settings by which such a change takes its turn. Refreshes are kept away while the change is tried
+   * again. These changes of one account run one after the other, and before other changes that wait for the account.
    */
   turnOf(userId: string): Pick<Change<Outcome>, 'lockKey' | 'hold' | 'isUrgent'>;
   /**

@@ -34,8 +34,8 @@ export function createLogOutAll(deps: LogOutAllDeps) {
     const { isOver } = await commit(
       {
         at,
-        // One after the other for each account, because each writes the user's document, and parallel tries would
-        // conflict.
+        // These logouts run one after the other for each account, because each writes the user's document and parallel
+        // ones would conflict.
         lockKey: user_id,
         hold: sessions.holdOf([user_id], now),
         // If no session was left to end, no write shows that the change has taken effect, so it is tried again.

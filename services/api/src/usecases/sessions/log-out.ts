@@ -33,8 +33,7 @@ export function createLogOut(
   const announceAgain = createAnnounceAgain(deps);
 
   /**
-   * Returns true if a majority has stored this logout, so that it cannot be rolled back, although the answer of its
-   * write was lost.
+   * Returns true if a majority has stored this logout, although its write got no answer. It cannot be rolled back then.
    */
   async function isConfirmed({ sessionId }: OwnSession, { at, requestId }: Revocation): Promise<boolean> {
     const session = await sessions.findConfirmed(sessionId);
@@ -45,7 +44,7 @@ export function createLogOut(
   async function findTarget(token: string, { sessionId, userId }: OwnSession, at: Date) {
     const seen = await sessions.find(sessionId);
     if (seen !== undefined && seen.user_id !== userId) return;
-    // Only a majority's answer may show that there is nothing to end, because a rollback must not bring the session
+    // Only a majority read may show that there is nothing to end, because otherwise a rollback could bring the session
     // back.
     const session = isTarget(seen, userId, at) ? seen : await sessions.findConfirmed(sessionId);
     if (!isTarget(session, userId, at)) return;
@@ -65,7 +64,10 @@ export function createLogOut(
     return isOver ? false : sessions.revokeOwn(own, revocation);
   }
 
-  /** Ends the session. Its newest token needs only one write; for any other token the session is read first. */
+  /**
+   * Ends the session. With the session's newest token this needs only one write. With any other token the session is
+   * read first.
+   */
   async function end(token: string, own: OwnSession, revocation: Revocation): Promise<boolean> {
     const isEnded = await sessions.revokeNewest({ ...own, tokenHash: refreshTokenHash(token) }, revocation);
     if (isEnded) return true;

@@ -155,9 +155,9 @@ function createFindGenuine(deps: RefreshDeps) {
 }
 
 /**
- * Returns true if the session is missing or has expired. Then it is read again, because a replaced primary may know
- * neither the session nor its last use, and an erasure may be rolled back, while a refused owner is logged out for
- * good.
+ * Returns true if the session is missing or has expired. Then the session is read again, because a refusal logs its
+ * owner out for good. A replaced primary may know neither the session nor its last use, and an erasure may be rolled
+ * back.
  */
 function isGone(session: SessionDocument | undefined, at: Date): boolean {
   return session === undefined || (!session.is_revoked && session.expires_at <= at);
