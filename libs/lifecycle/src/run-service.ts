@@ -52,7 +52,7 @@ function exitIfWrongConfig(name: string, error: unknown): void {
  * SIGINT, and with 1 after an uncaught error, a start that failed, or a shutdown step that failed or hung.
  *
  * On a stop the service becomes unready at once. After `SHUTDOWN_DELAY_SECONDS` the steps run in their order, then the
- * ops server closes, and last the remaining spans are sent. The time from the first step to the exit is at most 10 s.
+ * ops server closes, and last the remaining spans are sent.
  *
  * @example
  * await runService({ name: 'worker', schema: workerConfig, opsPort: (config) => config.WORKER_OPS_PORT, compose });

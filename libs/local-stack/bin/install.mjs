@@ -64,8 +64,8 @@ function findReason(wanted) {
 
 /**
  * Runs npm ci to its end and returns its exit code. Packages' install scripts are not run; docs/security.md says why
- * they are not needed. Warnings are hidden, because under Node 20 they are two hundred lines about the Node that runs
- * npm and not about the project's Node. A signal is forwarded, except Ctrl-C, which reaches npm by itself.
+ * they are not needed. Warnings are hidden, because under Node 20 there are two hundred lines of them, and they concern
+ * the Node that runs npm, not the project's. A signal is forwarded, except Ctrl-C, which reaches npm by itself.
  */
 function runNpm() {
   const npm = process.env.npm_execpath;

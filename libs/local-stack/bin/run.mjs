@@ -7,8 +7,7 @@ import { install } from './install.mjs';
  * Installs the dependencies of the lock file, then runs a program instead of this process. Signals reach the program,
  * and the npm script ends with its exit code. This may be the first command in a fresh clone, on any Node from 20 on.
  *
- *     node run.mjs PROGRAM [ARGUMENTS]                   a program, with options of Node in front of it if there are
- * any
+ *     node run.mjs PROGRAM [ARGUMENTS]                   a program, after options of Node, if any
  *     node run.mjs --one-of FILE [NAME] [ARGUMENTS]      the program that FILE (JSON) has under NAME
  *
  * For each name, FILE has `about`, `args` and, optionally, `env`. The caller's environment overrides `env`. Without a
@@ -35,7 +34,7 @@ function choose(file, [name = '', ...rest]) {
 }
 
 function runInPlace(node, args, env) {
-  // npm has already put this directory there, but a shell that runs this file directly has not.
+  // npm has already put this directory on the PATH, but a shell that runs this file directly has not.
   const bin = dirname(node);
   const path = (env.PATH ?? '').split(delimiter);
   if (!path.includes(bin)) env.PATH = [bin, ...path].join(delimiter);

@@ -19,9 +19,8 @@ export interface RegisterDeps {
 }
 
 /**
- * Creates the registration. The idempotency key of the intent is stored before the request is sent, and dropped when
- * its outcome is known. A user who registers again after a lost answer, or after the app was killed, therefore gets the
- * first answer and not the error that their own address is taken.
+ * Creates the registration. Because of the intent's idempotency key, a user who registers again after a lost answer, or
+ * after the app was killed, gets the first answer and not the error that their own address is taken.
  *
  * After more than a day the service has forgotten the key. If it then reports that the address is taken, but the
  * password is right, the account is the user's own, so they are logged in.

@@ -226,10 +226,10 @@ export function createStream(deps: StreamDeps): Stream {
 }
 
 /**
- * The client's step after a reaction. `renew` asks the service by a refresh whether the session has ended, because a
- * close code alone does not prove it. `stop` opens no stream, because it would take the stream from the connection that
- * has it now. `reconnect` opens the stream again after a pause. The gateway may set the length of the pause. A new
- * reaction in the contract is not assignable to any step.
+ * The client's step after a reaction. `renew` asks the service by a refresh whether the session has ended. `stop` opens
+ * no stream, because it would take the stream from the connection that has it now. `reconnect` opens the stream again
+ * after a pause. The gateway may set the length of the pause. A new reaction in the contract is not assignable to any
+ * step.
  */
 type StepAfter<R> = R extends 'log_in' | 'refresh_and_reconnect'
   ? 'renew'

@@ -29,7 +29,7 @@ export function createMailbox(): Mailbox {
       void fetch('/mail', { headers: { Accept: 'application/json' } })
         .then((answer) => answer.json())
         .then((all: readonly Mail[]) => mails.change(() => all.filter(({ at }) => Date.parse(at) >= began)))
-        // The stack is being stopped. The next mail makes the page read again.
+        // The stack is being stopped. After the next mail the page reads the mails again.
         .catch(() => undefined);
     },
   };

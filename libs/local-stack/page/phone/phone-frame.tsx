@@ -44,7 +44,7 @@ function useKeptFocus(frame: RefObject<HTMLElement | null>, { isBusy, screen, st
     onFocus() {
       isInside.current = true;
     },
-    // Without a related target, the button has disappeared or the page is not in front.
+    // Without a related target, the button has disappeared or the page is in the background.
     onBlur({ relatedTarget, currentTarget }: FocusEvent) {
       if (relatedTarget !== null && !currentTarget.contains(relatedTarget)) isInside.current = false;
     },

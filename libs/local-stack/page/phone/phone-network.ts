@@ -13,7 +13,8 @@ export interface PhoneNetwork {
   /** If true, the service carries out the next request, but the phone does not get the answer. */
   loseNextAnswer(isWanted: boolean): void;
   /**
-   * If true, cuts the open stream silently, like an expired NAT entry: neither side notices. False ends such a stream.
+   * If true, cuts the open stream silently, like an expired NAT entry: neither side notices. If false, ends such a
+   * stream.
    */
   setHalfOpen(isHalfOpen: boolean): void;
 }

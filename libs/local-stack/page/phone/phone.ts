@@ -37,7 +37,7 @@ export interface Phone {
   mend(): void;
   /** Makes the phone believe that ten minutes have passed, so that its access token has expired. */
   skipTenMinutes(): void;
-  /** Returns the refresh token in the phone's storage, as a thief who copies the storage would get it. */
+  /** Returns the refresh token in the phone's storage, the same as a thief would get who copies the storage. */
   copyRefreshToken(): string | undefined;
 }
 
@@ -161,7 +161,7 @@ function textOf(error: unknown): string {
 }
 
 function followEvent(event: AuthEvent, view: ViewStore, set: SetView, readAgain: () => Promise<void>): void {
-  // Data that can't be read now are read when the stream opens again.
+  // If the data can't be read now, they are read when the stream opens again.
   const readQuietly = () => void readAgain().catch(() => undefined);
   switch (event.type) {
     case 'state': {

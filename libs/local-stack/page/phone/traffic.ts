@@ -8,7 +8,7 @@ export type Traffic = RequestTraffic | StreamTraffic;
 export type RequestTraffic = { readonly owner: Owner | undefined; readonly requestId: string; readonly at: number } & (
   | ({ readonly type: 'sent' } & SentContent)
   | ({ readonly type: 'answered' | 'lost' } & AnsweredContent)
-  /** The request did not reach the service. */
+  /** A request that did not reach the service. */
   | { readonly type: 'unsent'; readonly path: string; readonly because: 'offline' | 'portal' }
 );
 
@@ -45,7 +45,9 @@ const textKept = 20;
 
 const shortened = (text: string) => (text.length > longestText ? `${text.slice(0, textKept)}…` : text);
 
-/** Reads JSON for display. Returns undefined for an empty text, and any text that is not JSON unchanged. */
+/**
+ * Reads JSON for display. Returns undefined for an empty text. Any other text that is not JSON is returned unchanged.
+ */
 export function shownContent(text: string): unknown {
   if (text === '') return undefined;
   try {

@@ -4,8 +4,7 @@ import { textOf, toneOf } from './arrow-text.ts';
 import { type Arrow, type Chapter, endReasonIn, lanes } from './sequence.ts';
 
 /**
- * A request with everything that it has caused, or lines of a stream. When a line is pressed, it shows the content that
- * was sent.
+ * A request with everything that it has caused, or lines of a stream. Pressing a line shows the content that was sent.
  */
 export function ChapterView({ chapter }: { readonly chapter: Chapter }) {
   const { owner, arrows, requestId } = chapter;

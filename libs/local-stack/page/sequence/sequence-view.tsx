@@ -49,10 +49,10 @@ export function SequenceView({ live }: { readonly live: LiveSequence }) {
   );
 }
 
-/** How far from the picture's end a reader may be and still follow it, in pixels. */
+/** Distance from the picture's end, in pixels, within which the view still follows new lines. */
 const nearEnd = 40;
 
-/** Keeps the newest lines in view, until the reader scrolls away or opens one. */
+/** Keeps the newest lines in view until the reader scrolls away or opens a line. */
 function useFollowedEnd(picture: RefObject<HTMLDivElement | null>, sequence: Sequence): () => void {
   const isFollowing = useRef(true);
   useEffect(() => {
@@ -62,7 +62,7 @@ function useFollowedEnd(picture: RefObject<HTMLDivElement | null>, sequence: Seq
       const isReading = view.querySelector('[aria-expanded="true"]') !== null;
       if (isFollowing.current && !isReading) view.scrollTo({ top: view.scrollHeight });
     };
-    // A longer caption, or a mail, leaves the picture less room.
+    // The picture gets smaller if a caption is longer or a mail appears.
     const resized = new ResizeObserver(showEnd);
     resized.observe(view);
     showEnd();

@@ -71,7 +71,8 @@ function withRequest(sequence: Sequence, traffic: RequestTraffic): Sequence {
 }
 
 /**
- * Returns the kind of a request that was not sent. Only a logout is always sent later, even if the app is restarted.
+ * Returns the kind of a request that was not sent. Only a logout is certain to be sent later, even if the app is
+ * restarted.
  */
 function unsentKind({ because, path }: Extract<RequestTraffic, { readonly type: 'unsent' }>) {
   if (because === 'portal') return 'portal';
@@ -79,8 +80,8 @@ function unsentKind({ because, path }: Extract<RequestTraffic, { readonly type: 
 }
 
 /**
- * Returns the reason why the session has ended, if the answer to a phone's refresh states it. An app refreshes to learn
- * the reason after its stream was closed, so this 401 is not a failure.
+ * Returns the reason why the session has ended, if the answer to a phone's refresh states it. This 401 is not a
+ * failure, because an app whose stream was closed refreshes to learn the reason.
  */
 export function endReasonIn({ owner, sent, answered }: Chapter): string | undefined {
   if (owner === undefined || answered?.status !== 401 || !sent?.path.endsWith('/auth/refresh')) return undefined;

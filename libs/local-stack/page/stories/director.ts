@@ -9,7 +9,7 @@ export interface Pace {
 export interface Director {
   readonly pace: Pick<Store<Pace>, 'read' | 'subscribe'>;
   setPace(pace: Partial<Pace>): void;
-  /** Waits for the time that a caption takes to read, and as long as the stories are paused. */
+  /** Waits for the time that a caption takes to read, plus any time for which the stories are paused. */
   waitForReader(): Promise<void>;
 }
 

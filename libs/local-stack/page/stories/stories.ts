@@ -38,7 +38,8 @@ const pause = () => sleep(shortPauseMs);
 const outageMs = 60_000;
 
 /**
- * Waits until the phone shows the expected state. After `mostMs` it gives up, because the story has gone another way.
+ * Waits until the phone shows the expected state. After `mostMs` it gives up, because the story has taken another
+ * course.
  */
 async function until(isThere: () => boolean, mostMs = 20_000): Promise<void> {
   for (let waited = 0; !isThere(); waited += 100) {
@@ -205,7 +206,7 @@ export const stories: { readonly [N in StoryName]: Story<N> } = {
     await tell('kill');
     await troublemaker.killGateway();
     await until(() => !anna.view.read().isStreamOpen);
-    // Before the caption, because the gateway is back soon, even if the reader takes long for the caption.
+    // Ben joins before the caption is shown, because the gateway may be back before the reader has read it.
     const joined = ben.join();
     await tell('meanwhile');
     await joined;
@@ -215,5 +216,7 @@ export const stories: { readonly [N in StoryName]: Story<N> } = {
   },
 };
 
-/** Returns a different password. It does not grow with each change, so that nothing beside it is cut off. */
+/**
+ * Returns a different password. It does not grow with each change, because a long one would cut off the text beside it.
+ */
 const otherThan = (password: string) => (password.endsWith('!') ? password.slice(0, -1) : `${password}!`);

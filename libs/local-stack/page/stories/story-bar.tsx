@@ -37,7 +37,7 @@ export function StoryBar({ stage, director, onPlay }: StoryBarProps) {
       });
       show('ended');
     } catch {
-      // The phones' screens show the reason.
+      // The error is ignored, because the phones' screens show the reason.
       show('failed');
     }
   }

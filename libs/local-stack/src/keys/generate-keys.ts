@@ -23,7 +23,7 @@ export interface KeyFiles {
 
 /**
  * Creates signing keys for development and tests in `dir`, readable only by their owner. Existing files are kept,
- * except that the public file is written again from the private one. Production mounts its own keys.
+ * except the public file, which is written again from the private one. Production mounts its own keys.
  */
 export async function generateKeys(dir: string): Promise<KeyFiles> {
   await mkdir(dir, { recursive: true, mode: 0o700 });

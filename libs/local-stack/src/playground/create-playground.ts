@@ -15,7 +15,7 @@ export interface PlaygroundOptions {
   readonly killGateway: () => void;
 }
 
-/** Serves the page on which two phones use the service and the steps inside the service are shown. */
+/** Serves the page that shows two phones using the service, and the steps inside the service. */
 export interface Playground {
   /** Answers a request if it belongs to the playground. Returns false if it does not. */
   handle(req: IncomingMessage, res: ServerResponse): boolean;

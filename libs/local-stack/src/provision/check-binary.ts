@@ -14,7 +14,7 @@ export interface Requirement {
 
 const run = promisify(execFile);
 
-/** Runs `binary --version`, to find out if the binary lacks a shared library or has a version that is refused. */
+/** Runs `binary --version`, to find out whether the binary lacks a shared library, or has a version that is refused. */
 export async function checkBinary(binary: string, { minimum, findFlaw }: Requirement): Promise<StepResult> {
   const version = await findVersion(binary);
   if ('missing' in version) return version;

@@ -7,8 +7,8 @@ import type { ProvisionContext, StepResult } from './provision-step.ts';
 const PACKAGE_OF_LIBRARY = { 'libcurl.so.4': 'libcurl4', 'libssl.so.3': 'libssl3', 'libcrypto.so.3': 'libssl3' };
 
 /**
- * Runs a downloaded mongod. If a shared library is missing, it is installed if the user is root on Debian or Ubuntu.
- * Elsewhere the message names the library and its package.
+ * Runs a downloaded mongod. If the user is root on Debian or Ubuntu, a missing shared library is installed. Elsewhere
+ * the message names the library and its package.
  */
 export async function checkMongod(binary: string, context: ProvisionContext): Promise<StepResult> {
   const result = await checkBinary(binary, MONGODB_REQUIREMENT);

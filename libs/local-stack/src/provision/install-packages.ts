@@ -8,9 +8,7 @@ const POLICY_FILE = '/usr/sbin/policy-rc.d';
 /** A policy that answers "Action forbidden by policy" (see invoke-rc.d(8)). */
 const POLICY = '#!/bin/sh\nexit 101\n';
 
-/**
- * Installs Debian packages without asking. Their daemons are not started, neither now nor at the next boot. Needs root.
- */
+/** Installs Debian packages without asking. Their daemons are started neither now nor at the next boot. Needs root. */
 export async function installPackages(packages: readonly string[], context: ProvisionContext): Promise<void> {
   const options = { ...context, env: { ...context.env, DEBIAN_FRONTEND: 'noninteractive' } };
   await withoutDaemons(async () => {
@@ -33,7 +31,7 @@ async function disableServices(services: readonly string[], options: Parameters<
 }
 
 async function withoutDaemons(work: () => Promise<void>): Promise<void> {
-  // An existing policy stays as it is, because container images have the same one.
+  // An existing policy stays as it is, because container images already have this one.
   if (existsSync(POLICY_FILE)) return work();
   const remove = () => rmSync(POLICY_FILE, { force: true });
   writeFileSync(POLICY_FILE, POLICY, { mode: 0o755 });

@@ -16,8 +16,8 @@ const STRICT_TLS = 'npm_config_strict_ssl';
 export const mongodbDownloadStep: ProvisionStep = {
   title: `download of MongoDB ${VERSION} by mongodb-memory-server`,
   async run(context) {
-    // Imported only if this step runs, because the import takes half a second. Every run and test file that finds
-    // another binary saves that time.
+    // Imported only if this step runs, so that a run or test file that finds another binary saves the half second of
+    // the import.
     const { DryMongoBinary, MongoBinary } = await import('mongodb-memory-server-core');
     const { env, cacheDir } = context;
     const options = {
@@ -36,8 +36,8 @@ export const mongodbDownloadStep: ProvisionStep = {
 
 /**
  * Returns the reason why nothing can be fetched from this address, or undefined if its host answers with any status.
- * This saves the minutes for which a downloader retries behind a firewall. Behind a proxy this can't be known, so it
- * returns undefined and lets the downloader try.
+ * This saves the minutes for which a downloader retries behind a firewall. Behind a proxy it returns undefined too, so
+ * that the downloader tries, because only a try can tell.
  */
 async function findObstacle(url: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   if (PROXY_VARIABLES.some((variable) => env[variable])) return undefined;

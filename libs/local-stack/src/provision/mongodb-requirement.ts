@@ -3,15 +3,14 @@ import type { Requirement, Version } from './check-binary.ts';
 const flaw = 'CVE-2025-14847';
 
 /**
- * The first patch of each series that has the fix for MongoBleed. Of the series before 8.2, only those listed have a
- * patch with the fix.
+ * The first patch of each series that has the fix for MongoBleed. Other series before 8.2 have no patch with the fix.
  */
 const fixedIn: Readonly<Record<string, number>> = { '6.0': 27, '7.0': 28, '8.0': 17, '8.2': 3 };
 
 /**
  * Returns a reason if the version has CVE-2025-14847 ("MongoBleed"): anybody who reaches the port can read mongod's
- * memory without logging in. The local stack's mongod listens only on loopback, so this means anybody with an account
- * on this machine.
+ * memory without logging in. The local stack's mongod listens only on loopback, which only users of this machine can
+ * reach.
  */
 function findMongoBleed(version: Version, patch: number): string | undefined {
   const [major, minor] = version;

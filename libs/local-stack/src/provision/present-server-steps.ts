@@ -53,7 +53,7 @@ export function createBinaryVariableStep(variable: string, requirement: Requirem
 const fileOf = (part: string, cacheDir: string) => join(cacheDir, `${part.toLowerCase()}.path`);
 
 /**
- * Records the path of a binary in the cache, so that the next start does not search or download, and opens its data
+ * Records the path of a binary in the cache. The next start then neither searches nor downloads, and opens its data
  * with the same version.
  */
 export async function rememberBinary(part: string, binary: string, cacheDir: string): Promise<void> {

@@ -17,7 +17,8 @@ export async function runCommand(command: string, args: readonly string[], optio
   const inherit = process.stdout.isTTY === true;
   const child = spawn(command, args, {
     env: options.env ?? process.env,
-    // In its own process group, because pip may be a shell script whose child does the work, and both must end.
+    // The program has its own process group, because pip may be a shell script whose child does the work, and both must
+    // end.
     detached: true,
     stdio: ['ignore', inherit ? 'inherit' : 'pipe', inherit ? 'inherit' : 'pipe'],
   });

@@ -81,9 +81,7 @@ async function downloadWheel(
   await runCommand(pip[0], [...pip.slice(1), ...args, ...target], context);
 }
 
-/**
- * Returns the command for pip. Debian's python3 may lack the module, and pip may be installed as a program of its own.
- */
+/** Returns the command for pip. Debian's python3 may lack pip as a module but have it as a separate program. */
 async function pipCommand(env: NodeJS.ProcessEnv): Promise<[string, ...string[]]> {
   const hasModule = await execute('python3', ['-c', 'import pip'], { env }).then(
     () => true,

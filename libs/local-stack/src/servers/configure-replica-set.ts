@@ -15,8 +15,8 @@ interface ReplicaSetConfig {
 /**
  * Makes the mongod processes on these ports the only members of the replica set `name`. Members reach each other
  * through the ports `announced` (their own, or those of proxies in front of them). If the first member's data have no
- * configuration, it gets one. A configuration with other addresses is replaced by force; the data may have been moved,
- * or the port may have changed since the last time.
+ * configuration, it gets one. A configuration with other addresses is replaced by force, because the data may have been
+ * moved, or the port changed, since the last start.
  */
 export async function configureReplicaSet(
   name: string,

@@ -55,7 +55,7 @@ export function createMongoMember(options: MongoMemberOptions): MongoMember {
 function mongodArguments({ dir, port, replicaSet, setParameters }: MongoMemberOptions): string[] {
   const parameters = {
     diagnosticDataCollectionEnabled: 'false',
-    // Otherwise a primary would wait up to 15 s for its secondaries after SIGTERM.
+    // Otherwise, after SIGTERM, a primary would wait up to 15 s for its secondaries.
     shutdownTimeoutMillisForSignaledShutdown: '100',
     ...setParameters,
   };

@@ -35,8 +35,8 @@ export interface ServerProcess {
 const GRACE_MS = 15_000;
 
 /**
- * Starts a server in its own process group. In a terminal, Ctrl-C reaches every process of the foreground group at
- * once, and would end the databases before the services that use them.
+ * Starts a server in its own process group. In a terminal, Ctrl-C reaches all processes of the foreground group at
+ * once, so in that group the databases would end before the services that use them.
  */
 export async function spawnServer(options: ServerOptions): Promise<ServerProcess> {
   const output = openSync(options.logFile, 'a');

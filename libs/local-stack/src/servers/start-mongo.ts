@@ -58,8 +58,8 @@ export interface LocalMongo {
 
 /**
  * Starts a MongoDB replica set of one to three members on 127.0.0.1 and waits until it accepts writes. Data of an
- * earlier start are kept, even if that start used another port. If a member does not start, throws an error with the
- * end of mongod's log.
+ * earlier start are kept, even if it used another port. If a member does not start, throws an error with the end of its
+ * log.
  */
 export async function startMongo(options: StartMongoOptions): Promise<LocalMongo> {
   const binary = options.binary ?? (await provideMongodbBinary({ log: options.log }));
@@ -122,8 +122,8 @@ function createLocalMongo(members: readonly MongoMember[], announced: readonly n
 }
 
 /**
- * Rejects as soon as a member ends. The driver would otherwise wait 30 s for a mongod that has long ended, and its
- * error says less.
+ * Rejects as soon as a member ends. Otherwise the driver would wait 30 s for a mongod that has ended, and its error
+ * would say less.
  */
 async function raceWithDeath(members: readonly MongoMember[], work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

@@ -84,8 +84,7 @@ function redisArguments(dir: string, port: number, extraArgs: readonly string[])
   return [
     ...['--bind', '127.0.0.1', '--port', String(port), '--dir', dir, '--daemonize', 'no'],
     ...['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', '', '--maxmemory-policy', 'noeviction'],
-    // If the process set its own title, the title would hide the directory by which a later start recognises the
-    // process.
+    // A title set by the process would hide the directory by which a later start recognises the process.
     ...['--set-proc-title', 'no'],
     ...extraArgs,
   ];

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { hasCode } from '../has-code.ts';
 import type { Version } from '../provision/check-binary.ts';
 
-/** Says that MongoDB's data were written by another version than the mongod that was found. */
+/** Says that MongoDB's data were written by a version other than the found mongod's. */
 export class DataVersionError extends Error {
   override readonly name = 'DataVersionError';
 }

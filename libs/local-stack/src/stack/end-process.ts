@@ -7,8 +7,8 @@ import { waitUntil } from '../servers/wait-until.ts';
 export interface ProcessRecord {
   readonly pid: number;
   /**
-   * Text that only this process has in its command line. It is needed because the process id may belong to another
-   * process by now.
+   * Text that only this process has in its command line. It is needed because another process may have the process id
+   * by now.
    */
   readonly marker: string;
 }

@@ -31,8 +31,8 @@ export interface RunFile {
 }
 
 /**
- * Claims the data directory for the present process. If a killed process left a file, the processes in the file are
- * ended first, if they are still the same. Throws `AlreadyRunningError` if the owner of the file is still running.
+ * Claims the data directory for the present process. If a killed process left a file, its processes that still run are
+ * ended first. Throws `AlreadyRunningError` if the owner of the file is still running.
  */
 export async function openRunFile(path: string, log: Log): Promise<RunFile> {
   const content: RunFileContent = {

@@ -24,7 +24,7 @@ export type PortVariable = keyof typeof PORTS;
 
 export interface Settings {
   readonly ports: Readonly<Record<PortVariable, number>>;
-  /** Directory of all data that are kept between starts. */
+  /** Directory of all data that last from one start to the next. */
   readonly dataDir: string;
 }
 
@@ -90,8 +90,7 @@ export function serviceDefaults(
     CODE_LIMIT_PER_ADDRESS: '1000000',
     CODE_TRY_LIMIT_PER_ADDRESS: '1000000',
     LOGIN_LIMIT_PER_ADDRESS: '1000000',
-    // Enough threads for as many hashes at once as there are cores, and four for everything else (see
-    // docs/configuration).
+    // Enough threads for one hash on each core, and four for everything else (see docs/configuration).
     UV_THREADPOOL_SIZE: String(availableParallelism() + 4),
   };
   const unset = Object.entries(defaults).filter(([name]) => !env[name]);
@@ -104,7 +103,8 @@ const tracingVariables = [
 ];
 
 /**
- * Returns the variables by which the services deliver their spans to the playground, unless the caller already traces.
+ * Returns the variables that make the services deliver their spans to the playground, or none if the caller already
+ * traces.
  */
 export function tracingDefaults(env: NodeJS.ProcessEnv, { ports }: Settings): Record<string, string> {
   if (tracingVariables.some((name) => env[name])) return {};

@@ -38,8 +38,8 @@ interface Running {
 
 /**
  * Runs the whole system on this machine until a signal comes, then ends it in order: api and push-gateway, worker,
- * Redis, MongoDB. Returns the exit code 0, or 1 if something could not be started, or 78 if a service refuses its
- * configuration.
+ * Redis, MongoDB. Returns the exit code: 1 if something could not be started, 78 if a service refuses its
+ * configuration, otherwise 0.
  */
 export async function runUp(options: UpOptions): Promise<number> {
   try {
@@ -100,7 +100,7 @@ async function start(context: StartContext): Promise<Databases> {
   if (context.fresh) await removeData(settings.dataDir, print);
   const onSpawn = (pid: number, marker: string) => {
     context.runFile.add({ pid, marker });
-    // A step that was running when the signal came has started this process. Nothing else would end it.
+    // A step that was running when the signal came has started this process, which nothing else would end.
     if (signal.aborted) process.kill(pid, 'SIGKILL');
   };
   const keys = await generateKeys(join(settings.dataDir, 'keys'));
@@ -171,7 +171,7 @@ function startServices(
   }
 }
 
-/** Variables, other than addresses, for which authctl must use the same values as the services. */
+/** Variables other than addresses whose values must be the same in authctl and the services. */
 const sharedVariables = [
   ...['MONGODB_DATABASE', 'KEY_PREFIX', 'ACCESS_TOKEN_ALGORITHM', 'ACCESS_TOKEN_KEYS_FILE', 'REFRESH_TOKEN_KEYS_FILE'],
   ...['SERVER_KEYS_FILE', 'ACCESS_TOKEN_TTL_SECONDS', 'ACCESS_TOKEN_MAX_TTL_SECONDS', 'REFRESH_TOKEN_ABSOLUTE_SECONDS'],

@@ -8,16 +8,16 @@ interface Manifest {
 }
 
 /**
- * Folders whose dependencies include a Node: the first has the Node for npm's scripts, the second the Node for services
- * that need another version.
+ * Folders whose dependencies include a Node. The first has the Node for npm's scripts, and the second has the Node for
+ * services that need another version.
  */
 const folders = [projectRoot, join(projectRoot, 'libs', 'local-stack')];
 
 /**
  * Returns the path of the Node that runs a service's program. It has the major version that the service's
- * `package.json` names as `engines.node`, the same as the service's image. Programs without `engines` get the Node of
- * this process, and so do all programs on a platform for which the dependencies do not include that version. Throws if
- * the dependencies include it but it was not installed.
+ * `package.json` names as `engines.node`, the same as the service's image. A program without `engines` gets the Node of
+ * this process. So does every program on a platform for which the dependencies lack that version. Throws if they
+ * include that version but it was not installed.
  */
 export function nodeFor(program: string): string {
   const wanted = majorOf(manifestAbove(dirname(program))?.engines?.node);

@@ -76,7 +76,8 @@ async function startOwnRedis(binary: string, options: DatabaseOptions): Promise<
 }
 
 function restart(name: string, server: LocalMongo | LocalRedis | undefined, options: DatabaseOptions): void {
-  // Until the first start has finished, its own error reports the end. During shutdown an end is expected.
+  // Before the first start has finished, its own error reports that the server ended. During shutdown an end is
+  // expected.
   if (server === undefined || options.signal.aborted) return;
   options.log(`${name}: ended by itself, is started again`);
   server.start().catch(options.onFailure);

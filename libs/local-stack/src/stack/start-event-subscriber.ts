@@ -13,12 +13,15 @@ export interface LocalSubscriber {
 
 const maximumBytes = 64 * 1024;
 
-/** Matches a path. It does not match another server's address, nor `//host`, which a URL parser would take for one. */
+/**
+ * Matches a path. It matches neither another server's address nor `//host`, which a URL parser would take for such an
+ * address.
+ */
 const ownPath = /^\/(?![/\\])/;
 
 /**
  * Matches this machine's own names. A site that points its own name at this machine (DNS rebinding) must not read the
- * mails; it gets 421 (RFC 9110, 15.5.20).
+ * mails, so it gets 421 (RFC 9110, 15.5.20).
  */
 const ownHost = /^(127\.0\.0\.1|localhost)(:\d+)?$/;
 

@@ -66,7 +66,7 @@ export async function runMigrations(
 
 const TIMEOUT_MS = 60_000;
 
-/** Polls a readiness probe until it answers 200. After `timeoutMs` it throws an error with the last answer. */
+/** Polls a readiness probe until it answers 200. */
 async function waitUntilReady(name: string, url: string, timeoutMs = TIMEOUT_MS): Promise<void> {
   let answer = 'no answer';
   const check = async () => {

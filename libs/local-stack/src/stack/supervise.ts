@@ -22,7 +22,9 @@ export interface Supervised {
   restarts(): number;
   /** Ends the process with SIGTERM, and with SIGKILL after `graceMs` (default 12,000). It is not restarted. */
   stop(graceMs?: number): Promise<void>;
-  /** Sends a signal (default SIGKILL) to simulate a fault. If the process ends because of it, it is restarted. */
+  /**
+   * Sends a signal (default SIGKILL) to simulate a fault. If the process ends because of the signal, it is restarted.
+   */
   kill(signal?: NodeJS.Signals): void;
 }
 
@@ -34,8 +36,8 @@ const GRACE_MS = 12_000;
 
 /**
  * Keeps a process running, like Kubernetes: a process that ends is restarted after a delay that grows with each
- * failure. The process gets its own process group, so that Ctrl-C in a terminal reaches only the caller. The caller
- * shuts everything down in order.
+ * failure. The process gets its own process group, so that Ctrl-C in a terminal reaches only the caller, which shuts
+ * everything down in order.
  */
 export function supervise(options: SuperviseOptions): Supervised {
   const delays = options.restartDelaysMs ?? RESTART_DELAYS_MS;

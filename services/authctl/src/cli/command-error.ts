@@ -22,7 +22,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** A command ended without a result; the message is for the operator. */
+/** The error of a command that ended without a result. Its message is for the operator. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly exitCode: ExitCode;

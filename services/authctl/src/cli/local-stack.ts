@@ -36,8 +36,7 @@ export function findLocalStack({ env, localStack, stderr }: Terminal): Readonly<
 }
 
 /**
- * Reads the file. Only a file that this user wrote, and that nobody else can write, may choose the system to operate
- * on.
+ * Reads the file. The file may choose the system to operate on only if this user wrote it and nobody else can write it.
  */
 function readRunFile(file: URL): RunFile | undefined {
   let descriptor: number | undefined;
@@ -55,7 +54,8 @@ function readRunFile(file: URL): RunFile | undefined {
 }
 
 /**
- * Checks the marker too: the file outlives a stack that was killed, and another process may have its process id by now.
+ * Checks the marker too. The file outlives a stack that was killed, so another process may have the stack's process id
+ * by now.
  */
 function isRunning({ pid, marker }: RunFile['owner']): boolean {
   try {

@@ -19,7 +19,7 @@ export interface Shell {
   readonly terminal: Terminal;
   readonly now: () => Date;
   /**
-   * Reads these variables. Missing ones are taken from the local stack, unless a system was named on the command line.
+   * Reads these variables. Missing ones are taken from the local stack, but not if the command line names a system.
    * Throws a `ConfigError`.
    */
   config<S extends TObject>(schema: S, options?: { readonly isNamed?: boolean }): Config<S>;

@@ -16,7 +16,7 @@ export interface Traces {
 
 /**
  * `done`: nothing of the run is left. `waiting`: only the run's event is left, because a subscriber does not have it
- * yet; a later run removes the event. `skipped`: no database is configured. `failed`: see `fault`.
+ * yet. A later run removes it. `skipped`: no database is configured. `failed`: see `fault`.
  */
 export interface CleanUpReport {
   readonly outcome: 'done' | 'waiting' | 'skipped' | 'failed';
@@ -33,7 +33,7 @@ export interface CleanUpOptions {
 
 /** Milliseconds after which no probe uses an account any more. */
 const leftoverAgeMs = 3_600_000;
-/** Limit for the accounts that are removed at once. The next run goes on. */
+/** Limit for the accounts that one run removes. The next run removes more. */
 const batch = 1_000;
 
 /** Removes the data of this run, then those of earlier runs that were interrupted before their own cleanup. */

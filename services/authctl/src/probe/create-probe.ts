@@ -53,7 +53,8 @@ export function createProbe(shell: Shell, plan: ProbePlan): Probe {
     const requestId = newRequestId();
     const isNew = plan.account === undefined;
     const mail = takeMailPlan();
-    // The codes of an address are limited (`CODE_LIMIT_PER_ACCOUNT`), and the limit outlives the account.
+    // Each run with mails takes a new address, because the limit for an address's codes (`CODE_LIMIT_PER_ACCOUNT`)
+    // outlives the account.
     if (mail !== undefined) fresh = newCredentials(plan.emailDomain);
     const credentials = plan.account ?? fresh;
     const walk = await walkPath({ plan, credentials, isNew, mail, deviceId, requestId, stop });

@@ -68,7 +68,7 @@ export function openMailbox({ url, token }: MailboxAccess, patience: Patience): 
   };
 }
 
-/** Finds the codes in a mail. It leaves out the address, which may itself contain eight digits. */
+/** Finds the codes in a mail, but not in the address, which may itself contain eight digits. */
 function codesOf({ to, subject, text }: { readonly to: string; readonly subject: string; readonly text: string }) {
   return `${subject}\n${text}`.replaceAll(to, '').match(codes) ?? [];
 }

@@ -11,7 +11,7 @@ interface SettledEvent {
   readonly subject: string;
 }
 
-/** Limit for the rows that are read. The next run goes on. */
+/** Limit for the rows that one run reads. The next run reads more. */
 const batch = 100;
 const lookIntervalMs = 50;
 

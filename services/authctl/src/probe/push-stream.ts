@@ -34,7 +34,7 @@ export async function openPushStream({ url, accessToken, requestId, patience }: 
   if (!/^wss?:/.test(url) || !URL.canParse(url)) throw new ProbeFailure('the push URL is not a ws:// or wss:// URL');
   const headers = { Authorization: `Bearer ${accessToken}`, 'X-Request-ID': requestId };
   const socket = new WebSocket(url, { headers, perMessageDeflate: false, maxPayload: frameLimit });
-  // Without a listener an error would end the process. The stream ends with 1006 after an error.
+  // Without a listener, an error would end the process. With it, the stream ends with 1006.
   socket.on('error', () => undefined);
   const ended = new Promise<StreamEnd>((resolve) => {
     socket.once('close', (code, reason) => resolve({ code, reason: reason.toString(), at: performance.now() }));

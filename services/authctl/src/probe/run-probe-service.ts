@@ -9,12 +9,12 @@ export interface ProbeServiceOptions {
   readonly probe: Probe;
   /** True if there is a database to clean up. */
   readonly canCleanUp: boolean;
-  /** Milliseconds from the start of one run to the start of the next; a run that takes longer delays the next. */
+  /** Milliseconds from the start of one run to that of the next. A run that takes longer delays the next one. */
   readonly intervalMs: number;
   readonly now: () => Date;
 }
 
-/** Milliseconds that a run may take to end after the stop. It waits three seconds at most for MongoDB. */
+/** Milliseconds that a run may take to end after the stop. The run waits for MongoDB for three seconds at most. */
 const stopMs = 7_000;
 
 /** Repeats the probe until the process gets a stop signal. Health checks and metrics are on `PROBE_OPS_PORT`. */

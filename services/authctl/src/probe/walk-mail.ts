@@ -17,8 +17,9 @@ export interface MailWalk {
 }
 
 /**
- * Walks the path that needs a mailbox, like a person who forgot the password and then leaves. It gets a code by mail,
- * sets a new password and logs in with it. Then it gets one more code by mail and orders the deletion with it.
+ * Walks the path that needs a mailbox, like a person who forgot the password and then deletes the account. It gets a
+ * code by mail, sets a new password and logs in with it. Then it gets one more code by mail and orders the deletion
+ * with it.
  */
 export async function walkMail({
   api,

@@ -2,7 +2,7 @@ import { ProbeFailure } from './step-log.ts';
 
 export interface Patience {
   readonly timeoutMs: number;
-  /** Nothing new begins after this signal. */
+  /** After this signal, no new work begins. */
   readonly stop: AbortSignal;
   /** Milliseconds that running work may continue after the stop. */
   readonly graceMs: number;

@@ -5,7 +5,7 @@ import type { PageFile } from './build-page.ts';
 
 const guidesDir = join(import.meta.dirname, '../../../../../docs');
 
-/** Matches pages of `docs/` and of the specification in it, but no other file on the machine. */
+/** Matches the pages of `docs/` and `docs/specification/`, but no other file on the machine. */
 const guideName = /^(?:specification\/)?[a-z0-9-]+\.md$/;
 
 /** Gives each heading the id that links in the pages use. */

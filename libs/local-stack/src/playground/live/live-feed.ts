@@ -15,7 +15,7 @@ export function createLiveFeed(): LiveFeed {
   return {
     follow(res) {
       res.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
-      // Something is sent at once, because a browser reports the feed as open when it gets the first bytes.
+      // Some bytes are sent at once, because a browser does not report the feed as open before it gets any.
       res.write(': from now on\n\n');
       readers.add(res);
       res.once('close', () => readers.delete(res));

@@ -11,10 +11,10 @@ export type StepReader = (spans: readonly Span[]) => RequestSteps[];
 const keptRequests = 1_000;
 
 /**
- * Creates the reader. An export groups spans by the library that made them and may be split, so their order means
- * nothing. With each delivery, the steps of a request are therefore read again from all its spans. A span inside the
- * api waits until every span above it has arrived, up to the request's own. Only then is it known which commands belong
- * to a transaction.
+ * Creates the reader. The order of spans in an export means nothing, because an export may be split and groups spans by
+ * the library that made them. Each delivery therefore makes the reader work out a request's steps again from all its
+ * spans. A span inside the api waits until every span above it has arrived, up to the request's own. Only then is it
+ * known which commands belong to a transaction.
  */
 export function createStepReader(): StepReader {
   const known = new Map<string, Map<string, Span>>();
@@ -87,7 +87,7 @@ function stepsInside(root: Span, ofApi: readonly Span[], spans: Spans): Step[] {
   const partsOf = (whole: Span) => inside.filter(({ above }) => above?.includes(whole)).map(({ span }) => span);
   const runs: Run[] = [];
   for (const { span, above } of inside) {
-    // The commands of a transaction, or of putting an event into the queue, are not steps of their own.
+    // The commands within a transaction, or within putting an event into the queue, are not steps of their own.
     const kind = above?.some((whole) => isWhole(kindOf(whole))) ? undefined : kindOf(span);
     if (kind === undefined) continue;
     const last = runs.at(-1);
@@ -101,8 +101,8 @@ function stepsInside(root: Span, ofApi: readonly Span[], spans: Spans): Step[] {
 }
 
 /**
- * Returns the spans between a span and the request's own. Returns undefined if the span is not below it, or if a span
- * in between has not arrived yet.
+ * Returns the spans between a span and the request's own. Returns undefined if the span is not below the request's own,
+ * or if a span in between has not arrived yet.
  */
 function spansAbove(span: Span, root: Span, spans: Spans): readonly Span[] | undefined {
   if (span.parentId === root.id) return [];
@@ -142,8 +142,8 @@ function stepOfRun({ kind, spans }: Run, partsOf: (whole: Span) => Span[]): Step
 }
 
 /**
- * Returns the name of a command. The driver writes `$cmd`, as in `findAndModify $cmd`, if it does not name the
- * collection.
+ * Returns the name of a command. If the driver does not name the collection, it writes `$cmd`, as in `findAndModify
+ * $cmd`.
  */
 const commandName = ({ name }: Span) => name.replace(/ \$cmd$/, '');
 

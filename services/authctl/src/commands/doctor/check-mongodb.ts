@@ -27,7 +27,9 @@ export async function checkMongodb({ db }: Pick<Mongo, 'db'>): Promise<Finding[]
   ];
 }
 
-/** Returns advice if members answer but none can be used; undefined if none answers or something else is wrong. */
+/**
+ * Returns advice if members answer but none can be used. Returns undefined if none answers or something else is wrong.
+ */
 export function mendOf(error: unknown): string | undefined {
   if (!(error instanceof MongoServerSelectionError)) return undefined;
   const members = [...(error.reason?.servers.values() ?? [])];

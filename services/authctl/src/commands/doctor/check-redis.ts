@@ -8,7 +8,7 @@ import { checkClock, type Finding, failed, isAtLeast, ok, warning } from './find
 export async function checkRedis({ redis, keys }: RedisStore): Promise<Finding[]> {
   const primaries = primariesOf(redis);
   const findings = primaries.map((server, index) => checkServer(server, primaries.length > 1 ? ` ${index + 1}` : ''));
-  // The lifetime of entries (1) is used only for writing.
+  // The lifetime of entries may be anything (1), because it is used only for writing.
   const isComplete = await createDenyList(redis, keys, 1).isComplete();
   const denyList = isComplete
     ? ok('redis deny list', 'complete')

@@ -1,4 +1,4 @@
-/** Result of a check. `mend`: advice on how to fix it. */
+/** Result of a check. `mend` is advice on how to fix a failure. */
 export interface Finding {
   readonly check: string;
   readonly status: 'ok' | 'warning' | 'failed';
@@ -26,7 +26,7 @@ export function isAtLeast(text: string, wanted: readonly [major: number, minor: 
   return major > wanted[0] || (major === wanted[0] && minor >= wanted[1]);
 }
 
-/** Limits for the difference of clocks. Tokens are accepted 5 s early or late, so it must be below that. */
+/** Limits for the difference of clocks. Tokens are accepted 5 s early or late, so the difference must be below that. */
 const clockWarningMs = 1_000;
 const clockFailureMs = 5_000;
 

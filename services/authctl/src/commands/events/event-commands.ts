@@ -126,7 +126,7 @@ function addSettling(events: Command, shell: Shell): void {
     );
 }
 
-/** Stored instead of the id of the event that was answered 410 if an operator parked the subscriber. */
+/** Stored if an operator parked the subscriber. Otherwise the id of the event that was answered 410 is stored. */
 const byOperator = 'operator';
 
 function change(subscriber: string, what: 'parked' | 'resumed', isNew: boolean, otherwise: string): Outcome {

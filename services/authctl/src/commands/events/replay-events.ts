@@ -61,7 +61,7 @@ function checkUsage(eventIds: readonly string[], options: ReplayOptions & { read
   if (since !== undefined && since >= until) refuse('--since must be before --until, and before now.');
 }
 
-/** Creates the filter for the events to send to the subscriber or, without a subscriber, to send at all. */
+/** Creates the filter for the events to send, to the subscriber if there is one. */
 function wantedBy({ subscriber, missing }: ReplayOptions, topics: readonly string[] | undefined, now: Date) {
   return (row: OutboxDocument) =>
     (topics?.includes(row.topic) ?? true) &&
@@ -127,7 +127,7 @@ async function* selectTargets(
       yield { eventId: letter.event_id, subscriber: letter.subscriber };
     }
   } else {
-    // A subscriber that was configured later gets all events, not only those that were sent to it before.
+    // A subscriber that was configured after the events gets all of them, not only those that were sent to it before.
     const { state, since, until } = selection;
     for await (const row of selectRows(stores, { state, since, until })) {
       if (isWanted(row)) yield { eventId: row._id, subscriber };

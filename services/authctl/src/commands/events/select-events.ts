@@ -12,8 +12,8 @@ export interface EventSelection {
 const pageSize = 500;
 
 /**
- * Yields outbox rows, oldest first. With a subscriber, it yields only rows that were delivered to it or tried there, or
- * of which it has a dead letter.
+ * Yields outbox rows, oldest first. With a subscriber, yields only rows that the subscriber has received, that were
+ * tried there, or of which it has a dead letter.
  */
 export async function* selectRows({ outbox }: Stores, selection: EventSelection): AsyncGenerator<OutboxDocument> {
   const { subscriber, ...bounds } = withoutUndefined(selection);
@@ -61,7 +61,7 @@ function concerns({ deliveries, dead, attempt_log }: OutboxDocument, subscriber:
 
 type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 
-/** Removes undefined members, because the stores' filters distinguish them from missing ones. */
+/** Removes undefined members, because the stores' filters distinguish them from missing members. */
 function withoutUndefined<T extends object>(selection: T): Defined<T> {
   return Object.fromEntries(Object.entries(selection).filter(([, value]) => value !== undefined)) as Defined<T>;
 }

@@ -51,7 +51,7 @@ async function withQueue(
   work: (queue: ForceLogoutQueue) => Promise<Outcome>,
 ): Promise<Outcome> {
   const queue = openForceLogoutQueue(redis, keys);
-  // The calls themselves report errors.
+  // Ignored here, because the calls themselves report errors.
   queue.on('error', () => undefined);
   return await work(queue).finally(() => queue.close());
 }

@@ -9,7 +9,7 @@ import type { RedisStore } from '../../compose.ts';
 
 function parseReason(text: string): string {
   if (text.length < 1 || text.length > 256) throw new InvalidArgumentError('It must have 1 to 256 characters.');
-  // An address is usually a slip, because every line names the account anyway.
+  // An address is usually a mistake, because every log line names the account anyway.
   if (/\S@\S/.test(text)) throw new InvalidArgumentError('It goes into logs: it must have no e-mail address.');
   return text;
 }
@@ -37,8 +37,8 @@ export interface OrderOptions {
 type Target = { readonly user_id: string } | { readonly session_id: string };
 
 /**
- * Orders a forced logout and waits for its result. The worker carries it out, so it is denied, closed and audited like
- * any other forced logout. Throws a `CommandError` if it failed, or if there was no result in time.
+ * Orders a forced logout and waits for its result. The worker carries it out like any other forced logout, with deny
+ * list, closed streams and audit log. Throws a `CommandError` if it failed, or if there was no result in time.
  */
 export async function orderForceLogout(
   { redis, keys }: RedisStore,
@@ -46,7 +46,7 @@ export async function orderForceLogout(
   { reason, requestId = `authctl-${randomUUID()}`, timeout }: OrderOptions,
 ): Promise<Outcome> {
   const queue = openForceLogoutQueue(redis, keys);
-  // The calls themselves report errors.
+  // Ignored here, because the calls themselves report errors.
   queue.on('error', () => undefined);
   try {
     const command = { ...target, reason, request_id: requestId } satisfies ForceLogoutCommand;

@@ -17,7 +17,7 @@ export interface ImportOptions {
   readonly dryRun?: true | undefined;
 }
 
-/** Limit for the rejected lines in the result. All of them are reported while the file is read. */
+/** Limit for the rejected lines in the result. Every rejected line is reported while the file is read. */
 const rejectedShown = 1_000;
 
 interface Counts {

@@ -65,7 +65,7 @@ function importKey(namespace: string, key: string): string {
   return JSON.stringify([namespace, key]);
 }
 
-/** Counts the accounts that join each group: an existing one, or one that the batch creates. */
+/** Counts the accounts that join each group. The group exists already, or the batch creates it. */
 function createSpaces(known: readonly GroupDocument[], namespace: string) {
   const byKey = new Map(known.map((group) => [group.import_key, group]));
   const made = new Map<string, GroupDocument>();

@@ -67,7 +67,7 @@ function parseLine(text: string): { fields: Record<string, unknown> } | { reason
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
     return isObject ? { fields: value as Record<string, unknown> } : { reason: 'the line is no JSON object' };
   } catch (error) {
-    // The parser's own message is not used, because it quotes the line and so the hash.
+    // The parser's own message is not used, because it quotes the line, including the hash.
     if (error instanceof SyntaxError) return { reason: 'the line is no JSON' };
     throw error;
   }

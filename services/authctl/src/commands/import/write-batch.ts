@@ -13,12 +13,14 @@ export interface BatchOptions extends PlanOptions {
 }
 
 /**
- * Limit for the plans of one batch. It is planned again if one of its addresses was registered, or one of its groups
- * closed, in between.
+ * Limit for the plans of one batch. A batch is planned again if one of its addresses was registered, or one of its
+ * groups was closed, in between.
  */
 const attempts = 5;
 
-/** Creates the accounts of one batch in one transaction, events included. A dry run only adds them to its forecast. */
+/**
+ * Creates the accounts of one batch, and their events, in one transaction. A dry run only adds them to its forecast.
+ */
 export async function writeBatch(
   mongo: Mongo,
   records: readonly ImportRecord[],

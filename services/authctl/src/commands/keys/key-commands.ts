@@ -99,7 +99,7 @@ async function generate(file: KeyFile): Promise<Outcome> {
     const reason = code === 'EEXIST' ? `${path} is there already: to add a key, use keys rotate.` : message;
     throw new CommandError(reason, { cause: error });
   }
-  // Written only now, because an existing key file is left as it is, and so must be its public file.
+  // The public file is written only now, because that of an existing key file must stay as it is.
   await writePublicFile(file, set);
   return describeChange(file, set, {}, 'Written.');
 }
@@ -111,7 +111,7 @@ interface RotateOptions {
   readonly keep?: number | undefined;
 }
 
-/** Writes the public file first, because no key may sign before the push gateway can have it. */
+/** Writes the public file first, because no key may sign before the push gateway can get its public half. */
 async function replace(file: KeyFile, set: KeySet): Promise<void> {
   await writePublicFile(file, set);
   await writeKeyFile(file.path, set, { replace: true });
@@ -144,7 +144,7 @@ async function prune(file: KeyFile, set: KeySet, at: Date, keepMs: number): Prom
   return describeFile(file, pruned, done, ['No key is old enough.']);
 }
 
-/** Returns whether the command line names the key file, which is then not the local stack's. */
+/** Returns whether the command line names the key file. A named file is not the local stack's. */
 function namedBy({ file }: FileOptions): { readonly isNamed: boolean } {
   return { isNamed: file !== undefined };
 }

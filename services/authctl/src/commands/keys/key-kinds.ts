@@ -22,7 +22,7 @@ interface KindTraits {
   usefulSeconds(config: KeyConfig): number;
 }
 
-/** Margin, in s: until the last pod has read the new file, it signs with the old key, and those tokens count too. */
+/** Margin, in s, for the tokens that a pod signs with the old key until it has read the new file. */
 const marginSeconds = 600;
 
 export const kindTraits: Readonly<Record<KeyKind, KindTraits>> = {
@@ -42,7 +42,7 @@ export const kindTraits: Readonly<Record<KeyKind, KindTraits>> = {
     variable: 'SERVER_KEYS_FILE',
     generate: generateSecretKey,
     check: assertRefreshTokenKeys,
-    // A change of address can be undone for 72 h; an answer is kept for its Idempotency-Key for a day.
+    // The longest of these times counts. A change of address can be undone for 72 h, and answers are kept for a day.
     usefulSeconds: () => emailUndoSeconds + marginSeconds,
   },
 };

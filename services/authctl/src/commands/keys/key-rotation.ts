@@ -3,7 +3,7 @@ import { CommandError } from '../../cli/command-error.ts';
 
 /**
  * A key with the times of its rotation in ISO 8601, in members that JWK readers ignore (RFC 7517, section 4). At
- * `published_at` it was added behind the first key. At `retired_at` it ceased to be the first.
+ * `published_at` it was added after the first key. At `retired_at` it ceased to be the first key.
  */
 export interface RotatingKey extends KeyEntry {
   readonly published_at?: string;
@@ -28,8 +28,9 @@ export function publishKey({ keys }: KeySet, key: KeyEntry, now: Date): KeySet {
 }
 
 /**
- * Second step: moves the published key to the front. Throws a `CommandError` if there is none, or if it was published
- * less than `afterMs` ago, because a verifier could otherwise get a token signed with a key that it does not have yet.
+ * Second step: moves the published key to the front. Throws a `CommandError` if there is no such key, or if it was
+ * published less than `afterMs` ago. Otherwise a verifier could get a token signed with a key that it does not have
+ * yet.
  */
 export function activateKey({ keys }: KeySet, now: Date, afterMs: number): KeySet {
   const next = keys.find((key: RotatingKey, index) => standingOf(key, index) === 'next') as RotatingKey | undefined;

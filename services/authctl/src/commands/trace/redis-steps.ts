@@ -13,7 +13,7 @@ export async function findRedisSteps(
   since: Date,
 ): Promise<TraceStep[]> {
   const queue = openForceLogoutQueue(redis, keys);
-  // The calls themselves report errors.
+  // Ignored here, because the calls themselves report errors.
   queue.on('error', () => undefined);
   try {
     const states = ['waiting', 'running', 'done', 'failed'] as const;

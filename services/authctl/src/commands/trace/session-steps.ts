@@ -45,8 +45,8 @@ export async function findSessionSteps(
 ): Promise<TraceStep[]> {
   const find = (filter: Parameters<typeof sessions.find>[0]) =>
     sessions.find<TracedSession>(filter ?? {}, { projection, maxTimeMS }).toArray();
-  // The first two searches use indexes on time. The third uses the time in the session's id, because an index is not
-  // worth its writes.
+  // The first two searches use indexes on time. The third uses the time in the session's id, because an index would
+  // cost more writes than it is worth.
   const [revoked, changed, created] = await Promise.all([
     find({ is_revoked: true, revoked_at: { $gte: since }, revoked_request_id: requestId }),
     find({ claims_changed_at: { $gte: since }, claims_request_id: requestId }),
@@ -70,7 +70,7 @@ async function disablingOf(users: Collections['users'], revoked: readonly Traced
   );
   const options = { projection: { disabled_at: 1, disabled_reason: 1, disabled_by: 1 } };
   const found = await users.find({ _id: { $in: [...endedAt.keys()] } }, options).toArray();
-  // If the times differ, it was another disabling.
+  // If the times differ, the account was disabled again since.
   return found.flatMap(({ _id, disabled_at: at, disabled_reason: why, disabled_by: by }) =>
     at?.getTime() !== endedAt.get(_id) || at === undefined
       ? []

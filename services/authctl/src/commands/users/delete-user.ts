@@ -43,7 +43,8 @@ const reason = 'account_deleted';
 /**
  * Orders the deletion of an account, as its holder would: all sessions end in the same transaction, subscribers and the
  * holder are informed, and the worker erases the account after the grace period. The transaction writes the user's
- * document, as every login does, so that no login gets past it. If the deletion was ordered before, its time stays.
+ * document, as every login does, so that no login gets past it. If the deletion was already ordered, its time does not
+ * change.
  */
 export function deleteUser(shell: Shell, idOrEmail: string, options: DeleteOptions): Promise<Outcome> {
   const days = options.graceDays ?? shell.config(Type.Object(deletionConfig)).ACCOUNT_DELETION_GRACE_DAYS;
@@ -63,7 +64,8 @@ export function deleteUser(shell: Shell, idOrEmail: string, options: DeleteOptio
     const work = async (session: ClientSession) => {
       const scheduled = await stores.deletions.schedule(user, deletesAt, session);
       if (scheduled === undefined) throw accountChanged(user);
-      // The transaction is committed all the same: once a majority has it, a majority has the earlier order too.
+      // The transaction is committed nevertheless, because once a majority has it, a majority has the earlier order
+      // too.
       if (!scheduled.isNew) return { earlier: scheduled.deletesAt, ended: [] };
       const { ended } = await stores.sessions.revokeOf(user_id, { reason, at, requestId }, session);
       for (const event of events) await stores.outbox.append(event, at, session);

@@ -9,8 +9,8 @@ const reason = 'account_disabled';
 
 /**
  * Disables an account, and ends its sessions in the same transaction. The transaction writes the user's document, as
- * every login does, so that no login gets past it. Then the streams are closed. If Redis is away, the worker closes
- * them once Redis is back.
+ * every login does, so that no login gets past it. Then the streams are closed. If Redis can't be reached, the worker
+ * closes them later.
  */
 export function disableUser(shell: Shell, idOrEmail: string, options: OperatorOptions): Promise<Outcome> {
   const before = ({ _id, disabled_at }: UserDocument) => {

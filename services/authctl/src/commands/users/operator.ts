@@ -31,8 +31,8 @@ export function operatorOf(given: string | undefined): string {
 }
 
 /**
- * Opens the audit log of a command: lines on stderr, and at the end of `AUTHCTL_AUDIT_FILE` if that is set, in the
- * format of the services' lines. Throws a `CommandError` if the file cannot be written.
+ * Opens the audit log of a command. It writes lines in the services' format to stderr, and appends them to
+ * `AUTHCTL_AUDIT_FILE` if that is set. Throws a `CommandError` if the file cannot be written.
  */
 export function openAudit(shell: Shell): WriteAudit {
   const { AUTHCTL_AUDIT_FILE: path } = shell.config(auditConfig);
@@ -46,7 +46,7 @@ export function openAudit(shell: Shell): WriteAudit {
   return createAuditLog(createLogger({ service: 'authctl', level: 'info', destination }));
 }
 
-/** Checked before the change, which must not be made if it cannot be recorded. */
+/** Checked before the change, because a change that cannot be recorded must not be made. */
 function assertWritable(path: string): void {
   try {
     closeSync(openSync(path, 'a'));
