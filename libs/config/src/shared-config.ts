@@ -106,7 +106,7 @@ const shutdownConfig = {
   }),
 };
 
-/** Variables that every service has: `runService` asks for these. */
+/** Variables that every service has, because `runService` needs them. */
 export const runtimeConfig = { ...listenConfig, ...logConfig, ...shutdownConfig };
 
 const TokenSeconds = { minimum: 1, maximum: 86_400 };
@@ -162,7 +162,7 @@ export const tokenConfig = {
 /** Limits for the grace period of a deletion, in days. */
 export const graceDaysLimits = { minimum: 0, maximum: 30 } as const;
 
-/** Deletion of accounts, ordered by the api or by an operator. */
+/** Settings for deletions of accounts that the api or an operator orders. */
 export const deletionConfig = {
   ACCOUNT_DELETION_GRACE_DAYS: Type.Integer({
     ...graceDaysLimits,

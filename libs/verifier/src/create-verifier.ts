@@ -145,8 +145,8 @@ export function createVerifier(options: VerifierOptions): Verifier {
 }
 
 /**
- * Returns a function that gives the check of signature, claims and expiry. After a change of the metadata it makes a
- * new check.
+ * Returns a function that returns the check of signature, claims and expiry. It creates a new check after a change of
+ * the metadata.
  */
 function createVerifiers(options: VerifierOptions, source: ReturnType<typeof createIssuerSource>) {
   const { issuer, audience, cacheEntries = 5_000, now = Date.now } = options;

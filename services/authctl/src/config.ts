@@ -17,7 +17,7 @@ export type KeyConfig = Type.Static<typeof keyConfig>;
 /** File to which the chart's pod also writes audit lines, because the output of `kubectl exec` is not collected. */
 export const auditConfig = Type.Object({ AUTHCTL_AUDIT_FILE: Type.Optional(Type.String({ minLength: 1 })) });
 
-/** Variable of the worker that the command doctor reads. It needs nothing of the other kinds of subscribers. */
+/** The worker's variable that the command doctor reads. Doctor needs only the kind of other subscribers. */
 export const subscriberConfig = Type.Object({
   EVENT_SUBSCRIBERS: Type.Array(Type.Union([SmtpSubscriber, Type.Object({ kind: Type.Enum(['webhook', 'queue']) })]), {
     secret: true,

@@ -28,8 +28,8 @@ export interface CallInput {
 }
 
 /**
- * Calls an operation. If the operation needs them, adds the device's id, the access token (with one transparent
- * refresh) and an idempotency key. A call with a key is repeated once if its answer was lost.
+ * Calls an operation. Adds what the operation takes of these: the device's id, the access token (with one transparent
+ * refresh), an idempotency key. A call with a key is repeated once if its answer was lost.
  */
 export type Call = <N extends OperationName>(operation: Operation<N>, input?: CallInput) => Promise<Data<N>>;
 

@@ -167,8 +167,8 @@ function createLogin({ randomUUID, vault, holder }: KeeperDeps, endings: () => n
 }
 
 /**
- * Returns the stored session if it belongs to the same user on the same device, because another tab may have opened it.
- * The service keeps the later of the two, which has the greater UUIDv7.
+ * Returns the stored session if it belongs to the same user on the same device. Another tab may have opened it. The
+ * service keeps the later of the two, which has the greater UUIDv7.
  */
 function twinOf({ user_id, device_id }: SessionInfo, { session }: SessionRecord) {
   return session?.user_id === user_id && session.device_id === device_id ? session : undefined;

@@ -49,7 +49,7 @@ const staleMs = 5_000;
 /** Limit for the number of reads, because a slow storage may take longer than that each time. */
 const mostReads = 3;
 
-/** Creates the functions that handle an answer: one stores the pair, one ends the session. */
+/** Creates the functions that handle an answer: one stores the pair, the other ends the session. */
 function createKeep({ platform: { randomUUID }, vault, holder }: RenewDeps) {
   return {
     /**

@@ -12,7 +12,7 @@ const Action = Type.String({
   description: 'Advice for the user, in the language of `Content-Language`.',
 });
 
-/** Names that pydantic v2 uses for the rule that a value breaks. */
+/** The names of pydantic v2 for the rules that a value can break. */
 export const violationTypes = [
   'missing',
   'string_type',

@@ -3,8 +3,8 @@ import { Success, Timestamp } from './fields.ts';
 import { exampleRefreshToken } from './login.ts';
 
 /**
- * Body of `POST /api/v1/auth/logout`. The token has no maximum length of its own, only that of the body, so that any
- * text that is not a genuine token is answered with 404 (docs/specification/logout.md, "Logout").
+ * Body of `POST /api/v1/auth/logout`. Any text that is not a genuine token is answered with 404
+ * (docs/specification/logout.md, "Logout"), so only the body's maximum length limits the token.
  */
 export const LogoutRequest = Type.Object({ refresh_token: Type.String({ minLength: 1 }) });
 export type LogoutRequest = Type.Static<typeof LogoutRequest>;

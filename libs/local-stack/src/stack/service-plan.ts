@@ -23,7 +23,7 @@ const inServices = (...path: string[]) => join(projectRoot, 'services', ...path)
 /** True if the services run from their bundles, as in their images: `BUNDLES=1`, set by `npm test -- --bundles`. */
 const isBundled = process.env.BUNDLES === '1';
 
-/** Returns the program of a service that Node runs: its source, or its bundle. */
+/** Returns the file that Node runs for a service: its source, or its bundle. */
 export function mainOf(service: ServiceName | 'authctl'): string {
   return isBundled ? inServices(service, 'dist', 'main.js') : inServices(service, 'src', 'main.ts');
 }

@@ -11,10 +11,7 @@ export interface Progress {
   close(): void;
 }
 
-/**
- * Creates a bar on stderr if that is a terminal; otherwise only lines are printed. `total` and the increments are in
- * bytes.
- */
+/** Creates a bar if stderr is a terminal. Otherwise only lines are printed. `total` and the increments are in bytes. */
 export function openProgress({ stderr, hasProgress }: Terminal, total: number): Progress {
   if (!hasProgress) {
     return {

@@ -21,7 +21,7 @@ const blank = {
 /** Formats a value for a cell: times in ISO 8601, `-` for a missing value. */
 function toCell(value: unknown): string {
   if (value === undefined || value === null || value === '') return '-';
-  // Users choose the names of their devices, so a name must not be able to move the terminal's cursor.
+  // A device's name, which a user chooses, must not be able to move the terminal's cursor.
   return (value instanceof Date ? value.toISOString() : String(value)).replaceAll(/\p{Cc}/gu, '\u{fffd}');
 }
 

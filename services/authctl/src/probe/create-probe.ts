@@ -25,7 +25,6 @@ export type Probe = (stop: AbortSignal) => Promise<ProbeReport>;
 /**
  * Creates a probe. As long as its runs leave nothing behind, it registers the same address again and again. New
  * addresses would add up in Redis, because the api remembers for 180 days from which network an account has logged in.
- * Only a run with mails takes a new address.
  */
 export function createProbe(shell: Shell, plan: ProbePlan): Probe {
   const deviceId = randomUUID();

@@ -37,7 +37,7 @@ interface OtlpTraces {
 
 const failed = 2;
 
-/** Reads an export of traces (OTLP/HTTP as JSON). A malformed document makes it throw an error of any type. */
+/** Reads an export of traces (OTLP/HTTP as JSON). For a malformed document it throws an error, of any type. */
 export function readOtlpSpans(body: string): Span[] {
   const { resourceSpans = [] }: OtlpTraces = JSON.parse(body);
   return resourceSpans.flatMap(({ resource, scopeSpans = [] }) => {

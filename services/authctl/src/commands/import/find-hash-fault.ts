@@ -22,7 +22,7 @@ function findBcryptFault(hash: string): string | undefined {
   if (Number(cost) < minimum || Number(cost) > maximum) {
     return `password_hash has a bcrypt cost of ${cost}: ${minimum} to ${maximum} can be verified`;
   }
-  // 16 and 23 bytes leave 4 and 2 bits of the last characters unused. They must be zero, because the api's bcrypt
+  // 16 and 23 bytes leave 4 and 2 bits of the last characters unused. These bits must be zero, because the api's bcrypt
   // compares them too.
   const isExact =
     bcryptAlphabet.indexOf(salt.at(-1) ?? '') % 16 === 0 && bcryptAlphabet.indexOf(digest.at(-1) ?? '') % 4 === 0;
