@@ -26,9 +26,9 @@ export interface RedisConfig {
 /** Options of a connection to a cluster. */
 export interface ClusterSettings {
   /**
-   * Milliseconds between two reads of the slot map. They are needed because redirections alone sometimes do not lead a
-   * client to a promoted replica. 0 (never) is for a program that must end by itself, because a timer of ioredis keeps
-   * the process alive if the connection ends during a read.
+   * Milliseconds between two reads of the slot map. Redirections alone sometimes do not lead a client to a promoted
+   * replica. 0 (never) is for a program that must end by itself, because a timer of ioredis keeps the process alive if
+   * the connection ends during a read.
    */
   readonly slotsRefreshMs?: number;
 }

@@ -41,7 +41,7 @@ export type HeldChallenge = Pick<ChallengeDocument, 'purpose' | 'created_at' | '
 /** Challenges: codes that were requested. Every change of a challenge is a single atomic update of its document. */
 export interface ChallengeStore {
   insert(challenge: ChallengeDocument, session: ClientSession): Promise<void>;
-  /** Reads with majority concern: the result can't be rolled back. */
+  /** Reads with majority concern, so the result can't be rolled back. */
   exists(challengeId: string): Promise<boolean>;
   find(key: ChallengeKey): Promise<ChallengeDocument | undefined>;
   /** Like `find`, but from a state that can't be rolled back: see {@link confirmedRead}. */
@@ -67,8 +67,8 @@ export interface ChallengeStore {
   /** Returns true if exactly this resend took effect. Reads with majority concern. */
   wasResent(challengeId: string, resentBy: string): Promise<boolean>;
   /**
-   * Ends the challenge in the transaction of the change that it authorises; false if it has ended already or has no
-   * tries left. `endedBy` is the id of this confirmation.
+   * Ends the challenge in the transaction of the change that it authorises; false if the challenge has ended already or
+   * has no tries left. `endedBy` is the id of this confirmation.
    */
   use(challengeId: string, endedBy: string, at: Date, session: ClientSession): Promise<boolean>;
   /** Returns true if exactly this confirmation took effect. Reads with majority concern. */

@@ -34,8 +34,8 @@ export function erasureTime(orderedAt: Date, graceDays: number): Date {
 export interface DeletionStore {
   /**
    * Orders the deletion. Returns undefined, and orders nothing, if the password or the address has been changed since
-   * the document was read. If a deletion is ordered already, its time does not change. Logins write the same document,
-   * so a concurrent login conflicts.
+   * the document was read. If a deletion is ordered already, its time does not change. Conflicts with a concurrent
+   * login.
    */
   schedule(seen: Credentials, deletesAt: Date, session: ClientSession): Promise<ScheduledDeletion | undefined>;
   /**

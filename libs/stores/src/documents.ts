@@ -21,8 +21,7 @@ export interface UserDocument {
   /** Time at which the user joined the present group. */
   readonly joined_at: Date;
   /**
-   * Token of the invite by which the user joined the present group; missing also if the user joined before this field
-   * existed.
+   * Token of the invite by which the user joined the present group; missing also for a join before this field existed.
    */
   readonly joined_by?: string;
   /** Time of the latest login or restore. */

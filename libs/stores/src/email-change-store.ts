@@ -4,7 +4,7 @@ import type { FormerEmail, UserDocument } from './documents.ts';
 import { confirmedRead } from './fenced-sessions.ts';
 import { type Credentials, emailKey, holderOf, unchangedSince } from './user-store.ts';
 
-/** The account that has an address, or had it so recently that it can still return to it. */
+/** The account that has an address, or can still return to it by undoing a change. */
 export type EmailHolder = Pick<UserDocument, '_id' | 'email_key' | 'locale'>;
 
 /** A confirmed change of the address. */

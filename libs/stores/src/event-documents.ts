@@ -36,8 +36,8 @@ export interface OutboxDocument {
   readonly state: 'pending' | 'delivered' | 'dead';
   readonly created_at: Date;
   /**
-   * Time until which the relay that claimed the row owns it. Relays also leave a fresh row alone until then, because
-   * its writer publishes it right after the commit.
+   * Time until which the relay that claimed the row owns it. Relays also leave a fresh row alone until then, because it
+   * is published right after its commit.
    */
   readonly locked_until: Date;
   /** Set while some subscribers lack the event because their queues are full. */

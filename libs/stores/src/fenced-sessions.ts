@@ -31,8 +31,8 @@ export type RevokedSession = Pick<
 /**
  * Runs `read` once a majority has everything that the primary had accepted before this call. The result of `read`
  * contains all of that, and nothing that can be rolled back, even if another member becomes primary during the call. So
- * a caller that reads changes by their time may continue, in its next call, from the time of this one. A read with
- * majority concern alone does not wait, and shows an older state while the majority lags.
+ * the next read of changes by their time may begin at the time of this call. A read with majority concern alone does
+ * not wait, and shows an older state while the majority lags.
  *
  * Throws the driver's error if the majority has not caught up within 4.5 s. `read` does not run in that case.
  *
@@ -55,10 +55,10 @@ export function withFence<T>(
 }
 
 /**
- * Reads any document, even one that does not exist: the server writes a note of the read into the oplog, and waits
- * until a majority has the note. The read is a plain command because the driver does not retry those. A retry would
- * carry `afterClusterTime`, and linearizable reads do not allow that. For the same reason the read must be the first
- * command of its session.
+ * Reads any document, which need not exist. The server writes a note of the read into the oplog, and waits until a
+ * majority has the note. The read is a plain command because the driver does not retry those. A retry would carry
+ * `afterClusterTime`, and linearizable reads do not allow that. For the same reason the read must be the first command
+ * of its session.
  */
 async function passFence({ db, collectionName }: Collections['sessions'], session: ClientSession): Promise<void> {
   const read = { find: collectionName, filter: { _id: '' }, limit: 1, singleBatch: true };

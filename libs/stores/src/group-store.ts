@@ -22,7 +22,7 @@ export interface GroupStore {
   rename(groupId: string, ownerId: string, name: string | null): Promise<boolean>;
   /** Makes `to` the owner instead of `from`; false if `from` does not own the group or the group is closed. */
   handOver(groupId: string, from: string, to: string, session: ClientSession): Promise<boolean>;
-  /** Reads with majority concern: the result can't be rolled back. */
+  /** Reads with majority concern, so the result can't be rolled back. */
   hasOwner(groupId: string, userId: string): Promise<boolean>;
   isOwnedBy(groupId: string, userId: string): Promise<boolean>;
   /**

@@ -13,8 +13,8 @@ export interface IdempotencyStore {
    */
   findConfirmed(ids: readonly string[]): Promise<IdempotencyDocument | undefined>;
   /**
-   * Writes the records of one request, one per server key, in the transaction of the work, so that either all exist or
-   * none. Of two concurrent requests the later one conflicts, and then throws the driver's duplicate-key error.
+   * Writes the records of one request, one per server key, in the transaction of the work, so that all exist or none
+   * does. Of two concurrent requests the later one conflicts, and then throws the driver's duplicate-key error.
    */
   insert(records: readonly IdempotencyDocument[], session: ClientSession): Promise<void>;
 }

@@ -54,8 +54,7 @@ const indexes = {
       { created_by: 1, expires_at: 1 },
       { name: 'own_open_invites', partialFilterExpression: { revoked_at: null } },
     ],
-    // The retention counts from the expiry, and an invite ends then or earlier, so its tombstone stays for at least 30
-    // days.
+    // An invite ends at its expiry or earlier, so its tombstone stays for at least 30 days.
     [{ expires_at: 1 }, { name: 'tombstone_ttl', expireAfterSeconds: 30 * daySeconds }],
   ],
   sessions: [
@@ -92,7 +91,7 @@ const indexes = {
   ],
   outbox: [
     [{ locked_until: 1 }, { name: 'pending', partialFilterExpression: { state: 'pending' } }],
-    // The urgent rows among them. This index holds no other rows.
+    // Only the urgent rows among them.
     [
       { topic: 1, locked_until: 1 },
       { name: 'pending_urgent', partialFilterExpression: { state: 'pending', topic: urgentTopic } },
@@ -102,7 +101,7 @@ const indexes = {
       { state: 1, created_at: 1 },
       { name: 'pending_since', partialFilterExpression: { state: 'pending' } },
     ],
-    // Rows that wait for room in a queue; these indexes hold no other rows.
+    // Only rows that wait for room in a queue.
     [
       { 'held.for': 1 },
       { name: 'held_for', partialFilterExpression: { state: 'pending', 'held.for': { $exists: true } } },

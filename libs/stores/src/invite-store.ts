@@ -28,7 +28,7 @@ export type MadeInvite = Pick<InviteDocument, Exclude<keyof typeof made, '_id'>>
 /** Invites into groups. Tokens are compared in lower case, because some platforms return UUIDs in capitals. */
 export interface InviteStore {
   find(token: string): Promise<InviteDocument | undefined>;
-  /** Reads with majority concern: the result can't be rolled back. */
+  /** Reads with majority concern, so the result can't be rolled back. */
   exists(token: string): Promise<boolean>;
   insert(invite: InviteDocument, session?: ClientSession): Promise<void>;
   /** Returns the number of the group's good invites. */

@@ -11,8 +11,8 @@ const heldPauseMs = 3_600_000;
 const never = new Date(8_640_000_000_000_000);
 
 /**
- * Number of tries to claim rows. One is not enough, because another worker may lease exactly the rows that were found,
- * while others are still free.
+ * Number of tries to claim rows, because another worker may lease exactly the rows that were found, while others are
+ * still free.
  */
 const claimTries = 3;
 

@@ -10,8 +10,8 @@ import { logAttempt, noteIn, settle } from './outbox-pipelines.ts';
 export const publishGraceMs = 5_000;
 
 /**
- * The transactional outbox. An event is stored with the change that causes it, and is enqueued, if necessary again,
- * until every subscriber has it.
+ * The transactional outbox. An event is stored with the change that causes it, and relays enqueue it until every
+ * subscriber has it.
  */
 export interface OutboxStore extends OutboxLeases {
   /** Writes the event's row. It requires the session of the transaction, so that no row can be written outside one. */
@@ -33,7 +33,7 @@ export interface OutboxStore extends OutboxLeases {
   /** Notes which subscribers have events, as {@link record} does, but without an attempt. */
   markDelivered(delivered: readonly Delivered[], takers: readonly EventTaker[]): Promise<void>;
   find(eventId: string): Promise<OutboxDocument | undefined>;
-  /** Reads with majority concern: the result can't be rolled back. */
+  /** Reads with majority concern, so the result can't be rolled back. */
   exists(eventId: string): Promise<boolean>;
   /** Returns the rows of the request with that `X-Request-ID`, oldest first. */
   findByRequest(requestId: string): Promise<OutboxDocument[]>;

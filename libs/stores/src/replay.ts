@@ -23,8 +23,8 @@ export interface ReplayOrder {
  * letter.
  *
  * One transaction deletes the dead letters and makes the outbox row pending again for those subscribers; a relay claims
- * it within about a second, and delivery is attempted for 24 h. So a replay works from any host that reaches MongoDB,
- * even while Redis is unreachable.
+ * the row within about a second, and delivery is attempted for 24 h. So a replay works from any host that reaches
+ * MongoDB, even while Redis is unreachable.
  */
 export type Replay = (order: ReplayOrder) => Promise<readonly string[]>;
 
@@ -60,8 +60,8 @@ export function createReplay({ outbox, deadLetters, subscribers }: Collections, 
 
 /**
  * Returns true if the subscriber missed the event because it was configured later. Such a subscriber does not have the
- * event, and the row does not wait for it. A request for a code never counts as missed, because some of these rows are
- * meant for no subscriber.
+ * event, and the row does not wait for it. A request for a code never counts as missed, because some are meant for no
+ * subscriber.
  */
 export function isMissed(row: OutboxDocument, subscriber: string): boolean {
   const { deliveries, dead, discarded, only_for = [subscriber] } = row;

@@ -28,7 +28,7 @@ export interface SessionStore {
   find(sessionId: string, session?: ClientSession): Promise<SessionDocument | undefined>;
   /** Like `find`, but from a state that can't be rolled back. Waits until a majority has what the primary shows. */
   findConfirmed(sessionId: string): Promise<SessionDocument | undefined>;
-  /** Reads with majority concern: the result can't be rolled back. */
+  /** Reads with majority concern, so the result can't be rolled back. */
   exists(sessionId: string): Promise<boolean>;
   /**
    * Returns whether the session is revoked, and the current version of its claims. Reads the newest state of the

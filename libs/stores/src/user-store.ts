@@ -122,7 +122,7 @@ export interface UserStore {
   isEmailTaken(email: string, now: Date): Promise<boolean>;
   /** Returns true if the user is in that group now. */
   isMember(groupId: string, userId: string): Promise<boolean>;
-  /** Reads with majority concern: the result can't be rolled back. */
+  /** Reads with majority concern, so the result can't be rolled back. */
   exists(userId: string): Promise<boolean>;
   /** Throws the driver's duplicate-key error (`email_key_unique`) if the address is taken. */
   insert(user: UserDocument, session: ClientSession): Promise<void>;
@@ -150,7 +150,7 @@ export interface UserStore {
    * Logins write the same document, so a concurrent login conflicts and can't keep the claims of the old group.
    */
   move(userId: string, from: string, to: Membership, session: ClientSession): Promise<Moved | undefined>;
-  /** Returns true if exactly this move took effect. Reads with majority concern: the result can't be rolled back. */
+  /** Returns true if exactly this move took effect. Reads with majority concern, so the result can't be rolled back. */
   hasMoved(userId: string, to: Pick<Membership, 'home_group_id' | 'joined_at'>): Promise<boolean>;
   /** Makes the group's longest-standing member its owner, and returns that member; undefined if the group has none. */
   promoteEldest(groupId: string, session: ClientSession): Promise<string | undefined>;
@@ -161,10 +161,10 @@ export interface UserStore {
   listGroup(groupId: string): Promise<GroupMember[]>;
   /**
    * Writes the fields into the user's document. Returns false, and writes nothing, if the password or the address has
-   * been changed since the document was read. Logins write the same document, so a concurrent login conflicts.
+   * been changed since the document was read. Conflicts with a concurrent login.
    */
   changeFresh(seen: Credentials, fields: Partial<UserDocument>, session: ClientSession): Promise<boolean>;
-  /** Reads with majority concern: the result can't be rolled back. */
+  /** Reads with majority concern, so the result can't be rolled back. */
   hasPasswordHash(userId: string, hash: string): Promise<boolean>;
   /** Disables the account; false if it is already disabled or is gone. */
   disable(userId: string, disabled: Disabled, session: ClientSession): Promise<boolean>;

@@ -60,7 +60,7 @@ function openConnections(config: PushGatewayConfig, logger: Logger) {
   return {
     redis: open(failFastOptions(), 'commands'),
     subscription: open(subscriberOptions(), 'subscription'),
-    // Messages have their own connection: a flood of them must neither delay commands nor break the commands'
+    // Messages have their own connection, because a flood of them must neither delay commands nor break the commands'
     // connection.
     messages: open(subscriberOptions(), 'messages'),
   };

@@ -73,7 +73,7 @@ function openConnections(config: WorkerConfig, logger: Logger) {
   return {
     mongo: new MongoClient(config.MONGODB_URI, mongoOptions('auth-worker', config.MONGODB_URI)),
     denying: open(failFastOptions()),
-    // Events have a separate connection: a burst of them must not delay a close command.
+    // Events have a separate connection, because a burst of them must not delay a close command.
     adding: open(failFastOptions()),
     consuming: open(workerOptions()),
   };

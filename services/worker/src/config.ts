@@ -125,7 +125,7 @@ export type WorkerConfig = Static<typeof workerConfig>;
 
 /**
  * Checks EVENT_SUBSCRIBERS beyond its schema: each name is unique, a webhook has either `secret` or `secrets`, and its
- * host is among EVENT_ALLOWED_HOSTS unless that is empty. Values that the schema refuses are skipped.
+ * host is among EVENT_ALLOWED_HOSTS if that list is not empty. Values that the schema refuses are skipped.
  */
 function checkSubscribers(value: unknown, variables: Readonly<Record<string, unknown>>): CheckProblem[] {
   const { EVENT_ALLOWED_HOSTS: allowed } = variables;

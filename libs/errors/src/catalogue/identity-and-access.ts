@@ -1,6 +1,6 @@
 import type { DomainRows } from './row.ts';
 
-/** Identity and Access (IAD): meanings and reactions are word for word those of docs/specification/errors.md. */
+/** Identity and Access (IAD). Meanings and reactions are quoted from docs/specification/errors.md. */
 export const identityAndAccess = {
   IAD_AUTH_EMAIL_DUPLICATE: {
     domain: 'IAD',

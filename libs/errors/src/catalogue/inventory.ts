@@ -1,6 +1,6 @@
 import type { DomainRows } from './row.ts';
 
-/** Inventory (INV): meanings and reactions are word for word those of docs/specification/errors.md. */
+/** Inventory (INV). Meanings and reactions are quoted from docs/specification/errors.md. */
 export const inventory = {
   INV_STOCK_INSUFFICIENT_OFFICE: {
     domain: 'INV',

@@ -92,8 +92,8 @@ export type Retry = 'after_delay' | 'after_refresh' | 'never';
 
 /**
  * Type of one field of `details`. A trailing `?` makes it optional. If the type is a list, the field's value is one of
- * the list's words, and the code has a text for each. Such a field is optional too, because a receiver drops a word
- * that it does not know from a newer version.
+ * the list's words, and the code has a text for each. Such a field is optional too, because a receiver drops a newer
+ * version's word that it does not know.
  */
 export type DetailType = DetailWord | `${DetailWord}?` | readonly string[];
 export type DetailWord = 'string' | 'number' | 'string[]';

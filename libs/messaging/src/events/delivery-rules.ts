@@ -5,7 +5,7 @@ export function isExpired(event: AuthEvent, now: Date): boolean {
   return event.type === 'service.auth.events.code_requested' && Date.parse(event.data.expires_at) <= now.getTime();
 }
 
-/** Returns true if the event is sent until its subscriber acknowledges it, however old it is. */
+/** Returns true if the event is sent until its subscriber acknowledges it, however old the event is. */
 export function mustArrive({ type }: Pick<AuthEvent, 'type'>): boolean {
   return type === 'service.auth.events.deleted';
 }

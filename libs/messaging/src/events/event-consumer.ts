@@ -71,7 +71,7 @@ interface ConsumerOptions<Event, Session> {
   /** Name of this consumer in EVENT_SUBSCRIBERS, with `"kind":"queue"`. */
   readonly subscriber: string;
   readonly inbox: Inbox<Session>;
-  /** The effect. If it throws, all its writes are undone, and it is retried after a pause. */
+  /** The effect. If it throws, its writes are undone and the event comes again after a pause. */
   readonly handle: (event: Event, context: HandlerContext<Session>) => Promise<void>;
   /** For logs and metrics; called after each attempt. */
   readonly onReport: (report: ConsumerReport) => void;
@@ -114,7 +114,7 @@ const defaultPatienceMs = 10_000;
 const runRetryDelay = 500;
 
 /**
- * Consumes the events of a channel, as a subscriber of the kind `queue`, until it is closed. Processes of one
+ * Consumes the events of a channel, as a subscriber of the kind `queue`, until the consumer is closed. Processes of one
  * subscriber share its events. Events are delivered at least once, and not in order. The inbox makes the effect happen
  * only once.
  *

@@ -25,10 +25,9 @@ export interface DeniedPage<Cursor = DenialCursor> {
 }
 
 /**
- * Reads the denials since the cursor. Starts from the beginning if there is no cursor, or if the cursor does not fit
- * the server, because the list has since been completed on another server or the server's clock was set back. A page
- * may repeat denials of another page, but no denial is left out. Returns undefined if the list is not known to be
- * complete.
+ * Reads the denials since the cursor. Starts from the beginning if there is no cursor, if the list has since been
+ * completed on another server, or if the server's clock was set back. A page may repeat denials of another page, but no
+ * denial is left out. Returns undefined if the list is not known to be complete.
  */
 export type ReadDenialPage = (cursor: DenialCursor | undefined) => Promise<DeniedPage | undefined>;
 

@@ -86,9 +86,9 @@ function createConnectionReader(redis: Redis, keys: RedisKeys): DenyListReader {
 
 /**
  * Lua function that identifies the server that runs the script, and its promotion. The run id is new with every start.
- * The replication id is new whenever the server becomes primary, and is needed because a promoted server may have an
- * older state. A replica may have been left behind, and so may a primary that must have replicas
- * (`min-replicas-to-write`) and has none. Such a server has no identity, so no list on it is believed.
+ * The replication id is new whenever the server becomes primary, because a promoted server may have an older state. A
+ * replica may have been left behind, and so may a primary that must have replicas (`min-replicas-to-write`) and has
+ * none. Such a server has no identity, so no list on it is believed.
  */
 export const identityFunction = `
 local function identity()

@@ -88,7 +88,7 @@ function createRounds(deps: ReconcileDeps) {
 
 /**
  * Closes the streams whose close commands were lost. At every interval a round reads the new entries of the deny list.
- * On request, after a failure, after Redis's clock was set back, and every 30 s, a round reads the entries of all
+ * On request, after a failure or a clock of Redis that was set back, and every 30 s, a round reads the entries of all
  * sessions here. If the list is not available, no stream closes, and the next round comes soon. Rounds never overlap.
  *
  * No round finds a session whose entry has expired, but by then the stream has outlived its token.
