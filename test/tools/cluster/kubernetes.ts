@@ -5,7 +5,7 @@ import { runCommand } from './run-command.ts';
 /** Part of an object that the test reads. */
 export interface Pod {
   readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
-  readonly spec: { readonly containers: readonly { readonly name: string }[] };
+  readonly spec: { readonly nodeName?: string; readonly containers: readonly { readonly name: string }[] };
   readonly status: {
     readonly phase: string;
     readonly reason?: string;

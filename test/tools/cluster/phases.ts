@@ -15,7 +15,7 @@ import {
 import { checkCollector } from './steps/collector.ts';
 import { checkEviction, checkKubeletEviction } from './steps/eviction.ts';
 import { checkHpa } from './steps/hpa.ts';
-import { checkInitContainers, valuesOf } from './steps/install.ts';
+import { checkInitContainers, showFootprint, valuesOf } from './steps/install.ts';
 import { beginRotation } from './steps/key-rotation.ts';
 import { checkKills } from './steps/kill.ts';
 import { checkHelmTest, checkMainPath } from './steps/main-path.ts';
@@ -60,6 +60,7 @@ export async function checkShort(cluster: Cluster): Promise<void> {
 
 /** Checks that need an idle cluster; a new key takes long to reach the pods, which goes on meanwhile. */
 async function checkAtRest(cluster: Cluster): Promise<void> {
+  await showFootprint(cluster);
   const rotation = await beginRotation(cluster);
   await checkMainPath(cluster);
   await checkHelmTest(cluster);

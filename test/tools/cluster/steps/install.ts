@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { waitUntil } from '@auth-account/local-stack';
-import type { Images } from '../cluster.ts';
+import type { Cluster, Images } from '../cluster.ts';
 import type { Kubernetes } from '../kubernetes.ts';
 import type { Reporter } from '../reporter.ts';
 
@@ -25,6 +25,37 @@ export function checkInstall(kubernetes: Kubernetes, reporter: Reporter, images:
     assert.equal(await countMigrations(kubernetes), 1, 'migrations that have completed');
     return [`${pods.length} pods ready ${((performance.now() - start) / 1_000).toFixed(0)} s after helm install`];
   });
+}
+
+/** Prints what a fresh pod of each service has used, by the kubelet's figures. They are no criterion. */
+export async function showFootprint({ kubernetes, reporter }: Cluster): Promise<void> {
+  await reporter.check('the kubelet knows what the pods use', async () => {
+    const since = Date.now();
+    const pods = (await Promise.all(components.map((component) => kubernetes.podsOf(component)))).flat();
+    const figures = async () => {
+      const nodes = [...new Set(pods.map(({ spec }) => spec.nodeName))];
+      const paths = nodes.map((node) => `/api/v1/nodes/${node}/proxy/stats/summary`);
+      const summaries = await Promise.all(paths.map((path) => kubernetes.kubectl(['get', '--raw', path])));
+      const all: PodFigures[] = summaries.flatMap((summary) => JSON.parse(summary).pods);
+      return all.filter(({ podRef }) => pods.some(({ metadata }) => metadata.name === podRef.name));
+    };
+    let known: PodFigures[] = [];
+    const areFresh = async () => {
+      known = await figures();
+      return known.length === pods.length && known.every(({ memory }) => Date.parse(memory?.time ?? '') > since);
+    };
+    await waitUntil(areFresh, { what: 'fresh figures', timeoutMs: 60_000, intervalMs: 1_000 });
+    return known.map(({ podRef, memory, cpu }) => {
+      const [mib, ms] = [(memory?.workingSetBytes ?? 0) / 2 ** 20, (cpu?.usageCoreNanoSeconds ?? 0) / 1e6];
+      return `${podRef.name}: working set ${mib.toFixed(0)} MiB, ${ms.toFixed(0)} ms of CPU since its start`;
+    });
+  });
+}
+
+interface PodFigures {
+  readonly podRef: { readonly name: string };
+  readonly memory?: { readonly time: string; readonly workingSetBytes?: number };
+  readonly cpu?: { readonly usageCoreNanoSeconds?: number };
 }
 
 /**
