@@ -104,7 +104,7 @@ describe('an order to delete the account', () => {
     const answers = await Promise.all([1, 2, 3, 4].map(() => order(session)));
     const ordered = answers.filter(({ status }) => status === 202);
     expect(new Set(ordered.map(({ json }) => json.data.deletes_at)).size).toBe(1);
-    // One that comes after the end of its session has no session any more.
+    // A request that comes after the first has ended its session is refused.
     for (const { status } of answers) expect([202, 401]).toContain(status);
     expect(await eventsOf(session.user_id, 'service.auth.events.deletion_scheduled')).toHaveLength(1);
     expect(await eventsOf(session.user_id, 'service.auth.events.notice')).toHaveLength(1);
@@ -245,7 +245,7 @@ describe('a deletion by a code from the mailbox', () => {
     expect(matchesSchema(PasswordChangedEvent, changed)).toBe(true);
     expect(changed?.data).toMatchObject({ user_id: squatter.user_id, reason: 'deletion' });
     expect([(await login(squatter.email)).status, (await restore(squatter.email)).status]).toEqual([401, 401]);
-    // The other codes are void, as after every change of the password.
+    // Other codes are void, as after every change of the password.
     expect((await confirmReset(api, other)).status).toBe(403);
 
     expect((await confirmReset(api, await requestReset(api, squatter.email))).status).toBe(200);

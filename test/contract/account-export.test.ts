@@ -15,7 +15,7 @@ const exportOf = (caller: Caller, current_password = password, on = api) =>
 
 const dates = Array.from({ length: 20 }, (_, index) => new Date(Date.UTC(2090, 0, 1 + index)));
 
-/** Each optional field of an account, with values that nothing else has. */
+/** Has each optional field of an account, with values that occur nowhere else. */
 const wholeUser = {
   display_name: 'Anna Example',
   locale: 'ru',
@@ -54,7 +54,7 @@ const wholeSession = {
   hold: { by: 'a hold of a change', until: dates[14] },
 } as never;
 
-/** Returns the fields that are stored, and whether the export is to have them. */
+/** Returns the stored fields, and whether the export must contain them. */
 function promisesOf(collection: 'users' | 'sessions'): Map<string, boolean> {
   const { rows } = storedFields[collection];
   return new Map(
@@ -64,7 +64,7 @@ function promisesOf(collection: 'users' | 'sessions'): Map<string, boolean> {
   );
 }
 
-/** Returns the texts and times at a path; numbers and short words are in any text. */
+/** Returns the texts and times at a path. Numbers and short words are left out, because any text may contain them. */
 function valuesAt(value: unknown, path: readonly string[]): string[] {
   if (Array.isArray(value)) return value.flatMap((one) => valuesAt(one, path));
   const [name, ...rest] = path;

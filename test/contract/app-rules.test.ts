@@ -6,7 +6,7 @@ import { send } from '../support/http-client.ts';
 import { openStream } from '../support/push-client.ts';
 import { startTestServices, type TestServices } from '../support/test-services.ts';
 
-/** Facts that docs/apps.md builds upon and that no other test shows. */
+/** Facts that docs/apps.md relies on and that no other test shows. */
 
 let services: TestServices;
 beforeAll(async () => {

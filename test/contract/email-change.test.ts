@@ -71,7 +71,7 @@ describe('POST /account/email-change', () => {
     await makeResendDue(api, challenge_id);
     expect((await api.post(`${path}/resend`, { challenge_id }, bearer(session))).status).toBe(202);
     expect((await rowsOf(session.user_id)).map(({ state }) => state)).toEqual(['pending', 'delivered']);
-    // Nobody knows the code; even so it would not do.
+    // Nobody knows the code, and even the right one would be refused.
     expect((await confirmChange(api, session, challenge_id)).status).toBe(409);
     expect((await userOf(session))?.email).toBe(session.email);
   });
@@ -112,7 +112,7 @@ describe('POST /account/email-change/confirm', () => {
     expect(await liveOf(session)).toEqual([session.session_id]);
     expect([await logInStatus(session.email), await logInStatus(new_email.toLowerCase())]).toEqual([401, 200]);
     expect((await confirmReset(api, other)).status).toBe(403);
-    // After them, the login is told too.
+    // The last event tells of the login.
     const [changed, notice] = (await rowsOf(session.user_id)).slice(-3).map(({ event }) => event);
     expect(changed?.data).toMatchObject({ user_id: session.user_id, is_undone: false });
     const [former] = (await userOf(session))?.former_emails ?? [];

@@ -8,7 +8,7 @@ import { startTestApi, type TestApi } from '../support/test-api.ts';
 const path = '/api/v1/account/email-verification';
 
 let api: TestApi;
-/** Requires verified addresses. */
+/** An api that requires verified addresses. */
 let wary: TestApi;
 beforeAll(async () => {
   [api, wary] = await Promise.all([
@@ -61,7 +61,7 @@ describe('POST /account/email-verification', () => {
     expect(statuses).toEqual([202, 202, 202, 202, 202, 429]);
     const { status, headers } = await api.post(path, undefined, bearer(session));
     expect([status, Number(headers['retry-after']) > 80_000]).toEqual([429, true]);
-    // Strangers have codes of their own, also of the mailbox's owner.
+    // Requests of strangers have a separate limit, even for the mailbox's owner.
     expect((await api.post('/api/v1/auth/password-reset', { email }, network(99))).status).toBe(202);
   });
 });
@@ -78,7 +78,7 @@ test('a verified address has five codes a day at the network of the proof, and f
     const other = await logIn(api, session.email, { device_id: randomUUID() });
     statuses.push(await ask(other, { 'X-Forwarded-For': `203.0.113.${10 + i}` }));
   }
-  // The code that has verified the address is one of them.
+  // The code that verified the address is one of the five.
   expect(statuses).toEqual([202, 202, 202, 202, 429]);
   for (let i = 0; i < 5; i += 1) expect(await ask(session, proof)).toBe(202);
   expect(await ask(session, proof)).toBe(429);

@@ -16,7 +16,7 @@ import type { Answer } from '../support/http-client.ts';
 import { joinBy } from '../support/invites.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
-/** An api whose groups have two members at most. */
+/** An api whose groups have at most two members. */
 let api: TestApi;
 beforeAll(async () => {
   api = await startTestApi({ ...cheapHashes, MAX_GROUP_MEMBERS: '2' });
@@ -39,7 +39,7 @@ async function fullHousehold(): Promise<{
 const look = (token: string) => api.send({ method: 'GET', path: `/api/v1/invites/${token}` });
 const usesOf = async (_id: string) => (await api.collections.invites.findOne({ _id }))?.uses;
 
-/** Asserts exactly the answer of an invite that is used up. */
+/** Asserts that the answer is exactly that of a used-up invite. */
 async function expectUsedUp(answer: Answer, ask: (invite: string) => Promise<Answer>, invite: string): Promise<void> {
   const elsewhere = (await newSession(api)).home_group_id;
   const usedUp = await insertInvite(api, elsewhere, { max_uses: 1, uses: 1 });
@@ -83,7 +83,7 @@ describe('an invite into a group that has as many members as it may have', () =>
     const invite = await insertInvite(api, owner.home_group_id);
     const mover = await newSession(api);
     expect((await accept(api, mover, invite)).status).toBe(200);
-    // As if the change by the other tap had not been announced yet.
+    // As if the change that the other tap made had not been announced yet.
     await api.collections.sessions.updateOne({ _id: mover.session_id }, { $set: { 'claims.ver': 1 } });
     const answer = await accept(api, mover, invite);
     expect([answer.status, answer.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);

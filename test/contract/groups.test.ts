@@ -32,7 +32,7 @@ const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z
 const sessionOf = (session_id: string) => api.collections.sessions.findOne({ _id: session_id });
 const groupOf = (home_group_id: string) => api.collections.groups.findOne({ _id: home_group_id });
 
-/** Creates a household of two: its owner, and a member who came by an invite. */
+/** Creates a household of two, its owner and a member who came by an invite. */
 async function newHousehold() {
   const owner = await newSession(api);
   const invite = await insertInvite(api, owner.home_group_id);
@@ -285,7 +285,7 @@ describe('removing a member', () => {
     expect(await api.collections.users.findOne({ _id: member.user_id })).not.toHaveProperty('joined_by');
     const back = await refresh(api, member);
     expect((await accept(api, back, invite)).status).toBe(410);
-    // Whoever comes back by another one is a member like any other.
+    // A user who comes back by another invite is a member like any other.
     expect((await accept(api, back, other)).status).toBe(200);
     expect(await revokedBy(owner, member.user_id)).toBe(1);
     expect((await stored(other))?.revoked_at).toEqual(expect.any(Date));

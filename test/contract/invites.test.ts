@@ -123,7 +123,7 @@ describe('POST /api/v1/invites', () => {
       api.collections.users.updateOne({ _id: former.user_id }, { $set: { home_group_id: group } });
     const setOwner = (owner_id: string) =>
       api.collections.groups.updateOne({ _id: home_group_id }, { $set: { owner_id } });
-    // As after a change of group that neither the deny list nor the session has.
+    // As after a change of group of which neither the deny list nor the session knows.
     await setOwner(randomUUID());
     await setGroup(randomUUID());
     const member = {
@@ -154,7 +154,7 @@ describe('POST /api/v1/invites', () => {
     await revoke(revoked, crowded);
     for (let i = 0; i < 3; i += 1) expect((await create({}, crowded)).status).toBe(201);
     expect((await create({}, crowded)).status).toBe(409);
-    // Other groups have limits of their own.
+    // Each group has its own limit.
     expect((await create({})).status).toBe(201);
   });
 

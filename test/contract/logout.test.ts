@@ -16,7 +16,7 @@ afterAll(() => api.close());
 
 const stored = (session_id: string) => api.collections.sessions.findOne({ _id: session_id });
 
-/** Signs a token that the service could have created, except for what `fields` change. */
+/** Signs a token that the service could have created; `fields` overrides its claims. */
 async function signed(
   fields: object,
   { issuer = 'https://auth.local', audience = 'food-storage', ageSeconds = 0 } = {},

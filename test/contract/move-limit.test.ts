@@ -17,7 +17,7 @@ import {
 import type { Answer } from '../support/http-client.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
-/** An api that allows an account three moves. */
+/** An api that allows each account three moves. */
 let api: TestApi;
 beforeAll(async () => {
   api = await startTestApi({ ...cheapHashes, MOVE_LIMIT_PER_USER: '3' });
@@ -26,7 +26,7 @@ afterAll(() => api.close());
 
 type Move = (caller: TokenPair) => Promise<Answer>;
 
-/** Makes the moves one after the other, refreshing after each. Returns their answers, and the last tokens. */
+/** Makes the moves one after the other, and refreshes after each. Returns the status codes, and the last tokens. */
 async function makeMoves(first: TokenPair, moves: readonly Move[]): Promise<{ statuses: number[]; tokens: TokenPair }> {
   const statuses: number[] = [];
   let tokens = first;
@@ -101,7 +101,7 @@ describe('the writes of a session', () => {
     limited.send({ method: 'PATCH', path: '/api/v1/account', headers: bearer(caller), body: { locale: 'ru' } });
   const endOthers = (caller: TokenPair) =>
     limited.post('/api/v1/auth/logout-all', { except_current: true }, bearer(caller));
-  /** Writes of which nothing but this limit keeps a session from making any number. */
+  /** Writes that a session could repeat without end if this limit did not exist. */
   const writes: Readonly<Record<string, (caller: TokenPair) => Promise<Answer>>> = {
     'logout-all': endOthers,
     'PATCH account': change,

@@ -34,7 +34,7 @@ const noticeOf = ({ session_id }: TokenPair, user_id: string) => ({
 });
 const newDevice = () => ({ device_id: randomUUID() });
 
-/** Messages to streams are hints: on a machine that stalls, Redis may answer too late for one. */
+/** Repeats the work until its message arrives. Messages to streams are hints, so a slow machine may lose one. */
 async function repeatUntil<T>(arrived: Promise<T>, work: () => Promise<void>): Promise<T> {
   for (;;) {
     const came = await Promise.race([arrived.then(() => true), sleep(15_000, false)]);
@@ -43,7 +43,7 @@ async function repeatUntil<T>(arrived: Promise<T>, work: () => Promise<void>): P
   }
 }
 
-/** Registers on this device, which may have no id. */
+/** Registers an account; `fields` may hold a device id. */
 async function register(fields: object): Promise<{ email: string; user_id: string }> {
   const email = newEmail();
   const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME', ...fields };
@@ -140,7 +140,7 @@ describe('a restore on a device that the account has not used', () => {
     expect(await noticesOf(user_id)).toEqual([told]);
     const row = await api.collections.outbox.findOne({ 'event.subject': user_id, topic: /notice$/ });
     expect(matchesSchema(NoticeEvent, row?.event)).toBe(true);
-    // The account knows the device from then on; apps are told of what they can end, and of nothing else.
+    // From then on the account knows the device. Apps learn only of a new session, because they could end it.
     await logIn(api, email, stranger);
     const other = await logIn(api, email, newDevice());
     expect(await noticesOf(user_id)).toEqual([told, noticeOf(other, user_id)]);

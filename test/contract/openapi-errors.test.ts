@@ -17,17 +17,17 @@ import { startTestApi, type TestApi, testEnvironment } from '../support/test-api
 const checker = openApiChecker(JSON.parse(await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8')));
 
 let api: TestApi;
-/** An api whose store has gone away since it started. */
+/** An api whose store has become unreachable since it started. */
 let severed: TestApi;
-/** An api that makes one hash at a time, lets none wait, and allows a user one invite, one move and one write. */
+/** An api that computes one hash at a time, queues none, and allows a user one invite, one move and one write. */
 let narrow: TestApi;
-/** An api that allows an address one request of each kind. */
+/** An api that allows each network one request of each kind. */
 let strict: TestApi;
 /** An api whose collections refuse every write, as after a fault in the schema. */
 let faulty: TestApi;
 /** An api without a feed of revocations. */
 let closed: TestApi;
-/** An api that requires verified addresses, and lets an address try one code a minute. */
+/** An api that requires verified addresses, and allows each network one try of a code a minute. */
 let wary: TestApi;
 
 beforeAll(async () => {
@@ -66,7 +66,7 @@ type Routes = typeof routes;
 type Operation = { [N in RouteName]: Routes[N]['errors'] extends readonly [] ? never : N }[RouteName];
 type CodeOf<N extends Operation> = Routes[N]['errors'][number];
 type Provocation = () => Promise<Answer>;
-/** Routes that ask for the password again. */
+/** Routes that ask for the current password. */
 type FreshOperation = {
   [N in Operation]: 'ERR-REAUTHENTICATION-FAILED' extends CodeOf<N> ? N : never;
 }[Operation];
@@ -78,7 +78,7 @@ async function sendGood(name: Operation, on = api, change: GoodRequest = {}): Pr
 
 let answersWithoutStore: Promise<Map<Operation, Answer>> | undefined;
 
-/** Each answer takes the seconds of the server selection: the first call sends all operations at once. */
+/** Each answer takes as long as the driver's server selection, so the first call sends all operations at once. */
 async function answerWithoutStore(name: Operation): Promise<Answer> {
   answersWithoutStore ??= askAllWithoutStore();
   return (await answersWithoutStore).get(name) ?? sendGood(name, severed);
@@ -112,7 +112,7 @@ const sharedProvocations = {
   'ERR-GROUP-OWNER-REQUIRED': async (name) => sendGood(name, api, { headers: bearer(await newMember()) }),
 } satisfies Record<string, (name: Operation) => Promise<Answer>>;
 
-/** Returns the answer while that collection refuses every write, as after a fault in the schema. */
+/** Returns the answer while the named collection refuses every write, as after a fault in the schema. */
 async function refusedWrite(
   name: Operation,
   to: keyof TestApi['collections'],
@@ -130,7 +130,7 @@ async function refusedWrite(
   }
 }
 
-/** Sends more at once than there are places: one of them is refused. */
+/** Sends more requests at once than the api has places for, and returns an answer that refuses one. */
 async function overload(name: 'registerAccount' | 'logIn' | 'restoreAccount'): Promise<Answer> {
   const requests = await Promise.all(Array.from({ length: 8 }, () => goodRequests[name](api)));
   const answers = await Promise.all(requests.map((request) => sendTo(name, narrow, request)));
@@ -145,7 +145,7 @@ const wrong = {
   new_email: 'chef@example.com',
 };
 
-/** Sends more at once than there are places, of one account: one of them is refused. */
+/** Does the same with requests of one account. */
 async function overloadFresh(name: FreshOperation): Promise<Answer> {
   const good = await goodRequests[name](narrow);
   const answers = await Promise.all(Array.from({ length: 8 }, () => sendTo(name, narrow, good)));
@@ -154,7 +154,7 @@ async function overloadFresh(name: FreshOperation): Promise<Answer> {
   return refused;
 }
 
-/** Sends wrong passwords until the next try has to wait. */
+/** Sends wrong passwords until the limit of tries is passed. */
 async function pastTheGuesses(name: FreshOperation): Promise<Answer> {
   const good = await goodRequests[name](api);
   const guess = () => sendTo(name, api, { ...good, body: wrong });
@@ -162,7 +162,7 @@ async function pastTheGuesses(name: FreshOperation): Promise<Answer> {
   return guess();
 }
 
-/** Provocations of an operation that asks for the password again. */
+/** Provocations of an operation that asks for the current password. */
 const freshProvocations = (name: FreshOperation) => ({
   'ERR-REAUTHENTICATION-FAILED': () => sendGood(name, api, { body: wrong }),
   'ERR-RATE-LIMITED': () => pastTheGuesses(name),
@@ -208,7 +208,7 @@ async function pastTheMove(
   return sendTo(name, narrow, { ...requestOf(mover.user_id), headers: bearer({ access_token }) });
 }
 
-/** Writes once before, in the same session. */
+/** Sends a write, and then the operation in the same session. */
 async function pastTheWrite(
   name: 'changeAccount' | 'logOutAll' | 'revokeSession' | 'renameGroup' | 'handOverGroup',
 ): Promise<Answer> {
@@ -217,14 +217,14 @@ async function pastTheWrite(
   return sendTo(name, narrow, good);
 }
 
-/** Asks for more codes than an account gets in a day. */
+/** Requests more codes than an account may have in a day. */
 async function pastTheCodes(): Promise<Answer> {
   const good = await goodRequests.requestEmailVerification(api);
   for (let i = 0; i < 5; i += 1) await sendTo('requestEmailVerification', api, good);
   return sendTo('requestEmailVerification', api, good);
 }
 
-/** Tries two codes where an address may try one a minute. */
+/** Tries two codes at the api that allows one try a minute. */
 async function pastTheTries(): Promise<Answer> {
   const { email } = await registerAccount(wary);
   await wary.collections.users.updateOne({ email }, { $set: { email_verified_at: new Date() } });
@@ -234,7 +234,7 @@ async function pastTheTries(): Promise<Answer> {
   return sendTo('confirmEmailChange', wary, request);
 }
 
-/** Changes to an address that somebody has registered since the code was sent. */
+/** Changes to an address that somebody else has registered since the code was sent. */
 async function changeToTaken(): Promise<Answer> {
   const session = await newSession(api);
   const new_email = newEmail();
@@ -281,14 +281,14 @@ async function expiredInvite(): Promise<string> {
   return insertInvite(api, home_group_id, { expires_at: new Date(Date.now() - 1_000) });
 }
 
-/** Stores an invite that cannot be returned: it has no end. */
+/** Stores an invite that cannot be returned, because it has no time of expiry. */
 async function brokenInvite(home_group_id: string): Promise<string> {
   const token = await insertInvite(faulty, home_group_id, { revoked_at: new Date() });
   await faulty.collections.invites.updateOne({ _id: token }, { $unset: { expires_at: true } } as const);
   return token;
 }
 
-/** Puts an entry into the deny list that names no version. */
+/** Puts an entry without a version into the deny list. */
 async function denyWithoutVersion(keyPrefix: string): Promise<void> {
   const keys = redisKeys(keyPrefix);
   const redis = openRedis(
@@ -322,7 +322,7 @@ const joinBy = (invite_token: string) =>
 
 type OwnCodeOf<N extends Operation> = Exclude<CodeOf<N>, keyof typeof sharedProvocations>;
 
-/** By operation and code, everything that {@link sharedProvocations} lacks; by status too if a code has several. */
+/** Provocations by operation and code that {@link sharedProvocations} lacks; by status too if a code has several. */
 const ownProvocations: {
   readonly [N in Operation]: Readonly<Record<OwnCodeOf<N>, Provocation | Readonly<Record<number, Provocation>>>>;
 } = {
@@ -492,12 +492,12 @@ const ownProvocations: {
     'ERR-LOGOUT-TARGET-NOT-FOUND': () => sendGood('logOut', api, { body: { refresh_token: 'none of ours' } }),
   },
   logOutAll: {
-    // The session of the caller too: there is no other.
+    // The caller's own session is among those to end, because there is no other.
     'ERR-INTERNAL': () => refusedWrite('logOutAll', 'sessions', { body: {} }),
     'ERR-RATE-LIMITED': () => pastTheWrite('logOutAll'),
   },
   listSessions: {
-    // It writes nothing that could be refused, so here a document is invalid.
+    // The operation writes nothing that could be refused, so an invalid document provokes the error.
     async 'ERR-INTERNAL'() {
       const session = await newSession(faulty);
       const broken = { $unset: { created_at: true } } as const;
@@ -609,7 +609,7 @@ const ownProvocations: {
 
 const operations = Object.keys(ownProvocations) as Operation[];
 
-/** Returns what provokes each code of the operation; the key is the code, with its status if it has several. */
+/** Returns the provocation of each code of the operation. A code with several statuses has its status in the key. */
 function provocationsOf(name: Operation): [string, Provocation][] {
   const shared = Object.entries(sharedProvocations).filter(([code]) => isDeclared(name, code));
   const own = Object.entries(ownProvocations[name]).flatMap(([code, one]) =>

@@ -161,7 +161,7 @@ describe('every example', () => {
   });
 });
 
-/** Creates what the example needs to succeed, and fills in what no document can know in advance. */
+/** Creates what the example needs to succeed, and fills in the values that no document can know in advance. */
 async function requestOf(name: RouteName, value: Fields): Promise<GoodRequest> {
   await api.collections.users.deleteMany({ email: String(value.email) });
   if (name === 'logIn' || name === 'restoreAccount') await registerAccount(api, String(value.email));

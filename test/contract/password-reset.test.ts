@@ -104,7 +104,7 @@ describe('POST /auth/password-reset/confirm', () => {
       expect(refused).toContain('password_changed');
     }
     expect(await api.collections.sessions.countDocuments({ user_id: session.user_id, is_revoked: false })).toBe(1);
-    // The last one tells of the login.
+    // The last event tells of the login.
     const types = ['registered', 'code_requested', 'password_changed', 'notice', 'email_verified', 'notice'];
     expect(await typesOf(session.user_id)).toEqual(types);
     const [changed, notice] = (await eventsOf(session.user_id)).slice(2);

@@ -26,7 +26,7 @@ afterAll(async () => {
 const refresh = (refresh_token: string, language = 'en') =>
   api.post('/api/v1/auth/refresh', { refresh_token }, { 'Accept-Language': language });
 
-/** Creates a session whose refresh token was rotated twice: its first one is void. */
+/** Creates a session whose refresh token was rotated twice, so its first token is void. */
 async function rotatedSession() {
   const session = await newSession(api);
   const second = (await refresh(session.refresh_token)).json.data.refresh_token;
@@ -43,7 +43,7 @@ async function force(user_id: string): Promise<void> {
   redis.disconnect();
 }
 
-/** Ends a session as the store has it after an operation that ends all sessions of an account, for this reason. */
+/** Ends a session in the store as an operation that ends all sessions of an account would, with this reason. */
 async function endAs(reason: RevocationReason): Promise<string> {
   const session = await newSession(api);
   const revocation = { reason, at: new Date(), requestId: 'test-request-1' };
@@ -51,7 +51,7 @@ async function endAs(reason: RevocationReason): Promise<string> {
   return session.refresh_token;
 }
 
-/** By the reason in the answer: ends a session, and returns its last refresh token. */
+/** Functions by the reason in the answer. Each ends a session, and returns its last refresh token. */
 const endings: Readonly<Record<string, () => Promise<string>>> = {
   async logged_out() {
     const session = await newSession(api);
@@ -123,7 +123,7 @@ describe.each(Object.entries(endings))('a session that has ended: %s', (reason, 
     expect(details).toEqual({ reason, action: expect.any(String) });
     const saysTheft = theft[language].test(`${message} ${details.action}`);
     expect({ message, action: details.action, saysTheft }).toMatchObject({ saysTheft: reason === 'reused' });
-    // Whose account is disabled cannot log in.
+    // A user whose account is disabled cannot log in.
     const advice = reason === 'account_disabled' ? support : login;
     expect(details.action).toMatch(advice[language]);
   });

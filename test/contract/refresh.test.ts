@@ -11,7 +11,7 @@ afterAll(() => api.close());
 
 const refresh = (refresh_token: unknown) => api.post('/api/v1/auth/refresh', { refresh_token });
 
-/** Lets the retry window of the session's last hand-out pass. */
+/** Moves the session's last hand-out into the past, so that its retry window is over. */
 async function passWindow(session_id: string): Promise<void> {
   const hourAgo = new Date(Date.now() - 3_600_000);
   await api.collections.sessions.updateOne({ _id: session_id }, { $set: { handed_out_at: hourAgo } });

@@ -203,13 +203,13 @@ describe('the deny list', () => {
       const fallbacks = () => pod.metric('auth_deny_list_fallbacks_total');
       expect((await untilUnchanged(fallbacks, ask)).status).toBe(200);
       const before = await fallbacks();
-      // The server's files lack everything from here on: its sentinel says "complete", and belongs to an earlier run.
+      // The server's files lack every later change. Their sentinel says "complete", but belongs to an earlier run.
       await own.stop();
       await pod.collections.sessions.updateOne({ _id: phone.session_id }, { $set: { is_revoked: true } });
       await own.start();
       await waitUntil(async () => redis.status === 'ready', { what: 'the connection to Redis', timeoutMs: 60_000 });
       expect(await redis.get(redisKeys(pod.keyPrefix).denyListComplete)).toEqual(expect.any(String));
-      // The api's own connection returns during these: before and after, the answer is the same.
+      // The api's own connection comes back during these requests; the answer is the same before and after.
       for (let i = 0; i < 20; i += 1) {
         expect((await ask()).json.error_code).toBe('IAD_JWT_ACCESS_INVALID');
         await delay(50);
@@ -248,7 +248,7 @@ describe('the deny list', () => {
       await waitUntil(isRefused, { what: 'the other api to refuse the token', timeoutMs: 10_000 });
       expect((await ask(other, tablet)).status).toBe(200);
       await redis.config('SET', setting, '0');
-      // A list that was full is marked as incomplete, and the worker writes it again.
+      // A list that was full is marked as incomplete; the worker rebuilds it.
       await (await denyList.beginRebuild()).complete();
       const isBelievedAgain = async () => {
         const before = await fallbacks();

@@ -25,7 +25,7 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 const readJson = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'));
 
-/** Declarations that the README's blocks leave to the app, and the parts of packages that they use. */
+/** Declarations for the names that the README's blocks expect of the app, and for the packages that they use. */
 const appsOwn = `
 import type { AuthClient, createAuthClient as create, AuthStorage } from '@auth-account/client';
 declare global {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-/** No test begins before everything that the last one broke has recovered. */
+/** Waits until everything that the last test broke has recovered. */
 async function recovered(): Promise<void> {
   await Promise.all(Object.values(stack.services).map((service) => service.waitUntilReady()));
 }
@@ -77,12 +77,12 @@ describe('killed with SIGKILL', () => {
   });
 });
 
-// Must be the last test: nothing runs after it.
+// Must be the last test, because it stops all services.
 test('SIGTERM ends a service within 10 s with exit code 0, and the gateway’s streams with 1001', async () => {
   const stream = await stack.openStream(await newSession(stack));
   await Promise.all(Object.values(stack.services).map((service) => service.stop()));
   expect(await stream.closed).toMatchObject({ code: 1001, reason: 'SERVER_DRAINING' });
-  // Each limits its own time: after 10 s it exits with 1.
+  // Each service limits its own shutdown; after 10 s it would exit with 1.
   for (const lines of Object.values(stack.logs)) {
     expect(JSON.parse(lines.at(-1) ?? '{}')).toMatchObject({ msg: 'stopped', exitCode: 0 });
   }

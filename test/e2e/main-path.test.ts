@@ -136,7 +136,7 @@ test('a move by invite closes the user’s streams with 4004 and no other, and a
     expect(at - answeredAt).toBeLessThan(closeBoundMs);
   }
   expect(ownerStream.isOpen()).toBe(true);
-  // For the api and the gateway alike the old tokens are over, and no session is.
+  // The api and the gateway both refuse the old tokens, but every session goes on.
   expect((await accept(phone.access_token)).json.error_code).toBe('IAD_JWT_ACCESS_INVALID');
   for (const device of [phone, tablet]) {
     await expect(stack.openStream(device)).rejects.toThrow('401');

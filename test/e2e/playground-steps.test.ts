@@ -48,7 +48,7 @@ const sendTo = (base: string, { headers, ...request }: SentRequest) =>
     headers: { 'Content-Type': 'application/json', 'X-Request-ID': randomUUID(), ...headers },
   });
 
-/** Other users who log in and refresh all the time, so that spans of many requests share each export. */
+/** Starts other users who log in and refresh all the time, so that each export has spans of many requests. */
 function startLoad(on: GroupApi): { readonly stop: () => Promise<unknown> } {
   let isOn = true;
   const users = Promise.all(
@@ -59,7 +59,7 @@ function startLoad(on: GroupApi): { readonly stop: () => Promise<unknown> } {
       }
     }),
   );
-  // A failure is the test's at its end, and no rejection that nobody handles before it.
+  // A failure must reach the test at its end, and must not be an unhandled rejection before that.
   users.catch(() => undefined);
   return {
     stop() {
@@ -132,10 +132,10 @@ const requests: Readonly<Record<string, (on: GroupApi) => Promise<SentRequest>>>
   },
 };
 
-/** The stack's one subscriber is not sent mails. */
+/** The stack's one subscriber does not receive the events for mails. */
 const isDelivered = (event: string) => !event.endsWith('.code');
 
-/** Commands whose collection the driver does not always tell a span. */
+/** Commands for which the driver does not always put the collection into the span. */
 const unnamed = /^(findAndModify|update|aggregate) .*/;
 const nameOf = ({ name, command }: SentCommand) =>
   `${name} ${typeof command[name] === 'string' ? command[name] : ''}`.trim().replace(unnamed, '$1');
@@ -156,7 +156,7 @@ function statementsOf(steps: RequestSteps['steps']): string[] {
   });
 }
 
-/** Reads the spans as deliveries that are split and out of order, and returns the last report of the request. */
+/** Reads the spans in random order and in batches of random size, and returns the request's last report. */
 function readShuffled(spans: readonly Span[], requestId: string): RequestSteps | undefined {
   const read = createStepReader();
   const waiting = spans
@@ -185,7 +185,7 @@ test.each(Object.keys(requests))('the steps of %s are what the api has done', as
   expect(status).toBe(expected);
   const told = ({ steps }: RequestSteps) => ({
     statements: statementsOf(steps).map((statement) => statement.replace(unnamed, '$1')),
-    // Subscribers are sent events in any order.
+    // Events reach subscribers in any order.
     events: steps.flatMap(({ deed }) => (deed.kind === 'deliver' ? [deed.event] : [])).toSorted(),
     answers: steps.flatMap(({ deed }) => (deed.kind === 'answer' ? [deed.status] : [])),
   });

@@ -28,15 +28,13 @@ afterAll(async () => {
   await otlp.close();
 });
 
-/** Returns the names of a span and of those above it, with the services that created them. */
+/** Returns the names of a span's ancestors and of the span, each after the name of its service. */
 function pathOf(span: Span, spans: readonly Span[]): string[] {
   const parent = spans.find(({ id }) => id === span.parentId);
   return [...(parent ? pathOf(parent, spans) : []), `${span.service} ${span.name}`];
 }
 
-/**
- * Returns the spans of one request, once the named ones have arrived from their services, with all spans above them.
- */
+/** Returns the spans of one request, when the named ones and all their ancestors have arrived. */
 async function spansOf(requestId: string, ...last: [service: string, name: string][]): Promise<Span[]> {
   const ofRequest = (received: readonly Span[]) =>
     received.filter(({ attributes }) => attributes['request.id'] === requestId);
@@ -110,7 +108,7 @@ test('an event that the relay enqueues stays in the trace of its request', async
   await stack.receiver.waitFor(event.data.user_id);
   const inTrace = (spans: readonly Span[]) =>
     spans.filter(({ traceId }) => traceId === event.traceparent?.split('-')[1]);
-  // The spans between may come in later exports.
+  // The spans between the first and the last may come in later exports.
   const isLinked = (all: readonly Span[]) => {
     const own = inTrace(all);
     const last = own.find(({ name }) => name === 'event.deliver');
@@ -177,7 +175,7 @@ test.each(['01', '00'])(
   async (flags) => {
     const requests = [1, 2, 3].map(() => ({ id: `phone-${randomUUID()}`, traceId: randomUUID().replaceAll('-', '') }));
     const texts = requests.map(({ id, traceId }, index) => {
-      // The client leaves within the body of the last one.
+      // The client disconnects within the body of the last request.
       const length = index === 2 ? 100 : 2;
       const traceparent = `00-${traceId}-00f067aa0ba902b7-${flags}`;
       const headers = [`X-Request-ID: ${id}`, `traceparent: ${traceparent}`, 'Content-Type: application/json'];
@@ -285,11 +283,11 @@ test('no span holds a code, an address, a name or a token of an account, to its 
   await eventually('it is erased', async () => (await stack.collections.users.findOne({ _id: user_id })) === null);
   await spansOf(requestId, ['auth-api', 'POST /api/v1/account/deletion']);
   const sent = otlp.raw();
-  // So the search works: the traces have the ids.
+  // The traces contain this id, so the search below would find a secret too.
   expect(sent).toContain(requestId);
   for (const hidden of [email, new_email, display_name, undo_token, again.access_token, again.refresh_token]) {
     expect(sent).not.toContain(hidden);
   }
-  // Not within longer numbers: a time may have the same digits.
+  // Matches within longer numbers don't count, because a time may have the same digits.
   for (const code of codes) expect(sent).not.toMatch(new RegExp(`(?<![0-9a-f])${code}(?![0-9a-f])`));
 }, 120_000);

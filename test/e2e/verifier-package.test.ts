@@ -11,13 +11,13 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 const libraries = ['errors', 'redis', 'verifier'];
 
-/** Names that the README's first block leaves to the sibling. */
+/** Declarations for the names that the README's first block expects of the sibling. */
 const siblingsOwn = `
 declare const REDIS_URL: string;
 declare const logger: { warn(facts: object, message: string): void };
 `;
 
-/** Says what it thinks of a token, each time it is told one on a line. */
+/** A sibling service that verifies TOKEN, and after a line on stdin verifies it again until it is refused. */
 const sibling = `
 import { createInterface } from 'node:readline';
 import { createVerifier } from '@auth-account/verifier';
@@ -65,7 +65,7 @@ describe('the verifier, installed in an empty project', () => {
     const [, block = ''] = /```ts\n(.*?)```/s.exec(readme) ?? [];
     expect(block).toContain('createVerifier');
     await writeFile(join(project, 'app.ts'), block + siblingsOwn);
-    // The verifier does not bring them.
+    // The verifier does not bring the types of Express.
     await mkdir(join(project, 'node_modules/@types'), { recursive: true });
     await symlink(join(root, 'node_modules/@types/express'), join(project, 'node_modules/@types/express'));
     const options = ['--strict', '--noEmit', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2024'];

@@ -9,7 +9,7 @@ type Purpose = AccountModel['codes'][string]['purpose'];
 
 const mostTries = 3;
 
-/** Returns the newest open code of that purpose, or one that is no longer open. */
+/** Returns the newest open code of the purpose, or, if `isOld`, a code that is no longer open. */
 function codeFor(world: World, purpose: Purpose, { isOld, which }: Choice): string | undefined {
   const open = Object.entries(accountOf(world).codes).filter(([, code]) => code.purpose === purpose);
   const usable = open.map(([name]) => name).filter((name) => (world.codes.get(name)?.tries ?? 0) < mostTries);
@@ -144,7 +144,7 @@ const planOperator =
     return { operation: { kind }, send };
   };
 
-/** Operations on the account's credentials and on its life. */
+/** Operations on the account's credentials, and on its end. */
 export const changePlans = {
   'ask for a reset': planAsk('ask for a reset', 'password_reset', '/api/v1/auth/password-reset'),
   'ask for a deletion': planAsk('ask for a deletion', 'account_deletion', '/api/v1/auth/deletion'),

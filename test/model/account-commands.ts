@@ -11,7 +11,7 @@ type Kind = Operation['kind'];
 const plans: Readonly<Record<Kind, Plan>> = { ...sessionPlans, ...changePlans };
 const kinds = Object.keys(plans) as Kind[];
 
-/** Step that an operation needs before it, if nothing at hand allows it. */
+/** Operations that must come before, if the account has nothing that allows the operation. */
 const needs: Partial<Readonly<Record<Kind, readonly Kind[]>>> = {
   'reset the password': ['ask for a reset'],
   'order the deletion by code': ['ask for a deletion'],
@@ -19,7 +19,7 @@ const needs: Partial<Readonly<Record<Kind, readonly Kind[]>>> = {
   'undo a change of address': ['ask for a change of address', 'change the address'],
 };
 
-/** Takes these operations at the same time, if each finds what it needs. */
+/** Carries out these operations at the same time, without those that the account has nothing for. */
 async function takeTogether(world: World, choices: readonly Choice[]): Promise<void> {
   const planned = choices.flatMap((choice) => {
     const plan = plans[choice.kind](world, choice);
@@ -30,7 +30,7 @@ async function takeTogether(world: World, choices: readonly Choice[]): Promise<v
 
 const alone = (kind: Kind, device = 0): Choice => ({ kind, device, which: 0, isOld: false, afterMs: 0 });
 
-/** Takes the account back to where somebody can log in, and logs in on the devices of these operations. */
+/** Makes logins possible again, and logs in on the devices of these operations. */
 async function revive(world: World, choices: readonly Choice[]): Promise<void> {
   const { isDisabled, isLeaving, password } = accountOf(world);
   if (isDisabled) await takeTogether(world, [alone('enable')]);
@@ -46,7 +46,7 @@ async function revive(world: World, choices: readonly Choice[]): Promise<void> {
   );
 }
 
-/** A step of a course: operations at the same time. */
+/** A step of a course, with operations that run at the same time. */
 export interface Step {
   readonly isRevived: boolean;
   readonly choices: readonly Choice[];
@@ -65,7 +65,7 @@ export async function takeStep(world: World, { isRevived, choices }: Step): Prom
   await takeTogether(world, [alone('log in', 2)]);
 }
 
-/** Asserts that neither an earlier password nor an earlier address opens anything; a stranger tries. */
+/** Asserts that a stranger can log in with neither an earlier password nor an earlier address. */
 async function expectOldToBeDead(world: World): Promise<void> {
   const { email, password } = accountOf(world);
   const tries = [
@@ -109,7 +109,9 @@ const changes = [
 const inRace = ['log in', 'refresh', 'move', 'log out'] as const;
 const inStorm = ['refresh in a loop', 'refresh in a loop', 'refresh in a loop'] as const;
 
-/** Takes each of them at the same time as others, with streams and a code open: each run of the suite has had those. */
+/**
+ * Steps that race each of these changes against others, with streams and a code open. Each run of the suite has them.
+ */
 export const tour: readonly Step[] = changes.flatMap((kind) => [
   { isRevived: true, choices: [alone('open a stream'), alone('open a stream', 1), alone('ask for a reset')] },
   { isRevived: true, choices: [alone(kind), ...inRace.map((each, index) => alone(each, 1 + (index % 2)))] },

@@ -8,7 +8,7 @@ import { begin } from './account-world.ts';
 import { newSeeds } from './new-seeds.ts';
 import { showProgress } from './progress.ts';
 
-/** Seconds of random courses, as many as fit; `npm run test:long model` asks for more. */
+/** Seconds for random courses; `npm run test:long model` asks for more. */
 const seconds = Number(process.env.MODEL_SECONDS ?? 3);
 const nextSeed = newSeeds();
 

@@ -1,30 +1,32 @@
-/** A session of the model: its device, and the reason for its end as a refresh tells it. */
+/** A session of the model, with its device and the reason that a refresh gives for its end. */
 interface ModelSession {
   readonly device: number;
   readonly ended?: string;
 }
 
-/** A code that still counts. */
+/** A code that is still open. */
 interface ModelCode {
   readonly purpose: 'password_reset' | 'account_deletion' | 'email_change';
-  /** The address that an `email_change` leads to. */
+  /** The new address of an `email_change`. */
   readonly email?: string;
 }
 
-/** A model of docs/specification/account.md, without stores: one account, everything by its name. */
+/**
+ * A model of docs/specification/account.md without stores. It has one account, and names in place of ids and secrets.
+ */
 export interface AccountModel {
   readonly email: string;
-  /** undefined: void until it is reset. */
+  /** undefined if it is void until a reset. */
   readonly password: string | undefined;
-  /** The address was verified: by a reset, or by a change of it. */
+  /** True if a reset or a change of the address has verified it. */
   readonly isVerified: boolean;
   readonly isDisabled: boolean;
-  /** The deletion is ordered, and the grace lasts. */
+  /** True if the deletion is ordered and can still be undone. */
   readonly isLeaving: boolean;
   readonly group: string;
-  /** Changes of group so far: older access tokens are refused. */
+  /** Number of changes of group so far. Access tokens from before the last change are refused. */
   readonly moves: number;
-  /** Changes of the password and of the address so far. */
+  /** Number of changes of the password and of the address so far. */
   readonly changes: number;
   readonly sessions: Readonly<Record<string, ModelSession>>;
   /** Open codes. */
@@ -33,7 +35,7 @@ export interface AccountModel {
   readonly former: readonly { readonly change: string; readonly email: string }[];
 }
 
-/** Session of an access token, and the changes of group before it was signed. */
+/** The session of an access token, and the number of changes of group before the token was signed. */
 export interface Caller {
   readonly session: string;
   readonly moves: number;
@@ -68,7 +70,7 @@ interface Fresh {
   readonly password: string;
 }
 
-/** A possible outcome of an operation, and the account after it. */
+/** A possible outcome of an operation, with the account after it. */
 interface Possible {
   readonly outcome: string;
   readonly after: AccountModel;
@@ -90,7 +92,7 @@ const isLive = ({ sessions }: AccountModel, session: string) =>
 const isGood = (account: AccountModel, { session, moves }: Caller) =>
   isLive(account, session) && moves === account.moves;
 
-/** Ends all sessions but one. */
+/** Ends all sessions but `spare`. */
 function endAll(account: AccountModel, reason: string, spare?: string): Pick<AccountModel, 'sessions'> {
   const entries = Object.entries(account.sessions).map(([name, session]) => {
     return [name, name === spare || session.ended !== undefined ? session : { ...session, ended: reason }] as const;
@@ -109,19 +111,17 @@ const countLive = ({ sessions }: AccountModel) =>
 const without = (codes: AccountModel['codes'], isOut: (name: string, code: ModelCode) => boolean) =>
   Object.fromEntries(Object.entries(codes).filter(([name, code]) => !isOut(name, code)));
 
-/** A change of a credential: every open code is void. */
+/** Counts a change of a credential, which voids every open code. */
 const changed = ({ changes }: AccountModel) => ({ changes: changes + 1, codes: {} });
 
-/**
- * The check of the access token comes first, so an operation may find that its session has ended, or moved, after that.
- */
+/** Judges an operation that checks the access token first. Its session may end or move after that check. */
 function asCaller(account: AccountModel, caller: Caller, begun: AccountModel, go: () => Possible[]): Possible[] {
   if (isGood(account, caller)) return go();
   const refusal = { outcome: tokenRefused, after: account };
   return isGood(begun, caller) ? [refusal, ...go()] : [refusal];
 }
 
-/** The same for the current password: a change of any credential makes what was verified before it void. */
+/** Does the same for the current password. A change of any credential voids an earlier verification of the password. */
 function asFresh(account: AccountModel, { caller, password }: Fresh, begun: AccountModel, go: () => Possible[]) {
   return asCaller(account, caller, begun, () => {
     const refusal = { outcome: passwordRefused, after: account };
@@ -134,14 +134,14 @@ function orderDeletion(account: AccountModel): AccountModel {
   return account.isLeaving ? account : { ...account, ...endAll(account, 'account_deleted'), isLeaving: true };
 }
 
-/** Also of a loop, which ends with its last refresh. */
+/** Judges a refresh, or a loop by its last refresh. */
 function refresh(account: AccountModel, session: string): Possible[] {
   const { ended } = account.sessions[session] as ModelSession;
   const outcome = ended === undefined ? `200 ${account.group}` : `401 IAD_JWT_REFRESH_STOLEN ${ended}`;
   return [{ outcome, after: account }];
 }
 
-/** Possible outcomes by kind; `begun`: the account before all operations of the same time. */
+/** Possible outcomes by kind of operation. `begun` is the account before all operations of the same step. */
 const judges: { readonly [K in Kind]: Judge<K> } = {
   'log in'(account, { session, device, email, password }) {
     if (email !== account.email || password !== account.password) {
@@ -253,8 +253,8 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
 };
 
 /**
- * An address that the account does not have is answered alike. One that it had when the request came opens a code for
- * its holder all the same, who gets it at the address of that later time.
+ * An unknown address gets the same answer. An address that the account had only when the request came may still open a
+ * code, which is sent to the account's address of the later time.
  */
 function ask(account: AccountModel, begun: AccountModel, wanted: Asked, purpose: ModelCode['purpose']): Possible[] {
   const opened = { ...account, codes: { ...account.codes, [wanted.code]: { purpose } } };
@@ -282,8 +282,8 @@ export interface Done {
 }
 
 /**
- * Returns the accounts that operations of the same time can have left with these outcomes: each takes effect at one
- * moment, in any order. None: no order explains the outcomes.
+ * Returns the accounts that simultaneous operations with these outcomes may leave. Each takes effect at one moment, in
+ * any order. The list is empty if no order explains the outcomes.
  */
 export function explain(begun: AccountModel, done: readonly Done[]): AccountModel[] {
   const go = (account: AccountModel, left: readonly Done[]): AccountModel[] => {

@@ -12,7 +12,7 @@ export interface AccountScene {
   close(): Promise<void>;
 }
 
-/** Limits that no course reaches, with the failures of strangers counted apart. */
+/** Limits that no course reaches, while failures of strangers are counted separately. */
 const limits = {
   TRUST_PROXY_HOPS: '1',
   CODE_LIMIT_PER_ACCOUNT: '100',
@@ -21,7 +21,7 @@ const limits = {
   LOGIN_ACCOUNT_FREE_FAILURES: '1000000',
 };
 
-/** The worker only makes good what is lost: it need not hurry. */
+/** Long intervals, because the worker only repairs what was lost. */
 const calm = {
   RELAY_INTERVAL_MS: '1000',
   DENY_LIST_INTERVAL_MS: '1000',

@@ -6,20 +6,20 @@ import type { Caller, Operation } from './account-model.ts';
 import { outcomeOf } from './account-settle.ts';
 import { accountOf, type HeldSession, nextName, type Planned, type Stream, type World } from './account-world.ts';
 
-/** An operation as drawn: by which device, with which of the things at hand, and how long after the others. */
+/** An operation as drawn at random, with its device, its choice of a code or session, and its delay. */
 export interface Choice {
   readonly kind: Operation['kind'];
   readonly device: number;
   readonly which: number;
-  /** With a password, address, code or session that has been replaced, if there is one. */
+  /** Uses a password, address, code or session that has been replaced, if there is one. */
   readonly isOld: boolean;
   readonly afterMs: number;
 }
 
-/** Returns the operation with its request; undefined if nothing at hand allows it. */
+/** Returns the operation with its request; undefined if the account has nothing that allows it. */
 export type Plan = (world: World, choice: Choice) => Omit<Planned, 'afterMs'> | undefined;
 
-/** Returns the device's session: the one that lives, or else its last one. */
+/** Returns the device's live session, or else its last one. */
 function sessionOf(world: World, device: number): [string, HeldSession] {
   const own = [...world.sessions].filter(([, held]) => held.device === device);
   const live = own.find(([name]) => accountOf(world).sessions[name]?.ended === undefined);
@@ -37,7 +37,7 @@ export function callerOf(world: World, device: number) {
   return { caller, tokens, headers: bearer(tokens) };
 }
 
-/** Returns the present one, or one of the others. */
+/** Returns the present item, or one of the others if `isOld`. */
 export function pick(all: readonly string[], present: string | undefined, { which, isOld }: Choice): string {
   const others = all.filter((each) => each !== present);
   return (isOld ? others[which % others.length] : present) ?? (all.at(-1) as string);
@@ -46,7 +46,7 @@ export function pick(all: readonly string[], present: string | undefined, { whic
 /** Wrong passwords that a course may send before limits could hold it up. */
 const mostFailures = 10;
 
-/** Returns the password to send; undefined if it would be one wrong one too many. */
+/** Returns the password to send; undefined if it would be a wrong password too many. */
 export function passwordOf(world: World, choice: Choice): string | undefined {
   const { password } = accountOf(world);
   const given = pick(world.passwords, password, choice);
@@ -92,7 +92,7 @@ const planLogIn: Plan = (world, choice) => {
   return { operation: { kind: 'log in', session, device, email, password }, send };
 };
 
-/** Refreshes once; again if the account is being changed at the moment. */
+/** Refreshes, and repeats the refresh while the account is being changed. */
 async function sendRefresh(world: World, held: HeldSession, refresh_token: string): Promise<Answer> {
   const answer = await world.scene.api.post('/api/v1/auth/refresh', { refresh_token });
   if (answer.status === 503) return sendRefresh(world, held, refresh_token);

@@ -8,20 +8,20 @@ import { eventually } from '../support/worker-scene.ts';
 import type { AccountModel } from './account-model.ts';
 import { accountOf, type HeldCode, type HeldSession, type Stream, type World } from './account-world.ts';
 
-/** Returns status and error code, and the reason for the end of a session. */
+/** Returns the status, the error code, and the reason for the end of a session. */
 export function outcomeOf({ status, json }: Answer): string {
   if (status < 300) return String(status);
   return [status, json.error_code, json.details?.reason].filter((part) => part !== undefined).join(' ');
 }
 
-/** Lets every app see what has happened: whose session has ended learns why, and every other one goes on. */
+/** Lets every app see what has happened. An app whose session has ended learns why; the others go on. */
 export async function settle(world: World): Promise<void> {
   const account = accountOf(world);
   await Promise.all([...world.sessions].map(([name, held]) => settleSession(world, account, name, held)));
   await learnSecrets(world, account);
 }
 
-/** Learns what mails say: the code of each open challenge, and the token that undoes the newest change. */
+/** Reads from the mails the code of each open challenge, and the token that undoes the newest change. */
 async function learnSecrets({ scene, userId, codes, undoTokens }: World, account: AccountModel): Promise<void> {
   for (const name of Object.keys(account.codes)) {
     const held = codes.get(name) as HeldCode;
@@ -62,7 +62,7 @@ const closeCodes: Readonly<Record<string, number>> = { logged_out: 1000, replace
 const groupChanged = 4004;
 const streamReplaced = 4003;
 
-/** Streams of a session that has ended close and say so; of one that goes on, the newest stays open. */
+/** Waits until the streams of an ended session close, with its reason. Of a live session, one stream stays open. */
 async function settleStreams(account: AccountModel, { streams }: HeldSession, ended: string | undefined) {
   const isFresh = ({ moves }: Stream) => ended === undefined && moves === account.moves;
   await eventually('the streams close', () => streams.every((each) => isFresh(each) || each.ended !== undefined));
@@ -81,7 +81,7 @@ async function settleStreams(account: AccountModel, { streams }: HeldSession, en
   }
 }
 
-/** Asserts at the end of a course that nothing that has ended is back, and ends the streams. */
+/** Asserts at the end of a course that no ended session has come back, and ends the streams. */
 export async function finish(world: World): Promise<void> {
   const { scene, sessions } = world;
   const account = accountOf(world);

@@ -9,7 +9,7 @@ import { settle } from './account-settle.ts';
 /** A push stream of a session, and the code with which it closed. */
 export interface Stream {
   readonly client: PushClient;
-  /** Changes of group before its token was signed. */
+  /** Number of changes of group before its token was signed. */
   readonly moves: number;
   ended?: number;
 }
@@ -18,14 +18,14 @@ export interface Stream {
 export interface HeldSession {
   readonly device: number;
   tokens: TokenPair;
-  /** Changes of group before its access token was signed; undefined: not known yet. */
+  /** Number of changes of group before its access token was signed; undefined if not known yet. */
   moves?: number;
-  /** Its end has been seen by its app. */
+  /** True if its app has seen its end. */
   isOver?: boolean;
   readonly streams: Stream[];
 }
 
-/** A code that was asked for, as its mail has it once it is known. */
+/** A code that was asked for; its text is set when its mail has been read. */
 export interface HeldCode {
   readonly challengeId: string;
   readonly purpose: AccountModel['codes'][string]['purpose'];
@@ -33,11 +33,11 @@ export interface HeldCode {
   tries: number;
 }
 
-/** The real account beside the accounts of the model that it may be: a race does not always tell which. */
+/** The real account, and the accounts of the model that it may equal. A race can leave several possible. */
 export interface World {
   readonly scene: AccountScene;
   readonly userId: string;
-  /** Invite into the household of somebody else. */
+  /** An invite into somebody else's household. */
   readonly invite: string;
   readonly deviceIds: readonly string[];
   accounts: readonly AccountModel[];
@@ -46,15 +46,15 @@ export interface World {
   readonly undoTokens: Map<string, string>;
   /** Group id → its name in the model. */
   readonly groups: Map<string, string>;
-  /** All that the account ever had, newest last. */
+  /** All passwords and addresses that the account ever had, newest last. */
   readonly passwords: string[];
   readonly emails: string[];
-  /** Wrong passwords so far: no course gets as far as the limits. */
+  /** Number of wrong passwords so far, which keeps a course below the limits. */
   failures: number;
   names: number;
-  /** An operation that is no loop has no answer yet: loops go on. */
+  /** True while an operation other than a loop has no answer. Loops go on until then. */
   isChanging: boolean;
-  /** Outcomes of all courses: how often an operation of that kind, alone or in a race, ended so. */
+  /** Counts of outcomes in all courses, by kind of operation, alone or in a race. */
   readonly figures: Map<string, number>;
   /** Events so far, for a failure's message. */
   readonly story: string[];
@@ -67,7 +67,7 @@ export function nextName(world: World, what: string): string {
   return `${what} ${world.names}`;
 }
 
-/** Registers an account with a session and a stream on each of three devices, and the household that it can move to. */
+/** Registers an account with a session and a stream on each of three devices, and creates a household to move to. */
 export async function begin(scene: AccountScene, figures: Map<string, number>): Promise<World> {
   const { api } = scene;
   const [host, { email, user_id, home_group_id }] = [await registerAccount(api), await registerAccount(api)];
@@ -107,13 +107,13 @@ export async function begin(scene: AccountScene, figures: Map<string, number>): 
 export interface Planned {
   readonly operation: Operation;
   readonly afterMs: number;
-  /** Returns the outcome; a group as `{id}`. */
+  /** Returns the outcome, in which a group stands as `{id}`. */
   readonly send: () => Promise<string>;
 }
 
 /**
- * Carries out operations at the same time, and asserts that some order explains their outcomes and what the stores have
- * afterwards.
+ * Carries out operations at the same time, and asserts that some order explains their outcomes and the stores after
+ * them.
  */
 export async function take(world: World, planned: readonly Planned[]): Promise<void> {
   let unanswered = planned.filter(({ operation }) => operation.kind !== 'refresh in a loop').length;
@@ -126,7 +126,7 @@ export async function take(world: World, planned: readonly Planned[]): Promise<v
     return { operation, outcome };
   });
   const answered = await Promise.all(sent);
-  // First of all: a login of the same moment may already be in the household that a move has made.
+  // Must come first, because a simultaneous login may already be in the household that a move has created.
   for (const { operation, outcome } of answered) learnGroup(world, operation, outcome);
   const done = answered.map(({ operation, outcome }): Done => {
     return { operation, outcome: outcome.replace(idInOutcome, (_, id: string) => world.groups.get(id) ?? id) };
@@ -151,10 +151,10 @@ function describe({ story }: World, explained: readonly AccountModel[], seen: ob
   return [...story, ...orders, `stored ${JSON.stringify(seen)}`].join('\n');
 }
 
-/** A group's id in an outcome, which is replaced by its name. */
+/** Matches a group's id in an outcome, which the group's name replaces. */
 const idInOutcome = /\{(.*)\}/;
 
-/** A move into a new household names that. */
+/** Learns the id of a household that a move has created. */
 function learnGroup({ groups }: World, operation: Operation, outcome: string): void {
   const id = idInOutcome.exec(outcome)?.[1];
   if (operation.kind === 'move' && id !== undefined && !groups.has(id)) groups.set(id, operation.to);
@@ -190,7 +190,7 @@ async function look({ scene, userId, groups, ...world }: World): Promise<ReturnT
     isDisabled: user?.disabled_at !== undefined,
     isLeaving: user?.deletes_at !== undefined,
     group: nameOf(user?.home_group_id),
-    // Those that an undo has taken away wait for the worker.
+    // Addresses that an undo has removed stay until the worker deletes them.
     addresses: (user?.former_emails ?? []).filter(({ until }) => until > now).map(({ email }) => email),
     sessions: ends.sort(),
     codes: open.map(({ _id }) => codeNames.get(_id) ?? _id).sort(),

@@ -9,7 +9,7 @@ import { call, kill, start, type World } from './client-world.ts';
 export type Action =
   | { readonly kind: 'log in'; readonly tab: number; readonly account: number }
   | { readonly kind: 'log out' | 'call' | 'token' | 'kill' | 'start' | 'freeze' | 'thaw'; readonly tab: number }
-  /** The sibling service refuses the access token so often. */
+  /** The sibling service refuses the access token `refusals` times. */
   | { readonly kind: 'call a service'; readonly tab: number; readonly refusals: number }
   | { readonly kind: 'network' | 'foreground' | 'lock' | 'read only'; readonly isOn: boolean; readonly isTold: boolean }
   | { readonly kind: 'wipe' | 'end from elsewhere' | 'end by an operator' }
@@ -39,7 +39,7 @@ const deeds: Deeds = {
   start: (world, { tab }) => start(world, tab),
   freeze({ tabs, streams, observed }, { tab }) {
     const { life } = tabs[tab] ?? {};
-    // A stream is the gateway's too, which does not wait: the courses with streams have other silences.
+    // The real gateway does not wait for a frozen page, so courses with streams cut the path in silence instead.
     if (life === undefined || streams) return;
     life.frozen ??= [];
     observed.onFreeze();
@@ -75,13 +75,13 @@ const deeds: Deeds = {
   'end by an operator': (world) => world.time.busy(() => endByOperator(world)),
 };
 
-/** Only a logout, another user, or what has happened to the storage or the app may overtake a login. */
+/** Returns an assertion that only a logout, another user, or a fault of the storage or the app overtakes the login. */
 function watchOvertaking({ observed, device, calls }: World, what: string): (error: unknown) => void {
   const isAlone = [...calls].every((one) => one.what === what || !/^log /.test(one.what));
   const before = observed.overtakings();
   return (error) => {
     const isOvertaken = (error as { code?: string }).code === 'CLIENT_SUPERSEDED';
-    // Where the storage has failed, the tabs may be two devices.
+    // If the storage has failed, the tabs may act like two devices.
     const isFair = isAlone && device.faults === 0 && before === observed.overtakings();
     if (isOvertaken && isFair) observed.violations.push('a login was overtaken by none');
   };
@@ -123,13 +123,13 @@ function heldSessions({ observed }: World): ReadonlySet<string> {
   return held;
 }
 
-/** An operator orders it; the worker ends the sessions. */
+/** Has the worker end the sessions, as an operator orders it. */
 async function endByOperator(world: World): Promise<void> {
   for (const sessionId of heldSessions(world)) await world.services?.forceLogout(sessionId);
   await world.streams?.settle();
 }
 
-/** Another device of the user ends the sessions of this one. */
+/** Ends this device's sessions from another device of the user. */
 async function endFromElsewhere(world: World): Promise<void> {
   const held = heldSessions(world);
   for (const email of world.emails) {

@@ -9,9 +9,9 @@ export interface Step {
   /** Fates of the next requests, and of the next accesses to the storage. */
   readonly fates: readonly NetworkFate[];
   readonly storage: readonly StorageFate[];
-  /** Of the next streams. */
+  /** Fates of the next streams. */
   readonly streams?: readonly StreamFate[];
-  /** What happens at a later access to the platform, perhaps within this action. */
+  /** An action that happens at a later access to the platform, perhaps during this step. */
   readonly strike: { readonly after: number; readonly action: Action } | undefined;
   readonly passMs: number;
 }
@@ -20,7 +20,7 @@ export interface Course {
   readonly tabs: number;
   readonly isSignedIn: boolean;
   readonly steps: readonly Step[];
-  /** No session may be lost, whatever the storage did: true of the courses that have been mended. */
+  /** True if no session may be lost, whatever the storage does, as in courses that led to a fix. */
   readonly isExact?: boolean;
 }
 
@@ -107,7 +107,7 @@ export const course: fc.Arbitrary<Course> = fc.record({
   steps: fc.array(step, { minLength: 1, maxLength: 14 }),
 });
 
-/** With and without a notice. 4003 and 4005 are seldom: they silence the stream rightly. */
+/** Ends with and without a notice. 4003 and 4005 are rare, because after them the client rightly opens no stream. */
 const streamEnd: fc.Arbitrary<StreamEnd> = fc.record({
   code: fc.constantFrom(
     1000,

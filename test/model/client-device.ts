@@ -1,29 +1,32 @@
 import type { AuthStorage, Channel, DeviceSignal, Locks } from '../../libs/client/src/platform/platform.ts';
 import type { VirtualTime } from './client-time.ts';
 
-/** What becomes of one access to the storage. `late`: a failure is told, yet it was written. */
+/** What happens to one access to the storage. `late` reports a failure although the value was written. */
 export type StorageFate = 'works' | 'fails' | 'late' | 'slow';
 
-/** A running instance of the app, until it is killed: then nothing that it waits for ever comes. */
+/** A running instance of the app. After its kill, nothing that it waits for ever comes. */
 export interface Life {
   isOver: boolean;
-  /** Reads that must succeed before it can be said to see what the other tab has written; 0 if the latest have. */
+  /**
+   * Number of reads that must succeed before the instance surely sees the other tab's writes; 0 if the latest reads
+   * did.
+   */
   blindReads: number;
-  /** Its latest write was refused: what it knows is in memory only. */
+  /** True if its latest write was refused, so what it knows is only in memory. */
   isRefused: boolean;
-  /** Runs what an ending must: the operating system closes connections and releases locks. */
+  /** Called at its end, as the operating system closes connections and releases locks. */
   readonly endings: Set<() => void>;
   /**
-   * What a frozen page will hear when it goes on, in order; undefined while it runs. It keeps its locks. What it does with
-   * its storage it still ends: in the milliseconds between two steps of that no page is frozen here
+   * What a frozen page will hear when it goes on, in order; undefined while it runs. The page keeps its locks. It still
+   * finishes its accesses to the storage, because no page is frozen here in the milliseconds between two of their steps
    * (libs/client/README.md, "Tabs and storage").
    */
   frozen: (() => void)[] | undefined;
-  /** When it went on, in milliseconds. */
+  /** When it was last thawed, in milliseconds. */
   thawedAt: number;
 }
 
-/** Does the work when the page runs: at once, or when it is no longer frozen. */
+/** Does the work at once, or when the page is no longer frozen. */
 export function whenRunning(life: Life, work: () => void): void {
   if (life.frozen) life.frozen.push(work);
   else work();
@@ -44,14 +47,16 @@ export function thaw(life: Life, now: number): void {
 export interface Device {
   readonly content: Map<string, string>;
   readonly fates: StorageFate[];
-  /** Another tab may write the end of an earlier session in place of a session that the storage has refused or lost. */
+  /**
+   * True if another tab may write the end of an earlier session over a session that the storage has refused or lost.
+   */
   readonly mayLose: boolean;
   isLocked: boolean;
   isReadOnly: boolean;
   /** Failures and wipes so far. */
   faults: number;
   wipes: number;
-  /** When it was written last, in milliseconds. */
+  /** When the storage was last written, in milliseconds. */
   writtenAt: number;
   readonly online: Switch;
   readonly active: Switch;
@@ -68,7 +73,7 @@ export interface Switch {
 
 export const never = <T>() => new Promise<T>(() => undefined);
 
-/** Each access to the platform is told before and after its effect, so that a course can strike between the two. */
+/** Called before and after the effect of each access to the platform, so that a course can strike between the two. */
 export type Tell = () => void;
 
 export function createDevice(time: VirtualTime, tell: Tell, mayLose: boolean): Device {
@@ -152,7 +157,7 @@ interface Turn {
   readonly begin: () => void;
 }
 
-/** Web Locks: a tab that ends loses its locks and its place in the queue. */
+/** Creates Web Locks. A tab that ends loses its locks and its place in the queue. */
 function createLocks(): Device['locksOf'] {
   const queues = new Map<string, Turn[]>();
 
@@ -167,7 +172,7 @@ function createLocks(): Device['locksOf'] {
   return (life) => ({
     request: (name, { signal }, work) =>
       new Promise((resolve, reject) => {
-        // A tab that has ended asks for nothing any more, and nobody would release it.
+        // A tab that has ended gets no lock, because nothing would release it.
         if (life.isOver) return;
         let hasBegun = false;
         const end = () => {
@@ -178,7 +183,7 @@ function createLocks(): Device['locksOf'] {
           life,
           begin() {
             hasBegun = true;
-            // The lock is held until the work has ended, whatever becomes of it.
+            // The lock is held until the work has settled, whether it succeeds or fails.
             void running(life)
               .then(work)
               .then(resolve, reject)

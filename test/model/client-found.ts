@@ -12,7 +12,7 @@ const echoed = { kind: 'echoed', upMs: 0, downMs: 0, givenUp: 'lost' } as const;
 const lost = { kind: 'request_lost', upMs: 0, downMs: 0, givenUp: 'lost' } as const;
 const told = { isOn: true, isTold: false } as const;
 
-/** Courses that broke a promise once, as short as they could be made. */
+/** Courses that once broke a promise, shortened as far as possible. */
 export const found: Readonly<Record<string, Course>> = {
   'a login by another user while a refresh is in flight': {
     tabs: 1,
@@ -114,7 +114,7 @@ export const found: Readonly<Record<string, Course>> = {
     steps: [
       step({ kind: 'kill', tab: 0 }),
       step({ kind: 'call a service', tab: 1, refusals: 1 }),
-      // The logout of the session before is under way for a while.
+      // The logout of the earlier session takes a while.
       step({ kind: 'log in', tab: 1, account: 1 }, { fates: [passing(1), lost] }),
       step(
         { kind: 'step the clock', ms: -86_400_000 },

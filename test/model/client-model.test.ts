@@ -12,7 +12,7 @@ import { showProgress } from './progress.ts';
 
 /** Number of random courses; `npm run test:long client` asks for more. */
 const numRuns = Number(process.env.CLIENT_RUNS ?? 25);
-/** A tenth as many more have their streams on, and ten of the suite's. */
+/** Number of further courses with streams: ten in the suite, and a tenth of the others in the long form. */
 const numStreamed = Number(process.env.CLIENT_STREAM_RUNS ?? (process.env.CLIENT_RUNS ? Math.ceil(numRuns / 10) : 10));
 const isSuite = process.env.CLIENT_RUNS === undefined && process.env.CLIENT_STREAM_RUNS === undefined;
 
@@ -35,7 +35,7 @@ afterAll(async () => {
   await services.gateway.close();
 });
 
-/** Courses, and how one is walked. */
+/** A kind of course, and the function that walks one. */
 interface Kind {
   readonly courses: fc.Arbitrary<Course>;
   walkOne(course: Course): Promise<Observed>;
@@ -61,7 +61,7 @@ const streamed: Kind = {
   },
 };
 
-/** Shrinks a course that broke a promise, for a while. */
+/** Shrinks a course that broke a promise, for 15 s at most, and describes it. */
 async function describe({ courses, walkOne }: Kind, seed: number): Promise<string> {
   const property = fc.asyncProperty(courses, async (steps) => {
     const { violations, story } = await walkOne(steps);
@@ -71,7 +71,7 @@ async function describe({ courses, walkOne }: Kind, seed: number): Promise<strin
   return `${JSON.stringify(outcome.counterexample)}\n${(outcome.errorInstance as Error | null)?.message}`;
 }
 
-/** Walks so many courses, and throws what broke a promise. */
+/** Walks `runs` courses, and throws if any broke a promise. */
 async function walkMany(kind: Kind, runs: number): Promise<number> {
   const nextSeed = newSeeds(isSuite);
   const broken: { readonly seed: number; readonly violations: readonly string[] }[] = [];

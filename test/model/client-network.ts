@@ -2,27 +2,27 @@ import { type Answer, begin, send } from '../support/http-client.ts';
 import { type Life, never, running, type Tell } from './client-device.ts';
 import type { VirtualTime } from './client-time.ts';
 
-/** What becomes of one request. */
+/** What happens to one request. */
 export interface NetworkFate {
   readonly kind:
     | 'passes'
     | 'request_lost'
     | 'answer_lost'
-    /** The head of the answer comes, its body breaks off. */
+    /** The head of the answer comes, but its body breaks off. */
     | 'cut'
-    /** A proxy on the way sends it twice, the second time after `downMs` if somebody still waits for that answer. */
+    /** A proxy sends the request again after `downMs`, if its sender still waits, and returns the second answer. */
     | 'doubled'
-    /** The same, but the first answer is the one that comes back. */
+    /** The same, but the proxy returns the first answer. */
     | 'echoed'
     | 'captive_portal'
     | 'captive_portal_401'
     | 'unavailable'
     | 'throttled'
     | 'hangs';
-  /** Virtual milliseconds on the way there and back. */
+  /** Virtual milliseconds of the way to the server, and of the way back. */
   readonly upMs: number;
   readonly downMs: number;
-  /** A request that its sender gave up under way: `lost`, or it arrives and the connection's end right behind it. */
+  /** Whether a request that its sender gives up under way is lost, or arrives just before the connection's end. */
   readonly givenUp: 'lost' | 'arrives';
 }
 
@@ -37,24 +37,24 @@ export interface Sent {
 
 export interface Network {
   readonly fates: NetworkFate[];
-  /** The next requests to a service of the family are answered `IAD_JWT_ACCESS_INVALID`. */
+  /** Number of next requests to a sibling service that get the answer `IAD_JWT_ACCESS_INVALID`. */
   refusals: number;
   isOn: boolean;
   fetchOf(life: Life, observer: Observer): (url: string, init?: RequestInit) => Promise<Response>;
 }
 
-/** Sees all that leaves and all that the api answers. */
+/** Sees each request that leaves, and each answer of the api. */
 export interface Observer {
   onSent(sent: Sent): () => void;
   onHandshake(url: string, token: string): void;
-  /** `isTwin`: it answers a request that was sent again on the way. */
+  /** `isTwin`: the answer is to a request that a proxy sent again. */
   onAnswer(sent: Sent, answer: Answer, isTwin: boolean): void;
 }
 
 export const serviceUrl = 'https://inventory.example.com';
 const passing: NetworkFate = { kind: 'passes', upMs: 0, downMs: 0, givenUp: 'lost' };
 const lostError = () => new TypeError('network request failed');
-/** Of a captive portal, and of a proxy that speaks for the service. */
+/** Answers of a captive portal, and of a proxy in front of the service. */
 const foreign: Partial<Record<NetworkFate['kind'], readonly [status: number, text: string, retryAfter?: string]>> = {
   captive_portal: [200, '<html>Log in to the hotel</html>'],
   captive_portal_401: [401, '<html>Log in to the hotel</html>'],
@@ -62,9 +62,9 @@ const foreign: Partial<Record<NetworkFate['kind'], readonly [status: number, tex
   throttled: [429, '{}', '3'],
 };
 
-/** `settle`: waits for what an answer of the api has set going. */
+/** Creates the network. `settle` waits for the consequences of an answer of the api. */
 export function createNetwork(time: VirtualTime, base: string, tell: Tell, settle?: () => Promise<void>): Network {
-  // One at a time: a seed repeats its course.
+  // Requests reach the api one at a time, so that a seed repeats its course.
   let last: Promise<unknown> = Promise.resolve();
   const deliver = (sent: Sent, isHungUp = false): Promise<Answer> => {
     const answer = last.then(async () => {
@@ -152,7 +152,7 @@ interface Journey {
   race(trip: Promise<Response>): Promise<Response>;
 }
 
-/** A request is given up by its client's abort, and by the end of the app. */
+/** Follows a request, which its client's abort or the app's end gives up. */
 function createJourney(life: Life, signal: AbortSignal, time: VirtualTime): Journey {
   let isGone = signal.aborted;
   const gone = new Promise<never>((_, reject) => {
@@ -169,7 +169,7 @@ function createJourney(life: Life, signal: AbortSignal, time: VirtualTime): Jour
   return {
     isGivenUp: () => isGone,
     race: (trip) => {
-      // A mark for the clock: the answer has to reach its client before time goes on.
+      // This marks work for the clock, so that the answer reaches its client before time goes on.
       const settled = trip.finally(() => time.busy(async () => undefined));
       return Promise.race([settled, gone]);
     },
@@ -183,7 +183,7 @@ function answerOfService(network: Network): Response {
   return responseOf(401, JSON.stringify(body));
 }
 
-/** The part of a response that the client uses. Without a text its body breaks off. */
+/** Returns a response with the parts that the client uses. Without a text, its body breaks off. */
 function responseOf(status: number, text: string | undefined, retryAfter?: string): Response {
   const response = {
     status,
@@ -207,14 +207,14 @@ function sendTo(base: string, { method, path, headers, body }: Sent): Promise<An
   return send(base, { method, path, headers: Object.fromEntries(headers), ...(body === '' ? {} : { body }) });
 }
 
-/** The end of the connection comes right behind the request. */
+/** Sends a request, and ends the connection right after it. */
 async function sendAndHangUp(base: string, { method, path, headers, body }: Sent): Promise<Answer> {
   const length = body === '' ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
   return new Promise((resolve) => {
     const nobody = { status: 0, headers: {}, text: '', json: undefined };
     const request = begin(base, { method, path, headers: { ...Object.fromEntries(headers), ...length } });
     request.on('error', () => undefined);
-    // Long enough for whatever the api still does; no course depends on it.
+    // Time for what the api still does; no course depends on the delay.
     request.on('close', () => setTimeout(resolve, 30, nobody));
     request.on('finish', () => request.destroy());
     request.end(body);

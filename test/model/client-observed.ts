@@ -4,42 +4,42 @@ import type { Device, Life } from './client-device.ts';
 import { type Observer, type Sent, serviceUrl } from './client-network.ts';
 import { createTokens, type KnownTokens } from './client-tokens.ts';
 
-/** Reasons that the client gives itself; each other is the service's word. */
+/** Reasons that come from the client itself; all others come from the service. */
 const ownReasons = ['no_session', 'logged_out'];
 
-/** A logout that the user has asked for. */
+/** A logout that the user has requested. */
 export interface AskedLogout {
-  /** Faults of the storage when it was asked for, and when the session was seen first. */
+  /** Faults of the storage when it was requested, and when the session was first seen. */
   readonly faults: number;
   readonly faultsBefore: number;
   readonly kills: number;
-  /** Virtual time at which the client had carried it out. */
+  /** Virtual time at which the client had completed it. */
   doneAt?: number;
 }
 
-/** What a course has seen, and what of it breaks a promise. */
+/** What was seen in a course, and what of that breaks a promise. */
 export interface Observed {
   readonly violations: string[];
   /** Events so far, for a failure's message. */
   readonly story: readonly string[];
   note(what: string): void;
-  /** Sessions for whose end there is a reason: a logout, a login over them, an end by another device. */
+  /** Sessions whose end has a reason: a logout, a login that replaced them, or an end from another device. */
   readonly mayEnd: Set<string>;
   readonly asked: Map<string, AskedLogout>;
-  /** Session that was seen last in each tab, and the faults of the storage then. */
+  /** The session last seen in each tab, and the faults of the storage then. */
   readonly held: Map<number, { readonly sessionId: string; readonly faults: number }>;
   /**
-   * True if the storage has lost or refused the session that the tab had: it can't give it back to an app that starts, and
-   * another tab may have written its end of an earlier session in place of it.
+   * True if the storage has lost or refused the tab's session. The storage then can't return it to an app that starts,
+   * and another tab may have written the end of an earlier session in its place.
    */
   isLost(tab: number, reason: string): boolean;
   /**
-   * Sessions whose logout was sent by a tab that could not read the storage, or after that was wiped, those that such a
-   * tab refreshed after a wipe, and those of a wipe right after a write: the other tab may have used a newer token, which
-   * counts as theft (libs/client/README.md, "Tabs and storage").
+   * Sessions for which a tab may have sent an old token, which counts as theft, because the other tab had used a newer
+   * one. A tab that could not read the storage logged them out, or refreshed them after a wipe; or a tab logged them
+   * out after a wipe; or the wipe came right after a write (libs/client/README.md, "Tabs and storage").
    */
   readonly blindSessions: Set<string>;
-  /** Session whose refresh was refused last. */
+  /** The session whose refresh was last refused. */
   refused: string | undefined;
   readonly figures: Map<string, number>;
   kills(): number;
@@ -47,7 +47,7 @@ export interface Observed {
   onEvent(tab: number, event: AuthEvent): void;
   onKill(faults: number): void;
   onFreeze(): void;
-  /** Something begins that may overtake a login. */
+  /** Called when something begins that may overtake a login. */
   onOvertaking(): void;
   overtakings(): number;
   onRejected(what: string, error: unknown, isKnown: boolean): void;
@@ -68,7 +68,7 @@ export function createObserved(now: () => number, device: Pick<Device, 'faults' 
   const onRefresh = (sessionId: string, own: string | undefined, life: Life) => {
     const signs = [own !== sessionId, device.wipes > 0, life.blindReads > 0];
     if (signs.filter(Boolean).length >= 2) observed.blindSessions.add(sessionId);
-    // A tab waits 45 s for a frozen one, and then goes on beside it.
+    // A tab waits 45 s for a frozen one, and then refreshes in parallel.
     return beginRefresh(sessionId, own === sessionId && !hasFrozen, life);
   };
   const observed: Observed = {
@@ -78,7 +78,7 @@ export function createObserved(now: () => number, device: Pick<Device, 'faults' 
     held: new Map(),
     isLost(tab, reason) {
       const { faults = device.faults, sessionId } = observed.held.get(tab) ?? {};
-      // The storage gives back the session before it, which is over.
+      // The storage may return the session before, which is over.
       const isEarlier = observed.refused !== sessionId && observed.mayEnd.has(observed.refused ?? '');
       return faults !== device.faults && (device.mayLose || isEarlier || ownReasons.includes(reason));
     },
@@ -127,7 +127,10 @@ export function createObserved(now: () => number, device: Pick<Device, 'faults' 
   return observed;
 }
 
-/** Only a logout, and the refresh before it, may use a token of a session that this tab does not hold. */
+/**
+ * True if a request other than a logout, or the refresh before it, uses a token of a session that this tab does not
+ * hold.
+ */
 function isTooLate({ path }: Sent, sessionId: string | undefined, own: string | undefined): boolean {
   return sessionId !== undefined && sessionId !== own && !/\/(logout|refresh)$/.test(path);
 }
@@ -146,7 +149,7 @@ function learnAnswer(
   const { error_code: code = '', details, data } = json ?? {};
   observed.note(`  ${sent.method} ${sent.path} ${tokens.nameOf(sent)} → ${status} ${code}`);
   observed.count(`${status} ${sent.path} ${code} ${details?.reason ?? ''}`.trim());
-  // The service ends the session that the user had on the device; the client logs out that of another user. A repeated
+  // The service ends the user's earlier session on the device; the client logs out another user's session. A repeated
   // login ends none.
   if (sent.path.endsWith('/login') && status === 200 && !isTwin)
     for (const each of tokens.sessions) observed.mayEnd.add(each);
@@ -175,8 +178,8 @@ function checkEvent(
 }
 
 /**
- * Counts the refreshes in flight: one for each session in a tab, and one in all tabs that hold it. That of a logout in
- * another tab harms nobody: its session is about to end.
+ * Counts the refreshes in flight. A tab may have one for each session, and so may all tabs that hold the session
+ * together. A refresh for a logout in another tab does no harm, because its session is about to end.
  */
 function createRefreshCount(violations: string[]) {
   const inAllTabs = new Map<string, number>();

@@ -3,7 +3,7 @@ import { failFastOptions, redisKeys } from '@auth-account/redis';
 import { Redis } from 'ioredis';
 import { testEnvironment } from '../support/test-environment.ts';
 
-/** Somebody who may end the sessions of others. */
+/** An operator, who may end the sessions of others. */
 export interface Operator {
   /** Settles when the worker has ended the session. */
   forceLogout(sessionId: string): Promise<void>;

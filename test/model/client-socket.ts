@@ -14,7 +14,7 @@ export interface SocketDeps extends StreamsDeps {
   readonly untilClosed: (stream: HeardStream) => Promise<void>;
 }
 
-/** For how long a stream outlives its token (docs/push.md). */
+/** How long a stream may outlive its token (docs/push.md). */
 const graceMs = 30_000;
 const lasting: StreamFate = {
   handshake: 'succeeds',
@@ -27,7 +27,7 @@ const lasting: StreamFate = {
 const refusal = JSON.stringify({ type: 'error', error_code: 'IAD_JWT_ACCESS_INVALID' });
 const stopCodes: readonly number[] = [closeCodes.STREAM_REPLACED, closeCodes.SESSION_REPLACED];
 
-/** The client's side of a stream: what reaches it, and in what order. */
+/** Creates the client's side of a stream, which decides what reaches the client, and in what order. */
 function createEar({ time, tell, heard, life, url, observed, onStop }: SocketDeps, fate: StreamFate, cut: () => void) {
   const sessionId = url.split('/').at(-1) ?? '';
   const over = Promise.withResolvers<void>();
@@ -40,7 +40,7 @@ function createEar({ time, tell, heard, life, url, observed, onStop }: SocketDep
     isOpen: () => state.isOpen,
     isConnected: () => state.isConnected && !state.isSevered,
     sever,
-    // Of a path that was cut in silence nobody ever hears.
+    // The client never hears that a path was cut in silence.
     lose: () => state.isSilent || arrive(() => hearEnd(1006)),
   };
 
@@ -59,7 +59,7 @@ function createEar({ time, tell, heard, life, url, observed, onStop }: SocketDep
   }
   life.endings.add(die);
 
-  /** Reaches the client in its turn, unless it listens no more. */
+  /** Does the work when what came before has reached the client, unless the client no longer listens. */
   function arrive(work: () => void): void {
     time.after(Math.max(state.arrivesAt - time.now(), 0), () => {
       if (heard.has(stream)) tell();
@@ -80,7 +80,7 @@ function createEar({ time, tell, heard, life, url, observed, onStop }: SocketDep
   return { socket, stream, state, over: over.resolve, sever, leave, arrive, hearEnd, hearError };
 }
 
-/** One connection to the real gateway. The clock waits while the gateway owes an answer. */
+/** Opens a connection to the real gateway. The clock waits while the gateway owes an answer. */
 export function openSocket(deps: SocketDeps): { readonly socket: StreamSocket; readonly stream: HeardStream } {
   const { time, network, heard, fate = lasting, observed } = deps;
   let real: RealStream | undefined;
@@ -107,7 +107,7 @@ export function openSocket(deps: SocketDeps): { readonly socket: StreamSocket; r
     socket.onmessage?.({ data: text });
   }
 
-  /** The stream is open, until its fate. */
+  /** Opens the stream for the client, until its fated end. */
   function begin(): void {
     state.isOpen = true;
     if (fate.end === undefined) return;
@@ -152,13 +152,13 @@ interface RealStream {
 interface RealListener {
   onFrame(text: string): void;
   onEnd(code: number, wasOpen: boolean): void;
-  /** The token's time is over: the gateway has to close the stream. */
+  /** Called when the token's time is over, so the gateway must close the stream. */
   onDue(): Promise<void>;
 }
 
 function connect({ url, token, time, epoch, observed }: SocketDeps, listener: RealListener): RealStream {
   const real = dial(url, { subprotocols: ['bearer', token] });
-  /** Messages that the gateway owes an answer to, the handshake first. */
+  /** Callbacks for the answers that the gateway owes, first that to the handshake. */
   const owed: (() => void)[] = [];
   let dueAt = 0;
   let hasHello = false;

@@ -9,45 +9,45 @@ export interface StreamEnd {
   readonly noticeMs: number | undefined;
 }
 
-/** Fate of one stream. */
+/** What happens to one stream. */
 export interface StreamFate {
   readonly handshake: 'succeeds' | 'cut' | 'hangs';
-  /** Virtual milliseconds of the handshake on the way there, and of what the gateway says first on the way back. */
+  /** Virtual milliseconds of the handshake's way to the gateway, and of its first message's way back. */
   readonly upMs: number;
   readonly downMs: number;
-  /** A failed handshake is told by a close too, as in browsers; Node tells an error only. */
+  /** True if a failed handshake also raises `close`, as in browsers. In Node it raises only `error`. */
   readonly isClosed: boolean;
-  /** So many `auth` frames are refused. */
+  /** Number of `auth` frames that are refused. */
   readonly refusals: number;
   /**
-   * Its end if nothing ends it before, which need not be the gateway's. Without a code nobody hears of it: the path is cut
-   * in silence. `noticeMs`: of a `reconnect` frame before.
+   * The stream's end if nothing ends it before; the gateway need not be the cause. Without a code the path is cut in
+   * silence, so nobody hears of the end. `noticeMs` is the delay in a `reconnect` frame before it.
    */
   readonly end: StreamEnd | undefined;
 }
 
-/** A stream from its opening by the client until the client has heard of its end, has closed it, or is no more. */
+/** A stream, from its opening until the client has heard of its end, has closed it, or has itself ended. */
 export interface HeardStream {
   readonly sessionId: string;
   readonly life: Life;
-  /** The client has its `hello`. */
+  /** True if the client has received `hello`. */
   isOpen(): boolean;
-  /** The gateway may have it. */
+  /** True if the gateway may have the stream. */
   isConnected(): boolean;
-  /** Settles when the gateway has ended it. */
+  /** Settles when the gateway has ended the stream. */
   readonly closed: Promise<void>;
-  /** Nothing passes any more. */
+  /** Cuts the path, so that nothing passes any more. */
   sever(): void;
-  /** The client hears that the connection is lost, unless its path was cut in silence. */
+  /** Lets the client hear that the connection is lost, unless the path was cut in silence. */
   lose(): void;
 }
 
-/** Sees a stream that the client opens. */
+/** Called with each stream that the client opens. */
 export type OnHandshake = (url: string, token: string) => void;
 
 export interface StreamsDeps {
   readonly time: VirtualTime;
-  /** The services' time, in milliseconds since 1970, when the virtual clock began. */
+  /** The services' time when the virtual clock began, in milliseconds since 1970. */
   readonly epoch: number;
   readonly tell: Tell;
   readonly network: { readonly isOn: boolean };
@@ -59,7 +59,7 @@ export interface StreamsDeps {
 export interface Streams {
   readonly fates: StreamFate[];
   readonly heard: ReadonlySet<HeardStream>;
-  /** True if this app was told, rightly or not, to leave the stream of the session to another connection. */
+  /** True if this app was told, rightly or not, that another connection has taken over the session's stream. */
   hasStopped(life: Life, sessionId: string): boolean;
   socketOf(life: Life, onHandshake: OnHandshake): new (url: string, protocols: string[]) => StreamSocket;
   onNetwork(isOn: boolean, isTold: boolean): void;
@@ -82,7 +82,7 @@ export function createStreams(deps: StreamsDeps): Streams {
   const fates: StreamFate[] = [];
 
   function begin(life: Life, onHandshake: OnHandshake, url: string, token: string): StreamSocket {
-    // An app that is killed ends its turn, and nothing leaves it any more.
+    // The code of a killed app may still run, but nothing leaves it.
     if (life.isOver) return silent();
     observed.note(`  opens the stream ${url.slice(-4)}`);
     observed.count('stream: opened by the client');
@@ -97,7 +97,7 @@ export function createStreams(deps: StreamsDeps): Streams {
     return socket;
   }
 
-  /** A stream that is over has to end: else it is a violation. */
+  /** Waits for the end of a stream whose session is over; a stream that outlives it is a violation. */
   async function untilClosed({ closed, sessionId }: HeardStream): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const isLate = new Promise<boolean>((resolve) => {

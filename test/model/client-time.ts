@@ -1,9 +1,9 @@
 import type { Timers } from '../../libs/client/src/platform/platform.ts';
 
-/** A clock that stands still until the course winds it. While it stands, real requests are answered. */
+/** A clock that stands still until the course moves it. While it stands, real requests are answered. */
 export interface VirtualTime extends Timers {
   now(): number;
-  /** Counts as work that the clock waits for. */
+  /** Does work that the clock waits for. */
   busy<T>(work: () => Promise<T>): Promise<T>;
   /** Lets this many milliseconds pass, with all that happens in them. */
   pass(ms: number): Promise<void>;
@@ -15,7 +15,7 @@ export function createVirtualTime(): VirtualTime {
   let works = 0;
   let begun = 0;
 
-  /** Waits until no request is at the services and no promise has anything left to do. */
+  /** Waits until no request is at the services and no promise has work left. */
   async function rest(): Promise<void> {
     for (let calm = 0, seen = begun; calm < 2; ) {
       await new Promise((resolve) => setImmediate(resolve));

@@ -4,7 +4,7 @@ import type { Sent } from './client-network.ts';
 export interface KnownTokens {
   readonly sessions: ReadonlySet<string>;
   sessionOf(sent: Sent): string | undefined;
-  /** Short name of the request's token, for a failure's message. */
+  /** Returns a short name of the request's token, for a failure's message. */
   nameOf(sent: Sent): string;
   learn(pair: { readonly access_token: string; readonly refresh_token: string; readonly session_id: string }): void;
 }

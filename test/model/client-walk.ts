@@ -7,7 +7,7 @@ import type { AskedLogout, Observed } from './client-observed.ts';
 import type { VirtualTime } from './client-time.ts';
 import { call, createWorld, kill, type StreamServices, start, type Tab, type World } from './client-world.ts';
 
-/** Walks a course and returns what broke a promise, with what had happened. Streams are on if `services` are given. */
+/** Walks a course, and returns its events and what broke a promise. Streams are on if `services` are given. */
 export async function walk(
   api: TestApi,
   time: VirtualTime,
@@ -45,7 +45,9 @@ async function take(world: World, { action, fates, storage, streams = [], strike
   look(world, faultsBefore);
 }
 
-/** Compares what each tab shows with what it showed before. A session seen first may have met each fault since then. */
+/**
+ * Compares what each tab shows with what it showed before. A session that is new may have met each fault since then.
+ */
 function look(world: World, faultsBefore = world.device.faults): void {
   for (const tab of world.tabs) {
     if (tab === undefined) continue;
@@ -62,7 +64,8 @@ function lookAtSession(
   faultsBefore: number,
 ): void {
   const { doneAt, faults } = observed.asked.get(sessionId) ?? {};
-  // The other tab hears of it a little later; one that was frozen, when it has read the storage, which may be slow.
+  // The other tab hears of the logout a little later. A thawed tab hears when it has read the storage, which may be
+  // slow.
   const isToKnow = doneAt !== undefined && time.now() > Math.max(doneAt + 100, life.thawedAt + 1_000) && !life.frozen;
   if (isToKnow && faults === device.faults) observed.violations.push('a session was there again after its logout');
   if (observed.held.get(index)?.sessionId !== sessionId) observed.held.set(index, { sessionId, faults: faultsBefore });
@@ -76,7 +79,7 @@ function lookAtNone({ observed }: World, tab: number, reason: string): void {
   observed.held.delete(tab);
 }
 
-/** Everything works again: whatever the course has left open comes to its end. */
+/** Makes everything work again, so that all that the course left open comes to its end. */
 async function finish(world: World): Promise<void> {
   const { network, device, time, observed } = world;
   world.strikes.splice(0);
@@ -107,7 +110,7 @@ async function compareWithServer(world: World): Promise<void> {
   const states = tabs.map((tab) => tab?.client.state());
   const owned = new Set(states.map((state) => (state?.status === 'signed_in' ? state.session.session_id : undefined)));
   if (states.some((state) => state?.status === 'unknown')) violations.push('the state is unknown for ever');
-  // What the storage has refused or lost, a tab can't learn of another one.
+  // A tab can't learn what another one wrote if the storage has refused or lost it.
   const mayDisagree = device.wipes > 0 || tabs.some((tab) => tab?.life.isRefused);
   if (owned.size > 1 && !mayDisagree) violations.push(`the tabs disagree: ${JSON.stringify(states)}`);
   lookAtStreams(world, owned);
@@ -121,7 +124,10 @@ async function compareWithServer(world: World): Promise<void> {
   }
 }
 
-/** A signed-in device has the stream of its session, unless it was told to leave it; a signed-out one has none. */
+/**
+ * Asserts that a signed-in device has its session's stream, unless another has taken it over, and that others have
+ * none.
+ */
 function lookAtStreams({ streams, tabs, observed }: World, owned: ReadonlySet<string | undefined>): void {
   if (streams === undefined) return;
   const { violations, count } = observed;
@@ -134,7 +140,7 @@ function lookAtStreams({ streams, tabs, observed }: World, owned: ReadonlySet<st
   if (open.length === 0 && isToHave(sessionId)) violations.push('no stream is open at the end');
 }
 
-/** What the storage has refused or lost is in memory only. */
+/** True if a kill may have lost the logout, because the storage had refused or lost it and only the memory had it. */
 function mayBeLost({ faults, faultsBefore, kills, doneAt }: AskedLogout, faultsNow: number, killsNow: number): boolean {
   return (doneAt === undefined ? faultsBefore : faults) !== faultsNow && kills !== killsNow;
 }

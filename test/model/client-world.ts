@@ -16,15 +16,15 @@ export interface Tab {
   readonly life: Life;
 }
 
-/** Services beside the api, for a course with streams. */
+/** What a course with streams needs beside the api. */
 export interface StreamServices {
-  /** The services' time, in milliseconds since 1970, when the virtual clock began. */
+  /** The services' time when the virtual clock began, in milliseconds since 1970. */
   readonly epoch: number;
   /** Settles when the worker has ended the session. */
   forceLogout(sessionId: string): Promise<void>;
 }
 
-/** One device with its app, against the real services. */
+/** One device with its app, and the real services. */
 export interface World {
   readonly api: TestApi;
   /** Undefined if streams are off. */
@@ -35,14 +35,14 @@ export interface World {
   readonly network: Network;
   readonly observed: Observed;
   readonly emails: readonly string[];
-  /** Wall clock minus the true one. */
+  /** The error of the device's wall clock. */
   clock: { offMs: number };
   tabs: (Tab | undefined)[];
-  /** Tabs that are being created: what strikes then must not create them twice. */
+  /** Tabs that are being created. A strike at that time must not create them twice. */
   readonly starting: Set<number>;
-  /** What is to happen at a later access to the platform. */
+  /** Actions that wait for a later access to the platform. */
   strikes: { left: number; readonly run: () => void }[];
-  /** Calls of the app that have not ended. */
+  /** The app's calls that have not settled. */
   readonly calls: Set<{ readonly what: string; readonly life: Life }>;
 }
 
@@ -82,7 +82,7 @@ export function createWorld({ api, services, time, emails, tabs, mayLose }: Worl
   return world;
 }
 
-/** Starts the app, or the tab of this number, if it does not run. */
+/** Starts the app, or the tab with this index, if it does not run. */
 export function start(world: World, index: number): void {
   if (world.tabs[index] !== undefined || world.starting.has(index)) return;
   world.starting.add(index);
@@ -96,7 +96,7 @@ export function start(world: World, index: number): void {
     thawedAt: Number.NEGATIVE_INFINITY,
   };
   const isPage = world.tabs.length > 1;
-  // Declared first: the client asks for it before it is created.
+  // Declared first, because the network asks for the client's state before the client is created.
   const holder: { client?: AuthClient } = {};
   const observer = observed.observerOf(life, () => holder.client?.state());
   const client = createAuthClient({
@@ -106,7 +106,7 @@ export function start(world: World, index: number): void {
     storage: device.storageOf(life),
     fetch: network.fetchOf(life, observer),
     timers: { after: (ms, work) => time.after(ms, () => whenRunning(life, () => life.isOver || work())) },
-    // Each tab has a monotonic clock of its own.
+    // Each tab has its own monotonic clock.
     monotonic: () => time.now() + index * 1_000_000,
     random: () => randomAt(time.now()),
     now: () => Date.now() + world.clock.offMs,
@@ -117,7 +117,7 @@ export function start(world: World, index: number): void {
   } satisfies AuthClientOptions & { readonly groups: unknown });
   holder.client = client;
   client.subscribe((event) => life.isOver || observed.onEvent(index, event));
-  // A listener that throws breaks nothing.
+  // A listener that throws must break nothing.
   client.subscribe(() => {
     throw new Error('the listener of an app');
   });
@@ -125,13 +125,13 @@ export function start(world: World, index: number): void {
   world.starting.delete(index);
 }
 
-/** The same jitter for the same moment: a seed repeats its course. */
+/** Returns the same jitter for the same moment, so that a seed repeats its course. */
 function randomAt(now: number): number {
   const mixed = Math.imul(Math.floor(now) ^ 0x9e3779b9, 0x85ebca6b);
   return ((mixed ^ (mixed >>> 13)) >>> 0) / 2 ** 32;
 }
 
-/** Kills the app, or this tab of it: from now on nothing reaches it any more. */
+/** Kills the app, or this tab of it. From then on nothing reaches it. */
 export function kill(world: World, index: number): void {
   const tab = world.tabs[index];
   if (tab === undefined) return;
@@ -142,7 +142,7 @@ export function kill(world: World, index: number): void {
   for (const call of world.calls) if (call.life === tab.life) world.calls.delete(call);
 }
 
-/** Calls the client as an app does, which goes on meanwhile. */
+/** Calls the client without waiting for the result, as an app does. */
 export function call(
   world: World,
   index: number,
@@ -151,7 +151,7 @@ export function call(
 ): void {
   const tab = world.tabs[index];
   if (tab === undefined) return;
-  // Nobody can use a page that is frozen.
+  // A user who can use the page has thawed it.
   thaw(tab.life, world.time.now());
   const own = { what, life: tab.life };
   world.calls.add(own);

@@ -9,9 +9,9 @@ const windowMs = 30_000;
 const lifetime = { idle: Number.MAX_SAFE_INTEGER, absolute: Number.MAX_SAFE_INTEGER };
 const runs = Number(process.env.MODEL_SECONDS ?? 6) * 500;
 
-/** Any generation near the existing ones, any time: tokens of owner, thief and twin are treated alike. */
+/** Any generation near the existing ones, at any time. Tokens of owner, thief and twin are treated alike. */
 const step = fc.record({
-  /** Counted back from the newest; below 0 it is a future one, as after a restored backup. */
+  /** Generations back from the newest. A number below 0 is a future generation, as after a restored backup. */
   back: fc.oneof({ weight: 8, arbitrary: fc.integer({ min: 0, max: 3 }) }, fc.integer({ min: -4, max: 12 })),
   passes: fc.oneof(fc.constantFrom(0, 1, 29_999, 30_000, 30_001), fc.integer({ min: 0, max: 4 * 3_600_000 })),
 });

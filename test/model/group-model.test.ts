@@ -19,12 +19,12 @@ import { type GroupModel, newGroupModel, type Outcome, type Person } from './gro
 import { newSeeds } from './new-seeds.ts';
 import { showProgress } from './progress.ts';
 
-/** Seconds of random courses, as many as fit; `npm run test:long model` asks for more. */
+/** Seconds for random courses; `npm run test:long model` asks for more. */
 const seconds = Number(process.env.MODEL_SECONDS ?? 3);
 const nextSeed = newSeeds();
 
 const types = ['HOME', 'HOME', 'OFFICE', 'HOME'] as const;
-/** Most members of a group: fewer than there are people. */
+/** The most members of a group, which is less than the number of people. */
 const most = 3;
 
 const person = fc.nat({ max: types.length - 1 });
@@ -50,7 +50,7 @@ type Step = { readonly person: Person; readonly device: number } & (
   | { readonly kind: 'leave' | 'log in' | 'refresh' }
 );
 
-/** A device with its tokens, and how often its user had moved when it got them. */
+/** A device with its tokens, and its user's number of moves when it got them. */
 interface Device {
   readonly id: string;
   tokens: TokenPair;
@@ -66,7 +66,7 @@ interface User {
 interface World {
   readonly model: GroupModel;
   readonly users: readonly User[];
-  /** Of each group of the model, its id and its good invite, with the model's number of it. */
+  /** For each group of the model, its id, its valid invite, and the model's number for this invite. */
   readonly real: { readonly id: string; readonly invite: string; readonly number: number }[];
 }
 
@@ -115,7 +115,7 @@ async function nameGroups({ model, users, real }: World): Promise<void> {
   }
 }
 
-/** Makes another invite for each group whose invite has ended with a member, as the model has it. */
+/** Creates a new invite for each group whose invite the model has ended. */
 async function renewInvites({ model, real }: World): Promise<void> {
   for (const [group, { id, invite, number }] of real.entries()) {
     const now = model.groups[group]?.invite ?? number;
@@ -131,7 +131,7 @@ async function takeTokens(world: World, who: Person, held: Device, tokens: Token
   expect(tokens.home_group_id).toBe(world.real[world.model.groupOf(who)]?.id);
 }
 
-/** Returns the request, and the model's answer; undefined for a request that needs no access token. */
+/** Returns functions for the request and for the model's answer; undefined if the request needs no access token. */
 function requestOf(world: World, step: Step, tokens: TokenPair): [() => Promise<Answer>, () => Outcome] | undefined {
   const { model, users, real } = world;
   const into = (group: number, agreed: boolean): [() => Promise<Answer>, () => Outcome] => {
@@ -168,7 +168,7 @@ async function take(world: World, step: Step): Promise<void> {
   }
 }
 
-/** Refreshes every device, and asserts that it is in its user's group and sees there what the model has. */
+/** Refreshes every device, and asserts that it is in its user's group and sees there the members of the model. */
 async function expectSame({ model, users, real }: World): Promise<void> {
   for (const [who, { devices }] of users.entries()) {
     const { type, owner, members } = model.groups[model.groupOf(who)] as GroupModel['groups'][number];

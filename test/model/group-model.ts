@@ -1,23 +1,23 @@
 /** A person of the model, by number. */
 export type Person = number;
 
-/** A group: its owner, and all its members in the order in which they came. */
+/** A group, with its owner, and all its members in the order in which they joined. */
 interface Group {
   readonly type: 'HOME' | 'OFFICE';
   owner: Person;
   members: Person[];
-  /** Number of the good invite: a removal of somebody who came by it ends it. */
+  /** Number of the valid invite. The removal of a member who joined by it ends it. */
   invite: number;
 }
 
-/** Expected answer of a request. */
+/** Expected answer to a request. */
 export type Outcome = 'done' | 'already member' | 'invite over' | 'not the owner' | 'no such member';
 
 /** A model of docs/specification/groups-and-invites.md, without stores: who lives in which group, and who owns it. */
 export interface GroupModel {
   readonly groups: readonly Group[];
   groupOf(person: Person): number;
-  /** Returns how often the person has changed the group: tokens from before the last change are refused. */
+  /** Returns how often the person has changed groups. Tokens from before the last change are refused. */
   movesOf(person: Person): number;
   accept(person: Person, group: number, isAgreed: boolean): Outcome;
   leave(person: Person): Outcome;
@@ -25,11 +25,13 @@ export interface GroupModel {
   handOver(caller: Person, person: Person): Outcome;
 }
 
-/** Creates a model in which everybody begins in a separate space of that type. `most`: the most members of a group. */
+/**
+ * Creates a model in which each person begins in a separate space of the given type. `most` limits a group's members.
+ */
 export function newGroupModel(types: readonly Group['type'][], most: number): GroupModel {
   const groups: Group[] = types.map((type, person) => ({ type, owner: person, members: [person], invite: 0 }));
   const moves = types.map(() => 0);
-  /** Invite by which each has come into the present group. */
+  /** The invite by which each person joined the present group. */
   const cameBy: (number | undefined)[] = [];
   const groupOf = (person: Person) => groups.findIndex(({ members }) => members.includes(person));
   const present = (person: Person) => groups[groupOf(person)] as Group;

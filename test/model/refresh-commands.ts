@@ -7,13 +7,13 @@ import type { Answer } from '../support/http-client.ts';
 import type { TokenApi, TokenScene } from '../support/token-api.ts';
 import { type Expected, present, type SessionModel } from './session-model.ts';
 
-/** The model's state: the session, and who holds which tokens, each by its generation. */
+/** The model's state, which is the session, and who holds which tokens. Tokens are named by their generation. */
 export interface World {
   session: SessionModel;
   owner: number;
-  /** Requests that the owner gave up and that may still arrive. */
+  /** Tokens of requests that the owner gave up and that may still arrive. */
   readonly twins: number[];
-  /** All tokens that a thief ever held, newest last; empty: there is no thief. */
+  /** All tokens that a thief ever held, newest last; empty if there is no thief. */
   readonly thief: number[];
   /** Copies of the session, oldest first. */
   readonly backups: SessionModel[];
@@ -27,10 +27,10 @@ export interface Real {
   readonly refreshTokens: RefreshTokens;
   readonly sessionId: string;
   readonly nonce: Buffer;
-  /** The tokens as answered. */
+  /** The tokens in the answers, by generation. */
   readonly texts: Map<number, string>;
   readonly backups: SessionDocument[];
-  /** Number of requests so far: they go to the apis in turn. */
+  /** Number of requests so far, which go to the apis in turn. */
   requests: number;
 }
 
@@ -76,12 +76,12 @@ function expectAnswer(real: Real, { status, json }: Answer, expected: Expected):
   const text: string = json.data.refresh_token;
   expect(real.refreshTokens.parse(text)).toMatchObject({ sessionId: real.sessionId, generation: expected.answer });
   expect(real.refreshTokens.isGenuine(text, real.nonce)).toBe(true);
-  // A token of one name is always the same, whichever api creates it, and whenever.
+  // A generation's token is always the same, whichever api creates it, and whenever.
   expect(real.texts.get(expected.answer) ?? text).toBe(text);
   real.texts.set(expected.answer, text);
 }
 
-/** The first promise: if there is no thief, the owner is never logged out. */
+/** Asserts the first promise: without a thief, the owner is never logged out. */
 async function presentOwners(world: World, real: Real, token: number): Promise<number | undefined> {
   const expected = await presentToBoth(world, real, token);
   if ('answer' in expected) return expected.answer;
@@ -89,7 +89,7 @@ async function presentOwners(world: World, real: Real, token: number): Promise<n
   return undefined;
 }
 
-/** A request that was given up arrives before the app begins another refresh, or never. */
+/** Drops requests that were given up. They arrive before the app's next refresh, or never. */
 function dropOldTwins(world: World): void {
   world.twins.splice(0, world.twins.length, ...world.twins.filter((token) => token === world.owner));
 }
@@ -134,7 +134,7 @@ const thiefCopies = command({
 });
 
 /**
- * `choice`: which of the thief's tokens, counted back from the newest; `isKept`: if false, the thief loses the new one.
+ * `choice` selects the thief's token, counted back from the newest. If `isKept` is false, the thief loses the new one.
  */
 const thiefRefreshes = (choice: number, isKept: boolean) =>
   command({
@@ -172,7 +172,9 @@ const backupIsMade = command({
   },
 });
 
-/** `choice`: which backup, counted back from the newest. Later ones belong to a history that no longer exists. */
+/**
+ * `choice` selects the backup, counted back from the newest. Later backups belong to a history that no longer exists.
+ */
 const backupIsRestored = (choice: number) =>
   command({
     name: `the backup ${choice} back is restored`,
@@ -205,7 +207,7 @@ const honest: fc.Arbitrary<Command>[] = [
 const disasters: fc.Arbitrary<Command>[] = [
   fc.constant(backupIsMade),
   fc.nat({ max: 2 }).map(backupIsRestored),
-  // A restart takes as long as fifty refreshes: one in six of its turns is enough.
+  // A restart takes as long as fifty refreshes, so only one in six draws restarts an api.
   fc.nat({ max: 11 }).map((which) => (which < 2 ? apiRestarts(which) : timePasses(1_000))),
 ];
 const theft: fc.Arbitrary<Command>[] = [
@@ -214,9 +216,9 @@ const theft: fc.Arbitrary<Command>[] = [
   fc.constant(thiefRefreshes(0, true)),
 ];
 
-/** An owner alone, with everything that can go wrong without a thief. */
+/** A course of an owner alone, with everything that can go wrong without a thief. */
 export const honestCourse = fc.commands([...honest, ...honest, ...disasters], { maxCommands: 40, size: 'max' });
-/** An owner and a thief. */
+/** A course of an owner and a thief. */
 export const stolenCourse = fc.commands([...honest, ...theft, ...theft, ...disasters], {
   maxCommands: 40,
   size: 'max',

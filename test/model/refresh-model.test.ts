@@ -21,7 +21,7 @@ import {
 } from './refresh-commands.ts';
 import { newSessionModel } from './session-model.ts';
 
-/** Seconds of random courses of each kind, as many as fit; `npm run test:long model` asks for more. */
+/** Seconds for random courses of each kind; `npm run test:long model` asks for more. */
 const seconds = Number(process.env.MODEL_SECONDS ?? 3);
 const nextSeed = newSeeds();
 const timeoutMs = 120_000 + seconds * 2_000;
@@ -45,7 +45,7 @@ afterAll(() => {
   return scene.close();
 });
 
-/** Creates a session like a login, without its cost. */
+/** Creates a session as a login does, but without a login's cost. */
 async function begin(): Promise<{ model: World; real: Real }> {
   const at = scene.clock.now();
   const sessionId = randomUUID();
@@ -78,10 +78,10 @@ async function begin(): Promise<{ model: World; real: Real }> {
 }
 
 /**
- * The second promise: whatever happened before, owner and thief never both survive their next refreshes, each with the
- * newest token, more than a window apart. One round is enough if both hold a token that was handed out and not
- * presented yet. A second one is needed if one of them still holds a token that the other has presented. A restored
- * backup may hand out a token a second time, to the other of the two, which repeats the theft: a third.
+ * Asserts the second promise: whatever happened before, owner and thief never both survive their next refreshes, each
+ * with the newest token, more than a window apart. One round is enough if both hold a token that was handed out and not
+ * presented yet. A second round is needed if either still holds a token that the other has presented. A restored backup
+ * needs a third, because it may give a token of the one to the other too, which repeats the theft.
  */
 async function expectOneToEnd(world: World, real: Real): Promise<void> {
   const thiefs = () => world.thief.at(-1) as number;
@@ -102,7 +102,8 @@ async function expectOneToEnd(world: World, real: Real): Promise<void> {
 }
 
 /**
- * Not fast-check's own time limit: that leaves the last course running, which would restart apis during the next test.
+ * Replaces fast-check's own time limit, which leaves the last course running. That would restart apis during the next
+ * test.
  */
 async function assertForAWhile(property: fc.IAsyncProperty<unknown>): Promise<void> {
   const end = performance.now() + seconds * 1_000;
@@ -120,7 +121,7 @@ test(
       await fc.asyncModelRun(() => begun, course);
       courses += 1;
       requests += begun.real.requests;
-      // At the end the session still lives: its owner refreshes once more.
+      // At the end the session is still live, so its owner can refresh once more.
       expect(await presentToBoth(begun.model, begun.real, begun.model.owner)).toHaveProperty('answer');
     });
     await assertForAWhile(property);

@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { type Course, createRandom, simulateSession } from './simulate-refresh.ts';
 
 /**
- * The network of docs/adr/0008-generations-in-place-of-a-grace-window.md: 30 % of the answers lost, a fifth of the
- * requests up to 400 s late.
+ * The network of docs/adr/0008-generations-in-place-of-a-grace-window.md. It loses 30 % of the answers, and a fifth of
+ * the requests are up to 400 s late.
  */
 const network = { random: createRandom(5), lostAnswers: 0.3, lateRequests: 0.2, lateMs: 400_000 };
 const sessions = 20_000;

@@ -1,4 +1,4 @@
-/** Expected answer of a refresh. */
+/** Expected answer to a refresh. */
 export type Expected = { readonly answer: number } | { readonly refusal: 'STOLEN' | 'EXPIRED' };
 
 /** Lifetime of a session, in milliseconds. */
@@ -8,13 +8,13 @@ export interface ModelLifetime {
 }
 
 /**
- * A model of docs/specification/refresh.md, "Generations", without its arithmetic: the token that was presented last,
- * and the set of valid tokens that were handed out for it. Tokens are named by their generation.
+ * A model of docs/specification/refresh.md, "Generations", without its arithmetic. It has the token that was presented
+ * last, and the set of valid tokens that were handed out for it. Tokens are named by their generation.
  */
 export interface SessionModel {
   readonly parent: number;
   readonly children: ReadonlySet<number>;
-  /** The highest name given so far. */
+  /** The highest generation so far. */
   readonly newest: number;
   readonly handedOutAt: number;
   readonly expiresAt: number;

@@ -15,7 +15,7 @@ export const newSimulatedSession = (at: number): SimulatedSession => ({
 });
 
 /**
- * Simulates one refresh. Returns the session after it, and the generation of the token in the answer (undefined: 401).
+ * Simulates one refresh. Returns the session after it, and the generation of the answer's token (undefined for a 401).
  */
 export function simulateRefresh(
   session: SimulatedSession,
@@ -30,7 +30,7 @@ export function simulateRefresh(
   return { session: { ...session, ...decision.next, handed_out_at: new Date(at) }, answer: decision.next.gen };
 }
 
-/** Looking up a global is slow in Jest's contexts. */
+/** A local constant, because looking up a global is slow in Jest's contexts. */
 const { imul } = Math;
 
 /** Creates a source of reproducible numbers in [0, 1) (mulberry32). */
@@ -58,7 +58,7 @@ export interface Course {
   readonly retryWindowMs: number;
   /** Number of successful refreshes of the owner. */
   readonly refreshes: number;
-  /** Number of these after which a thief copies the owner's token; absent: there is no thief. */
+  /** Number of these after which a thief copies the owner's token; absent if there is no thief. */
   readonly theftAfter?: number;
 }
 
@@ -68,14 +68,14 @@ export interface Outcome {
   readonly thiefRefreshes: number;
 }
 
-/** Longest wait of an app for an answer (docs/apps.md, "Refreshing"). */
+/** The longest time an app waits for an answer (docs/apps.md, "Refreshing"). */
 const timeoutMs = 20_000;
-/** Lifetime of an access token: no app refreshes earlier, some sleep for longer. */
+/** The lifetime of an access token. No app refreshes earlier, and some sleep longer. */
 const shortestPauseMs = 600_000;
 
 /**
- * Simulates one session from its login on: an owner who follows the client rules, a bad network, and possibly a thief
- * who refreshes with the thief's own newest token, at other times, over a good network.
+ * Simulates one session from its login on. Its owner follows the client rules on a bad network. A thief, if there is
+ * one, refreshes with the thief's own newest token, at other times, on a good network.
  */
 export function simulateSession({ network, retryWindowMs, refreshes, theftAfter }: Course): Outcome {
   const { random } = network;
@@ -97,7 +97,7 @@ export function simulateSession({ network, retryWindowMs, refreshes, theftAfter 
     const token = ownerToken;
     const late = random() < network.lateRequests ? random() * network.lateMs : 0;
     const isLost = random() < network.lostAnswers;
-    // If no answer came, half of the apps try again at once, half when their user is back.
+    // If no answer came, half of the apps try again at once, and half when their user is back.
     const again = at + timeoutMs + (random() < 0.5 ? 0 : random() * 3_600_000);
     const isInTime = late < timeoutMs && !isLost;
     events.add(at + late, (now) => {

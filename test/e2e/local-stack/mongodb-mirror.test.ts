@@ -11,7 +11,7 @@ import { provideMongodbBinary } from '@auth-account/local-stack';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { runProgram } from './run-program.ts';
 
-/** MongoDB's own name of an archive, for the requested version. */
+/** Matches MongoDB's own name of an archive of the requested version. */
 const ARCHIVE = /^\/(linux|osx)\/mongodb-(linux|macos)-\w+(-\w+)?-8\.0\.17\.tgz$/;
 
 let dir: string;
@@ -49,7 +49,7 @@ beforeEach(() => {
   asked = [];
 });
 
-/** Creates an archive as MongoDB publishes it, from the installed mongod. */
+/** Packs the installed mongod into an archive like MongoDB's own. */
 async function packBinary(binary: string): Promise<string> {
   const content = join(dir, 'content');
   await mkdir(join(content, 'mongodb', 'bin'), { recursive: true });

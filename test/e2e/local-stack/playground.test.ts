@@ -10,7 +10,7 @@ import { createProcessGuard } from '../../support/create-process-guard.ts';
 import { upEnvironment } from '../../support/up-environment.ts';
 import { type Program, runProgram } from './run-program.ts';
 
-/** The page's window, with what axe-core leaves in it. */
+/** The page's window, with the global of axe-core. */
 interface PageWindow {
   readonly document: { getAnimations(): readonly unknown[] };
   readonly axe: {
@@ -21,18 +21,18 @@ interface PageWindow {
 }
 declare const window: PageWindow;
 
-/** Runs in the page: addresses and passwords of which a part can't be seen. */
+/** Runs in the page, and returns each text of an input that is not wholly visible. */
 const cutTexts = `[...document.querySelectorAll('input')].filter((input) => input.scrollWidth > input.clientWidth)
   .map((input) => input.value)`;
 
-/** Runs in the page: true if the newest line can be seen without scrolling. */
+/** Runs in the page, and returns true if the newest line can be seen without scrolling. */
 const isNewestInView = `(() => {
   const { bottom } = [...document.querySelectorAll('.arrow')].at(-1).getBoundingClientRect();
   const picture = document.querySelector('[role=log]').getBoundingClientRect();
   return bottom <= Math.min(picture.bottom, innerHeight) && bottom > picture.top;
 })()`;
 
-/** For what hangs only. */
+/** Limit for hangs only. */
 const patience = 90_000;
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
@@ -84,7 +84,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
     return texts.map((text) => text.replaceAll(/\s+/g, ' '));
   }
 
-  /** Waits until the picture has a line like it. */
+  /** Waits until the picture has a matching line. */
   async function drawn(line: RegExp): Promise<void> {
     await page.getByRole('log').getByRole('listitem').filter({ hasText: line }).first().waitFor();
   }
@@ -110,7 +110,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
   async function assertAccessible(): Promise<void> {
     await page.evaluate(await readFile(axePath, 'utf8'));
-    // Colours are compared when nothing fades in any more.
+    // Colours can be compared only when no animation runs any more.
     await page.waitForFunction(() => window.document.getAnimations().length === 0);
     const { violations } = await page.evaluate(() => window.axe.run());
     expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
@@ -133,7 +133,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
       await drawn(/POST \/auth\/login/);
       await drawn(/opens its stream/);
       await phoneOf('Anna').getByText('· you · owner').waitFor();
-      // PLAYGROUND_PICTURE=docs/images/playground.png takes the picture of the README anew.
+      // PLAYGROUND_PICTURE=docs/images/playground.png takes the README's picture again.
       const { PLAYGROUND_PICTURE: path } = process.env;
       if (path) await page.screenshot({ path, animations: 'disabled' });
     });
@@ -177,7 +177,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
       await drawn(/no network: kept for later/);
       await drawn(/POST \/auth\/logout/);
       await phoneOf('Ben').getByRole('button', { name: 'Log in' }).waitFor();
-      // Nothing but a logout is kept.
+      // Only a logout is kept for later, so a login without a network fails.
       await press(phoneOf('Ben'), 'Airplane mode');
       await press(phoneOf('Ben'), 'Log in');
       await drawn(/: no network$/);
@@ -211,7 +211,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
       await begin('Gateway dies');
       await caption('2/3').waitFor();
       await page.getByRole('button', { name: 'Pause' }).click();
-      // The gateway does not wait for the reader.
+      // The gateway goes on during the reader's pause.
       await delay(3_000);
       await page.getByRole('button', { name: 'Pause' }).click();
       await caption('playing …').waitFor({ state: 'detached' });
@@ -227,7 +227,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
       await page.getByRole('button', { name: 'Pause' }).click();
       await begin('Move in');
       await caption('1/3').waitFor();
-      // A caption of a story that goes on stands for less than two seconds.
+      // Without the pause, the caption would be shown for less than two seconds.
       await delay(3_000);
       expect(await lines()).toEqual([]);
       await page.getByRole('button', { name: 'Pause' }).click();
@@ -243,7 +243,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
   test('shows what was sent and answered when a line is pressed, with mouse and keys', async () => {
     await open();
-    // The mails of the tests before are not this visitor's.
+    // The mails of earlier tests belong to other visitors.
     await page.getByText('No mail yet.').waitFor();
     await play('Move in');
     const log = page.getByRole('log');
@@ -315,7 +315,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
     await ben.getByText('New password set').waitFor();
     await press(ben, 'Log in');
     await ben.getByRole('heading', { name: 'Office' }).waitFor();
-    // A reload forgets nothing.
+    // The page must show the same after a reload.
     await page.reload();
     await ben.getByRole('heading', { name: 'Office' }).waitFor();
     expect(broken).toEqual([]);
@@ -352,7 +352,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
     await focusOn('E-mail');
     await page.keyboard.press('Enter');
     await phoneOf('Anna').getByText('The account exists. Log in.').waitFor();
-    // The button that was pressed is gone, and Tab goes on from its phone all the same.
+    // The pressed button is gone, but the focus must stay in its phone, so that Tab goes on from there.
     await page.waitForFunction("document.activeElement?.closest('.anna')");
     await focusOn('Log in');
     await page.keyboard.press('Space');
@@ -367,7 +367,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
   ] as const)('is accessible %s, and nothing sticks out', async (_, options) => {
     await open(options);
     await assertAccessible();
-    // A caption that wraps and a mail take room from the picture.
+    // A wrapped caption and a mail make the picture smaller.
     for (const story of 'viewport' in options ? ['Forgotten password', 'Stolen token', 'Move in'] : ['Move in']) {
       await begin(story);
       while (await caption('playing …').isVisible()) {

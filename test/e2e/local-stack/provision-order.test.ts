@@ -21,7 +21,7 @@ async function writeProgram(name: string, output: string): Promise<void> {
   await chmod(join(dir, name), 0o755);
 }
 
-/** Nothing on the PATH except what a test puts there, an empty cache, and no download host. */
+/** An environment with only a test's own programs on the PATH, an empty cache, and no download host. */
 const bareEnv = () => ({
   PATH: dir,
   LOCAL_STACK_CACHE_DIR: join(dir, 'cache'),

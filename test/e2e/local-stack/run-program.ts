@@ -4,15 +4,15 @@ import { waitUntil } from '@auth-account/local-stack';
 
 export interface Program {
   readonly child: ChildProcess;
-  /** Returns everything that it has written to stdout and stderr so far. */
+  /** Returns everything that the program has written to stdout and stderr so far. */
   output(): string;
   /** Waits until the output contains this text. Throws with the output if the program ends before that. */
   waitFor(text: string): Promise<void>;
-  /** Its exit code, or the signal that ended it. */
+  /** The program's exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals | null>;
 }
 
-/** Starts a program with Node: `file` is its path from this directory. */
+/** Starts a program with Node. `file` is its path relative to this directory. */
 export function runProgram(file: string, env: NodeJS.ProcessEnv, args: readonly string[] = []): Program {
   const path = fileURLToPath(new URL(file, import.meta.url));
   const child = spawn(process.execPath, [path, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });

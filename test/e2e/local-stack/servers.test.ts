@@ -8,7 +8,7 @@ import { MongoClient } from 'mongodb';
 import { type Closing, closingAll } from '../../support/closing.ts';
 import { createProcessGuard } from '../../support/create-process-guard.ts';
 
-/** The directory of a test's servers, and a function that ends those that it leaves running. */
+/** A directory for a test's servers, and a hook through which those that the test leaves running are ended. */
 interface Place {
   readonly dir: string;
   readonly onSpawn: OnSpawn;
