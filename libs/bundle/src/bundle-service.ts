@@ -8,13 +8,13 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /**
  * Packages that are not bundled. Some are native. The others are instrumented when their files `require` each other,
- * and bundled files do not.
+ * which bundled files never do.
  */
 const outside = ['mongodb', 'ioredis', '@node-rs/argon2', '@node-rs/bcrypt', 'argon2', 'uWebSockets.js'];
 
 /**
- * Optional packages that no image has: one for faster reading by msgpackr (its only user, BullMQ, just writes), and one
- * for the colours of `debug`.
+ * Optional packages that no image has. `msgpackr-extract` speeds up reading by msgpackr, but BullMQ, its only user,
+ * just writes. `supports-color` gives `debug` its colours.
  */
 const leftOut = ['msgpackr-extract', 'supports-color'];
 
@@ -45,8 +45,8 @@ export interface Bundle {
 
 /**
  * Bundles a service for its image. The folder gets ECMAScript modules (`main.js`, the other programs, and the code that
- * they share) with source maps of the project's own files. It must be `services/NAME/dist` in the image, because paths
- * in the code are relative to it. Throws if the service has no bundle, or a build fails.
+ * they share) with source maps of the project's own files. In the image, the folder must be `services/NAME/dist`,
+ * because paths in the code are relative to it. Throws if the service has no bundle, or a build fails.
  *
  * @param target Folder that gets the files.
  */

@@ -1,4 +1,4 @@
-/** One problem of the configuration. `came` is the value that was found, but never that of a secret. */
+/** One problem of the configuration. `came` describes the value that was found, and never shows a secret. */
 export interface ConfigProblem {
   readonly name: string;
   readonly expected: string;

@@ -19,7 +19,7 @@ interface ConfigSources {
   readonly readFile: (path: string) => string;
 }
 
-/** Text of a variable (undefined: not set), or the reason why it could not be read. */
+/** Text of a variable (undefined if it is not set), or the reason why it could not be read. */
 type VariableText = { readonly text: string | undefined } | { readonly expected: string; readonly came: string };
 
 function readSecretFile(path: string, readFile: ConfigSources['readFile']): VariableText {

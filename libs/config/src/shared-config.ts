@@ -64,7 +64,7 @@ const listenConfig = {
   BIND_ADDRESS: Type.String({ minLength: 1, default: '0.0.0.0', description: 'IP address that every port listens on' }),
 };
 
-/** The server's own keys, to be spread into a service's schema. */
+/** Setting for the server's symmetric keys, to be spread into a service's schema. */
 export const serverKeysConfig = {
   SERVER_KEYS_FILE: Type.String({
     minLength: 1,

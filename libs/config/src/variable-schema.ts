@@ -8,9 +8,9 @@ export interface CheckProblem {
 }
 
 /**
- * Part of a variable's JSON Schema that this library reads. Two keywords are our own: `secret` (never shown, may come
- * from a file) and `check`, for rules that JSON Schema can't express. A check also runs if the schema refuses this
- * value or that of another variable, so that all problems show at once. The check must cope with such values.
+ * The part of a variable's JSON Schema that this library reads. Two keywords are our own: `secret` (never shown, may
+ * come from a file) and `check`, for rules that JSON Schema can't express. A check runs even if the schema refuses the
+ * value or another variable's value, so that all problems show at once. The check must cope with such values.
  */
 export interface VariableSchema {
   readonly type?: string;

@@ -24,7 +24,7 @@ export interface OpsServer {
 type Answer = { readonly status: number; readonly type: string; readonly body: string };
 type Route = (request: IncomingMessage) => Answer | Promise<Answer>;
 
-/** Limit for connections; probes and scrapers need a few. A connection that sends nothing is closed after 5 s. */
+/** Limit for connections. Probes and scrapers need only a few. A connection that sends nothing is closed after 5 s. */
 const maxConnections = 1_000;
 
 const json = (status: number, value: unknown): Answer => ({
@@ -68,7 +68,7 @@ function send(request: IncomingMessage, response: ServerResponse, { status, type
 
 /**
  * Creates the server for probes and metrics: `/livez` (200 as long as the event loop runs), `/readyz` (each check's
- * name, ok and reason; 503 if one fails) and `/metrics`. It is for the cluster only, because it does not authenticate
+ * name, ok and reason; 503 if any fails) and `/metrics`. It is for the cluster only, because it does not authenticate
  * its callers.
  */
 export function createOpsServer(options: OpsServerOptions): OpsServer {

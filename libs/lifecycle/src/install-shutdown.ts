@@ -130,7 +130,7 @@ async function runStep(step: ShutdownStep, limitMs: number, logger: Logger): Pro
 
 /**
  * Runs the steps one after another. A step that fails, or hangs past its limit, is logged, and the next one runs.
- * Together they take `budgetMs` at most. After that, the remaining steps are started but not waited for.
+ * Together, the steps take at most `budgetMs`. After that, the remaining steps are started but not waited for.
  *
  * @returns true if every step succeeded
  */

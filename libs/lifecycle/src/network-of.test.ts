@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { loggedNetwork, networkOf } from './network-of.ts';
 
-/** Line of one subscriber. */
+/** Prefix lengths that distinguish the connections of single customers. */
 const subscriberPrefix = { v4: 32, v6: 64 };
 
 test.each([

@@ -14,7 +14,7 @@ const withPort = /^(?:(?<v4>[\d.]+)|\[(?<v6>[^\]]+)\]):\d{1,5}$/;
 
 /**
  * Returns the network of an address in CIDR form. An IPv4 address written as IPv6 (`::ffff:192.0.2.1`) is IPv4. A port
- * behind the address is left out (`192.0.2.1:4711`, `[2001:db8::1]:4711`), because some proxies forward it. Any other
+ * after the address (`192.0.2.1:4711`, `[2001:db8::1]:4711`) is dropped, because some proxies forward it. Any other
  * text gives `unknown`. Clients with such texts count as one client, so that a proxy that forwards nonsense opens no
  * gap.
  *

@@ -6,7 +6,7 @@ const maxHeaders = 100;
 /**
  * Answers instead of the listener if Node's parser has let a malformed request through. It answers 400 to any version
  * except 1.0 and 1.1 (RFC 9112 section 2.3) and to more than one `Host` (section 3.2), because a proxy may have used
- * another one than this service. It answers 431 to more than a hundred headers.
+ * another of these headers than this service does. It answers 431 to more than a hundred headers.
  */
 export function rejectMalformedRequests(listener: RequestListener): RequestListener {
   return (request, response) => {

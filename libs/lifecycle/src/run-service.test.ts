@@ -49,7 +49,7 @@ function startFixture(env: Record<string, string>) {
   return { child, exit, output, lines, logged, readyz };
 }
 
-// These run at the same time: most of their time is delays and limits that have to pass.
+// These tests run concurrently, because they mostly wait for delays and limits.
 afterAll(() => {
   for (const child of children) child.kill('SIGKILL');
 });
@@ -136,7 +136,7 @@ describe('runService', () => {
     await service.logged('second step ran');
   });
 
-  // Runs alone: the other tests might take up the second in which it expects something.
+  // Runs alone, because concurrent tests could slow down what must happen within a second.
   test('answers 503 between the signal and the first step, for as long as SHUTDOWN_DELAY_SECONDS says', async () => {
     const service = startFixture({ SHUTDOWN_DELAY_SECONDS: '3' });
     await service.logged('started');

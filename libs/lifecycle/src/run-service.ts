@@ -14,12 +14,12 @@ export interface ServiceContext<S extends TObject> {
   readonly metrics: Metrics;
 }
 
-/** A wired service, as `compose` returns it. Connecting and listening are left to `start`. */
+/** A wired service, as `compose` returns it. It connects and listens only in `start`. */
 export interface ServiceParts {
   readonly readiness: readonly Check[];
   /** Connects and listens. Once it resolves, the service is ready if the checks of `readiness` succeed. */
   readonly start: () => Promise<void>;
-  /** Shutdown steps in order. Each must also work after a `start` that failed halfway. */
+  /** Shutdown steps in order. Each step must also work after a `start` that failed halfway. */
   readonly shutdown: readonly ShutdownStep[];
 }
 
@@ -47,7 +47,7 @@ function exitIfWrongConfig(name: string, error: unknown): void {
 }
 
 /**
- * Runs a service from its configuration to its exit. The process ends with 78 if the configuration is wrong or
+ * Runs a service from its configuration to its exit. The process exits with 78 if the configuration is wrong or
  * `compose` throws a `ConfigError` (the table of problems is on stderr), with 0 after an orderly stop on SIGTERM or
  * SIGINT, and with 1 after an uncaught error, a start that failed, or a shutdown step that failed or hung.
  *

@@ -4,7 +4,7 @@ import { Cluster, Redis } from 'ioredis';
 import { openRedis } from './open-redis.ts';
 import { failFastOptions } from './redis-options.ts';
 
-/** Opens clients that never connect: they wait for their first command. */
+/** Settings of clients that never connect, because they wait for their first command. */
 const settings = { ...failFastOptions(), lazyConnect: true };
 const file = fileURLToPath(import.meta.url);
 

@@ -2,7 +2,7 @@
 export interface RedisAddress {
   readonly kind: 'single' | 'sentinel' | 'cluster';
   readonly isTls: boolean;
-  /** The servers themselves; for a cluster some of its nodes, for Sentinel the sentinels. At least one. */
+  /** The server itself, some nodes of a cluster, or the sentinels. There is at least one. */
   readonly nodes: readonly { readonly host: string; readonly port: number }[];
   readonly username: string | undefined;
   readonly password: string | undefined;

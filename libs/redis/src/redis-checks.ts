@@ -50,8 +50,8 @@ function readable(value: unknown): Problem[] {
 }
 
 /**
- * Returns true if the address uses TLS. An invalid address counts as one with TLS, so that only its own check reports
- * it.
+ * Returns true if the address uses TLS. An invalid address counts as using TLS, so that only the check of the address
+ * reports it.
  */
 function usesTls(address: unknown): boolean {
   try {

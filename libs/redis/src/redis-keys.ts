@@ -16,8 +16,8 @@ export interface RedisKeys {
   /** Present if the deny list is complete. Its value names the Redis server on which the list was completed. */
   readonly denyListComplete: string;
   /**
-   * Present during that rebuild of the deny list. If Redis is emptied, the key is lost, and so the rebuild becomes
-   * invalid.
+   * Present during the rebuild of the deny list with that token. If Redis is emptied, the key is lost, and the rebuild
+   * becomes invalid.
    */
   denyListRebuild(token: string): string;
   /** Key that is written to find out whether Redis accepts writes. */

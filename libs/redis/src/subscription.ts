@@ -87,7 +87,7 @@ function subscribeToServer(redis: Redis, deps: SubscriptionDeps): Subscription {
   };
 }
 
-/** Passes on each message only once until `forget` is called, because there can be ten failed attempts a second. */
+/** Reports each error message only once until `forget` is called, because there can be ten failed attempts a second. */
 function createFailureReport({ onError }: Pick<SubscriptionDeps, 'onError'>) {
   const reported = new Set<string>();
   return {
@@ -104,8 +104,8 @@ function createFailureReport({ onError }: Pick<SubscriptionDeps, 'onError'>) {
 /**
  * Subscribes at a cluster. ioredis can follow sharded channels itself (`shardedSubscribers`), but reports its
  * subscribers as ready before the node has answered. A caller that catches up on missed changes must know when it is
- * subscribed. So this opens one connection to one node at a time, renews the subscription, and gives the connection up
- * at its first failure.
+ * subscribed. So this opens one connection to one node at a time, renews the subscription, and drops the connection at
+ * its first failure.
  */
 function subscribeToShard(cluster: Cluster, deps: SubscriptionDeps): Subscription {
   const { channels, onMessage, onSubscribed, renewalMs = defaultRenewalMs } = deps;

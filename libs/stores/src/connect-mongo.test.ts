@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { mongoOptions } from './connect-mongo.ts';
 
-/** Options as the driver takes them. */
+/** Returns the options as the driver reads them. */
 function optionsOf(uri: string): MongoClient['options'] {
   return new MongoClient(uri, mongoOptions('test', uri)).options;
 }

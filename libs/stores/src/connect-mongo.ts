@@ -42,7 +42,7 @@ export function mongoOptions(name: string, uri: string): MongoClientOptions {
   const named = new Set([...new URLSearchParams(uri.split('?')[1]).keys()].map((option) => option.toLowerCase()));
   const rest = Object.entries(replaceable).filter(([option]) => !named.has(option.toLowerCase()));
   return {
-    // `appName` is left to the connection string.
+    // Only the connection string sets `appName`.
     driverInfo: { name },
     retryReads: true,
     retryWrites: true,

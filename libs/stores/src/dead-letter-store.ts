@@ -4,7 +4,7 @@ import type { DeadLetterDocument, DeliveryAttempt, EventTaker, OutboxDocument } 
 import { logAttempt, noteIn, settle } from './outbox-pipelines.ts';
 import type { RunTransaction } from './transactions/run-transaction.ts';
 
-/** A delivery that was given up, with its last attempt and what is known of the earlier ones. */
+/** A delivery that was given up, with its last attempt and the data about earlier attempts. */
 export interface GivenUp {
   readonly event: OutboxDocument['event'];
   readonly attempt: DeliveryAttempt & { readonly outcome: 'given_up'; readonly error: string };
@@ -39,7 +39,7 @@ export interface DeadLetterStore {
   bury(givenUp: GivenUp): Promise<boolean>;
   /** Oldest first. */
   list(filter: DeadLetterFilter): Promise<DeadLetterDocument[]>;
-  /** Returns the event's dead letters, or its letter of that subscriber. */
+  /** Returns the event's dead letters, or only that subscriber's letter. */
   find(eventId: string, subscriber?: string): Promise<DeadLetterDocument[]>;
   /** Deletes a dead letter for good, without sending the event again. Returns true if there was one. */
   discard(eventId: string, subscriber: string, at: Date): Promise<boolean>;

@@ -49,8 +49,8 @@ export interface DeletionStore {
    */
   claim(claim: ErasureClaim): Promise<DueAccount | undefined>;
   /**
-   * Removes sessions of the account that have ended, except for `keep` of them, so that the transaction of the erasure
-   * stays small however often the account has logged in.
+   * Removes all but `keep` of the account's ended sessions, so that the transaction of the erasure stays small however
+   * often the account has logged in.
    */
   removeEndedSessions(userId: string, keep: number): Promise<void>;
   /** Returns the account's sessions that are live or have ended since `since`. */
@@ -144,7 +144,9 @@ export function createDeletionStore(collections: Collections, memberships: Membe
 type ErasedEnd = Omit<ErasedSessionDocument, 'purge_at'>;
 const revoked_reason = 'account_deleted' as const;
 
-/** Records for the deny list, without the user, which sessions ended recently. Live sessions end with the account. */
+/**
+ * Stores, for the deny list and without the user, which sessions ended recently. Live sessions end with the account.
+ */
 async function keepEnds(
   { sessions, erasedSessions }: Collections,
   { userId: user_id, now, lifetimeMs }: ErasureTime & { readonly userId: string },
@@ -170,7 +172,8 @@ async function eraseTraces(
   user_id: string,
   session: ClientSession,
 ): Promise<void> {
-  // One after the other, because a transaction does not allow parallel commands. Each filter matches an index.
+  // The commands run one after another, because a transaction does not allow parallel commands. Each filter matches an
+  // index.
   await sessions.deleteMany({ user_id, is_revoked: true }, { session });
   await sessions.deleteMany({ user_id, is_revoked: false }, { session });
   await challenges.deleteMany({ user_id }, { session });

@@ -21,7 +21,7 @@ export interface UserDocument {
   /** Time at which the user joined the present group. */
   readonly joined_at: Date;
   /**
-   * Token of the invite by which the user joined the present group; missing also for a join before this field existed.
+   * Token of the invite by which the user joined the present group; also missing for joins before this field existed.
    */
   readonly joined_by?: string;
   /** Time of the latest login or restore. */
@@ -103,7 +103,7 @@ export interface GroupDocument {
   readonly _id: string;
   readonly account_type: AccountType;
   readonly owner_id: string;
-  /** Name that its owner has given it. */
+  /** Name, chosen by the owner. */
   readonly name?: string;
   readonly member_count: number;
   readonly created_at: Date;
@@ -164,7 +164,7 @@ export interface HashesAhead {
   readonly hashes: string;
 }
 
-/** Position of one of these hashes. */
+/** Position of one hash in {@link HashesAhead}. */
 export interface HashPlace {
   readonly block: number;
   /** Index of its first character. */
@@ -218,7 +218,7 @@ export interface SessionDocument {
   readonly created_at: Date;
   /** The login's `X-Request-ID`, for the support desk. */
   readonly created_request_id?: string;
-  /** Marks of the login's `Idempotency-Key`, one per server key. They lead a repeated login to this session. */
+  /** Marks of the login's `Idempotency-Key`, one per server key. A repeated login finds this session by them. */
   readonly opened_by?: readonly RequestMark[];
   readonly last_used_at: Date;
   /** Idle expiry. Every use moves it, but never past `absolute_expires_at`. */
@@ -258,7 +258,7 @@ export interface RequestMark {
 
 /** Collection `idempotency`: 2xx answers to requests with an `Idempotency-Key`. */
 export interface IdempotencyDocument extends RequestMark {
-  /** Account that the answer is about. The record is erased with it. Missing for a forced logout. */
+  /** Account that the answer is about. The record is erased with the account. Missing for a forced logout. */
   readonly user_id?: string;
   /** `data` of the answer. */
   readonly answer: unknown;
@@ -276,7 +276,7 @@ export interface ChallengeDocument {
   readonly user_id: string;
   /** Server key that derives the code. */
   readonly kid: string;
-  /** Number of codes that may still be compared. */
+  /** Number of codes that may still be tried. */
   readonly tries_left: number;
   readonly resends_left: number;
   /** Time from which the code may be sent again. */
@@ -294,8 +294,8 @@ export interface ChallengeDocument {
 }
 
 /**
- * Returns an id that sorts before every UUIDv7 created at or after that time, and after all those created earlier (RFC
- * 9562, section 5.7).
+ * Returns an id that sorts before every UUIDv7 created at or after that time, and after every UUIDv7 created earlier
+ * (RFC 9562, section 5.7).
  */
 export function firstIdOf(at: Date): string {
   const milliseconds = at.getTime().toString(16).padStart(12, '0');

@@ -42,8 +42,8 @@ export interface EmailChangeStore {
   /** Stores the requested new address, valid until that time; false if the document has changed. */
   request(seen: Credentials, email: string, until: Date, session: ClientSession): Promise<boolean>;
   /**
-   * Changes the address; false if the document has changed or this address is not the requested one any more. Throws
-   * the driver's duplicate-key error (`email_key_unique`) if another account has the address.
+   * Changes the address; false if the document has changed or this address is no longer the requested one. Throws the
+   * driver's duplicate-key error (`email_key_unique`) if another account has the address.
    */
   change(seen: UserDocument, change: EmailChange, session: ClientSession): Promise<boolean>;
   /**
@@ -52,7 +52,8 @@ export interface EmailChangeStore {
    */
   findByChange(changeId: string): Promise<UserDocument | undefined>;
   /**
-   * Gives the account its former address back; false if the document has changed. Throws the same duplicate-key error.
+   * Gives the account its former address back; false if the document has changed. Throws the same duplicate-key error
+   * as `change`.
    */
   undo(seen: UserDocument, undo: EmailUndo, session: ClientSession): Promise<boolean>;
   /** Returns at most `most` accounts, each with those of its former addresses that had lapsed at `by`. */

@@ -57,7 +57,7 @@ export interface OutboxDocument {
   readonly discarded?: Readonly<Record<string, Date>>;
   /** Subscriber → time of the last replay by an operator. */
   readonly replays?: Readonly<Record<string, Date>>;
-  /** Set by a replay. The row waits only for these subscribers, not for others such as those added after the event. */
+  /** Set by a replay. The row waits only for these subscribers, not for others, such as subscribers added later. */
   readonly only_for?: readonly string[];
   /** Subscriber → time of the first failed attempt since the last replay. */
   readonly first_failures?: Readonly<Record<string, Date>>;
@@ -115,8 +115,7 @@ export interface SubscriberDocument {
   /** Id of the event whose delivery the subscriber answered with 410. */
   readonly parked_by_event?: string;
   /**
-   * Time at which an operator last resumed its deliveries. Events that waited until then are not given up for their
-   * age.
+   * Time at which an operator last resumed the subscriber's deliveries. The age of earlier events is counted from then.
    */
   readonly resumed_at?: Date;
 }

@@ -30,9 +30,9 @@ export type RevokedSession = Pick<
 
 /**
  * Runs `read` once a majority has everything that the primary had accepted before this call. The result of `read`
- * contains all of that, and nothing that can be rolled back, even if another member becomes primary during the call. So
- * the next read of changes by their time may begin at the time of this call. A read with majority concern alone does
- * not wait, and shows an older state while the majority lags.
+ * contains all these writes, and nothing that can be rolled back, even if another member becomes primary during the
+ * call. So the next read of changes by time may start from the time of this call. A read with majority concern alone
+ * does not wait, and shows an older state while the majority lags.
  *
  * Throws the driver's error if the majority has not caught up within 4.5 s. `read` does not run in that case.
  *
@@ -56,9 +56,9 @@ export function withFence<T>(
 
 /**
  * Reads any document, which need not exist. The server writes a note of the read into the oplog, and waits until a
- * majority has the note. The read is a plain command because the driver does not retry those. A retry would carry
- * `afterClusterTime`, and linearizable reads do not allow that. For the same reason the read must be the first command
- * of its session.
+ * majority has the note. The read is a plain command, because the driver does not retry plain commands. A retry would
+ * carry `afterClusterTime`, which linearizable reads do not allow. For the same reason the read must be the first
+ * command of its session.
  */
 async function passFence({ db, collectionName }: Collections['sessions'], session: ClientSession): Promise<void> {
   const read = { find: collectionName, filter: { _id: '' }, limit: 1, singleBatch: true };
@@ -110,7 +110,7 @@ async function* listRevokedSince(
  */
 export const confirmedRead = { readConcern: { level: 'linearizable' }, maxTimeMS: 4_500 } as const;
 
-/** Gathers items into lists of `pageSize`; the last one may be shorter. */
+/** Gathers items into lists of `pageSize`. The last list may be shorter. */
 async function* inPages<T>(items: AsyncIterable<T>, pageSize: number): AsyncIterable<T[]> {
   let page: T[] = [];
   for await (const item of items) {

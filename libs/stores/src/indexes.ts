@@ -20,7 +20,8 @@ const indexes = {
     [{ home_group_id: 1, joined_at: 1, _id: 1 }, { name: 'group_members_by_age' }],
     // Accounts about to be deleted. The index holds no other accounts, so registrations and logins don't write it.
     [{ deletes_at: 1 }, { name: 'deletion_due', sparse: true }],
-    // Former addresses to which a change can be undone. These indexes hold only the few accounts that have some.
+    // Former addresses to which a change can be undone. These indexes hold only the few accounts that have such
+    // addresses.
     [{ 'former_emails.email_key': 1 }, { name: 'former_email', sparse: true }],
     [{ 'former_emails.change_id': 1 }, { name: 'email_change', sparse: true }],
     // Requested addresses, which are removed when they have lapsed.
@@ -58,7 +59,7 @@ const indexes = {
     [{ expires_at: 1 }, { name: 'tombstone_ttl', expireAfterSeconds: 30 * daySeconds }],
   ],
   sessions: [
-    // One live session per user and device, and the list of a user's live sessions.
+    // Allows one live session per user and device, and serves the list of a user's live sessions.
     [
       { user_id: 1, device_id: 1 },
       { name: 'live_device_unique', unique: true, partialFilterExpression: { is_revoked: false } },
@@ -91,7 +92,7 @@ const indexes = {
   ],
   outbox: [
     [{ locked_until: 1 }, { name: 'pending', partialFilterExpression: { state: 'pending' } }],
-    // Only the urgent rows among them.
+    // Only the urgent rows that wait.
     [
       { topic: 1, locked_until: 1 },
       { name: 'pending_urgent', partialFilterExpression: { state: 'pending', topic: urgentTopic } },

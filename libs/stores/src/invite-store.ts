@@ -114,7 +114,7 @@ export function createInviteStore({ invites, users, groups }: Collections): Invi
     },
     async revokeMadeBy(userId, at, session) {
       const user = await users.findOne({ _id: userId }, { session, projection: { home_group_id: 1 } });
-      // A creation of an invite increments the same field, so one of the two transactions has to come second.
+      // Creating an invite increments the same field, so the two transactions conflict.
       await groups.updateOne({ _id: user?.home_group_id ?? '' }, { $inc: { invites_made: 1 } }, { session });
       const open = { created_by: userId, ...good(at) };
       return (await invites.updateMany(open, { $set: { revoked_at: at } }, { session })).matchedCount;

@@ -23,9 +23,8 @@ export interface LeftGroup {
 /** Operations that concern users, groups and invites together. */
 export interface MembershipStore {
   /**
-   * Subtracts the member from the group's count, with the consequences. If the owner left, the longest-standing member
-   * becomes the owner. If the last member left, the group closes and its invites end. Writes the group's document, like
-   * every join and leave.
+   * Subtracts the member from the group's count. If the owner left, the longest-standing member becomes the owner. If
+   * the last member left, the group closes and its invites end. Writes the group's document, like every join and leave.
    */
   end(member: FormerMember, session: ClientSession): Promise<LeftGroup>;
 }

@@ -11,8 +11,8 @@ const heldPauseMs = 3_600_000;
 const never = new Date(8_640_000_000_000_000);
 
 /**
- * Number of tries to claim rows, because another worker may lease exactly the rows that were found, while others are
- * still free.
+ * Number of tries to claim rows. Another worker may lease exactly the rows that were found, while other rows are still
+ * free.
  */
 const claimTries = 3;
 
@@ -21,15 +21,15 @@ const releaseBatch = 1_000;
 /** Leases of outbox rows. A lease shows which worker owns the row. */
 export interface OutboxLeases {
   /**
-   * Leases up to `limit` rows whose lease has ended or that have none, so no row is stranded if a relay dies. The lease
-   * doubles with each claim of a row, from 5 s to 10 min, so many rows of a subscriber that is down cost little.
+   * Leases up to `limit` rows that have no lease or whose lease has ended, so no row is stranded if a relay dies. The
+   * lease doubles with each claim of a row, from 5 s to 10 min, so the rows of a subscriber that is down cost little.
    * Returns no rows if none is free, or if other workers were faster several times. With a topic, leases only rows of
    * that topic. Only the urgent topic has an index for this.
    */
   claim(options: Claim & { readonly topic?: string }): Promise<OutboxDocument[]>;
   /**
-   * Leases rows that are held for a queue in `opened` (the queues that have room now), and rows that were held for an
-   * hour. These rows are then no longer held.
+   * Leases rows that are held for a queue in `opened` (the queues that have room now), and rows that have been held for
+   * an hour. These rows are then no longer held.
    */
   claimHeld(options: Claim & { readonly opened: readonly string[] }): Promise<OutboxDocument[]>;
   /**

@@ -2,8 +2,8 @@ import type { Document } from 'mongodb';
 import { type DeliveryAttempt, type EventTaker, maximumAttemptsKept } from './documents.ts';
 
 /**
- * Returns the stages that set a row's `state` from its notes about each subscriber that is configured now. They also
- * set `delivered_at` if no subscriber waits and there is no dead letter.
+ * Returns the stages that set a row's `state` from the row's notes about each subscriber that is configured now. They
+ * also set `delivered_at` if no subscriber waits and there is no dead letter.
  */
 export function settle(takers: readonly EventTaker[], at: Date): Document[] {
   const isWaiting = { $or: takers.map((taker) => ({ $and: waits(taker) })) };

@@ -17,8 +17,8 @@ export interface OutboxStore extends OutboxLeases {
   /** Writes the event's row. It requires the session of the transaction, so that no row can be written outside one. */
   append(event: AuthEvent, at: Date, session: ClientSession): Promise<void>;
   /**
-   * Writes the row of an event that no subscriber is to get, as already delivered. So a request for an address without
-   * an account does the same work as any other.
+   * Writes the row of an event that no subscriber gets, and marks it as delivered. So a request for an address without
+   * an account does the same work as any other request.
    */
   appendDelivered(event: AuthEvent, at: Date, session: ClientSession): Promise<void>;
   /** Stores why rows could not be enqueued. */
@@ -58,7 +58,7 @@ export interface Delivered {
   readonly by: readonly string[];
   /** Names of the subscribers for which the event expired. */
   readonly expiredFor?: readonly string[];
-  /** Lease under which the caller found that out. If the row has another lease now, or none, the row stays as it is. */
+  /** The caller's lease of the row. If the row has another lease now, or none, the row stays as it is. */
   readonly lease?: string | undefined;
   readonly at: Date;
 }

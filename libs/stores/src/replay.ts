@@ -11,7 +11,7 @@ export interface ReplayOrder {
   readonly subscriber?: string;
   /** True to send only to subscribers that have a dead letter of the event. */
   readonly deadOnly: boolean;
-  /** True to send only events that the `subscriber` {@link isMissed | has never had}. */
+  /** True to send only events that the `subscriber` {@link isMissed | missed}. */
   readonly missingOnly?: boolean;
   readonly at: Date;
 }
@@ -59,9 +59,9 @@ export function createReplay({ outbox, deadLetters, subscribers }: Collections, 
 }
 
 /**
- * Returns true if the subscriber missed the event because it was configured later. Such a subscriber does not have the
- * event, and the row does not wait for it. A request for a code never counts as missed, because some are meant for no
- * subscriber.
+ * Returns true if the subscriber missed the event because the subscriber was configured later. Such a subscriber does
+ * not have the event, and the row does not wait for it. A request for a code never counts as missed, because some of
+ * these requests are meant for no subscriber.
  */
 export function isMissed(row: OutboxDocument, subscriber: string): boolean {
   const { deliveries, dead, discarded, only_for = [subscriber] } = row;

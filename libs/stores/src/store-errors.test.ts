@@ -2,7 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import { MongoNetworkError } from 'mongodb';
 import { isBrokenSocket, isStoreUnavailable } from './store-errors.ts';
 
-/** Error of a command whose connection was ended with its pool. The driver's own class of this name is not exported. */
+/**
+ * Error of a command whose connection was closed with its pool. The driver's own class of this name is not exported.
+ */
 class PoolClearedOnNetworkError extends MongoNetworkError {
   override get name(): string {
     return 'PoolClearedOnNetworkError';

@@ -17,7 +17,7 @@ type PathsOf<K extends string, V> = V extends Leaf
 
 type FieldIn<K extends keyof Collections> = Collections[K] extends Collection<infer D> ? FieldOf<D> : never;
 
-/** Fields: what they hold, whether an export has them, and how long they are kept if `about` does not say it. */
+/** Fields: what they hold, whether an export contains them, and how long they are kept if `about` does not say so. */
 type StoredRow<Field extends string = string> = readonly [
   fields: readonly Field[],
   what: string,
@@ -45,7 +45,7 @@ export function describeAll<const T extends Table>(table: T & Missing<T>): Table
   return table;
 }
 
-/** What is stored of people, for docs/privacy.md. */
+/** The personal data that is stored, for docs/privacy.md. */
 export const storedFields = describeAll({
   users: {
     about:

@@ -31,7 +31,9 @@ export interface Stores {
   readonly replay: Replay;
 }
 
-/** Creates the stores. Opens nothing. Only dead letters and replay start transactions themselves, by `transaction`. */
+/**
+ * Creates the stores. Opens nothing. Only dead letters and replay start transactions themselves, with `transaction`.
+ */
 export function createStores(collections: Collections, transaction: RunTransaction): Stores {
   const users = createUserStore(collections);
   const groups = createGroupStore(collections);

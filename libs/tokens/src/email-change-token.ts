@@ -20,7 +20,7 @@ const idLength = 16;
 /**
  * Creates the tokens from a key file with symmetric keys of at least 256 bits. A token is the base64url text of three
  * parts: an HMAC-SHA-256 over the change's id, the id itself, and the `kid`. Because of the `kid`, a token stays valid
- * after a rotation until its key is removed. Throws for any other key.
+ * after a rotation until its key is removed. Throws for keys of another kind or shorter keys.
  */
 export function createEmailChangeTokens(keys: KeySet | KeySource): EmailChangeTokens {
   const source = toKeySource(keys);

@@ -53,7 +53,7 @@ describe('the code is another one for another', () => {
     ['address', { emailKey: 'thief@example.com' }],
     ['key', { kid: 's2' }],
   ] as const)('%s', (_, change) => {
-    // Two codes of 8 digits may be equal by chance: not three times in a row.
+    // Two codes of 8 digits may be equal by chance, but not three times in a row.
     const isEqual = () => {
       const challenge = { ...parts, challengeId: randomUUID() };
       return codes.codeOf(challenge) === codes.codeOf({ ...challenge, ...change });

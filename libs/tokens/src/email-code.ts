@@ -36,7 +36,7 @@ const digits = 8;
  * Creates the codes from a key file with symmetric keys (`kty` `oct`, RFC 7518 section 6.4) of at least 256 bits. A
  * code is the last 8 decimal digits of an HMAC-SHA-256 over all of {@link EmailCodeParts}, so that neither the keys nor
  * the database alone are enough to derive a code. A change of the key source applies from the next call on. Throws for
- * any other key.
+ * keys of another kind or shorter keys.
  */
 export function createEmailCodes(keys: KeySet | KeySource): EmailCodes {
   const source = toKeySource(keys);

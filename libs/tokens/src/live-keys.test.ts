@@ -20,7 +20,7 @@ const signing = (kid: string) =>
 const secret = (kid: string): KeyEntry => ({ kty: 'oct', kid, k: randomBytes(32).toString('base64url') });
 const set = (...keys: KeyEntry[]) => parseKeySet(JSON.stringify({ keys }), 'test');
 
-/** A source whose keys the test sets; the next look finds `next`. */
+/** Creates a key source whose keys the test sets. The next `reread` finds `next`. */
 function testSource(first: KeySet): KeySource & { now: KeySet; next: KeySet | undefined; looks: number } {
   return {
     now: first,

@@ -20,8 +20,8 @@ export interface RefreshTokens {
   /** Looks for newer keys, if the keys come from a source. */
   rereadKeys(): Promise<void>;
   /**
-   * Returns the token of the session, generation and key in `parts`. It is always the same, in every process. Throws
-   * for an unknown key.
+   * Returns the token of the session, generation and key in `parts`. The same parts give the same token in every
+   * process. Throws for an unknown key.
    */
   issue(parts: RefreshTokenParts, nonce: Buffer): string;
   /** Returns the parts of a well-formed token, or undefined for any other string. It does not verify the token. */
@@ -48,7 +48,7 @@ export function refreshTokenHash(token: string): string {
  * Creates the issuer and verifier of refresh tokens from a key file with symmetric keys (`kty` `oct`, RFC 7518 section
  * 6.4) of at least 256 bits. A token has an HMAC over its parts and the session's random nonce, so that neither the
  * keys nor the database alone are enough to make a token. A change of the key source applies from the next call on.
- * Throws for any other key.
+ * Throws for keys of another kind or shorter keys.
  */
 export function createRefreshTokens(keys: KeySet | KeySource): RefreshTokens {
   const source = toKeySource(keys);

@@ -62,7 +62,7 @@ export async function watchKeyFile(path: string, options: WatchKeyFileOptions): 
     }
   }
 
-  /** Makes only one read at a time, because an older content must not replace a newer one. */
+  /** Makes only one read at a time, because older content must not replace newer content. */
   function lookOnce(): Promise<void> {
     reading ??= look().finally(() => {
       reading = undefined;

@@ -100,7 +100,8 @@ function pushStreamChannel(reactions: Reactions): JsonObject {
 }
 
 /**
- * The two places for the access token. One is enough. The token is never in the address, because addresses reach logs.
+ * The two places where a client may send the access token. One is enough. The token is never in the address, because
+ * addresses reach logs.
  */
 const securitySchemes: JsonObject = {
   accessToken: {
@@ -153,7 +154,9 @@ const closeCodeTexts: Readonly<Record<CloseReason, string>> = {
   MESSAGE_TOO_BIG: 'error in the app: a frame of more than 16 KiB',
 };
 
-/** The text for every other end of a stream: a lost connection, or a code that is not in the table above. */
+/**
+ * The text for a stream that ends in another way: by a lost connection, or with a code that is not in the table above.
+ */
 const otherCloseText =
   'reconnects with jitter. 1006: there was no close frame, the connection was lost. Any other code counts as a lost ' +
   'connection: the handshake then says what to do';
@@ -233,7 +236,7 @@ function messageOf(name: string, message: DocumentedMessage, reactions: Reaction
 }
 
 /**
- * Returns the schemas of the messages. A message fits exactly one of them, because `security.…` topics belong to this
+ * Returns the schemas of the messages. A message fits exactly one schema, because `security.…` topics belong to this
  * service alone, and no message is addressed to both a group and a session.
  */
 function messageSchemas(): JsonObject {

@@ -55,8 +55,8 @@ export const CloudEventEnvelope = Type.Object(
 export type CloudEventEnvelope = Type.Static<typeof CloudEventEnvelope>;
 
 /**
- * Creates the schema of one of our events: a CloudEvent with the shape that it has in the outbox, on the queues and in
- * webhooks.
+ * Creates the schema of one of our events, a CloudEvent. The event has the same shape in the outbox, on the queues and
+ * in webhooks.
  */
 export function CloudEvent<Topic extends string, Data extends Type.TSchema>(topic: Topic, data: Data) {
   return Type.Object({

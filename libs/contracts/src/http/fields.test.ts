@@ -43,7 +43,8 @@ describe('the pattern of e-mail addresses', () => {
     expect(pattern.test(address)).toBe(false);
   });
 
-  // Sixteen texts beside one that is as long as all of them: quadratic would be 16 times.
+  // Compares sixteen texts with one text that is as long as all of them. In quadratic time, the long text would take 16
+  // times as long.
   test.each([
     ['a long local part', (n: number) => 'a'.repeat(n)],
     ['many dots before the @', (n: number) => 'a.'.repeat(n)],
@@ -52,7 +53,8 @@ describe('the pattern of e-mail addresses', () => {
     ['hyphens', (n: number) => `a@${'b-'.repeat(n)}`],
   ])('costs no more than in proportion to %s', (_, make) => {
     const [short, long] = [make(50_000), make(800_000)];
-    // Time of the processor, not of the clock: the machine may stand still. It is told in steps of some milliseconds.
+    // Measures processor time, because the machine may pause. The system counts this time in steps of some
+    // milliseconds.
     const measure = (text: string, times: number) => {
       const before = process.cpuUsage();
       for (let each = 0; each < times; each += 1) pattern.test(text);
@@ -65,13 +67,15 @@ describe('the pattern of e-mail addresses', () => {
   });
 });
 
-/** Fillers of Hangul, the blank of Braille, selectors, joiners, a vowel of Khmer that is not drawn, marks of direction. */
+/**
+ * Hangul fillers, the Braille blank, variation selectors, joiners, a Khmer vowel that is not drawn, direction marks.
+ */
 const invisible = [
   ...['\u3164', '\uffa0', '\u115f', '\u1160', '\u2800', '\ufe0f', '\u034f', '\u17b4', '\u200c', '\u200d', '\u2060'],
   ...['\u00ad', '\u180e', '\u061c', '\u200e', '\u200f', '\u{e0020}', '\u{e0100}', '\u{1d173}'],
 ];
 
-/** Marks that have nothing to stand on, and signs that are blank though Unicode calls them letters or symbols. */
+/** Combining marks without a base character, and blank characters that Unicode classifies as letters or symbols. */
 const bare = [
   ...['\u0301', '\u0336', '\u20e0', '\u1039', '\u2d7f', '\u0a3c', '\u{1107f}', '\u{16fe4}', '\u{13440}'],
   ...['\u{13430}', '\u{1343f}', '\u{13441}', '\u{13442}', '\u{1d159}', '\ufffc', '\u06dd', '\u{110bd}'],

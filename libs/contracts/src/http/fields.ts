@@ -36,8 +36,8 @@ export function PlainText(options: { readonly maxLength: number; readonly exampl
 }
 
 /**
- * Line and paragraph separators, and characters that change the text around them: for the direction of text or for
- * annotations, and the deprecated format characters.
+ * Line and paragraph separators, and characters that change the text around them: controls of text direction,
+ * annotation characters and deprecated format characters.
  */
 export const disturbing = '\\p{Zl}\\p{Zp}\\p{Bidi_Control}\\u206a-\\u206f\\ufff9-\\ufffb';
 
@@ -52,9 +52,9 @@ const invisible = '\\p{Z}\\p{Default_Ignorable_Code_Point}\\p{Cf}\\p{M}\\u2800\\
 export const visible = `[^${plain}${invisible}${disturbing}]`;
 
 /**
- * A name that people choose and strangers read, or null for no name. It begins with a visible character, which may have
- * spaces before it. It has no line breaks and nothing that changes the text around it. After the first character it may
- * have the joiners, marks and selectors that emoji and some scripts need.
+ * A name that people choose and strangers read, or null for no name. After any spaces, its first character is visible.
+ * A name has no line breaks and nothing that changes the text around it. After the first visible character it may have
+ * the joiners, marks and selectors that emoji and some scripts need.
  */
 export const NameOrNull = Type.Unsafe<string | null>({
   type: ['string', 'null'],

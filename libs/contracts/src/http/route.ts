@@ -8,7 +8,7 @@ export interface RequestExample {
 }
 
 /**
- * One operation of the HTTP API. The router mounts the operation, validates requests and sends answers by it, and the
+ * One operation of the HTTP API. The router uses it to mount the operation, validate requests and send answers. The
  * OpenAPI document is generated from it. The use case gets the path's parameters, the body and the caller.
  */
 export interface Route {
@@ -31,7 +31,7 @@ export interface Route {
    * and not 401. `sibling`: the secret of another service is required.
    */
   readonly auth: 'none' | 'bearer' | 'signature' | 'sibling';
-  /** Path parameters, by name. The use case gets parameters named `…_id` in lower case. */
+  /** Path parameters, by name. The values of parameters named `…_id` reach the use case in lower case. */
   readonly params?: Readonly<Record<string, TSchema>>;
   readonly headers: readonly RequestHeader[];
   readonly body?: TSchema;

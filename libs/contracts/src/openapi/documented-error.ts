@@ -1,7 +1,7 @@
 import type { DetailTypes } from '../http/error-body.ts';
 import type { JsonObject } from './publish-schema.ts';
 
-/** An answer that documents an error code, built by the same code as the real answers. */
+/** An example answer for an error code, built by the same functions as the real answers. */
 export interface ErrorExample {
   readonly name: string;
   readonly status: number;

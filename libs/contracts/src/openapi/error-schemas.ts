@@ -3,7 +3,7 @@ import { type DetailTypes, errorBodyOf } from '../http/error-body.ts';
 import type { DocumentedErrors } from './documented-error.ts';
 import { type JsonObject, publishSchema } from './publish-schema.ts';
 
-/** The error answer of an operation with one status. Its body has one of several codes. */
+/** An error answer of an operation: its status, and the codes that its body can have. */
 export interface ErrorAnswer {
   readonly operationId: string;
   readonly status: number;

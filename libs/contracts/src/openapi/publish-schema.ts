@@ -62,9 +62,9 @@ function lengthKeywords({ minimum, maximum }: JsonObject): JsonObject {
 
 /**
  * Characters of the Unicode properties in our patterns, as ranges. Surrogates are left out, because most readers of
- * JSON Schema don't accept a lone one as text. Marks are left out because they have hundreds of ranges. Characters
- * after U+FFFF are left out because no notation for them is understood everywhere. The service therefore refuses
- * slightly more than the document says.
+ * JSON Schema don't accept a lone surrogate as text. Marks are left out because they have hundreds of ranges.
+ * Characters after U+FFFF are left out because no notation for them is understood everywhere. The service therefore
+ * refuses slightly more than the document says.
  */
 const propertyRanges = {
   Cc: '\\u0000-\\u001f\\u007f-\\u009f',

@@ -19,14 +19,14 @@ export const closeCodes = {
 export type CloseReason = keyof typeof closeCodes;
 
 /**
- * Reaction of an app to the end of its stream, for programs. The compiler can check that a `switch` over it is
+ * Machine-readable reaction of an app to the end of its stream. The compiler can check that a `switch` over it is
  * exhaustive.
  *
  * - `log_in`: the session is over.
  * - `refresh_and_reconnect`: refresh first, then open a new stream.
  * - `reconnect`: after a random, growing pause.
  * - `reconnect_after_notice`: after the time of the `reconnect` frame before the close.
- * - `none`: a newer login on this device has taken over. No logout.
+ * - `none`: a newer login on this device has taken over. The app does not log out.
  * - `stop`: another connection of this session has taken over, so open no new one.
  * - `app_error`: the app sent something that is not in the contract. Report it.
  */

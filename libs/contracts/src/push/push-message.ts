@@ -37,7 +37,7 @@ export const ownTopicPrefix = 'security.';
 /** Topic of the message to an account's other sessions after a login on a new device. */
 export const newDeviceTopic = `${ownTopicPrefix}new_device` as const;
 
-/** Payload of that message. */
+/** Payload of the message with {@link newDeviceTopic}. */
 export const NewDevicePayload = Type.Object({
   /** The new session. `DELETE /api/v1/auth/sessions/{session_id}` ends it. */
   session_id: Uuid,

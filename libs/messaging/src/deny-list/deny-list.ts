@@ -18,8 +18,8 @@ export type Denial =
   | { readonly kind: 'below'; readonly ver: number };
 
 /**
- * Returns the reason to close a stream whose claims have this version, according to the deny list; undefined if the
- * claims are still valid.
+ * Returns the reason for which the deny list closes a stream whose claims have this version; undefined if the claims
+ * are still valid.
  */
 export function closeReasonOf(denial: Denial | undefined, ver: number): CloseReason | undefined {
   if (denial === undefined) return undefined;
@@ -53,7 +53,7 @@ export interface DenyList {
   /**
    * Writes the entries and publishes their close commands to the gateways, all or nothing, in one round trip. An entry
    * is never weakened. A disconnected gateway misses the commands, but the entries stay stored. If Redis has no room
-   * for the entries, publishes the commands, marks the list as incomplete, and rejects.
+   * for the entries, the call publishes the commands, marks the list as incomplete, and rejects.
    */
   denyAndClose(entries: readonly DenyEntry[]): Promise<void>;
   /** Returns each session's entry, in order. Throws `DenyListUnavailable`. */
@@ -64,8 +64,8 @@ export interface DenyList {
    */
   peek(sessionIds: readonly string[]): Promise<(Denial | undefined)[]>;
   /**
-   * Returns sessions denied since that time of Redis's clock (ms), and the time for the next call. Throws
-   * `DenyListUnavailable`.
+   * Returns the sessions denied since that time (in ms, by Redis's clock), and the time to pass to the next call.
+   * Throws `DenyListUnavailable`.
    */
   recent(since: number): Promise<{ readonly sessionIds: string[]; readonly until: number }>;
   isComplete(): Promise<boolean>;
@@ -94,8 +94,8 @@ export function denialLifetimeMs(longestTokenSeconds: number): number {
 }
 
 /**
- * Opens the deny list over a connection that fails fast. `lifetimeMs`: see {@link denialLifetimeMs}. `find` believes
- * the list only while `takesWrites` returns true, because a server that accepts no writes lacks the latest denials.
+ * Opens the deny list over a connection that fails fast. `lifetimeMs`: see {@link denialLifetimeMs}. `find` trusts the
+ * list only while `takesWrites` returns true, because a server that accepts no writes lacks the latest denials.
  */
 export function createDenyList(
   redis: RedisClient,
@@ -151,8 +151,8 @@ function closeCommand(session_id: string, { denial, requestId, decidedAt }: Caus
 }
 
 /**
- * Only a logout closes another session's stream. That stream closes with the logout's reason, even if the first session
- * had already ended for another reason.
+ * Only a logout closes another session's stream. That stream closes with the logout's reason, even if the session that
+ * logs out had already ended for another reason.
  */
 function closeOther(sessionId: string, cause: Cause): string {
   return closeCommand(sessionId, { ...cause, denial: { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' } });

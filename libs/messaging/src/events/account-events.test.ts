@@ -10,7 +10,7 @@ const deletesAt = new Date('2026-02-17T04:05:06.789Z');
 const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const request = { requestId: 'request-1', traceparent };
 
-/** Returns the origins of events of one change: their ids count up. */
+/** Returns the function that creates origins for the events of one change, with ids that count up. */
 function origins() {
   let last = 1;
   const entityId = () => {

@@ -43,12 +43,12 @@ export interface HandlerContext<Session> {
   readonly signal: AbortSignal;
 }
 
-/** The outcome of a delivery. It contains no more of the event than its ids. */
+/** The outcome of a delivery. It contains only ids of the event. */
 export interface ConsumerReport {
   /**
    * `failed`: the event will be retried. `given_up`: this was the last attempt. `malformed`: the event is never
-   * retried. `ignored`: its type is not among the consumer's schemas. `expired`: the event asks for a mail with a code
-   * that has expired.
+   * retried. `ignored`: the event's type is not among the consumer's schemas. `expired`: the event asks for a mail with
+   * a code that has expired.
    */
   readonly outcome: 'processed' | 'duplicate' | 'failed' | 'given_up' | 'malformed' | 'ignored' | 'expired';
   readonly channel: string;
@@ -71,7 +71,7 @@ interface ConsumerOptions<Event, Session> {
   /** Name of this consumer in EVENT_SUBSCRIBERS, with `"kind":"queue"`. */
   readonly subscriber: string;
   readonly inbox: Inbox<Session>;
-  /** The effect. If it throws, its writes are undone and the event comes again after a pause. */
+  /** The effect. If it throws, its writes are undone and the event is delivered again after a pause. */
   readonly handle: (event: Event, context: HandlerContext<Session>) => Promise<void>;
   /** For logs and metrics; called after each attempt. */
   readonly onReport: (report: ConsumerReport) => void;

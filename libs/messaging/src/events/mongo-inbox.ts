@@ -14,8 +14,8 @@ export interface MongoInboxOptions {
   /** Collection of the inbox, in the consumer's own database. Several subscribers may share one. */
   readonly collection: Collection<InboxDocument>;
   /**
-   * Retention of an entry, in seconds. It must be longer than that of delivered outbox rows, dead letters and failed
-   * jobs, because an event can be delivered again from each of these.
+   * Retention of an entry, in seconds. It must be longer than the retention of delivered outbox rows, dead letters and
+   * failed jobs, because an event can be delivered again from each of these.
    */
   readonly retentionSeconds?: number;
   readonly now?: () => Date;

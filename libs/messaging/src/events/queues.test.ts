@@ -45,7 +45,7 @@ test('the jobs of a webhook are tried by our own pauses, those of a consumer for
   const longestMs = Array.from({ length: attempts - 1 }, (_, made) => backoff.delay * 2 ** (made + 1)).reduce(
     (a, b) => a + b,
   );
-  // Full jitter: half of the limit on average, about a day in total.
+  // With full jitter, a pause is half of its limit on average. The pauses add up to about a day.
   expect([backoff.type, backoff.jitter]).toEqual(['exponential', 1]);
   expect(longestMs / 2 / 3_600_000).toBeGreaterThan(18);
   expect(longestMs / 2 / 3_600_000).toBeLessThan(60);
@@ -57,7 +57,7 @@ test('a queue asks the server nothing when it is made', async () => {
   redis.on('error', () => undefined);
   const queue = openEventQueue('a.topic.billing', redis, redisKeys('test'));
   queue.on('error', () => undefined);
-  // A command would have made it connect by now, in vain.
+  // A command would have made the client try to connect by now.
   for (let turn = 0; turn < 5; turn += 1) await nextTurn();
   expect(redis.status).toBe('wait');
   redis.disconnect();

@@ -30,7 +30,7 @@ export const reliableWorkerOptions = {
   ...queueTelemetry(),
 } as const satisfies Partial<WorkerOptions>;
 
-/** A job is given up because of its age, not its number of attempts: see the delivery's `giveUpAfterMs`. */
+/** Delivery ends because of the event's age, not because of the number of attempts: see `giveUpAfterMs`. */
 const practicallyUnlimited = 1_000_000;
 
 export const eventJobOptions = {
@@ -55,7 +55,7 @@ export const consumedJobOptions = {
 } as const satisfies JobsOptions;
 
 /**
- * Options of a job that a subscriber consumes itself and that is tried until it succeeds, with pauses of 0 to 10
+ * Options of a job that a subscriber consumes itself. The job is retried until it succeeds, with pauses of 0 to 10
  * minutes.
  */
 const patientJobOptions = {

@@ -32,7 +32,7 @@ const daySeconds = 24 * 60 * 60;
 
 /**
  * Job options. A forced logout is retried until it has completed, with the worker's pauses. A completed job is kept for
- * seven days, in which its id prevents a repetition. A malformed job is kept for operators for a month.
+ * seven days. Until then, its id prevents a repetition. A malformed job is kept for operators for a month.
  */
 const jobOptions = {
   ...eventJobOptions,

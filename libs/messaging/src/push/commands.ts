@@ -16,16 +16,14 @@ const CloseCommand = Type.Object({
    */
   below: Type.Optional(Type.Integer()),
   request_id: Type.String(),
-  /** W3C trace context of the request that decided this, if it is traced. */
+  /** W3C trace context of the request that decided the close, if the request is traced. */
   traceparent: Type.Optional(Type.String()),
   /** Time at which the close was decided, in milliseconds since the epoch. */
   decided_at: Type.Integer(),
 });
 export type CloseCommand = Type.Static<typeof CloseCommand>;
 
-/**
- * Command to every gateway: for each of these sessions, close any stream with a lower number than the one given here.
- */
+/** Command to every gateway: for each of these sessions, close any stream with a number lower than the given one. */
 const ReplaceCommand = Type.Object({
   type: Type.Literal('replace'),
   streams: Type.Array(Type.Object({ session_id: Type.String({ minLength: 1 }), stream_number: Type.Integer() }), {

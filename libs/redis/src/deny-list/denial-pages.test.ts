@@ -8,7 +8,7 @@ let server: string;
 let clock: number;
 /** Values of the deny list for sessions that are not revoked. */
 const values: Readonly<Record<string, string | null>> = { moved: '7', gone: null };
-/** Most ids that were asked for at once. */
+/** Largest number of ids in one request. */
 let most: number;
 
 const reader: Pick<DenyListReader, 'page' | 'find'> = {
@@ -29,7 +29,7 @@ beforeEach(() => {
   [times, server, clock, most] = [new Map(), 'one', 100_000, 0];
 });
 
-/** Reads until there is no more. */
+/** Reads all pages. */
 async function readAll(from?: DenialCursor) {
   const denied: Denied[] = [];
   let cursor = from;

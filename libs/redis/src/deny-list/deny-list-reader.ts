@@ -30,7 +30,7 @@ export interface DenyListReader {
 
 /**
  * Milliseconds by which a reader reads further back than its last answer, because more denials of the same moment may
- * follow. A clock that was set back by no more than this hides nothing either.
+ * follow. The overlap also finds denials that were written after the clock was set back by at most this time.
  */
 export const overlapMs = 1_000;
 
@@ -85,10 +85,10 @@ function createConnectionReader(redis: Redis, keys: RedisKeys): DenyListReader {
 }
 
 /**
- * Lua function that identifies the server that runs the script, and its promotion. The run id is new with every start.
- * The replication id is new whenever the server becomes primary, because a promoted server may have an older state. A
- * replica may have been left behind, and so may a primary that must have replicas (`min-replicas-to-write`) and has
- * none. Such a server has no identity, so no list on it is believed.
+ * Lua function that identifies the server that runs the script, and the server's latest promotion. The run id is new
+ * with every start. The replication id is new whenever the server becomes primary, because a promoted server may have
+ * an older state. A server may lack recent writes if it is a replica, or a primary that must have replicas
+ * (`min-replicas-to-write`) but has none. Such a server has no identity, so no list on it is trusted.
  */
 export const identityFunction = `
 local function identity()
@@ -120,7 +120,7 @@ return {sentinel, redis.call('TIME'), redis.call('ZRANGEBYSCORE', KEYS[2], ARGV[
 type Script = (keyCount: number, ...args: (string | number)[]) => Promise<unknown>;
 
 /**
- * Creates the reader for servers that replace each other behind one client, where only the answer itself can show which
+ * Creates the reader for a client whose server may be replaced by another, so that only an answer itself can show which
  * server gave it. The script costs the server about 20 µs; the plain command costs less than 1 µs.
  */
 function createScriptReader(redis: RedisClient, keys: RedisKeys): DenyListReader {

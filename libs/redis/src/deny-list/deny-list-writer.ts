@@ -14,8 +14,8 @@ export interface WrittenDenial {
 export interface DenyListWriter {
   /**
    * Writes the entries and publishes their commands and `otherCommands`, all or nothing, in one round trip. An entry is
-   * never weakened. If Redis has no room for the entries, publishes the commands, marks the list as incomplete, and
-   * rejects.
+   * never weakened. If Redis has no room for the entries, the call publishes the commands, marks the list as
+   * incomplete, and rejects.
    */
   deny(denials: readonly WrittenDenial[], otherCommands: readonly string[]): Promise<void>;
   /** Returns each session's entry, in order, whether the list is complete or not. */

@@ -5,7 +5,7 @@ import { createKeyedLock } from './keyed-lock.ts';
 
 const options = { waitMs: 5_000, maximumWaiting: 3 };
 
-/** Work that ends when it is told to. */
+/** Creates work that ends when the test settles it. */
 function heldWork() {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const work = { hasBegun: false, run: () => begin(), resolve, reject };

@@ -10,10 +10,10 @@ export interface KeyedLockOptions {
 }
 
 /**
- * Runs the work when all earlier work with the same key has ended, whether that succeeded or not. Passes to the work
- * how many milliseconds of `waitMs` are left. Urgent work goes before all other waiting work, however many callers
- * wait. Throws `ERR-DEPENDENCY-UNAVAILABLE` if too many callers wait, or if the wait was too long. In both cases the
- * work has not begun. Keys don't wait for each other, and unused keys are forgotten.
+ * Runs the work when all earlier work with the same key has succeeded or failed. Passes to the work how many
+ * milliseconds of `waitMs` are left. Urgent work goes before all other waiting work, however many callers wait. Throws
+ * `ERR-DEPENDENCY-UNAVAILABLE` if too many callers wait, or if the wait was too long. In both cases the work does not
+ * begin. Keys don't wait for each other, and unused keys are forgotten.
  */
 export type KeyedLock = <T>(
   key: string,

@@ -16,11 +16,11 @@ export interface TransactionRequest {
    * transaction has ended.
    */
   readonly hold?: SessionHold | undefined;
-  /** Milliseconds after which no further attempt starts, including the wait for a turn. Default: 5,000. */
+  /** Milliseconds after which no further attempt starts, including the wait for the lock. Default: 5,000. */
   readonly deadlineMs?: number;
   /**
-   * Id of the group or user whose document many requests may want to write at the same time. A process runs the
-   * transactions with the same key in turn.
+   * Id of the group or user whose document many requests may want to write at the same time. A process runs
+   * transactions with the same key one after another.
    */
   readonly lockKey?: string | undefined;
   /**
@@ -49,16 +49,16 @@ export interface TransactionHooks {
    */
   readonly onHold?: (step: HoldStep, error?: unknown) => void;
   /**
-   * Called with the outcome: `refused` if the work itself or a unique index rejected the transaction; `failed` if
-   * MongoDB did.
+   * Called with the outcome: `refused` if the work itself or a unique index rejected the transaction; `failed` after
+   * any other error of MongoDB.
    */
   readonly onEnd?: (outcome: TransactionOutcome) => void;
-  /** Creates a span around the transaction with all its attempts. The span does not include the wait for a turn. */
+  /** Creates a span around the transaction with all its attempts. The span does not include the wait for the lock. */
   readonly inSpan?: <T>(run: () => Promise<T>) => Promise<T>;
 }
 
 const defaultDeadlineMs = 5_000;
-/** Maximum number of waiting transactions. More could not get their turn before the deadline. */
+/** Maximum number of waiting transactions. More could not begin before the deadline. */
 const maximumWaiting = 1_000;
 const firstPauseMs = 25;
 const maximumPauseMs = 1_000;
@@ -74,7 +74,7 @@ const maximumPauseMs = 1_000;
  * - A transaction that has not taken effect is aborted. Without the abort its locks would live for MongoDB's 60 s, and
  *   a late commit could still take effect.
  * - Transactions with the same `lockKey` (they write the document of one group, or end all sessions of one user) run
- *   one after another, so that only those of different processes can conflict.
+ *   one after another, so that only transactions of different processes can conflict.
  *
  * Throws what the work throws, the driver's error if the store remained unavailable, or `ERR-DEPENDENCY-UNAVAILABLE` if
  * too many transactions wait for one key or the wait takes too long.

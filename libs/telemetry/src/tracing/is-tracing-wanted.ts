@@ -2,7 +2,7 @@ const endpoints = ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_END
 
 /**
  * Returns true if the standard variables name an OTLP endpoint or a traces exporter, and neither
- * `OTEL_SDK_DISABLED=true` nor `OTEL_TRACES_EXPORTER=none` is set. Without this test, the SDK would call
+ * `OTEL_SDK_DISABLED=true` nor `OTEL_TRACES_EXPORTER=none` is set. Without this test, the SDK would send traces to
  * `localhost:4318` if nothing is set.
  */
 export function isTracingWanted(env: Readonly<Record<string, string | undefined>>): boolean {

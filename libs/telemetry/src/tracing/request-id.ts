@@ -30,15 +30,15 @@ function findRequestId(context: Context): string | undefined {
 const requestIdAttribute = 'request.id';
 
 /**
- * Number of the span in its process. It gives the order, because the SDK records starts in whole milliseconds and
- * several statements begin in one.
+ * Number of the span in its process. It shows the order of spans, because the SDK records start times in whole
+ * milliseconds, and several statements may begin in the same millisecond.
  */
 const sequenceAttribute = 'span.sequence';
 
 /**
  * Changes a tracer provider so that no span begins in a trace that is not kept, and each span has the request id of its
- * context and a number for the order. (A span processor could record the id, but passing a processor to the SDK
- * switches off those that it makes from the environment.)
+ * context and a number for the order. (A span processor could record the id, but passing a processor to the SDK turns
+ * off the processors that the SDK creates from the environment.)
  */
 export function nameRequestOnSpans<P extends TracerProvider>(provider: P): P {
   let begun = 0;
@@ -48,8 +48,8 @@ export function nameRequestOnSpans<P extends TracerProvider>(provider: P): P {
 }
 
 /**
- * Returns a tracer with this `startSpan`. The SDK's `startActiveSpan` calls `startSpan` on `this`, so it uses this one
- * too.
+ * Returns a tracer with this `startSpan`. The SDK's `startActiveSpan` calls `startSpan` on `this`, so it uses the given
+ * `startSpan` too.
  */
 function named(tracer: Tracer, next: () => number): Tracer {
   function startSpan(name: string, options: SpanOptions = {}, parent: Context = context.active()) {

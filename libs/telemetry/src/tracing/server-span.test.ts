@@ -58,7 +58,7 @@ afterAll(async () => {
   server.close();
   await once(server, 'close');
   await sdk.shutdown();
-  // They are of the process, which runs other files' tests afterwards.
+  // These settings belong to the process, which runs other files' tests afterwards.
   for (const api of [trace, context, propagation]) api.disable();
 });
 beforeEach(() => {
@@ -68,7 +68,7 @@ beforeEach(() => {
 const port = () => (server.address() as AddressInfo).port;
 const get = (headers: Record<string, string> = {}) => fetch(`http://127.0.0.1:${port()}/items/secret`, { headers });
 
-/** Returns the spans by name, once that of the request has ended. */
+/** Returns the spans by name, once the request's span has ended. */
 async function spans(): Promise<Map<string, EndedSpan>> {
   while (!ended.some(({ kind }) => kind === SpanKind.SERVER)) await setImmediate();
   return new Map(ended.map((span) => [span.name, span]));
@@ -122,7 +122,7 @@ test('a trace that is not kept has no active span and no children, and goes on a
   const traceId = '0af7651916cd43dd8448eb211c80319c';
   const seen: unknown[] = [];
   answer = (res) => {
-    // As it is where a client's instrumentation makes no span.
+    // A client's instrumentation that creates no span sets such a context.
     const noSpan = trace.setSpan(context.active(), trace.wrapSpanContext(INVALID_SPAN_CONTEXT));
     const ids = [activeTraceIds().span_id, trace.getTracer('other').startSpan('by a library').spanContext().spanId];
     seen.push(trace.getActiveSpan(), activeTraceparent(), context.with(noSpan, activeTraceparent), new Set(ids).size);

@@ -19,7 +19,7 @@ export const unnamedPath = '/…';
 
 /**
  * Runs a function in the context of the request, in a span that ends with the response (OpenTelemetry's semantic
- * conventions, "HTTP server span"). It replaces the HTTP and Express instrumentations. Those bind every listener of
+ * conventions, "HTTP server span"). It replaces the HTTP and Express instrumentations. These bind every listener of
  * request and response and wrap each layer of the router, even if the trace is not kept.
  */
 export function enterRequest({ request, response, requestId }: EnteredRequest, next: () => void): void {

@@ -19,7 +19,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * outputs, and are sent over OTLP only if `OTEL_METRICS_EXPORTER` or `OTEL_LOGS_EXPORTER` asks for it.
  *
  * The instrumented packages are CommonJS, so they are patched when their files `require` each other. A loader hook
- * would slow a start more than loading the service's own modules does, because its thread looks at every module.
+ * would slow down a start more than loading the service's own modules does, because the hook's thread looks at every
+ * module.
  */
 export function startTracing(env: Environment, script: string): void {
   new NodeSDK({

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 
 const preload = new URL('../preload.ts', import.meta.url).href;
 
-/** Ends a traced process whose collector is away, after one span. */
+/** Runs a traced process whose collector is unreachable, and ends it after one span. */
 function stopWithout(collector: string) {
   const script = `
     import { trace } from '@opentelemetry/api';

@@ -15,9 +15,9 @@ const unsampledKey = createContextKey('auth-account.unsampled');
 
 /**
  * Takes the active span out of a context if its trace is not kept, so that instrumentations that require a span do
- * nothing. With a span that records nothing, they would still read attributes from every command, at the cost of a kept
- * span. The trace's id and the decision not to keep it are still passed on. A span of another process stays, because
- * this process's sampler decides whether the trace is kept here.
+ * nothing. With a span that records nothing, the instrumentations would still read attributes from every command, which
+ * costs as much as a kept span. The trace's id and the decision not to keep it are still passed on. A span of another
+ * process stays, because this process's sampler decides whether the trace is kept here.
  */
 function hideUnsampled(from: Context): Context {
   const span = trace.getSpan(from);
