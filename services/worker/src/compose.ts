@@ -59,7 +59,7 @@ interface Shared {
 
 /**
  * Milliseconds between two writes of the configured subscribers. Workers with different subscribers overwrite each
- * other's.
+ * other's lists.
  */
 const namingIntervalMs = 60_000;
 
@@ -93,7 +93,7 @@ function whenReady(redis: RedisClient, run: () => void): void {
 }
 
 /**
- * Wires the way of events from the outbox to their subscribers. Except for the relay, the pollers need only MongoDB.
+ * Wires the path of events from the outbox to their subscribers. Except for the relay, the pollers need only MongoDB.
  */
 function composeEvents(shared: Shared, mail: MailParts) {
   const { config, stores, adding, metrics, registry, logger, now } = shared;

@@ -30,7 +30,7 @@ const WebhookSubscriber = Type.Object({
   kind: Type.Literal('webhook'),
   // No user name and password: they would not be sent.
   url: Type.String({ pattern: '^https?://[^\\s/?#@]+([/?#]\\S*)?$' }),
-  // Exactly one of the two is set: see `checkSubscribers`.
+  // Exactly one of `secret` and `secrets` is set: see `checkSubscribers`.
   secret: Type.Optional(Secret),
   secrets: Type.Optional(Type.Array(Secret, { minItems: 1, maxItems: 5 })),
   encrypt_to: Type.Optional(EncryptionKey),

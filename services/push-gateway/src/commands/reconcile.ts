@@ -17,16 +17,18 @@ export interface Reconcile {
   /** Starts a round over every session, now or after the round that is under way. */
   wholeRound(): void;
   start(): void;
-  /** Starts no more rounds, and resolves when the one under way has ended. */
+  /** Starts no more rounds, and resolves when the current round has ended. */
   stop(): Promise<void>;
 }
 
 const retryMs = 250;
-/** Milliseconds after the start in which the list may still be missing, because the worker has not written it yet. */
+/**
+ * Milliseconds after the start during which the list may still be missing, because the worker has not written it yet.
+ */
 const startMs = 5_000;
 /**
- * Interval of the rounds over all sessions, in ms: a safety net, for example for an entry that is missing from the
- * sorted set of revocations.
+ * Interval of the rounds over all sessions, in ms. They are a safety net, for example for an entry that is missing from
+ * the sorted set of revocations.
  */
 const wholeEveryMs = 30_000;
 const sessionsPerQuestion = 500;
@@ -88,7 +90,7 @@ function createRounds(deps: ReconcileDeps) {
 
 /**
  * Closes the streams whose close commands were lost. At every interval a round reads the new entries of the deny list.
- * On request, after a failure or a clock of Redis that was set back, and every 30 s, a round reads the entries of all
+ * On request, after a failure, after Redis's clock was set back, and every 30 s, a round reads the entries of all
  * sessions here. If the list is not available, no stream closes, and the next round comes soon. Rounds never overlap.
  *
  * No round finds a session whose entry has expired, but by then the stream has outlived its token.

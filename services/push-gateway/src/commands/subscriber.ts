@@ -11,7 +11,7 @@ import type { PushMetrics } from '../runtime/metrics.ts';
 import type { ConnectionRegistry } from '../streams/connection-registry.ts';
 
 export interface SubscriberDeps {
-  /** A connection that is used for nothing else. */
+  /** A connection for this subscription alone. */
   readonly redis: RedisClient;
   readonly channel: string;
   readonly registry: Pick<ConnectionRegistry, 'close' | 'replace'>;

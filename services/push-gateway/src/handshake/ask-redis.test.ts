@@ -4,7 +4,7 @@ import { createAskRedis } from './ask-redis.ts';
 
 const revoked: Denial = { kind: 'revoked', reason: 'SESSION_REVOKED' };
 
-/** Creates a Redis that denies one session, has no answer for the one called `lost`, and records how it was asked. */
+/** Creates a Redis that denies one session, has no answer for the session `lost`, and records the requests. */
 function scene(denied = '') {
   const asked: string[][] = [];
   let last = 100;

@@ -4,19 +4,20 @@ import { createTickBatcher } from '../streams/batch-per-tick.ts';
 /** Redis's answers about a stream that is to be opened. */
 export interface RedisAnswer {
   readonly denial: Denial | undefined;
-  /** Of two streams of one session, the one with the higher number stays. */
+  /** Of two streams of one session, the stream with the higher number stays. */
   readonly streamNumber: number;
 }
 
 export interface AskRedisDeps {
   readonly denyList: Pick<DenyList, 'find'>;
-  /** Takes `count` numbers in a row and returns the first of them. */
+  /** Takes `count` consecutive numbers and returns the first. */
   readonly takeStreamNumbers: (count: number) => Promise<number>;
 }
 
 /**
- * Limit for the sessions in one request. A turn with more is long, and without the limit its first session would wait
- * for the turn's end. With Sentinel and clusters the request is a Lua script, which takes 8,000 keys at most.
+ * Limit for the sessions in one request. A turn of the event loop with more sessions is long, and without the limit the
+ * first session would wait for its end. With Sentinel and clusters the request is a Lua script, which takes 8,000 keys
+ * at most.
  */
 const maxTogether = 256;
 
@@ -28,9 +29,9 @@ interface Question {
 
 /**
  * Creates the function that asks Redis for a handshake's denial and stream number. Up to 256 handshakes of one turn of
- * the event loop share a round trip, because in a storm of reconnects commands to Redis took a quarter of a handshake's
- * CPU time (docs/performance.md). The answer is never older than the question. Rejects if the deny list doesn't answer
- * for each session, because a missing answer would mean "not denied".
+ * the event loop share a round trip, because in a storm of reconnects, commands to Redis took a quarter of a
+ * handshake's CPU time (docs/performance.md). The answer is never older than the question. Rejects if the deny list
+ * doesn't answer for each session, because a missing answer would mean "not denied".
  */
 export function createAskRedis({
   denyList,

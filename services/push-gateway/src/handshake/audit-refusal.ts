@@ -8,7 +8,7 @@ import { authorizationCodes, type PushMetrics } from '../runtime/metrics.ts';
 export interface RefusedAuthorization {
   /** User of a genuine token. */
   readonly user_id?: string | undefined;
-  /** Session of a genuine token. For a frame: session of the stream that it came on. */
+  /** Session of a genuine token. If a frame was refused, the session of its stream. */
   readonly session_id?: string | undefined;
   /** The handshake; absent if a frame was refused. */
   readonly handshake?: { readonly requestId: string; readonly network: string | undefined };
@@ -38,7 +38,7 @@ export function createAuditRefusal({ sampler, metrics }: AuditRefusalDeps): Audi
     const network = loggedNetwork(handshake.network);
     sampler.write({
       kind: `${event} ${code}`,
-      // Expired tokens are common and come from everywhere: the apps were asleep.
+      // Expired tokens are common and come from everywhere, because apps were asleep.
       network: code === 'IAD_JWT_ACCESS_EXPIRED' ? undefined : network,
       fields: { ...fields, request_id: handshake.requestId, address: network },
     });

@@ -5,7 +5,7 @@ import { requestIdPattern } from '@auth-account/contracts';
 import { type AppError as AnyAppError, AppError, type Locale, negotiateLocale, toHttp } from '@auth-account/errors';
 import { readBearer } from '@auth-account/verifier/access-token';
 
-/** The part of a request that is needed later: uWebSockets.js reuses the request itself after the first `await`. */
+/** The part of a request that is copied, because uWebSockets.js reuses the request itself after the first `await`. */
 export interface RequestHead {
   /**
    * The client's request id, or a new one if the client's is malformed or missing. On a handshake the id is optional.
@@ -60,7 +60,7 @@ export function readHandshake(req: HttpRequest): Handshake {
   };
 }
 
-/** Repeated headers are joined (RFC 9110 section 5.3), so that a doubled header is not read as the first of the two. */
+/** Repeated headers are joined (RFC 9110 section 5.3), so that no repetition is ignored. */
 function copyHeaders(req: HttpRequest): Map<string, string> {
   const headers = new Map<string, string>();
   req.forEach((name, value) => {

@@ -25,7 +25,7 @@ export interface UpgradeDeps {
   readonly metrics: Pick<PushMetrics, 'refused' | 'aborted' | 'lost'>;
   readonly auditRefusal: AuditRefusal;
   readonly limitHandshakes: LimitHandshakes;
-  /** Number of our own proxies in front: this many entries of `X-Forwarded-For` are trusted, from the right. */
+  /** Number of our own proxies in front. The same number of entries of `X-Forwarded-For` is trusted, from the right. */
   readonly trustedProxyHops: number;
   readonly logger: Logger;
 }
@@ -45,7 +45,7 @@ const originItem = { loc: ['header', 'Origin'], msg: 'Origin is not allowed', ty
 
 /**
  * Creates the handler of `GET /ws/push-stream/:id`. To miss no denial, it first registers the upgrade and then reads
- * the deny list. An earlier denial is in the list. The close command of a later one marks the registered upgrade.
+ * the deny list. An earlier denial is in the list. The close command of a later denial marks the registered upgrade.
  *
  * Answers 429 `ERR-RATE-LIMITED` past the network's limit before it looks at the token. Answers 503 `ERR-OVERLOADED`
  * while draining, 401 `IAD_JWT_ACCESS_INVALID` or `IAD_JWT_ACCESS_EXPIRED`, 403 `ERR-STREAM-SESSION-MISMATCH`, 429
@@ -83,7 +83,7 @@ export function createUpgrade(deps: UpgradeDeps) {
     const pending = registry.beginUpgrade(ownerOf(claims));
     try {
       const { denial, streamNumber } = await askRedis(deps, claims.sid);
-      // These are the last checks: from here to the open socket nothing is awaited.
+      // These checks are the last. From here to the open socket nothing is awaited.
       if (exchange.isOver) return;
       assertStaying();
       if (pending.closedBy ?? closeReasonOf(denial, claims.ver)) throw new AppError('IAD_JWT_ACCESS_INVALID');

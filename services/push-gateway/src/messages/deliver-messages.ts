@@ -12,7 +12,7 @@ export interface DeliverMessagesDeps {
 }
 
 export interface MessageSubscriptionDeps extends DeliverMessagesDeps {
-  /** A connection that is used for nothing else. */
+  /** A connection for this subscription alone. */
   readonly redis: RedisClient;
   readonly keys: Pick<RedisKeys, 'messages' | 'ownMessages'>;
   readonly logger: Logger;
@@ -35,21 +35,21 @@ interface Delivery {
  */
 const framesPerTurn = 100;
 /**
- * Limit for the messages that wait for their turn; further ones are dropped. The waiting messages hold 16 MiB at most.
+ * Limit for the messages that wait for their turn; further messages are dropped. The waiting messages hold 16 MiB at
+ * most.
  */
 const longestQueue = 1_000;
 
 /**
- * Creates the handler of both channels of messages: each message goes to the streams of its group or session, in the
- * order in which messages came. A message is encoded once, whatever the number of streams, and is not kept for an
- * absent stream.
+ * Creates the handler of both channels of messages. Each message goes to the streams of its group or session, in the
+ * order of arrival. A message is encoded once, whatever the number of streams, and is not kept for an absent stream.
  */
 export function createDeliverMessages({
   registry,
   metrics,
 }: DeliverMessagesDeps): (text: string, isOwn?: boolean) => void {
   const queue: Delivery[] = [];
-  /** How many streams of the first delivery in the queue have had their turn. */
+  /** Number of streams to which the first delivery in the queue has been sent. */
   let done = 0;
   let isScheduled = false;
 
@@ -85,7 +85,7 @@ export function createDeliverMessages({
     if (queue.length > 0) schedule();
   }
 
-  /** Queues the message, if it has streams here. Returns the result. */
+  /** Queues the message, if its group or session has streams here. Returns the result. */
   function take(text: string, isOwn: boolean): MessageResult {
     const message = parsePushMessage(text, isOwn);
     if (typeof message === 'string') return message;
@@ -118,8 +118,8 @@ function encodeFrame({ id, topic, payload, timestamp }: PushMessage): Buffer | '
 }
 
 /**
- * Subscribes to the messages for apps, from this service and from others. They are hints: a message that is published
- * while the connection is broken is lost.
+ * Subscribes to the messages for apps, from this service and from others. These messages are hints. A message that is
+ * published while the connection is broken is lost.
  */
 export function createMessageSubscription(deps: MessageSubscriptionDeps): Subscription {
   const { redis, keys, logger } = deps;

@@ -6,7 +6,7 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 
 export type PushMetrics = ReturnType<typeof createPushMetrics>;
 
-/** Clients' close codes that are counted separately: normal closure, going away, none given. */
+/** Clients' close codes that are counted separately: normal closure, going away, no code given. */
 export const clientCodes: readonly string[] = ['1000', '1001', '1005'];
 
 /** Reasons of the closes that the gateway did not cause, with their codes. */

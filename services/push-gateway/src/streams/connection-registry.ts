@@ -19,12 +19,15 @@ export interface PendingUpgrade extends StreamOwner {
 export interface ConnectionRegistry {
   /** Number of open streams. */
   size(): number;
-  /** Returns true if the group may have this stream too. A stream that replaces another of its session always may. */
+  /**
+   * Returns true if the group may have this stream too. A stream that replaces another stream of its session is
+   * allowed.
+   */
   hasRoom(owner: StreamOwner, maxStreams: number): boolean;
-  /** Registers an upgrade. `endUpgrade` must follow, whatever its outcome. */
+  /** Registers an upgrade. `endUpgrade` must follow, whatever the upgrade's outcome. */
   beginUpgrade(owner: StreamOwner): PendingUpgrade;
   endUpgrade(upgrade: PendingUpgrade): void;
-  /** Adds an open stream. Of two streams of one session, the one with the lower number is closed (4003). */
+  /** Adds an open stream. Of two streams of one session, the stream with the lower number is closed (4003). */
   add(connection: Connection, upgrade: PendingUpgrade): void;
   /** Removes a stream that has ended. */
   remove(connection: Connection): void;
@@ -33,7 +36,7 @@ export interface ConnectionRegistry {
   has(sessionId: string): boolean;
   /** Closes the session's stream and upgrades for which `reasonFor` returns a reason. Returns their number. */
   close(sessionId: string, reasonFor: (ver: number) => CloseReason | undefined): number;
-  /** Closes the session's stream (4003) if its number is lower. Returns whether it did. */
+  /** Closes the session's stream (4003) if its number is below `streamNumber`. Returns true if it did. */
   replace(sessionId: string, streamNumber: number): boolean;
   /** The open streams. */
   connections(): Connection[];

@@ -5,17 +5,17 @@ import { type CloseReason, closeCodes, type ServerFrame } from '@auth-account/co
 export interface Connection {
   readonly sessionId: string;
   readonly groupId: string;
-  /** Of two streams of one session, the one with the higher number stays. */
+  /** Of two streams of one session, the stream with the higher number stays. */
   readonly streamNumber: number;
   /** Version of the session's claims in the newest token. */
   ver: number;
   /** Expiry of the newest token, in seconds since the epoch. */
   expiresAt: number;
-  /** Undefined until the socket is open, and again once it has closed and must not be touched. */
+  /** Undefined before the socket is open and after it has closed, because a closed socket must not be touched. */
   socket: WebSocket<unknown> | undefined;
-  /** Reason for which the gateway ended the stream; undefined if the client or the network did. */
+  /** Reason for which the gateway ended the stream; undefined if the client or the network ended it. */
   endedBy: CloseReason | undefined;
-  /** An `auth` frame is being handled. */
+  /** True while an `auth` frame is being handled. */
   isAuthenticating: boolean;
 }
 

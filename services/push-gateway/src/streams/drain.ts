@@ -15,13 +15,13 @@ export interface DrainDeps {
 }
 
 export interface Drain {
-  /** Returns true once the drain has begun: no stream may be opened any more. */
+  /** Returns true once the drain has begun. From then on, no stream may be opened. */
   isDraining(): boolean;
   /**
    * Closes all streams (1001), evenly over the time that their reconnects take at the configured rate, or over
-   * `DRAIN_SECONDS` if that is less. Before its close each app gets a `reconnect` frame with the time to wait. That
-   * time ends at a random moment in a slot of the app's own. The length of a slot follows from the rate. The last
-   * slots may end after the last stream has been closed.
+   * `DRAIN_SECONDS` if that is less. Before its stream closes, each app gets a `reconnect` frame with the time to wait.
+   * The wait ends at a random moment in a slot that only this app has. The length of a slot follows from the rate. The
+   * last slots may end after the last stream has been closed.
    */
   run(): Promise<void>;
 }

@@ -1,13 +1,13 @@
 import type { Connection } from './connection.ts';
 
-/** For how long a stream outlives its token, in seconds (docs/specification/push-stream.md, "Closing"). */
+/** Seconds for which a stream outlives its token (docs/specification/push-stream.md, "Closing"). */
 const graceSeconds = 30;
 const sweepIntervalMs = 1_000;
 
 export interface ExpirySweep {
   watch(connection: Connection): void;
   forget(connection: Connection): void;
-  /** Extends the stream's end to this time (seconds since the epoch), if that is later. */
+  /** Postpones the stream's end to this time (seconds since the epoch), if this is later. */
   extend(connection: Connection, expiresAt: number): void;
   start(): void;
   stop(): void;
@@ -21,7 +21,7 @@ export interface ExpirySweepDeps {
 
 /**
  * Reports, to the second, the streams that have outlived their tokens. One timer serves all streams. Streams that end
- * in the same second share a bucket, so that a sweep touches only the due ones.
+ * in the same second share a bucket, so that a sweep touches only the streams that are due.
  */
 export function createExpirySweep({ now, onExpired }: ExpirySweepDeps): ExpirySweep {
   const buckets = new Map<number, Set<Connection>>();

@@ -32,10 +32,10 @@ export interface SocketOpener {
  * uWebSockets.js has a flaw in such upgrades (uNetworking/uWebSockets pull request 1929; the repack is older): the end
  * of `cork` takes the new socket for the old response if both have the same address, reads the response's state from
  * freed memory, and closes the socket if that memory has been written since. Without `cork` the answer takes 28 system
- * calls and three times the CPU time, and prints as many warnings on stderr. So `cork` stays, and nothing between the
- * upgrade and its end may allocate memory: both callbacks are native functions, which V8 never compiles; the socket
- * goes into an array, which has no field types to be tracked; and the connection is put into the user data afterwards.
- * A socket that is still lost is counted, and its client sees a lost connection.
+ * calls and three times the CPU time, and prints 28 warnings on stderr. So `cork` stays, and nothing between the
+ * upgrade and its end may allocate memory. Therefore both callbacks are native functions, which V8 never compiles; the
+ * socket goes into an array, which has no field types to be tracked; and the connection is put into the user data
+ * afterwards. A socket that is still lost is counted, and its client sees a lost connection.
  */
 export function createSocketOpener(): SocketOpener {
   const opened: (WebSocket<SocketData> | undefined)[] = [undefined];
@@ -48,7 +48,8 @@ export function createSocketOpener(): SocketOpener {
       res.cork(() => {
         res.writeStatus('101 Switching Protocols').writeHeader('X-Request-ID', requestId);
       });
-      // No extensions: compression costs memory per stream and gains nothing on frames this small.
+      // There are no extensions, because compression costs memory for each stream and gains nothing with such small
+      // frames.
       res.cork(res.upgrade.bind(res, {}, key, subprotocol, '', context));
       const [socket] = opened;
       opened[0] = undefined;

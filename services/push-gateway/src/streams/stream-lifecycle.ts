@@ -17,15 +17,17 @@ export interface StreamLifecycleDeps {
   readonly now: () => number;
 }
 
-/** Limit for the streams in one command: some 20 KB, which Redis copies for every gateway. */
+/**
+ * Limit for the streams in one command. At the limit, a command has some 20 KB, which Redis copies for every gateway.
+ */
 const maxAnnounced = 256;
 
 /** Creates the handlers of a stream's opening and its end. */
 export function createStreamLifecycle({ registry, expiry, publish, metrics, logger, now }: StreamLifecycleDeps) {
   /**
    * Only an open stream replaces another, so the announcement follows the upgrade, and nothing waits for it. The
-   * streams of one turn go in one command, because every gateway gets every stream's announcement, and after the
-   * restart of a gateway there are tens of thousands.
+   * streams of one turn go in one command, because every gateway gets every announcement, and after the restart of a
+   * gateway there are tens of thousands of announcements.
    */
   const announce = createTickBatcher<Connection>(maxAnnounced, (connections) => {
     const streams = connections.map(({ sessionId, streamNumber }) => ({

@@ -51,11 +51,13 @@ export interface Delivery {
   readonly parking: Parking;
 }
 
-/** Events that are taken from a channel's queue at once. Each costs little more than a few commands to Redis. */
+/**
+ * Number of events of a channel's queue that are handled at once. Each costs little more than a few commands to Redis.
+ */
 const fanOutConcurrency = 50;
 
 /**
- * Wires the way of an event from its channel's queue to its subscribers. Each subscriber has a queue of its own per
+ * Wires the path of an event from its channel's queue to its subscribers. Each subscriber has a queue of its own per
  * channel. This process consumes the queues of webhooks and of mail subscribers. A subscriber of the kind `queue`
  * consumes its own.
  */

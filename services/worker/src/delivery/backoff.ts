@@ -21,8 +21,8 @@ export const maximumRetryAfterMs = hourMs;
 /**
  * Creates an exponential backoff with full jitter. The pause is between 0 and 1 s · 2^(attempts − 1), so that events
  * that failed together are not retried together. It is at most `maximumMs`, and at most 30 s for a code. The
- * subscriber's `Retry-After` prolongs it, up to `maximumMs`. After a 410 Gone the pause does not grow, because the job
- * waits in the queue for as long as its subscriber is parked.
+ * subscriber's `Retry-After` prolongs the pause, up to `maximumMs`. After a 410 Gone the pause does not grow, because
+ * the job waits in the queue for as long as its subscriber is parked.
  */
 export function createBackoff(random: () => number = Math.random, maximumMs = maximumRetryAfterMs): Backoff {
   return (attemptsMade, _type, error, job) => {

@@ -25,7 +25,7 @@ export interface DeliverEventDeps {
   readonly record: RecordAttempt;
   readonly deadLetters: Pick<DeadLetterStore, 'bury'>;
   readonly parking: Pick<Parking, 'park' | 'resumedAt'>;
-  /** Called if the subscriber answered 429 with Retry-After, so that it gets no events for this time. */
+  /** Called if the subscriber answered 429 with Retry-After, so that the subscriber gets no events for this time. */
   readonly onThrottled: (ms: number) => void;
   readonly giveUpAfterMs: number;
   readonly metrics: Pick<WorkerMetrics, 'deliveries' | 'deliveryDuration' | 'expired'>;
@@ -48,8 +48,8 @@ type EventJob = Pick<Job<AuthEvent>, 'id' | 'data' | 'timestamp' | 'attemptsMade
 /**
  * Creates the processor of a subscriber's queue, which makes one attempt to deliver one event. It marks the event's
  * outbox row before the job completes, so that an event is delivered again, and not lost, if the worker is killed in
- * between. It throws the delivery's error, or `UnrecoverableError` once the job is older than `giveUpAfterMs` and there
- * is a dead letter. A subscriber that answers 410 Gone is parked, and its events are not given up. An event that must
+ * between. It throws the delivery's error, or `UnrecoverableError` once the job is older than `giveUpAfterMs` and its
+ * dead letter exists. A subscriber that answers 410 Gone is parked, and its events are not given up. An event that must
  * arrive is never given up either. An expired event is dropped.
  */
 export function createDeliverEvent(deps: DeliverEventDeps) {

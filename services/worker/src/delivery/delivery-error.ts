@@ -2,12 +2,12 @@
 export interface DeliveryErrorOptions {
   /** Status of the subscriber's answer, if it answered. */
   readonly status?: number | undefined;
-  /** The pause that its `Retry-After` asks for, in milliseconds. */
+  /** The pause that the answer's `Retry-After` asks for, in milliseconds. */
   readonly retryAfterMs?: number | undefined;
   readonly cause?: unknown;
 }
 
-/** A subscriber did not accept an event: it gave no answer, or one other than 2xx. */
+/** Thrown if a subscriber did not accept an event, because it gave no answer or a status other than 2xx. */
 export class DeliveryError extends Error {
   override readonly name = 'DeliveryError';
   readonly status: number | undefined;

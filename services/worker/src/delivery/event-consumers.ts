@@ -8,7 +8,7 @@ import { type Backoff, createBackoff } from './backoff.ts';
 /** Consumes a queue until it is closed. */
 export interface Consumer {
   start(): void;
-  /** Takes no more jobs, and resolves when those under way have ended. */
+  /** Takes no more jobs, and resolves when the jobs under way have ended. */
   close(): Promise<void>;
   /** Aborts the jobs under way; they are tried again later. */
   abort(): void;
@@ -16,7 +16,7 @@ export interface Consumer {
 
 /** A consumer whose jobs can be left in the queue for a while. */
 export interface HoldableConsumer extends Consumer {
-  /** While there is a reason, no job is taken from the queue; jobs under way go on. */
+  /** Adds or removes a reason. While there is any reason, no job is taken from the queue, but jobs under way go on. */
   hold(reason: string, isHeld: boolean): void;
 }
 
@@ -95,7 +95,7 @@ const urgentInARow = 4;
 
 /**
  * Creates the function to call at the end of each job, before the next one is taken. Urgent jobs are put at the head of
- * their queue. If these come faster than they are taken, other jobs would never get their turn. So from time to time
+ * their queue. If urgent jobs come faster than they are taken, other jobs would never be taken. So from time to time
  * `advance` moves the job at the tail, which is the newest of the other jobs, to the head.
  */
 function createTurns(advance: () => Promise<unknown>): (topic: string) => Promise<void> {

@@ -8,7 +8,7 @@ export interface ParkingDeps {
   readonly now: () => Date;
 }
 
-/** The webhooks whose deliveries are held because they answered 410 Gone, for all workers alike. */
+/** The webhooks that answered 410 Gone, so that all workers hold their deliveries. */
 export interface Parking {
   /**
    * Reads the state from MongoDB, because another worker may have parked a webhook, or an operator may have resumed
@@ -16,7 +16,8 @@ export interface Parking {
    */
   refresh(): Promise<void>;
   /**
-   * Holds a webhook's deliveries in all workers, in this one at once. Rejects if the other workers cannot be informed.
+   * Holds a webhook's deliveries in all workers, in this worker at once. Rejects if the other workers cannot be
+   * informed.
    */
   park(subscriber: string, eventId: string): Promise<void>;
   /** Time at which an operator last resumed the subscriber's deliveries, in ms; 0 if never. */

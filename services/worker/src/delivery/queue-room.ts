@@ -18,7 +18,9 @@ export function hasRoom({ forAll, forUrgent }: OpenQueues, queueName: string, to
 export interface QueueRoom {
   /** Counts the jobs, and returns the queues with room. Rejects if Redis is away. */
   read(): Promise<OpenQueues>;
-  /** Returns the result of the last {@link read} if it is less than a second old, else that of a new one. */
+  /**
+   * Returns the result of the last {@link read} if it is less than a second old, otherwise the result of a new read.
+   */
   recent(): Promise<OpenQueues>;
 }
 
@@ -29,19 +31,19 @@ export interface QueueRoomDeps {
   readonly now: () => Date;
 }
 
-/** Limit for the jobs that no worker has tried yet: enough for the workers until the relay's next round. */
+/** Limit for the jobs that no worker has tried yet. So many are enough for the workers until the relay's next round. */
 const enoughWaiting = 5_000;
 
 /**
  * Limit for all jobs, including those that wait for their next attempt. The limit is above {@link enoughWaiting}, so
- * that a subscriber that keeps refusing some events gets the others.
+ * that a subscriber that keeps refusing some events still gets the others.
  */
 const enoughInAll = 20_000;
 
 /**
  * For urgent events the limits of a queue are twice as high, unless the first `enoughAtHead` jobs of the queue are
  * urgent already. Without this exception, urgent events that come faster than a subscriber takes them would keep all
- * others out.
+ * other events out.
  */
 const urgentShare = 2;
 const enoughAtHead = 1_000;

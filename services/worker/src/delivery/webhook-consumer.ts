@@ -63,7 +63,7 @@ export function createWebhookConsumer(
     },
     async close() {
       await Promise.all(consumers.map((consumer) => consumer.close()));
-      // Only now, because an attempt that was under way may have set the timer.
+      // The timer is cleared only now, because an attempt that was under way may have set it.
       clearTimeout(throttle);
       await sender.close();
     },

@@ -40,7 +40,7 @@ async function listen(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/events?from=auth`;
 }
 
-/** Starts a subscriber that answers a request with these bytes, and then does what `after` says. */
+/** Starts a subscriber that answers a request with these bytes, and then calls `after`. */
 function answering(bytes: string, after: (socket: Socket) => void = () => undefined): Promise<string> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined).once('data', () => socket.write(bytes, () => after(socket)));

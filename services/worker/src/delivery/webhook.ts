@@ -10,7 +10,7 @@ export interface WebhookOptions {
   /** Limit for the whole attempt, including the connection. */
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
-  /** Limit for the connections at once. */
+  /** Limit for simultaneous connections. */
   readonly connections: number;
   readonly now: () => Date;
   /** Returns the event's secret, if it has one, in a form that only the webhook can read. */
@@ -18,7 +18,7 @@ export interface WebhookOptions {
 }
 
 export interface WebhookSender {
-  /** Delivers one event and returns the answer's status. Throws {@link DeliveryError} if it was not accepted. */
+  /** Delivers one event and returns the answer's status. Throws {@link DeliveryError} if the event was not accepted. */
   send(event: AuthEvent, stop: AbortSignal): Promise<number>;
   /** Closes its connections; deliveries under way fail. */
   close(): Promise<void>;
@@ -103,7 +103,7 @@ async function drain(body: Dispatcher.ResponseData['body']): Promise<void> {
   try {
     await body.dump({ limit: bodyLimit, signal: AbortSignal.timeout(bodyPatienceMs) });
   } catch {
-    // The status line was the answer. Giving up a body that never ends changes nothing.
+    // The status line was the answer, so the rest of a body that is too long or too slow does not matter.
   }
 }
 

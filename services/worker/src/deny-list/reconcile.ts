@@ -37,12 +37,12 @@ const pageSize = 500;
 /**
  * Creates the function that runs one round: it compares Redis with MongoDB, the source of truth. If a session was
  * revoked or its claims were changed, but the deny list lacks the session, the round denies it and closes its stream
- * again. A round goes back to the last one that succeeded, so that nothing is missed, however long MongoDB or Redis was
- * away. The first round, and any that finds the list incomplete, goes back as far as a change matters and then marks
- * the list as complete. One round a minute compares the whole list.
+ * again. A round goes back to the last successful round, so that nothing is missed, however long MongoDB or Redis was
+ * away. The first round, and any round that finds the list incomplete, goes back as far as a change matters and then
+ * marks the list as complete. One round a minute compares the whole list.
  *
- * A round reads behind a fence, and fails if it gets none. Without one it would not see a change that no majority has
- * yet, and later rounds would skip that change for good.
+ * A round reads behind a fence, and fails if it gets none. Without a fence, the round would not see a change that no
+ * majority has yet, and later rounds would skip that change for good.
  */
 export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
   const { sessions, denyList, lifetimeMs, now, onRebuild, onFound } = deps;
@@ -95,8 +95,8 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
     const isLost = reconciledUntil === undefined || !(await denyList.isComplete());
     const rebuild = isLost ? await denyList.beginRebuild() : undefined;
     const from = startOf(begun, isLost);
-    // The rebuild must begin before the fence, because a change that is written after the fence is announced later
-    // still, to the list as it is by then.
+    // The rebuild must begin before the fence. A change that is written after the fence is announced even later, so its
+    // entry goes into the list that is being rebuilt, or a later one.
     await sessions.withFence((fenced) => repairSince(from, begun, fenced));
     if (rebuild && !(await rebuild.complete())) throw new Error('Redis lost its data while the deny list was written');
     reconciledUntil = begun;
@@ -106,7 +106,7 @@ export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
   };
 }
 
-/** Returns true if the listed denial refuses everything that the wanted one does. */
+/** Returns true if the listed denial refuses everything that the wanted denial refuses. */
 function covers(listed: Denial | undefined, wanted: Denial): boolean {
   if (listed === undefined) return false;
   return listed.kind === 'revoked' || (wanted.kind === 'below' && listed.ver >= wanted.ver);

@@ -29,7 +29,9 @@ export interface ErasureDeps {
   readonly now: () => Date;
 }
 
-/** Delay in ms after which an account counts as overdue: enough for several rounds and the lease of a dead worker. */
+/**
+ * Delay in ms after which an account counts as overdue. It is enough for several rounds and the lease of a dead worker.
+ */
 const overdueAfterMs = 600_000;
 const countIntervalMs = 15_000;
 const countLimit = 100_000;

@@ -29,7 +29,7 @@ export interface EraseAccountsDeps {
 /** Milliseconds after which another worker takes over an account whose erasure was not finished. */
 const leaseMs = 60_000;
 
-/** Limit for the ended sessions that the transaction itself removes. Those above the limit are removed before. */
+/** Limit for the ended sessions that the transaction itself removes. Sessions above the limit are removed before it. */
 const sessionsOfTransaction = 5_000;
 
 /** Limit for the sessions that are denied at once. */
@@ -37,11 +37,12 @@ const pageSize = 500;
 
 /**
  * Creates the function that runs one round: it erases each account whose grace period is over, in one transaction that
- * also writes the event for subscribers. A worker that is killed leaves the account whole or gone.
+ * also writes the event for subscribers. If a worker is killed, the account is either complete or gone.
  *
  * Before the erasure, the account's sessions are denied in Redis once more, because Redis may have lost an entry that
  * no round of the reconciliation has restored yet. So no account is erased while Redis is away. The round ends with the
- * first error, and its account can be taken again only after a minute, so that the next round goes on with the others.
+ * first error. The account that failed can be taken again only after a minute, so that the next round goes on with the
+ * others.
  */
 export function createEraseAccounts(deps: EraseAccountsDeps): () => Promise<void> {
   const { deletions, forgetPlaces, delayMs, onErased, onFailed, onNotForgotten, newLease, now } = deps;
@@ -55,7 +56,7 @@ export function createEraseAccounts(deps: EraseAccountsDeps): () => Promise<void
     const erased = await eraseInTransaction(deps, due, requestId);
     if (erased === undefined) return;
     onErased(erased, requestId);
-    // A login that was under way may have made a place known again.
+    // A login that was under way may have made a device or network known again.
     const { _id: userId } = erased.user;
     await forgetPlaces(addressesOf(erased.user)).catch((error: unknown) => onNotForgotten(userId, error));
   }

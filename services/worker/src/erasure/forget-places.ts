@@ -7,12 +7,15 @@ export interface ForgetPlacesDeps {
   readonly keyPrefix: string;
   /**
    * The server's secrets, old ones included, because limits that were counted before a rotation are named with an older
-   * one.
+   * secret.
    */
   readonly secrets: () => readonly KeyObject[];
 }
 
-/** Forgets the places from which the accounts with these addresses were used. Rejects with Redis's error. */
+/**
+ * Forgets the places (devices and networks) from which the accounts with these addresses were used. Rejects with
+ * Redis's error.
+ */
 export type ForgetPlaces = (emailKeys: readonly string[]) => Promise<void>;
 
 /**

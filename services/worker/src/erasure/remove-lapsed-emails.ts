@@ -17,7 +17,7 @@ const batch = 100;
 
 /**
  * Creates the function that runs one round: it removes the addresses that no code and no undo can restore any more, and
- * forgets the places of those that no account has now.
+ * forgets the places of each address that no account has now.
  *
  * An address is removed from its document last. So while its places may still be in Redis, the next round and the
  * erasure of the account can find the address. Every step can be repeated, so workers need no lease.
@@ -25,7 +25,8 @@ const batch = 100;
 export function createRemoveLapsedEmails({ emailChanges, forgetPlaces, now }: RemoveLapsedEmailsDeps) {
   async function remove(lapsed: LapsedEmails): Promise<void> {
     for (const { email_key } of lapsed.former) {
-      // If an account has the address now, its places are in use. A new account began with none: `Limits.registered`.
+      // If an account has the address now, its places are in use. A new account starts without places: see
+      // `Limits.registered`.
       if ((await emailChanges.findHolder(email_key, now())) === undefined) await forgetPlaces([email_key]);
     }
     await emailChanges.removeFormer(lapsed);

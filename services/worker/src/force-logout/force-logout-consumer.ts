@@ -26,7 +26,7 @@ export interface ForceLogoutConsumerDeps {
 /** Limit for the commands that are carried out at once. */
 const concurrency = 10;
 
-/** Limit for the pause between two attempts, in ms: a forced logout should not wait long once MongoDB is back. */
+/** Limit for the pause between two attempts, in ms. A forced logout should not wait long once MongoDB is back. */
 const maximumPauseMs = 15_000;
 
 /** Wires the queue of forced logouts. */

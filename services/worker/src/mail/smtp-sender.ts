@@ -14,7 +14,7 @@ export interface SmtpSenderOptions {
   /** Limit for a whole attempt, including the connection. */
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
-  /** Limit for the connections at once. */
+  /** Limit for simultaneous connections. */
   readonly connections: number;
 }
 

@@ -17,7 +17,7 @@ export interface EnqueueTarget extends Pick<SubscriberQueue, 'subscriber' | 'que
   readonly hasRoomFor: (topic: string) => boolean;
 }
 
-/** The leased rows that the subscriber already has or no longer needs, and those that must wait. */
+/** The leased rows that the subscriber already has or no longer needs, and the rows that must wait. */
 export interface Enqueued {
   /** Rows that the subscriber has already. */
   readonly had: readonly OutboxDocument[];
@@ -57,7 +57,7 @@ export function createEnqueue({ redis, buryFailedJob, now }: EnqueueDeps) {
   };
 }
 
-/** A job's state. An `unfinished` job waits, is under way or comes again after a pause. */
+/** A job's state. An `unfinished` job waits, is under way or will be retried. */
 export type JobState = 'missing' | 'unfinished' | 'completed' | 'failed';
 
 /** Finds the states of a queue's jobs in one round trip. Returns them in the order of `jobIds`. */

@@ -18,7 +18,7 @@ export interface OutboxBacklog {
 /** Milliseconds between two counts. */
 const intervalMs = 5_000;
 
-/** Limit for a count, because counting that many index keys takes MongoDB some 50 ms. */
+/** Limit for a count, because counting 100,000 index keys takes MongoDB some 50 ms. */
 const countLimit = 100_000;
 
 /**

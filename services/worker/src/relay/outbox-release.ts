@@ -25,7 +25,7 @@ export function createOutboxRelease({ outbox, now, onReleased }: OutboxReleaseDe
       const begun = ordered;
       if (begun === done) return;
       await outbox.release(now());
-      // Not `ordered`: Redis may have lost jobs once more during the release.
+      // Not `ordered`, because Redis may have lost jobs again during the release.
       done = begun;
       onReleased();
     },

@@ -19,11 +19,11 @@ export interface RelayDeps extends EnqueueDeps {
 }
 
 /**
- * Creates the function that runs one round of the relay: it leases outbox rows that were left and enqueues each for the
- * subscribers that do not have it. If a queue is full, the row is held until there is room, and then leased along with
- * the rows that are due, so that held and due rows do not delay each other. Urgent rows are leased in the first batch,
- * even if other rows were due before them. While Redis is away, or all queues are full, nothing is leased. Rejects with
- * the first error, after the whole batch was processed.
+ * Creates the function that runs one round of the relay: it leases outbox rows that were not published and enqueues
+ * each for the subscribers that do not have it. If a queue is full, the row is held until there is room, and then
+ * leased along with the rows that are due, so that held and due rows do not delay each other. Urgent rows are leased in
+ * the first batch, even if other rows were due before them. While Redis is away, or all queues are full, nothing is
+ * leased. Rejects with the first error, after the whole batch was processed.
  */
 export function createRelay(deps: RelayDeps): () => Promise<void> {
   const { outbox, takers, queues, room, now, onClaimed, onExpired } = deps;
@@ -100,7 +100,7 @@ async function leaseRows(
   const claim = { lease: newLease(), now: now(), limit: batch };
   const isOpen = opened.forAll.size > 0 || queues.length === 0;
   const due = isOpen ? await outbox.claim(claim) : [];
-  // Urgent rows are among the due ones, but thousands may be before them.
+  // Urgent rows are among the due rows, but thousands of other rows may come before them.
   const mayBeUrgent = !isOpen || due.length > 0;
   const urgent = mayBeUrgent ? await outbox.claim({ ...claim, topic: urgentTopic }) : [];
   const held = isOpen && mayBeHeld ? await outbox.claimHeld({ ...claim, opened: [...opened.forAll] }) : [];

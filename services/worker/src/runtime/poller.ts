@@ -15,7 +15,7 @@ export interface PollerOptions {
   readonly onError: ErrorLog;
 }
 
-/** Runs the same work again and again, one round at a time. After a round that fails the next one runs as usual. */
+/** Runs the same work again and again, one round at a time. After a failed round, the next round runs as usual. */
 export function createPoller({ run, intervalMs, onError }: PollerOptions): Poller {
   let stopped = false;
   let wake = Promise.withResolvers<void>();
