@@ -19,7 +19,7 @@ import { createEndSessions, type EndSessions } from '../../services/api/src/usec
 import { storesOf } from './stores-of.ts';
 import { openUseCaseScene, type UseCaseScene } from './use-case-scene.ts';
 
-/** Everything that the use cases of an account's life are created from. */
+/** Dependencies of the use cases of an account's life. */
 export interface AccountDeps extends Omit<Stores, 'users' | 'sessions'>, Pick<UseCaseScene, ShownParts> {
   readonly codes: ReturnType<typeof createEmailCodes>;
   readonly limits: Pick<
@@ -48,7 +48,7 @@ export interface AccountScene extends UseCaseScene {
   readonly deps: AccountDeps;
   /** The keys of codes. */
   readonly keys: KeySource & { use(source: KeySource): void };
-  /** Calls of the limits, in order. */
+  /** Calls to the limits, in order. */
   readonly told: unknown[];
   /** Stores an open challenge of the user, and returns it with its code. */
   challenge(user: UserDocument, purpose: CodePurpose, fields?: Partial<ChallengeDocument>): Promise<AskedCode>;
@@ -58,13 +58,13 @@ export interface AccountScene extends UseCaseScene {
   rows(): Promise<OutboxDocument[]>;
 }
 
-/** Body that the holder of the mailbox sends. */
+/** Body with which the holder of the mailbox confirms the challenge. */
 export interface AskedCode {
   readonly challenge_id: string;
   readonly code: string;
 }
 
-/** These tests are not about passwords: a hash is its password behind a prefix. */
+/** Hashing is not under test here, so a hash is the password behind a prefix. */
 export const passwordHashOf = (password: string) => `hash of: ${password}`;
 
 const hasher: PasswordHasher = {
@@ -76,7 +76,7 @@ const hasher: PasswordHasher = {
   isWeak: (stored) => stored.startsWith('weak'),
 };
 
-/** Creates limits that allow everything, and tell what they were asked. */
+/** Creates limits that allow everything, and record each call in `told`. */
 function recordingLimits(told: unknown[]): AccountDeps['limits'] {
   const attempt = { fail: async () => void told.push('failed'), succeed: async () => void told.push('succeeded') };
   const guess: AccountDeps['limits']['guess'] = async (login) => {
@@ -99,7 +99,7 @@ function recordingLimits(told: unknown[]): AccountDeps['limits'] {
 export async function openAccountScene(): Promise<AccountScene> {
   const scene = await openUseCaseScene();
   const { collections, audit, announce, now, transaction, commit } = scene;
-  // Creating a collection in a transaction takes a lock for which others wait.
+  // Creating a collection in a transaction takes a lock, and other transactions would wait for it.
   for (const name of ['challenges', 'outbox', 'invites', 'groups'] as const) {
     await scene.mongo.db(collections[name].dbName).createCollection(collections[name].collectionName);
   }
@@ -150,7 +150,7 @@ export async function openAccountScene(): Promise<AccountScene> {
   };
 }
 
-/** Returns an open challenge, of which a mail was sent a minute ago. */
+/** Returns an open challenge whose mail was sent a minute ago. */
 function newChallenge(user_id: string, purpose: CodePurpose, kid: string, at: Date): ChallengeDocument {
   const later = (seconds: number) => new Date(at.getTime() + seconds * 1_000);
   return {

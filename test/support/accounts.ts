@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Answer } from './http-client.ts';
 
-/** The part of an api that these functions need: a `TestApi` has it, and so has a client of a running stack. */
+/** The part of an api that these functions need. A `TestApi` has it, and a client of a running stack has it too. */
 export interface ApiClient {
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
 }

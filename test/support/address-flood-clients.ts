@@ -8,11 +8,11 @@ export interface AddressFloodOrder {
   readonly base: string;
   /** Addresses of the loopback network from which the flood comes. */
   readonly addresses: readonly string[];
-  /** Connections of each address. Each sends its next request when the last one was answered. */
+  /** Connections of each address. A connection sends its next request when the last one was answered. */
   readonly connections: number;
 }
 
-/** Result of the thread when it is stopped: the number of answers by status, with 0 for no answer. */
+/** Result of the thread when it is stopped: the number of answers by status. Status 0 stands for no answer. */
 export type AddressFloodReport = Readonly<Record<string, number>>;
 
 const { base, addresses, connections } = workerData as AddressFloodOrder;
@@ -22,7 +22,7 @@ parentPort?.once('message', () => {
   isOver = true;
 });
 
-/** Runs one connection: it repeats a registration with its key, or logs in to accounts that do not exist. */
+/** Runs one connection, which repeats one registration under its idempotency key, or logs in to unknown accounts. */
 async function ask(agent: Agent, replay: object | undefined, key: string): Promise<void> {
   while (!isOver) {
     const headers = { 'Content-Type': 'application/json', 'X-Request-ID': 'flood', 'Idempotency-Key': key };

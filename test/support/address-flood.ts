@@ -10,10 +10,10 @@ import { type Timed, timed } from './timed.ts';
 export interface AddressFloodOptions {
   /** Number of addresses that flood. */
   readonly addresses: number;
-  /** Number of connections of each. */
+  /** Number of connections of each address. */
   readonly connections: number;
   readonly seconds: number;
-  /** Ends the flood early after this number of logins, successful or not, of users elsewhere. */
+  /** Ends the flood early when users elsewhere have sent this number of logins, successful or not. */
   readonly logins?: number;
   /** Milliseconds for which another address floods first, so that the process has compiled its code. */
   readonly warmUpMs?: number;
@@ -21,7 +21,7 @@ export interface AddressFloodOptions {
 }
 
 export interface AddressFlood {
-  /** Logins of users elsewhere, each of whom logs in again and again while the flood lasts. */
+  /** Logins of users elsewhere. Each user logs in again and again while the flood lasts. */
   readonly victims: readonly Timed[];
   /** The answers that the flood got. */
   readonly flood: AddressFloodReport;
@@ -36,9 +36,9 @@ const pauseMs = 200;
 const productionLimits = { REGISTER_LIMIT_PER_ADDRESS: '100', LOGIN_LIMIT_PER_ADDRESS: '300' };
 
 /**
- * Starts an api process with production's hashes and limits, and floods it from addresses of the loopback network: each
- * connection repeats a registration with its key, or logs in to accounts that do not exist. Meanwhile users elsewhere
- * log in.
+ * Starts an api process with production's hashes and limits, and floods it from addresses of the loopback network. Each
+ * connection repeats one registration under its idempotency key, or logs in to unknown accounts. Users elsewhere log in
+ * at the same time.
  */
 export async function floodFromAddresses(options: AddressFloodOptions): Promise<AddressFlood> {
   const {
@@ -66,7 +66,7 @@ export async function floodFromAddresses(options: AddressFloodOptions): Promise<
     for (const user of users) {
       const { status } = await user.register();
       if (status !== 201) throw new Error(`a registration answered ${status}`);
-      // The first run of anything in a process takes many times as long.
+      // The first run of any code in a process takes many times as long as later runs.
       for (let each = 0; each < warmUps; each += 1) await user.logIn();
     }
     if (warmUpMs > 0) {
@@ -95,7 +95,7 @@ export async function floodFromAddresses(options: AddressFloodOptions): Promise<
 
 type Flood = Awaited<ReturnType<typeof startFlood>>;
 
-/** Starts a flood in a separate thread. Its end returns the answers that it got. */
+/** Starts a flood in a separate thread. `end` stops the flood and returns its answers. */
 async function startFlood(workerData: AddressFloodOrder) {
   const thread = new Worker(new URL('./address-flood-clients.ts', import.meta.url), { workerData, execArgv: [] });
   const report = once(thread, 'message');

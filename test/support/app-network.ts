@@ -17,11 +17,11 @@ export type Fate =
 /** The way between an app and the services: real requests, each with a fate of its own. */
 export interface LossyNetwork {
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
-  /** Fates of the next requests whose address contains the text; then they pass again. */
+  /** Sets the fates of the next requests whose address contains the text. Later requests pass again. */
   plan(part: string, ...fates: readonly Fate[]): void;
-  /** Drops what is planned. */
+  /** Drops all planned fates. */
   mend(): void;
-  /** Delivers the answers that were held back, also to whoever has given up. */
+  /** Delivers the answers that were held back, even if their callers have given up. */
   release(): void;
   /** Number of answers that are held back. */
   held(): number;
@@ -29,7 +29,7 @@ export interface LossyNetwork {
   isOnline: boolean;
   /** Every request that the app has sent. */
   readonly sent: readonly SentCall[];
-  /** Those whose path contains the text. */
+  /** Returns the sent requests whose path contains the text. */
   to(part: string): readonly SentCall[];
 }
 
@@ -40,8 +40,8 @@ export interface SentCall {
 }
 
 /**
- * Sends a request by the platform's own `fetch`, as an app does, and lets it meet its fate. `hold` waits with an answer
- * until it may be delivered.
+ * Sends a request by the platform's own `fetch`, as an app does, and lets it meet its fate. `hold` resolves when a held
+ * answer may be delivered.
  */
 export async function meet(
   fate: Fate,
@@ -70,7 +70,7 @@ export async function meet(
     case 'unavailable':
       return new Response('upstream connect error', { status: 503 });
     case 'no_pod_left':
-      // As Traefik answers, unless it may have services without pods.
+      // Traefik answers like this if a service has no pods, unless it is configured to allow such services.
       return new Response('404 page not found\n', { status: 404 });
     case 'throttled':
       return new Response('{}', { status: 429, headers: { 'Retry-After': '1' } });
@@ -125,7 +125,7 @@ export interface RecordedSockets {
   pongs(): number;
   /** While true, every handshake fails. */
   isRefused: boolean;
-  /** Where a load balancer leads from now on: `ws://…`. */
+  /** Address to which a load balancer sends new streams from now on: `ws://…`. */
   base: string | undefined;
   /** Ends every stream as a lost connection does. */
   cut(): void;

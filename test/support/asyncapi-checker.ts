@@ -31,7 +31,7 @@ export interface AsyncApiDocument {
 
 /** Checks real messages against the AsyncAPI document. */
 export interface AsyncApiChecker {
-  /** Returns the names of the messages that this payload is: exactly one, if it is as described. */
+  /** Returns the names of the messages whose schemas this payload matches: exactly one, if the document is right. */
   namesOf(channel: string, payload: unknown): string[];
   /** Returns the members that the message's schema does not have. */
   unknownMembers(name: string, payload: object): string[];

@@ -13,7 +13,7 @@ export interface AuthctlRun {
 
 export interface AuthctlOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** The answer of a person at the terminal, or what they do to find one; without it nobody is there. */
+  /** The answer of a person at the terminal, or a function that finds it. Without it, nobody is at the terminal. */
   readonly answer?: string | (() => Promise<string>);
   readonly now?: () => Date;
 }
@@ -49,7 +49,7 @@ export async function authctl(args: readonly string[], options: AuthctlOptions =
   return { exitCode, stdout: await out, stderr: await err };
 }
 
-/** Runs it with `--json` and returns the parsed output. Throws if it did not exit with `exitCode`. */
+/** Runs a command line with `--json` and returns the parsed output. Throws if it did not exit with `exitCode`. */
 // biome-ignore lint/suspicious/noExplicitAny: each test knows the shape that it asserts.
 export async function authctlJson(args: readonly string[], options: AuthctlOptions = {}, exitCode = 0): Promise<any> {
   const run = await authctl([...args, '--json'], options);
@@ -59,7 +59,7 @@ export async function authctlJson(args: readonly string[], options: AuthctlOptio
 
 const main = mainOf('authctl');
 
-/** Runs it as a separate process. */
+/** Runs a command line as a separate process. */
 export function authctlProcess(args: readonly string[], env: Readonly<Record<string, string>>): Promise<AuthctlRun> {
   const { promise, resolve } = Promise.withResolvers<AuthctlRun>();
   execFile(process.execPath, [main, ...args], { env: { PATH: process.env.PATH, ...env } }, (error, stdout, stderr) => {

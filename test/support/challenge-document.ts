@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ChallengeDocument } from '@auth-account/stores/documents';
 
-/** Returns an open challenge of a password reset that is asked for at that time, with its tries and resends left. */
+/** Returns an open challenge of a password reset that was requested at this time, with all tries and resends left. */
 export function newChallengeDocument(at: Date, fields: Partial<ChallengeDocument> = {}): ChallengeDocument {
   const after = (seconds: number) => new Date(at.getTime() + seconds * 1_000);
   return {

@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 export const clientFolder = join(import.meta.dirname, '../../libs/client');
 const sources = join(clientFolder, 'src');
 
-/** Bundles the client and other modules of it (`adapters/browser`), minified, as an app's bundler does. */
+/** Bundles the client and further modules of its package (`adapters/browser`), minified, as an app's bundler does. */
 async function bundle(more: readonly string[], format: 'esm' | 'iife') {
   const contents = ['index', ...more].map((module) => `export * from './${module}.ts';`).join('');
   const { outputFiles, metafile } = await build({
@@ -27,18 +27,18 @@ async function bundle(more: readonly string[], format: 'esm' | 'iife') {
   return { text: file.text, modules };
 }
 
-/** Returns them as one script. */
+/** Returns the client and the further modules as one script. */
 export async function bundleClient(more: readonly string[], format: 'esm' | 'iife'): Promise<string> {
   return (await bundle(more, format)).text;
 }
 
 /** Sizes of the client's parts, in bytes. */
 export interface ClientSizes {
-  /** Minified and gzipped, with the larger of the adapters for browsers and React Native. */
+  /** The core, minified and gzipped, with the larger of the adapters for browsers and React Native. */
   readonly core: number;
-  /** What each group adds to that. */
+  /** Bytes that each group adds to the core. */
   readonly groups: Readonly<Record<string, number>>;
-  /** Minified, of all that an app can have. */
+  /** Each module that an app can load, minified. */
   readonly modules: Readonly<Record<string, number>>;
 }
 
@@ -63,14 +63,14 @@ export function clientGroups(): string[] {
   return Object.values<string>(exports).flatMap((path) => path.match(/^\.\/src\/groups\/(.+)\.ts$/)?.[1] ?? []);
 }
 
-/** Bytes that the core has, and how many of them a release leaves free; bytes of each group. */
+/** Bytes that the core may have, bytes that a release must leave free, and bytes that each group may add. */
 export const clientBudget = {
   core: 12 * 1_024,
   freeAtRelease: Math.ceil((12 * 1_024) / 10),
   group: 2 * 1_024,
 } as const;
 
-/** Returns what is over its budget, then the modules that have grown since `before`, the most grown first. */
+/** Returns the parts that are over their budget, then the modules that have grown since `before`, most growth first. */
 export function overweight({ core, groups, modules }: ClientSizes, before: ClientSizes): string[] {
   const parts = Object.entries(groups).map(([name, size]) => [name, size, clientBudget.group] as const);
   const over = [['core', core, clientBudget.core] as const, ...parts].filter(([, size, budget]) => size > budget);

@@ -3,7 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { bundleClient } from './client-bundle.ts';
 
-/** A web server with a page that has the client, before an api as an ingress is: page and api have one origin. */
+/**
+ * A web server with a page that loads the client. Like an ingress, it stands before an api, so both have one origin.
+ */
 export interface ClientPage {
   readonly url: string;
   /** Paths of the requests to the api. */

@@ -40,7 +40,7 @@ export interface TestApp {
   readonly sockets: RecordedSockets;
   /** Milliseconds by which the app's clocks are ahead of the real ones. */
   readonly clock: { wall: number; monotonic: number };
-  /** Lets the time-outs that are running pass now. */
+  /** Lets all running time-outs elapse now. */
   giveUpWaiting(): void;
   /** Kills the app and starts it again, with the same storage. */
   restart(options?: Partial<AuthClientOptions>): TestApp;
@@ -66,7 +66,7 @@ export interface ClientServices {
   readonly worker: TestWorker;
 }
 
-/** Starts them. `now`: the clock of api and gateway. */
+/** Starts the three services. `now`: the clock of api and gateway. */
 export async function startClientServices(
   env: Readonly<Record<string, string>>,
   overrides: { readonly now?: () => number } = {},

@@ -6,8 +6,8 @@ interface Part {
 export type Closing = <T extends Part>(part: T) => T;
 
 /**
- * Creates a test that may run in parallel with others of its file: everything that it opens is closed at its end, in
- * reverse order.
+ * Creates a test that may run in parallel with others of its file. At its end it closes, in reverse order, what it has
+ * opened.
  */
 export function closingAll(work: (closing: Closing) => Promise<void>): () => Promise<void> {
   return async () => {

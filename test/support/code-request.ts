@@ -7,7 +7,7 @@ import { newUserDocument } from './use-case-scene.ts';
 import { newCodeRequest } from './worker-events.ts';
 import type { WorkerScene } from './worker-scene.ts';
 
-/** Stores a user and an open challenge, and returns the event that asks to mail its code to them, and the code. */
+/** Stores a user and an open challenge. Returns the event that requests a mail with its code, and the code. */
 export async function askForCode(
   { collections }: Pick<WorkerScene, 'collections'>,
   person: Partial<UserDocument> = {},

@@ -41,19 +41,19 @@ export async function requestDeletion(on: CodeApi, email: string): Promise<strin
   return answer.json.data.challenge_id;
 }
 
-/** Confirms a reset, with the right code unless another one is given. */
+/** Confirms a reset, with the right code unless `fields` has another code. */
 export async function confirmReset(on: CodeApi, challenge_id: string, fields: object = {}): Promise<Answer> {
   const code = await codeOf(on, challenge_id);
   const body = { challenge_id, code, new_password: 'three wrong staples', ...fields };
   return on.post('/api/v1/auth/password-reset/confirm', body);
 }
 
-/** Lets the resend of a challenge be due now. */
+/** Makes the resend of a challenge due now. */
 export async function makeResendDue({ collections }: Pick<TestApi, 'collections'>, challengeId: string): Promise<void> {
   await collections.challenges.updateOne({ _id: challengeId }, { $set: { resend_at: new Date(0) } });
 }
 
-/** Lets a challenge be too old. */
+/** Makes a challenge expire. */
 export async function expire({ collections }: Pick<TestApi, 'collections'>, challengeId: string): Promise<void> {
   await collections.challenges.updateOne({ _id: challengeId }, { $set: { expires_at: new Date(0) } });
 }
@@ -79,7 +79,7 @@ export async function requestChange(on: CodeApi, caller: Caller, new_email: stri
   return answer.json.data.challenge_id;
 }
 
-/** Confirms a change of the address, with the right code unless another one is given. */
+/** Confirms a change of the address, with the right code unless another code is given. */
 export async function confirmChange(on: CodeApi, caller: Caller, challenge_id: string, code?: string): Promise<Answer> {
   const body = { challenge_id, code: code ?? (await codeOf(on, challenge_id)) };
   return on.post('/api/v1/account/email-change/confirm', body, authorization(caller));

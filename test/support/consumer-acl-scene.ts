@@ -23,7 +23,7 @@ export const keyPrefix = 'auth';
 export const keys = redisKeys(keyPrefix);
 export const queueName = subscriberQueueName(registeredTopic, subscriber);
 
-/** Redis's refusals: of a command, and within a script in the words of version 7 and of version 6. */
+/** Redis's refusals of a command, and of a command within a script as version 7 and version 6 word it. */
 export const refusal = /NOPERM|ACL failure in script|The user executing the script can't/;
 
 const password = 'secret';

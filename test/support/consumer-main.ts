@@ -5,7 +5,7 @@ import { startExampleConsumer } from '../tools/demo/example-consumer.ts';
 
 /**
  * Runs the example consumer as a process. With HANG_AT=commit it hangs after its first effect and before the commit,
- * with HANG_AT=acknowledgement after the commit and before the job completes. It reports that on standard output.
+ * with HANG_AT=acknowledgement after the commit and before the job completes. It reports the hang on standard output.
  */
 const { MONGODB_URI = '', MONGODB_DATABASE = '', REDIS_URL = '', KEY_PREFIX = '', HANG_AT } = process.env;
 const { SUBSCRIBER = '' } = process.env;

@@ -1,15 +1,15 @@
 import { spawn } from 'node:child_process';
 
 export interface ProcessGuard {
-  /** Adds a process to those that the guard ends; fits `onSpawn`. */
+  /** Adds a process that the guard will end. Can be passed as `onSpawn`. */
   watch(pid: number): void;
   /** Ends the guard without any other effect. */
   dismiss(): void;
 }
 
 /**
- * Script of the guard: it reads the commands below until the pipe ends. Without `dismiss`, the pipe ends only when the
- * process at its other end has ended.
+ * Script of the guard, which reads the commands below until the pipe ends. Without `dismiss`, the pipe ends only when
+ * the process at its other end has ended.
  */
 const SCRIPT = `
 pids=
@@ -28,8 +28,8 @@ for pid in $pids; do kill -KILL "$pid" 2>/dev/null; done
 
 /**
  * Creates a guard that ends the watched processes (SIGTERM, and SIGKILL after 5 s) and removes `directory` as soon as
- * the present process has ended, also by SIGKILL. It is a shell that waits for the end of a pipe which only this
- * process holds open.
+ * the present process has ended, also by SIGKILL. The guard is a shell that waits for the end of a pipe, which only
+ * this process holds open.
  */
 export function createProcessGuard(directory: string): ProcessGuard {
   const shell = spawn('/bin/sh', ['-c', SCRIPT, 'sh', directory], {

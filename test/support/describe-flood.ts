@@ -25,7 +25,7 @@ export function describeFlood({ logins, quiet, flooded, memoryBefore, memoryPeak
   };
 }
 
-/** Median, 99th percentile and largest of the times. */
+/** Returns the median, the 99th percentile and the longest time, as text. */
 export function inWords(answers: readonly Timed[]): string {
   const sorted = answers.map(({ ms }) => ms).toSorted((a, b) => a - b);
   const at = (share: number) =>

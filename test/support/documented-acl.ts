@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Redis user that a page of the documentation creates. Its names are `KEY_PREFIX=auth` and a sibling's. */
+/** Redis user that a page of the documentation creates, for `KEY_PREFIX=auth` and a sibling's name. */
 export interface DocumentedAcl {
   /** Name of the user in the page's line. */
   readonly user: string;

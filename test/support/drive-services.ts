@@ -10,7 +10,7 @@ import { bearer, insertInvite, joinByInvite, refresh } from './groups.ts';
 import type { TestApi } from './test-api.ts';
 import { eventually } from './worker-scene.ts';
 
-/** Does each hot operation once as usual, and once in each way that the same app brings about by itself. */
+/** Prepares and does each hot operation once as usual, and once in each other way that an app causes by itself. */
 export const hotOperations: Readonly<Record<HotOperation, (api: TestApi) => Promise<() => Promise<unknown>>>> = {
   register: async (api) => async () => {
     const body = { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' };
@@ -30,10 +30,10 @@ export const hotOperations: Readonly<Record<HotOperation, (api: TestApi) => Prom
     const session = await newSession(api);
     return async () => {
       let newest: { readonly refresh_token: string } = session;
-      // As many as there are hashes in a block: the last one reads.
+      // As many refreshes as a block has hashes, because the last of them reads.
       for (let generation = 1; generation <= 8; generation += 1) newest = await refresh(api, newest);
       const next = await refresh(api, newest);
-      // A twin, which gets the same answer.
+      // A repeated request gets the same answer.
       await refresh(api, newest);
       return next;
     };
@@ -66,7 +66,7 @@ export async function driveRoutes(api: TestApi): Promise<void> {
   await joinByInvite(api, invite_token);
 }
 
-/** Gives the worker everything that it looks for, and waits until it has done it. A worker must run. */
+/** Gives the worker work of every kind, and waits until the work is done. A worker must run. */
 export async function driveWorker(api: TestApi): Promise<void> {
   const { users, outbox } = api.collections;
   const owner = await newSession(api);
@@ -90,7 +90,7 @@ export async function driveWorker(api: TestApi): Promise<void> {
 
 const why = ['--reason', 'a test'];
 const week = ['--since', '7d'];
-/** For hangs only. */
+/** Only a hang takes longer. */
 const patient = ['--timeout', '60s'];
 
 /** Runs every command of authctl that reads or writes MongoDB. A worker must run. */
@@ -133,6 +133,6 @@ export async function driveAuthctl(api: TestApi, env: Readonly<Record<string, st
   await rm(dir, { recursive: true });
   await run('trace', 'test-request-1');
   await run('doctor');
-  // It finds no gateway, and removes what it has made all the same.
+  // The probe finds no gateway, and still removes what it has created.
   await authctl(['probe', '--api-url', api.base, '--push-url', 'ws://127.0.0.1:9', ...patient], { env });
 }

@@ -2,7 +2,9 @@ import { newSession, password } from './accounts.ts';
 import { bearer, cheapHashes } from './groups.ts';
 import { serviceEnvironment, startTestApi, type TestApi } from './test-api.ts';
 
-/** An api whose accounts are due at once when their deletion is ordered, and the environment of its workers. */
+/**
+ * An api whose accounts are due for erasure as soon as their deletion is ordered, and the environment of its workers.
+ */
 export interface ErasureScene {
   readonly api: TestApi;
   readonly env: Readonly<Record<string, string>>;
@@ -32,14 +34,14 @@ export async function orderDeletion(api: Pick<TestApi, 'post'>, caller: { readon
   if (answer.status !== 202) throw new Error(`the deletion answered ${answer.status}: ${answer.text}`);
 }
 
-/** Creates an account that is due. */
+/** Creates an account that is due for erasure. */
 export async function newDueAccount(api: TestApi) {
   const session = await newSession(api);
   await orderDeletion(api, session);
   return session;
 }
 
-/** Returns everything that MongoDB has of these users: documents with their ids, in all collections but the outbox. */
+/** Returns the documents with the ids of this user and group, from all collections but the outbox. */
 export async function storedOf({ collections }: Pick<TestApi, 'collections'>, userId: string, groupId: string) {
   const { users, groups, sessions, challenges, idempotency, invites } = collections;
   const [user, ...others] = await Promise.all([

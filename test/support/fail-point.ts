@@ -7,19 +7,19 @@ export interface FailCommand {
   readonly errorCode?: number;
   readonly errorLabels?: readonly string[];
   readonly closeConnection?: boolean;
-  /** Holds the command back for so many milliseconds. */
+  /** Holds the command back for `blockTimeMS` milliseconds. */
   readonly blockConnection?: boolean;
   readonly blockTimeMS?: number;
   readonly writeConcernError?: { readonly code: number; readonly errmsg: string };
   /** `database.collection`. */
   readonly namespace?: string;
-  /** Name of the only connections that fail: other tests use the same server. */
+  /** Name of the connections whose commands fail. Other tests use the same server, so no others may fail. */
   readonly appName: string;
 }
 
 export type FailMode = 'alwaysOn' | { readonly times: number } | { readonly skip: number };
 
-/** Runs `work` while the server fails those commands. MongoDB must run with `enableTestCommands`. */
+/** Runs `work` while the fail point is set. MongoDB must run with `enableTestCommands`. */
 export async function withFailPoint<T>(
   mongo: MongoClient,
   mode: FailMode,
@@ -37,7 +37,7 @@ export async function withFailPoint<T>(
   }
 }
 
-/** A server has one fail point of that name, and test files run side by side. */
+/** Takes the lock of the fail point: a server has only one `failCommand`, and test files run concurrently. */
 async function takeFailPoint(mongo: MongoClient): Promise<() => Promise<void>> {
   const locks = mongo.db('test-locks').collection<{ _id: string }>('locks');
   const take = async (): Promise<boolean> => {

@@ -5,18 +5,18 @@ import { password } from './accounts.ts';
 import { keepConnections, send } from './http-client.ts';
 import { type Timed, timed } from './timed.ts';
 
-/** Input of the thread: logins for these addresses, all at once, and then the same number again. */
+/** Input of the thread: rounds of logins. A round sends a login for each of its addresses, all at once. */
 export interface FloodOrder {
   readonly base: string;
   readonly rounds: readonly (readonly string[])[];
   /**
-   * Milliseconds from the start of one round to the next, on connections that are kept, as a proxy keeps them. Without
-   * it, a round starts when the one before was answered, on new connections.
+   * Milliseconds from the start of one round to the next, on connections that are kept, as a proxy keeps them. If
+   * undefined, a round starts on new connections when the last round was answered.
    */
   readonly everyMs?: number | undefined;
 }
 
-/** Result of the thread when all were answered. */
+/** Result of the thread when all logins were answered. */
 export interface FloodReport {
   readonly answers: readonly Timed[];
   /** Milliseconds from the first login until the last was sent. */

@@ -15,7 +15,7 @@ export interface FloodedApi {
   readonly mongodbUri: string;
   /** Returns its resident memory in MiB. */
   memory(): Promise<number>;
-  /** Returns the number of hashes at once that the api has logged. */
+  /** Returns the number of concurrent hashes that the api has logged. */
   slots(): number;
   /** Returns the number of restarts of the process. */
   restarts(): number;
@@ -24,7 +24,7 @@ export interface FloodedApi {
 
 const mib = 1_048_576;
 
-/** Starts it, within the memory cgroup if there is one. */
+/** Starts the api, within the memory cgroup if one is given. */
 export async function startFloodedApi(
   settings: Readonly<Record<string, string>>,
   cgroup?: MemoryCgroup,

@@ -22,7 +22,7 @@ const main = mainOf('push-gateway');
 
 /**
  * Starts the process and waits until it listens. `env`: the environment of a scene, and more. Throws with the exit code
- * and the output if the process ends before.
+ * and the output if the process ends first.
  */
 export async function startGatewayProcess(env: Readonly<Record<string, string>>): Promise<GatewayProcess> {
   const child = spawn(nodeFor(main), [main], {

@@ -28,8 +28,8 @@ type RequestApi = GroupApi & Pick<TestApi, 'keyPrefix'>;
 const ownHeaders = async (on: GroupApi) => ({ headers: bearer(await newSession(on)) });
 
 /**
- * Creates, by route, what a request needs, and the request. Each has its own account. A body has all the fields that it
- * can have: the property test of bodies changes them one by one.
+ * Creates, by route, a request and what it needs, with an account of its own. A body has every field that its schema
+ * allows, because the property test of bodies changes the fields one by one.
  */
 export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promise<GoodRequest>>> = {
   registerAccount: async () => ({

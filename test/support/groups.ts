@@ -9,7 +9,7 @@ import type { TestApi } from './test-api.ts';
 /** The part of an api that these functions need. */
 export type GroupApi = Pick<TestApi, 'collections' | 'post' | 'send'>;
 
-/** These tests are not about passwords: hashes as cheap as Argon2 allows. */
+/** Passwords are not under test here, so hashes are as cheap as Argon2 allows. */
 export const cheapHashes = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
 
 export type Caller = Pick<TokenPair, 'access_token'>;
@@ -72,9 +72,9 @@ export async function joinByInvite(api: GroupApi, invite_token: string): Promise
 }
 
 /**
- * Asserts what holds in the stores after any sequence of operations. A group counts as many members as it has users,
- * and exactly one of them owns it. A closed group has no members, and no valid invite. Every live session has the same
- * claims as its user's document.
+ * Asserts what holds in the stores after any sequence of operations. A group's count of members is the number of its
+ * users, and exactly one of them owns it. A closed group has no members, and no valid invite. Every live session has
+ * the same claims as its user's document.
  */
 export async function expectSound({ collections }: Pick<GroupApi, 'collections'>): Promise<void> {
   const [users, groups, sessions, invites] = await Promise.all([

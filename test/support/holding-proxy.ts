@@ -15,10 +15,10 @@ export interface HoldingProxy {
   dropReplyTo(text: string): void;
   /** Returns the number of replies that have been dropped. */
   dropped(): number;
-  /** Ends every connection, and from now on each new one at once. */
+  /** Ends every connection, and from now on each new connection at once. */
   cut(): void;
   mend(): void;
-  /** Lets nothing pass on the present connections, as if their host had vanished. New ones work. */
+  /** Lets nothing pass on the present connections, as if their host had vanished. New connections work. */
   freeze(): void;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ interface Lane {
   isFrozen?: boolean;
 }
 
-/** Listens on a free port of loopback for connections to `target` there. */
+/** Listens on a free port of loopback, and forwards connections to the port `target` of loopback. */
 export async function startHoldingProxy(target: number): Promise<HoldingProxy> {
   const lanes = new Set<Lane>();
   let command: string | undefined;
@@ -60,7 +60,7 @@ export async function startHoldingProxy(target: number): Promise<HoldingProxy> {
     for (const socket of [client, lane.server]) {
       socket.setNoDelay();
       socket.on('error', () => undefined); // its close event follows
-      // Of the end of a host that has vanished the other one does not hear.
+      // If a host has vanished, its peer does not hear of the end.
       socket.on('close', () => lane.isFrozen || end(lane));
     }
   });

@@ -3,14 +3,14 @@ import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 
 export type { Agent };
 
-/** A request before its body. */
+/** A request without its body. */
 export interface RequestHead {
   readonly method?: string;
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string | string[]>>;
-  /** Agent whose connections are used; without one the request has a separate connection. */
+  /** Agent whose connections are used. Without an agent, the request has a separate connection. */
   readonly agent?: Agent | undefined;
-  /** Breaks the request off. */
+  /** Aborts the request. */
   readonly signal?: AbortSignal;
 }
 
@@ -31,17 +31,17 @@ export interface Answer extends TextAnswer {
   readonly json: any;
 }
 
-/** Creates an agent whose connections stay open between requests; `url` says whether with TLS. */
+/** Creates an agent whose connections stay open between requests. They use TLS if `url` begins with `https:`. */
 export function keepConnections(options: AgentOptions = {}, url = 'http:'): Agent {
   return new (url.startsWith('https:') ? TlsAgent : Agent)({ ...options, keepAlive: true });
 }
 
-/** Begins a request whose body, end and abortion are the caller's. */
+/** Begins a request. The caller writes its body, and ends or aborts it. */
 export function begin(base: string, { path = '', agent, ...head }: RequestHead): ClientRequest {
   return (base.startsWith('https:') ? tlsRequest : request)(base + path, { ...head, agent: agent ?? false });
 }
 
-/** Returns the answer when all of it has come. Rejects if the connection breaks before. */
+/** Returns the answer when all of it has come. Rejects if the connection breaks first. */
 export function answerTo(sent: ClientRequest): Promise<TextAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<TextAnswer>();
   sent.on('error', reject);
@@ -59,7 +59,7 @@ export function answerTo(sent: ClientRequest): Promise<TextAnswer> {
 
 /**
  * The HTTP client of tests and tools: sends one request, on a separate connection unless there is an agent. The global
- * `fetch` keeps connections, and with them Jest, alive for seconds.
+ * `fetch` would keep connections, and so Jest, alive for seconds.
  */
 export async function send(base: string, { method = 'POST', headers, body, ...head }: SentRequest): Promise<Answer> {
   const payload = encodeBody(body);

@@ -1,6 +1,8 @@
 import type { Timers } from '@auth-account/client';
 
-/** Timers for tests: pauses of up to 5 s take a hundredth of their time, and longer ones, time-outs, can be run at will. */
+/**
+ * Timers for tests. A timer of up to 5 s takes a hundredth of its time. Longer timers are time-outs: a test runs them.
+ */
 export interface HurriedTimers extends Timers {
   /** Runs every timer of more than 5 s now. */
   runLong(): void;

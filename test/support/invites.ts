@@ -1,7 +1,10 @@
 import { type ApiClient, newEmail, password, type TokenPair } from './accounts.ts';
 import type { Answer } from './http-client.ts';
 
-/** Creates an invite into the group of these tokens, and returns its token. Throws if the answer is not 201. */
+/**
+ * Creates an invite into the group of the caller with these tokens, and returns the invite's token. Throws if the
+ * answer is not 201.
+ */
 export async function newInvite(
   api: ApiClient,
   { access_token }: Pick<TokenPair, 'access_token'>,

@@ -23,7 +23,7 @@ export interface Flood {
   /** Resident memory of the api, in MiB: before, and the highest seen. */
   readonly memoryBefore: number;
   readonly memoryPeak: number;
-  /** Number of hashes at once that the api has logged. */
+  /** Number of concurrent hashes that the api has logged. */
   readonly slots: number;
   /** Number of restarts of its process. */
   readonly restarts: number;
@@ -37,14 +37,17 @@ export interface Probes {
 export interface FloodOptions {
   /** Number of logins at once. */
   readonly logins: number;
-  /** Number of rounds; each starts when the one before was answered. */
+  /** Number of rounds. A round starts when the round before was answered. */
   readonly rounds?: number;
-  /** Milliseconds from one round to the next, whether or not the one before was answered. */
+  /** Milliseconds from the start of one round to the next, even if answers are still missing. */
   readonly everyMs?: number;
   readonly env?: Readonly<Record<string, string>>;
-  /** Logins before it begins, 100 unless given: V8 compiles what runs often. 0 if the times do not matter. */
+  /**
+   * Number of logins before the flood, by default 100, because V8 compiles code that runs often. 0 if times do not
+   * matter.
+   */
   readonly warmUpLogins?: number;
-  /** The cgroup in which the api runs, if it should have one. */
+  /** The cgroup in which the api runs, if any. */
   readonly cgroup?: MemoryCgroup | undefined;
 }
 
@@ -52,9 +55,9 @@ const quietMs = 1_000;
 const memoryIntervalMs = 100;
 
 /**
- * Starts an api process with production's hashes, and sends it that many logins at once from a separate thread: half of
- * them right, half for addresses that do not exist. Meanwhile it reads the public keys and refreshes a session, one
- * after another and over a kept connection, as an ingress would.
+ * Starts an api process with production's hashes, and sends it `logins` logins at once from a separate thread: half of
+ * them right, half for addresses that do not exist. While the flood lasts, this thread reads the public keys and
+ * refreshes a session, one request at a time and over a kept connection, as an ingress would.
  */
 export async function floodLogins(options: FloodOptions): Promise<Flood> {
   const { logins, rounds = 1, everyMs, env = {}, warmUpLogins = 100, cgroup } = options;
@@ -100,7 +103,7 @@ export async function floodLogins(options: FloodOptions): Promise<Flood> {
   }
 }
 
-/** Writes that many accounts, and returns their addresses. */
+/** Writes `count` accounts, and returns their addresses. */
 async function seed({ mongodbUri, database }: FloodedApi, count: number): Promise<string[]> {
   const mongo = new MongoClient(mongodbUri);
   try {
@@ -119,8 +122,8 @@ function postTo({ base }: FloodedApi) {
 }
 
 /**
- * Sends logins to addresses that do not exist, twenty at a time: the first run of anything in a process takes many times
- * as long.
+ * Sends logins for addresses that do not exist, twenty at a time, because the first run of any code in a process takes
+ * many times as long as later runs.
  */
 async function warmUp(post: Post, logins: number): Promise<void> {
   for (let done = 0; done < logins; done += 20) {

@@ -2,20 +2,20 @@ import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 
 /** A cgroup (version 1) that limits the memory of its processes: above the limit the kernel kills them. */
 export interface MemoryCgroup {
-  /** Puts a process into it, which must not have taken memory yet. */
+  /** Puts a process into the cgroup. The process must not have allocated memory yet. */
   take(pid: number): void;
-  /** Returns the highest memory use, in MiB, the kernel's own for the processes included. */
+  /** Returns the highest memory use in MiB, including the kernel's own memory for the processes. */
   peak(): number;
   /** Returns how often a process was killed because memory ran out. */
   kills(): number;
-  /** Removes it; its processes must have ended. */
+  /** Removes the cgroup, whose processes must have ended. */
   remove(): void;
 }
 
 const controller = '/sys/fs/cgroup/memory';
 const mib = 1_048_576;
 
-/** Creates one; undefined if this process may not, or if the machine has version 2 only. */
+/** Creates a cgroup. Returns undefined if this process may not, or if the machine has version 2 only. */
 export function findMemoryCgroup(limitMib: number): MemoryCgroup | undefined {
   const directory = `${controller}/auth-account-flood-${process.pid}`;
   const read = (file: string) => readFileSync(`${directory}/${file}`, 'utf8');

@@ -2,24 +2,24 @@ import { openRawStream, type RawHandshake } from './raw-connection.ts';
 
 /** The moments of a drain as an app saw them, in `performance.now()`. */
 export interface Move {
-  /** Time of the close frame; then the content of the `reconnect` frame before it. */
+  /** Time of the close frame. The next fields are the content of the `reconnect` frame before it. */
   readonly closedAt: number;
   readonly closeCode: number;
   readonly afterMs: number;
-  /** Time at which it connected to the other gateway; then the status that it got. */
+  /** Time at which the app connected to the other gateway. The next field is the status of the answer. */
   readonly arrivedAt: number;
   readonly status: number;
 }
 
 export interface ObedientApp {
-  /** Settles when it has moved. */
+  /** Settles when the app has moved. */
   readonly moved: Promise<Move>;
   close(): void;
 }
 
 /**
- * Opens a stream on the first gateway. When it is told to reconnect, it connects to the second one after the given
- * time.
+ * Opens a stream on the first gateway. After a `reconnect` frame, it waits for the given time and connects to the
+ * second.
  */
 export async function startObedientApp(first: string, second: string, handshake: RawHandshake): Promise<ObedientApp> {
   const frames: { readonly opcode: number; readonly payload: Buffer; readonly at: number }[] = [];

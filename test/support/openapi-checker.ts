@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 import type { Answer } from './http-client.ts';
 
 export interface OperationRef {
-  /** In the form that the document has. */
+  /** As the document writes it. */
   readonly path: string;
   readonly method: string;
 }
@@ -13,7 +13,7 @@ export interface OpenApiChecker {
   /** Returns what is wrong with the body; undefined if nothing is. */
   bodyFault(ref: OperationRef & { readonly status: number }, body: unknown): string | undefined;
   /**
-   * The same for a whole answer: status, content type, body, and the headers that the document requires or leaves out.
+   * Returns what is wrong with an answer: status, content type, body, and headers that the document requires or omits.
    */
   answerFault(ref: OperationRef, answer: Answer): string | undefined;
 }

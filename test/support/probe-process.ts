@@ -20,7 +20,7 @@ afterAll(() => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-/** Starts `probe --interval 1` with these arguments; it is ended with the test file. */
+/** Starts `probe --interval 1` with these arguments. The process ends with the test file. */
 export async function startProbe(
   env: Readonly<Record<string, string>>,
   args: readonly string[],
@@ -47,13 +47,13 @@ export async function startProbe(
   };
 }
 
-/** Waits until this many runs with that outcome have ended. */
+/** Waits until `count` runs with this outcome have ended. */
 export function untilRuns({ metric }: RunningProbe, outcome: 'success' | 'failure', count: number): Promise<void> {
   const hasEnded = async () => {
     try {
       return (await metric(`auth_probe_runs_total{outcome="${outcome}"}`)) >= count;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return false; // it is starting
+      if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') return false; // the process is starting
       throw error;
     }
   };

@@ -14,12 +14,12 @@ export interface StreamEnd {
 /** A push stream as an app sees it. */
 export interface PushClient {
   readonly socket: WebSocket;
-  /** Of the answer 101. */
+  /** Headers of the 101 answer. */
   readonly headers: IncomingMessage['headers'];
   readonly closed: Promise<StreamEnd>;
   isOpen(): boolean;
   send(frame: unknown): void;
-  /** Returns the next frame; each is returned once. */
+  /** Returns the next frame. Each frame is returned once. */
   next(): Promise<Record<string, unknown>>;
   /** Ends the connection without a close frame. */
   terminate(): void;
@@ -39,14 +39,14 @@ export interface Refusal {
   readonly body: { readonly error_code: string; readonly message: string; readonly details: unknown };
 }
 
-/** Parts of a handshake beside its address. */
+/** Parts of a handshake other than its address. */
 export interface Credentials {
   /** Sent as `Authorization: Bearer …`. */
   readonly token?: string | undefined;
   readonly subprotocols?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly protocolVersion?: 8 | 13;
-  /** Milliseconds that it may take. */
+  /** Milliseconds that the handshake may take. */
   readonly handshakeTimeout?: number;
 }
 
@@ -64,8 +64,8 @@ export function dial(url: string, { token, subprotocols = [], headers, ...versio
 }
 
 /**
- * Returns the WebSocket for a client of apps: connects to the address that `target` gives for the api's, and shows each
- * socket before the client sees it.
+ * Returns a WebSocket class for the client of apps. A socket connects to what `target` returns for its URL, and `watch`
+ * gets it before the client does.
  */
 export function platformSocket(
   target: (url: string) => string,
@@ -81,8 +81,9 @@ export function platformSocket(
 }
 
 /**
- * Opens a stream, and waits for its first frame or its end. Throws if the gateway refuses it. Opens it again, as apps do,
- * if it is lost before any frame: a flaw of uWebSockets.js, which the gateway makes rare (docs/adr/0004).
+ * Opens a stream, and waits for its first frame or its end. Throws if the gateway refuses it. Opens it again, as apps
+ * do, if it is lost before any frame. Such a loss is a flaw of uWebSockets.js, which the gateway makes rare
+ * (docs/adr/0004).
  */
 export function openStream(base: string, { sessionId, ...credentials }: HandshakeOptions): Promise<PushClient> {
   return openStreamAt(addressOf(base, sessionId), credentials);
@@ -96,7 +97,7 @@ async function openStreamAt(url: string, credentials: Credentials, maxLost = 3):
   }
 }
 
-/** Opens a stream by its whole address and waits for `hello`. Throws if it is refused, or ends before. */
+/** Opens a stream by its whole address and waits for `hello`. Throws if the stream is refused, or ends first. */
 export async function openGreeted(url: string, credentials: Credentials, maxLost?: number): Promise<StreamClient> {
   const stream = await openStreamAt(url, credentials, maxLost);
   const gone = stream.closed.then(({ code }) => Promise.reject(new Error(`closed with ${code} before hello`)));
@@ -105,7 +106,7 @@ export async function openGreeted(url: string, credentials: Credentials, maxLost
 }
 
 interface Connected extends PushClient {
-  /** Resolves when the first frame has come. */
+  /** Resolves when the first frame has arrived. */
   readonly begun: Promise<void>;
 }
 

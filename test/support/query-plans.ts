@@ -7,7 +7,7 @@ export interface Plan {
   readonly examined: number;
 }
 
-/** Returns the plan of each query that the work sends. The client monitors its commands. */
+/** Returns the plan of each query that the work sends. The client must monitor its commands. */
 export async function plansOf(mongo: MongoClient, db: Db, work: () => Promise<unknown>): Promise<Plan[]> {
   const commands: Document[] = [];
   const keep = ({ command }: CommandStartedEvent) => commands.push(command);
@@ -17,7 +17,10 @@ export async function plansOf(mongo: MongoClient, db: Db, work: () => Promise<un
   return Promise.all(queries.map(({ bare }) => planOf(db, bare)));
 }
 
-/** Returns the plan of a command with one query: see {@link queriesOf}. The command has no effect. */
+/**
+ * Returns the plan of a command with one query (see {@link queriesOf}). The command is only explained, so has no
+ * effect.
+ */
 export async function planOf(db: Db, bare: Document): Promise<Plan> {
   const explained = await db.command({ explain: bare, verbosity: 'executionStats' });
   const stages = valuesOf(explained, 'stage').filter((stage) => typeof stage === 'string');

@@ -1,13 +1,13 @@
 import type { Document } from 'mongodb';
 
-/** One query: what a command asks of one collection. A command that changes several documents by filter has several. */
+/** One query of a collection. An `update` or `delete` command has one query for each of its statements. */
 export interface Query {
   readonly collection: string;
   /** `find`, `aggregate`, `distinct`, `findAndModify`, `update` or `delete`. */
   readonly verb: string;
   readonly filter: Document;
   readonly sort: Document | Map<string, unknown>;
-  /** Command with this query alone and without the fields of its session: for `explain`. */
+  /** The command with this query alone and without the fields of its session, for `explain`. */
   readonly bare: Document;
 }
 
@@ -36,7 +36,7 @@ export function queriesOf(command: Document): Query[] {
   }
 }
 
-/** Returns what queries have in common that differ in their values only: `users find {_id, home_group_id}`. */
+/** Returns the same text for queries that differ only in their values: `users find {_id, home_group_id}`. */
 export function shapeOf({ collection, verb, filter, sort }: Query): string {
   const order = (sort instanceof Map ? [...sort.keys()] : Object.keys(sort)).join(', ');
   return `${collection} ${verb} {${filterShape(filter)}}${order === '' ? '' : ` by ${order}`}`;
@@ -57,7 +57,7 @@ function conditionsOf(field: string, value: unknown): string[] {
   }
   if (field === '$or' || field === '$nor') return [`${field}(${(value as Document[]).map(filterShape).join(' | ')})`];
   if (field.startsWith('$')) return [field];
-  // Its second part is the name of a subscriber.
+  // The field's second part is the name of a subscriber.
   const name = field.replace(/^replays\..*/, 'replays.*');
   const operators = operatorsOf(value);
   if (operators.length === 0) return [name];
@@ -71,14 +71,14 @@ function conditionOf(name: string, operator: string, operand: unknown): string {
   return `${name} ${operator.slice(1)}`;
 }
 
-/** Returns the operators of a condition; none if the value itself is what the field must equal. */
+/** Returns the operators of a condition: none if the condition is the value that the field must equal. */
 function operatorsOf(value: unknown): [string, unknown][] {
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return [];
   const entries = Object.entries(value);
   return entries.every(([key]) => key.startsWith('$')) ? entries : [];
 }
 
-/** Returns the fields whose values the filter names: those of which a router can compute the shard. */
+/** Returns the fields whose values the filter gives. From these values a router can compute the shard. */
 export function namedFields(filter: Document): Set<string> {
   const fields = Object.entries(filter).flatMap(([field, value]) => {
     if (field === '$and') return (value as Document[]).flatMap((each) => [...namedFields(each)]);

@@ -13,11 +13,11 @@ export interface Exchange {
 }
 
 export interface ExchangeOptions {
-  /** Milliseconds after which it is given up. */
+  /** Milliseconds after which the exchange is given up. */
   readonly waitMs: number;
   /** Ends our half of the connection after the last byte. */
   readonly isHalfClosed?: boolean;
-  /** Returns true if no more is wanted than this text. */
+  /** Returns true if the text received so far is enough. */
   readonly isEnough?: (text: string) => boolean;
 }
 
@@ -37,9 +37,9 @@ export interface RawFrame {
 /** A push stream on a plain TCP socket: cheap, and the test sees every byte that the gateway sends. */
 export interface RawStream {
   readonly socket: Socket;
-  /** HTTP status of the answer; 0 if the connection ended before. */
+  /** HTTP status of the answer; 0 if the connection ended first. */
   readonly status: Promise<number>;
-  /** Resolves when the connection has ended, in whatever way. */
+  /** Resolves when the connection has ended, in any way. */
   readonly ended: Promise<void>;
 }
 
@@ -91,7 +91,7 @@ export function exchange(
   return promise;
 }
 
-/** No answer here repeats the request, so every status line is one of the server's. */
+/** No answer here repeats the request, so every status line comes from the server. */
 function statusesOf(text: string): number[] {
   return Array.from(text.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => Number(status));
 }

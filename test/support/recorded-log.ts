@@ -8,7 +8,7 @@ export interface RecordedLog {
   readonly logger: Logger;
   /** The lines so far. */
   readonly lines: Line[];
-  /** Takes the audit lines since the last call, without the fields that every line has. */
+  /** Returns the audit lines since the last call, without the fields that every line has. */
   takeEvents(): Line[];
 }
 
@@ -27,9 +27,7 @@ export function recordLog(service: string): RecordedLog {
   };
 }
 
-/**
- * Returns the number of events that these lines of the audit log represent: one each, plus those that were left out.
- */
+/** Returns the number of events that these lines of the audit log stand for: one each, plus the suppressed ones. */
 export function countEvents(lines: readonly Line[]): number {
   return lines.reduce((sum, { suppressed = 0 }) => sum + 1 + Number(suppressed), 0);
 }

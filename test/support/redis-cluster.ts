@@ -11,7 +11,7 @@ export interface RedisCluster {
   readonly nodes: readonly LocalRedis[];
   /** Returns the master of the key's slot, as the other servers see it. */
   masterOf(key: string): Promise<LocalRedis>;
-  /** Makes this replica the master at once, whether or not its master is there. */
+  /** Makes this replica the master at once, even if the present master is gone. */
   promote(replica: LocalRedis): Promise<void>;
   /** Moves the key's slot, with everything in it, to another master. */
   moveSlotOf(key: string): Promise<void>;
@@ -28,8 +28,7 @@ interface Node {
 }
 
 /**
- * Starts it and waits until every node reports the cluster as complete. A master's replica is three places behind it in
- * `nodes`.
+ * Starts the cluster and waits until every node reports it as complete. The replica of `nodes[i]` is `nodes[i + 3]`.
  */
 export async function startRedisCluster(dir: string, onSpawn: OnSpawn, binary: string): Promise<RedisCluster> {
   const nodes = await Promise.all(
@@ -120,7 +119,7 @@ async function startNode(dir: string, index: number, onSpawn: OnSpawn, binary: s
     dir: join(dir, `node-${index}`),
     binary,
     extraArgs: [
-      // Only `promote` causes a failover: a machine that stalls for seconds does not.
+      // The time-out is long, so only `promote` causes a failover, and a machine that stalls for seconds does not.
       ...['--cluster-enabled', 'yes', '--cluster-node-timeout', '15000', '--cluster-port', String(busPort)],
       ...['--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0'],
     ],

@@ -16,14 +16,14 @@ export interface SentinelGroup {
   currentPort(): Promise<number>;
   /** Makes the sentinel promote the replica at once. */
   failOver(): Promise<void>;
-  /** Abandons the primary: the replica becomes one too, and neither it nor the sentinel hears of that. */
+  /** Makes the replica a second primary, while the old primary and the sentinel hear nothing of it. */
   splitBrain(): Promise<void>;
   close(): Promise<void>;
 }
 
 const groupName = 'accounts';
 
-/** Starts them and waits until the sentinel knows both servers. */
+/** Starts the group and waits until the sentinel knows both servers. */
 export async function startSentinelGroup(dir: string, onSpawn: OnSpawn, binary: string): Promise<SentinelGroup> {
   const common = { binary, log: () => undefined, onSpawn };
   const primary = await startRedis({ ...common, dir: join(dir, 'primary') });
@@ -36,7 +36,7 @@ export async function startSentinelGroup(dir: string, onSpawn: OnSpawn, binary: 
     'bind 127.0.0.1',
     `dir ${dir}`,
     `sentinel monitor ${groupName} 127.0.0.1 ${primary.port} 1`,
-    // Only `failOver` causes a failover: a machine that stalls for seconds does not.
+    // The time is long, so only `failOver` causes a failover, and a machine that stalls for seconds does not.
     `sentinel down-after-milliseconds ${groupName} 60000`,
     `sentinel failover-timeout ${groupName} 60000`,
   ];
@@ -59,13 +59,13 @@ export async function startSentinelGroup(dir: string, onSpawn: OnSpawn, binary: 
       return Number(current);
     },
     async failOver() {
-      // Refused while the sentinel takes the replica for one that does not answer: the machine stood still.
+      // The sentinel refuses while it takes the replica for dead, because the machine has stalled.
       await eventually('the sentinel fails over', () => orderFailover(client), 150_000);
     },
     async splitBrain() {
       sentinel.kill('SIGSTOP');
       const [onPrimary, onReplica] = [new Redis(primary.url), new Redis(replica.url)];
-      // It cannot log in, so the link does not come back.
+      // The replica can no longer log in, so the link stays broken.
       await onReplica.config('SET', 'masterauth', 'wrong');
       await onPrimary.call('CLIENT', 'KILL', 'TYPE', 'replica');
       await onReplica.replicaof('NO', 'ONE');
@@ -79,7 +79,7 @@ export async function startSentinelGroup(dir: string, onSpawn: OnSpawn, binary: 
   };
 }
 
-/** Orders a failover. Returns false if the sentinel refuses it, because it takes the replica for a dead one. */
+/** Orders a failover. Returns false if the sentinel refuses it, because it takes the replica for dead. */
 async function orderFailover(client: Redis): Promise<boolean> {
   try {
     await client.call('SENTINEL', 'FAILOVER', groupName);

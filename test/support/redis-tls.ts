@@ -15,27 +15,27 @@ export interface Certificates {
   readonly authority: string;
   readonly server: ClientFiles;
   readonly client: ClientFiles;
-  /** Of another authority. */
+  /** A certificate of another authority. */
   readonly stranger: ClientFiles;
-  /** Of the right authority, out of date. */
+  /** An expired certificate of the right authority. */
   readonly expired: ClientFiles;
 }
 
-/** A Redis that takes TLS only, and clients with a certificate of its authority only. */
+/** A Redis that accepts only TLS, and only clients with a certificate of its authority. */
 export interface TlsRedis {
   /** `rediss://127.0.0.1:…` */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** Returns why Redis over TLS cannot be tried here, if it cannot: many builds have no TLS. */
+/** Returns why Redis over TLS cannot be tested here, if so. Many builds have no TLS. */
 export async function findTlsObstacle(binary: string): Promise<string | undefined> {
   const hasOpenssl = await run('openssl', ['version']).then(
     () => true,
     () => false,
   );
   if (!hasOpenssl) return 'openssl is not on the PATH';
-  // A server with TLS complains of the file that is missing, one without of the directive.
+  // A build with TLS complains of the missing file, a build without TLS of the unknown directive.
   const complaint = await run(binary, ['--port', '0', '--tls-port', '1', '--tls-cert-file', '/nowhere']).then(
     ({ stdout }) => stdout,
     ({ stdout, stderr }) => `${stdout}${stderr}`,
@@ -43,7 +43,7 @@ export async function findTlsObstacle(binary: string): Promise<string | undefine
   return /directive|TLS support/i.test(complaint) ? `${binary} is built without TLS` : undefined;
 }
 
-/** Makes an authority, and certificates of it and of another one. */
+/** Creates an authority, certificates from it, and a certificate from another authority. */
 export async function makeCertificates(dir: string): Promise<Certificates> {
   const path = (name: string) => join(dir, name);
   const filesOf = (name: string) => ({ REDIS_CERT_FILE: path(`${name}.crt`), REDIS_KEY_FILE: path(`${name}.key`) });
@@ -72,7 +72,7 @@ export async function makeCertificates(dir: string): Promise<Certificates> {
   };
 }
 
-/** Starts it without a port for plain connections, and waits until it answers the good client. */
+/** Starts Redis without a port for plain connections, and waits until it answers the good client. */
 export async function startTlsRedis(
   dir: string,
   binary: string,

@@ -8,11 +8,11 @@ export interface RefreshStorm {
   readonly refreshed: number;
   /** Statuses of all answers, each once. */
   readonly statuses: ReadonlySet<number>;
-  /** Sends no more, and waits for what is under way. */
+  /** Stops refreshing, and waits for the requests under way. */
   stop(): Promise<void>;
 }
 
-/** Begins to refresh the sessions. A session whose token is refused with 401 is over. */
+/** Begins to refresh the sessions. A session whose token is refused with 401 is refreshed no more. */
 export function startRefreshStorm(api: Pick<TestApi, 'send'>, sessions: readonly TokenPair[]): RefreshStorm {
   const agent = keepConnections({ maxSockets: sessions.length });
   const statuses = new Set<number>();

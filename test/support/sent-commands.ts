@@ -12,15 +12,15 @@ export interface SentCommand {
 
 /** Commands of the services in this process, as their drivers send them. */
 export interface SentCommands {
-  /** Runs the work, and returns the commands that were sent meanwhile. */
+  /** Runs the work, and returns the commands that were sent during it. */
   during(work: () => Promise<unknown>): Promise<SentCommand[]>;
   /** All commands so far. */
   readonly all: readonly SentCommand[];
-  /** Leaves clients that connect later alone. */
+  /** Stops watching clients that connect later. */
   close(): void;
 }
 
-/** Returns the address with which a service's client tells what it sends. */
+/** Returns the address with which a service's client reports its commands. */
 export function monitored(mongodbUri: string): string {
   const uri = new URL(mongodbUri);
   uri.searchParams.set('monitorCommands', 'true');
@@ -28,8 +28,8 @@ export function monitored(mongodbUri: string): string {
 }
 
 /**
- * Watches each client that a service of this process connects from now on, by an address of {@link monitored}. The
- * services open their clients themselves and hand them to nobody, so this listens from their first `connect` on.
+ * Watches each client that a service of this process connects from now on with an address of {@link monitored}. The
+ * services open their clients themselves and hand them to nobody, so the watch hooks into `connect`.
  */
 export function watchSentCommands(): SentCommands {
   const all: SentCommand[] = [];

@@ -8,8 +8,8 @@ export interface SentRedisCommand {
 }
 
 /**
- * Runs the work, which is given the list of the commands that this process has sent to Redis since; those of scripts are
- * not sent.
+ * Runs the work with a list that grows by each command that this process sends to Redis. Commands that scripts run in
+ * Redis are not sent, so not listed.
  */
 export async function withSentRedisCommands<T>(work: (sent: readonly SentRedisCommand[]) => Promise<T>): Promise<T> {
   const sent: SentRedisCommand[] = [];

@@ -6,14 +6,14 @@ import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
 import type { KeyEntry } from '@auth-account/verifier/access-token';
 import { testEnvironment } from './test-environment.ts';
 
-/** Siblings that may read revocations; the pantry has two secrets, as in a rotation. */
+/** Siblings that may read revocations. The pantry has two secrets, as in a rotation. */
 const kids = ['pantry.1', 'pantry.2', 'recipes'] as const;
 export type SiblingKid = (typeof kids)[number];
 
-/** The same in every process of a run; a secret that a test alone knows protects nothing. */
+/** Every process of a run derives the same secret. It may be guessable, because it protects nothing but tests. */
 const secretOf = (kid: SiblingKid) => createHash('sha256').update(`secret of ${kid}`).digest('base64url');
 
-/** Returns the path of the file with the secrets, which is written when it is first asked for. */
+/** Returns the path of the file with the secrets, and writes the file if it is missing. */
 export function siblingSecretsFile(keysDir: string): string {
   const path = join(keysDir, 'sibling-secrets.json');
   if (existsSync(path)) return path;
@@ -25,10 +25,10 @@ export function siblingSecretsFile(keysDir: string): string {
   return path;
 }
 
-/** Returns the credential that a sibling shows. */
+/** Returns the credential that a sibling presents. */
 export const siblingCredential = (kid: SiblingKid = 'pantry.1'): string => `${kid}.${secretOf(kid)}`;
 
-/** Marks the deny list of that prefix as complete, as a worker does. */
+/** Marks the prefix's deny list as complete, as a worker does. */
 export async function completeDenyList(keyPrefix: string): Promise<void> {
   const redis = openRedis(
     { REDIS_URL: testEnvironment().redisUrl },

@@ -22,31 +22,31 @@ export interface TestServers {
 }
 
 export interface TestServerOptions {
-  /** Directory in which that of the servers is made; default: in memory, if there is plenty of it. */
+  /** Directory in which the servers' directory is created. Default: in memory, if there is plenty. */
   readonly parent?: string | undefined;
 }
 
 const memoryFileSystem = '/dev/shm';
-/** Several times as much as a whole test run writes. */
+/** Several times what a whole test run writes. */
 const wantedBytes = 4 * 2 ** 30;
 
 /**
- * Returns a directory in memory if there is plenty of it, because none of the data is kept. Each test file creates a
- * database, and on a disk its collections, indexes and transactions would wait for `fsync`.
+ * Returns a directory in memory if there is plenty, because none of the data is kept. Each test file creates a
+ * database, whose collections, indexes and transactions would wait for `fsync` on a disk.
  */
 async function parentDirectory(): Promise<string> {
   try {
     const { bavail, bsize } = await statfs(memoryFileSystem);
     if (Math.min(bavail * bsize, freemem()) > wantedBytes) return memoryFileSystem;
   } catch {
-    // Not on this system.
+    // This system has no such directory.
   }
   return tmpdir();
 }
 
 /**
  * Starts a MongoDB replica set of one and a Redis, in a temporary directory and on free ports, independent of a running
- * stack. `failCommand` works in this MongoDB. Both end with the present process, also if it is killed.
+ * stack. `failCommand` works in this MongoDB. Both end with the present process, even if it is killed.
  */
 export async function startTestServers(log: Log, { parent }: TestServerOptions = {}): Promise<TestServers> {
   const dir = await mkdtemp(join(parent ?? (await parentDirectory()), 'auth-account-test-'));
@@ -56,7 +56,7 @@ export async function startTestServers(log: Log, { parent }: TestServerOptions =
   const setParameters = { enableTestCommands: '1' };
   const [mongo, redis] = await Promise.all([
     startMongo({ dir: join(dir, 'mongo'), setParameters, log, onSpawn: guard.watch }),
-    // None of the data is kept, and with a slow disk Redis would stall its clients for the sake of the file.
+    // None of the data is kept, and on a slow disk Redis would stall its clients while it writes the file.
     startRedis({ dir: join(dir, 'redis'), extraArgs: ['--appendfsync', 'no'], log, onSpawn: guard.watch }),
   ]);
   return {

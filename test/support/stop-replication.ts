@@ -14,8 +14,8 @@ export async function stopReplication(port: number): Promise<() => Promise<void>
 }
 
 /**
- * Sets the election time-out of this replica set so high that no member seeks another primary because the machine
- * stalled: for tests whose primary must stay.
+ * Sets the election time-out of this replica set so high that no stall of the machine causes an election, for tests
+ * whose primary must stay.
  */
 export async function keepPrimary(uri: string): Promise<void> {
   const client = new MongoClient(uri);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Longest wait of this process for its turn, unless the machine stalls. */
+/** Longest time between two ticks that counts in full. Only a machine that stalls exceeds it. */
 const longestTurnMs = 100;
 const everyMs = 10;
 
@@ -10,9 +10,9 @@ export interface Stopwatch {
 }
 
 /**
- * Counts time only while this process gets its turns: a machine that stalls for seconds, and everything measured with
- * it, adds a tenth of a second. It is for upper bounds on work outside this process, and does not see work that blocks
- * this one.
+ * Counts time only while this process can run. If the machine stalls for seconds, and all that is measured with it,
+ * that adds a tenth of a second. For upper bounds on work outside this process: work that blocks this process goes
+ * uncounted.
  */
 export function startStopwatch(): Stopwatch {
   let [last, sum] = [performance.now(), 0];
@@ -31,9 +31,7 @@ export function startStopwatch(): Stopwatch {
   };
 }
 
-/**
- * Sleeps for this time, counted in the same way, so that the work has all of it even if the machine stalls meanwhile.
- */
+/** Sleeps for this time, counted in the same way, so that other processes get all of it even if the machine stalls. */
 export async function sleepAwake(ms: number): Promise<void> {
   for (let left = ms; left > 0; ) {
     const start = performance.now();

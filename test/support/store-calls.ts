@@ -6,7 +6,7 @@ import { newChallengeDocument } from './challenge-document.ts';
 import { newSessionDocument } from './session-document.ts';
 import { newEvent } from './worker-events.ts';
 
-/** Needs of a call of a store: the stores, and the session of a transaction that is rolled back afterwards. */
+/** Arguments for a call of a store function: the stores, and the session of a transaction that is rolled back later. */
 export interface CallScene {
   readonly stores: Stores;
   readonly session: ClientSession;
@@ -119,8 +119,9 @@ const deadLetters: Calls['deadLetters'] = {
 };
 
 /**
- * Calls of what no request, worker or command calls each time: the checks after a lost answer, races, and what a worker
- * does only with many rows. The test of the queries names a function that nothing calls. The ids are nobody's.
+ * Calls of store functions that requests, workers and commands do not always call: checks after a lost answer, races,
+ * and a worker's steps for many rows. The test of the queries names each function that nothing calls. The ids belong to
+ * nobody.
  */
 export const storeCalls: Calls = {
   ...{ users, groups, invites, sessions, challenges, outbox, deadLetters },

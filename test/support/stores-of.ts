@@ -1,6 +1,8 @@
 import { type Collections, createStores, createTransactionRunner, type Stores } from '@auth-account/stores';
 
-/** Returns the stores of these collections, with transactions of their client that nobody counts. */
+/**
+ * Returns the stores of these collections. Their transactions use the collections' client, and no metric counts them.
+ */
 export function storesOf(collections: Collections): Stores {
   return createStores(collections, createTransactionRunner(collections.outbox.db.client));
 }

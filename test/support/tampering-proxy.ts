@@ -16,10 +16,10 @@ export interface Passed extends Pick<Answer, 'status' | 'text'> {
   readonly location?: string;
 }
 
-/** Somebody between a sibling and the api, who can read and change whatever passes. */
+/** An attacker between a sibling and the api, who can read and change all traffic. */
 export interface TamperingProxy {
   readonly base: string;
-  /** Answers each request from now on; `forward` asks the api. */
+  /** Lets `answer` answer each request from now on. Its `forward` asks the api. */
   tamper(answer: (request: PassingRequest, forward: Forward) => Promise<Passed>): void;
   /** Passes everything on as it is. */
   behave(): void;

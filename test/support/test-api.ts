@@ -78,7 +78,8 @@ export async function startTestApi(
   const db = mongo.db(config.MONGODB_DATABASE);
   await ensureIndexes(db);
   const metrics = createMetrics({ service: 'api' });
-  // If Redis answers slowly, limits are counted in memory instead: a machine that stalls must not change counts.
+  // Limits are counted in memory if Redis answers too slowly. The long time-out keeps a stalled machine from changing
+  // counts.
   const api = await compose({ config, logger, metrics }, { limitTimeoutMs: 5_000, ...overrides });
   await api.start();
   if (env.REDIS_URL === undefined) await untilRedisIsReady(api.readiness);

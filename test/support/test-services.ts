@@ -25,7 +25,7 @@ export interface StreamTokens {
 }
 
 /**
- * `settings` override the environment of a test; `only` overrides that for one service, for example with another
+ * `settings` override the environment of a test. `only` overrides the result for one service, for example with another
  * address of Redis.
  */
 export async function startTestServices(
@@ -58,7 +58,7 @@ export async function startTestServices(
   };
 }
 
-/** Opens a stream as an app does: again if the connection is lost before `hello`. */
+/** Opens a stream as an app does, which tries again if the connection is lost before `hello`. */
 export async function openStreamAsApp(services: TestServices, session: StreamTokens): Promise<StreamClient> {
   for (let tries = 1; ; tries += 1) {
     try {

@@ -41,7 +41,7 @@ export interface TestStack {
 
 const names = ['api', 'push-gateway', 'worker'] as const satisfies readonly ServiceName[];
 
-/** Starts all of it, or nothing: if one part fails to start, those before it are ended. */
+/** Starts the whole stack or nothing: if a part fails to start, the parts before it are ended. */
 export async function startTestStack(settings: Readonly<Record<string, string>> = {}): Promise<TestStack> {
   const endings: (() => Promise<unknown>)[] = [];
   const close = async () => {

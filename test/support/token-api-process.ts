@@ -6,7 +6,7 @@ import { processEnvironment } from './process-environment.ts';
 /** An api as a separate process. */
 export interface ApiProcess {
   readonly base: string;
-  /** Ends it as a crash would, and waits until it is gone. */
+  /** Ends the process as a crash would, and waits until it is gone. */
   kill(): Promise<void>;
 }
 

@@ -37,7 +37,7 @@ export interface TokenScene {
 
 const silentLogger = () => createLogger({ service: 'api', level: process.env.TEST_LOG_LEVEL ?? 'silent' });
 
-/** These tests are not about passwords: hashes as cheap as Argon2 allows. */
+/** Passwords are not under test here, so hashes are as cheap as Argon2 allows. */
 const cheapHashes = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
 
 export interface TokenSceneOptions {

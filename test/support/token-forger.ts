@@ -16,21 +16,24 @@ export interface ForgeryMaterial {
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Creates tokens by hand, so that they can be wrong in any way. */
+/** Creates tokens by hand, so that a token can be wrong in any way. */
 export interface Forger {
   readonly material: ForgeryMaterial;
   readonly header: Json;
   readonly claims: Json;
   /** A token that is valid in every respect. */
   readonly genuine: string;
-  /** Keys that are not in force: a former one, and one of the other kind. */
+  /** Keys that are not in force: a former key, and a key of the other kind. */
   readonly retired: KeyEntry;
   readonly foreign: KeyEntry;
   /** Public half of the key in force, in the forms in which it could be mistaken for a secret. */
   readonly publicSpellings: readonly (string | Buffer)[];
-  /** Returns a token of these parts, text as it is and anything else as JSON, signed by the key in force or another. */
+  /**
+   * Returns a token of these parts, signed by the key in force or another. Text is used as it is, anything else as
+   * JSON.
+   */
   signed(header: unknown, payload: unknown, key?: KeyEntry): string;
-  /** The same with a given signature. */
+  /** Returns a token of these parts with the given signature. */
   sealed(header: unknown, payload: unknown, signature: string | Buffer): string;
   hmac(header: unknown, payload: unknown, secret: string | Buffer): string;
 }

@@ -20,7 +20,7 @@ const kids = [
   ...['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype', 'undefined', 'null', 'x'.repeat(2_000)],
 ];
 
-/** Returns every systematic forgery, some two thousand; those that only change characters are in `spellingsOf`. */
+/** Returns every systematic forgery, some two thousand. Forgeries that only change characters are in `spellingsOf`. */
 export function forgeriesOf(forger: Forger): Forgeries {
   return {
     algorithms: forgedAlgorithms(forger),
@@ -160,7 +160,7 @@ function sameBytes(text: string): string[] {
   const spaced = [1, 20, 43, 85].flatMap((at) =>
     [' ', '\n', '=', '\r\n', '\u00a0'].map((gap) => insert(text, at, gap)),
   );
-  // Without a - or _ the standard alphabet spells it the same way, so there is no other spelling.
+  // Without a - or _, the standard alphabet spells the signature the same way, so adds no spelling.
   return [...trailing, ...(standard === text ? [] : [standard]), `${standard}==`, ...padded, ...spaced];
 }
 
@@ -366,7 +366,7 @@ function wrongKeys({ header, claims, retired, foreign, material, signed, sealed 
   );
 }
 
-/** The longest still fits into the headers that servers take. */
+/** The longest token still fits into the headers that servers accept. */
 function hugeTokens({ header, claims, signed, sealed }: Forger): string[] {
   return [4_000, 6_000, 8_000].flatMap((length) => {
     const filling = 'x'.repeat(length);
@@ -385,7 +385,7 @@ function insert(text: string, at: number, gap: string): string {
   return text.slice(0, at) + gap + text.slice(at);
 }
 
-/** Returns the genuine token with one character changed, one too many, or cut off: some nine thousand. */
+/** Returns the genuine token with one character changed or added, or cut short: some nine thousand tokens. */
 export function spellingsOf({ genuine }: Forger): Forgeries {
   const places = [...genuine].map((_, at) => at);
   const replacements = [...'AgQwZz09-_', '=', '+', '.', ' ', 'é'];

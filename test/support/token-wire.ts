@@ -17,7 +17,7 @@ async function sendRaw(base: string, request: string): Promise<RawAnswer> {
   return answer;
 }
 
-/** `text` has a character for each byte. */
+/** `text` has one character per byte. */
 function parse(text: string): RawAnswer | undefined {
   const end = text.indexOf('\r\n\r\n');
   if (end === -1) return undefined;
@@ -36,7 +36,7 @@ function parse(text: string): RawAnswer | undefined {
   return { status, headers, json: isJson ? JSON.parse(body.toString()) : undefined };
 }
 
-/** Logs out with that token: the endpoint that checks authorization before anything else. */
+/** Logs out with the token. Of all endpoints, logout checks authorization before anything else. */
 export function logOutRaw(base: string, token: string): Promise<RawAnswer> {
   const body = JSON.stringify({ refresh_token: 'none' });
   const lines = [
@@ -51,7 +51,7 @@ export function logOutRaw(base: string, token: string): Promise<RawAnswer> {
   return sendRaw(base, `${lines.join('\r\n')}\r\n\r\n${body}`);
 }
 
-/** Requests a push stream with that token, in the header or as the second subprotocol. */
+/** Requests a push stream with the token, in the header or as the second subprotocol. */
 export function upgradeRaw(
   base: string,
   { sessionId, token, place }: { sessionId: string; token: string; place: 'header' | 'subprotocol' },

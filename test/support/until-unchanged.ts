@@ -1,8 +1,8 @@
 const maxRounds = 10;
 
 /**
- * Repeats the round until one leaves the counter unchanged, and returns the result of that one: a machine that stalls can
- * make a service fall back in any single round.
+ * Repeats the round until a run leaves the counter unchanged, and returns that run's result. A machine that stalls can
+ * make a service fall back in any single run.
  */
 export async function untilUnchanged<T>(counter: () => Promise<number>, round: () => Promise<T>): Promise<T> {
   for (let rounds = 0; rounds < maxRounds; rounds += 1) {

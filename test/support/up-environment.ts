@@ -1,6 +1,6 @@
 import { findFreePort } from '@auth-account/local-stack';
 
-/** Tests run concurrently: none gets a port that another one is going to use. */
+/** Tests run concurrently, so no test may get a port that another is going to use. */
 const given = new Set<number>();
 
 async function reservePort(): Promise<string> {
@@ -17,7 +17,7 @@ const ports = [
   ...['LOCAL_MONGO_PORT', 'LOCAL_REDIS_PORT', 'LOCAL_SUBSCRIBER_PORT'],
 ];
 
-/** The environment of an `npm run up` with ports and servers of its own, and its data in that directory. */
+/** Returns the environment of an `npm run up` with its own ports and servers, and its data in `dataDir`. */
 export async function upEnvironment(dataDir: string): Promise<NodeJS.ProcessEnv> {
   const { MONGODB_URI: _, REDIS_URL: __, ...rest } = process.env;
   const env: NodeJS.ProcessEnv = { ...rest, LOCAL_DATA_DIR: dataDir, NO_COLOR: '1' };

@@ -37,12 +37,12 @@ export interface UseCaseScene {
   readonly collections: Collections;
   readonly users: UserStore;
   readonly sessions: SessionStore;
-  /** Also calls `isCommitted` after the work was rolled back and after the commit: see {@link verdicts}. */
+  /** Also calls `isCommitted` after the work was rolled back and after the commit (see {@link verdicts}). */
   readonly transaction: RunTransaction;
-  /** Commits by such transactions. */
+  /** Commits by these transactions. */
   readonly commit: Commit;
   commitWith(deps: Partial<CommitDeps>): Commit;
-  /** Events that were published, in order. A code's is published some time after its test, perhaps. */
+  /** Published events, in order. The event of a code may be published after its test has ended. */
   readonly published: AuthEvent[];
   /** Messages to apps, in order. */
   readonly messages: Parameters<CommitDeps['tellSessions']>[];
@@ -57,7 +57,7 @@ export interface UseCaseScene {
   readonly audited: Parameters<Audit>[];
   readonly announce: (announcement: Announcement) => Promise<void>;
   readonly announced: Announcement[];
-  /** Redis has no denial. */
+  /** Finds no denial. */
   readonly isDenied: IsDenied;
   readonly origin: RequestOrigin;
   readonly now: () => Date;
@@ -200,7 +200,7 @@ function sessionDocumentOf(kid: string, at: Date): SessionDocument {
   };
 }
 
-/** Creates commits, by real transactions, and the record of what they tell. */
+/** Creates commits with real transactions, and a record of their events, messages and announcements. */
 function recordingCommit(mongo: MongoClient, outbox: CommitDeps['outbox']) {
   const audited: Parameters<Audit>[] = [];
   const announced: Announcement[] = [];
@@ -221,8 +221,8 @@ function recordingCommit(mongo: MongoClient, outbox: CommitDeps['outbox']) {
 }
 
 /**
- * Rolls each transaction back once before it runs, and records whether the request counts as committed before and
- * after.
+ * Runs each transaction twice, first rolled back and then committed. Records after each whether the request counts as
+ * committed.
  */
 function transactionAfterRollback(mongo: MongoClient, verdicts: boolean[]): RunTransaction {
   const transaction = createTransactionRunner(mongo);

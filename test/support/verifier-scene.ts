@@ -12,19 +12,19 @@ import { readDocumentedAcl } from './documented-acl.ts';
 import { startTestApi, type TestApi } from './test-api.ts';
 import { eventually } from './worker-scene.ts';
 
-/** Issuer and audience of the api unless it is told others. */
+/** Issuer and audience of the api by default. */
 export const issuer = 'https://auth.local';
 export const audience = 'food-storage';
 
 export interface OpenedVerifier extends Verifier {
   readonly reports: VerifierReport[];
-  /** Lets the verifier's clock, not that of its tokens, pass. */
+  /** Moves the verifier's clock on, but not the clock of its tokens. */
   pass(ms: number): void;
 }
 
 /**
- * An api with a Redis of its own, and siblings that read its deny list as the user of docs/verifying.md, unless they are
- * told another source.
+ * An api with a Redis of its own, and siblings that read its deny list as the user of docs/verifying.md, unless they
+ * get another source.
  */
 export interface VerifierScene {
   readonly api: TestApi;
@@ -42,7 +42,7 @@ export interface VerifierScene {
   close(): Promise<void>;
 }
 
-/** The name that the page uses. */
+/** Key prefix in docs/verifying.md. */
 export const keyPrefix = 'auth';
 const password = 'secret';
 
@@ -114,7 +114,7 @@ export async function openVerifierScene(
   };
 }
 
-/** Claims of an access token of nobody. */
+/** Claims of an access token that belongs to nobody. */
 export const someClaims = {
   user_id: 'u',
   home_group_id: 'g',

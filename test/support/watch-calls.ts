@@ -1,8 +1,8 @@
 import { Session } from 'node:inspector/promises';
 
-/** Tells which functions of the modules below a folder are called from now on: V8 counts them. */
+/** Records, by V8's counts, which functions of the modules below a folder are called from now on. */
 export interface CallWatch {
-  /** Ends the watch, and returns a function that says whether another one was called. */
+  /** Ends the watch, and returns a predicate that says whether a given function was called. */
   end(): Promise<(one: (...args: never[]) => unknown) => boolean>;
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** One key for all handshakes: it protects caches from confusion, and there is no cache here. */
+/** One key serves all handshakes. A key protects caches from confusion, and there is no cache here. */
 const key = 'dGhlIHNhbXBsZSBub25jZQ==';
 
 /** RFC 6455 section 4.2.2: the server's answer to the key. */
@@ -22,7 +22,7 @@ export function handshakeRequest(path: string, headers: Readonly<Record<string, 
 
 /**
  * Returns the index at which the frames begin in an answer that accepts; undefined while the answer is incomplete.
- * Throws with its first line if it refuses, or if it answers another request.
+ * Throws with the first line of an answer that refuses, or answers another request.
  */
 export function findFrames(answer: Buffer): number | undefined {
   const end = answer.indexOf('\r\n\r\n');
@@ -46,7 +46,7 @@ export function readFrames(bytes: Buffer, onFrame: (opcode: number, payload: Buf
     const short = bytes.readUInt8(at + 1) & 0x7f;
     const start = at + 2 + (extendedBytes[short] ?? 0);
     if (bytes.length < start) break;
-    // Of eight bytes the upper two are never used: no frame is that long.
+    // The upper two of eight bytes are never used, because no frame is that long.
     const length = short < 126 ? short : bytes.readUIntBE(Math.max(at + 2, start - 6), Math.min(6, start - at - 2));
     if (bytes.length < start + length) break;
     onFrame(opcode, bytes.subarray(start, start + length));

@@ -21,7 +21,7 @@ export function newEvent(): RegisteredEvent {
   return createRegisteredEvent(data, { id: newEventId(), requestId: `request-${randomUUID()}`, traceparent });
 }
 
-/** Returns a request to mail a code to a user, by default to a new one, that is good until then. */
+/** Returns a request to mail a code to a user, by default to a new user. The code is valid until `expiresAt`. */
 export function newCodeRequest(
   expiresAt = new Date(Date.now() + 600_000),
   fields: Partial<AccountEventOf<'service.auth.events.code_requested'>['data']> = {},
@@ -56,15 +56,15 @@ function newAccountOrigin() {
   return { id: newEventId(), requestId: `request-${randomUUID()}`, at: new Date() };
 }
 
-/** Commits the event's outbox row, as a registration at that time does. */
+/** Commits the event's outbox row, as a registration at the time `at` does. */
 export async function commitEvent(mongo: MongoClient, db: Db, event: AuthEvent, at = new Date()): Promise<void> {
   const outbox = storesOf(collectionsOf(db)).outbox;
   await mongo.withSession((session) => session.withTransaction(() => outbox.append(event, at, session)));
 }
 
 /**
- * Returns the outbox row of an event, by default of a new registration, that was committed a minute ago and not
- * published: the relay is due to publish it.
+ * Returns the outbox row of an event, by default of a new registration. The row was committed a minute ago and not
+ * published, so it is due for the relay.
  */
 export function dueRow(fields: Partial<OutboxDocument> = {}): OutboxDocument {
   const event = fields.event ?? newEvent();
@@ -82,7 +82,7 @@ export function dueRow(fields: Partial<OutboxDocument> = {}): OutboxDocument {
   };
 }
 
-/** Returns a commit time that is old enough for the relay to be due. */
+/** Returns a commit time so old that the row is due for the relay. */
 export function longAgo(): Date {
   return new Date(Date.now() - 60_000);
 }

@@ -8,7 +8,7 @@ import { Webhook } from 'standardwebhooks';
 export interface Received {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  /** Its signature was verified. */
+  /** The delivered event, whose signature was verified. */
   readonly event: RegisteredEvent;
   /** `id` of the event. */
   readonly id: string;
@@ -19,7 +19,7 @@ export interface Received {
 /** A webhook subscriber on 127.0.0.1 that records its deliveries. */
 export interface Receiver {
   readonly name: string;
-  /** Its item of EVENT_SUBSCRIBERS. */
+  /** The receiver's item of EVENT_SUBSCRIBERS. */
   readonly subscriber: {
     readonly name: string;
     readonly kind: 'webhook';
@@ -30,21 +30,21 @@ export interface Receiver {
   ids(): string[];
   /** Resolves with the first delivery about the user. */
   waitFor(userId: string, timeoutMs?: number): Promise<Received>;
-  /** Sets its answer from now on. */
+  /** Sets the answer to deliveries from now on. */
   answerWith(answer: Answer): void;
   close(): Promise<void>;
 }
 
 export type Answer = (response: ServerResponse, received: Received) => void;
 
-/** Creates an answer with that status and no body. */
+/** Creates an answer with this status and no body. */
 export function status(code: number, headers: Readonly<Record<string, string>> = {}): Answer {
   return (response) => {
     response.writeHead(code, headers).end();
   };
 }
 
-/** Creates an answer to the first delivery, and another to all others, however late the test looks. */
+/** Creates an answer that is `first` for the first delivery and `then` for all others, however late the test looks. */
 export function firstThen(first: Answer, then: Answer): Answer {
   let count = 0;
   return (response, received) => {

@@ -17,7 +17,7 @@ export interface WorkerScene {
   readonly collections: Collections;
   readonly redis: Redis;
   readonly keys: RedisKeys;
-  /** Commits the event, as if at that time, and publishes it, as the api does. */
+  /** Commits the event, as if at the time `at`, and publishes it, as the api does. */
   publish(event: AuthEvent, at?: Date): Promise<void>;
   row(event: AuthEvent): Promise<OutboxDocument>;
   isDelivered(event: AuthEvent): Promise<boolean>;

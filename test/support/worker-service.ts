@@ -11,7 +11,7 @@ export interface TestWorker {
   /** Returns the sum of a metric's values with these labels. */
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>;
   readiness(): Promise<Record<string, { readonly ok: boolean; readonly reason?: string }>>;
-  /** Stops it in order, once. */
+  /** Stops the worker in an orderly way, once. */
   close(): Promise<void>;
 }
 

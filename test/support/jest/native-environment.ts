@@ -1,7 +1,7 @@
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
 
-// One for all files of a worker, because their modules are too.
+// All files of a worker share one mocker, because they share their modules.
 const moduleMocker = new ModuleMocker(globalThis);
 type TimersOptions = ConstructorParameters<typeof ModernFakeTimers>[0];
 const config = { fakeTimers: {} } as TimersOptions['config'];

@@ -1,7 +1,7 @@
 import { jestExpect } from '@jest/expect';
 import { currentGlobals, type TestGlobals } from './native-runtime.ts';
 
-// Stands for `@jest/globals` in native tests. Modules stay loaded from file to file, but each file has other functions.
+// Replaces `@jest/globals` in native tests. Modules stay loaded from file to file, but each file has its own functions.
 
 export { jest } from './native-environment.ts';
 export const expect = jestExpect;

@@ -10,7 +10,7 @@ const globalsUrl = new URL('native-globals.ts', import.meta.url).href;
 /** Property of the global object under which Jest keeps the handlers of a test file's events. */
 const eventHandlers = Symbol.for('EVENT_HANDLERS');
 
-/** Functions by which a test file says what its tests are. */
+/** Functions by which a test file declares its tests. */
 export type TestGlobals = Pick<
   typeof Globals,
   'afterAll' | 'afterEach' | 'beforeAll' | 'beforeEach' | 'describe' | 'test'
@@ -24,7 +24,7 @@ registerHooks({
   },
 });
 
-/** Returns the functions of the test file that runs. */
+/** Returns the functions of the test file that is running. */
 export function currentGlobals(): TestGlobals {
   if (globals === undefined) throw new Error('no test file runs');
   return globals;
@@ -32,8 +32,8 @@ export function currentGlobals(): TestGlobals {
 
 /**
  * Jest's runtime for tests that Node loads itself, as it loads the services: types are stripped, and modules are
- * compiled once per worker and not once per file. A file gets no fresh modules: what it changes in one, the next file
- * of the worker finds changed. Modules cannot be mocked.
+ * compiled once per worker and not once per file. A file gets no fresh modules: if it changes a module's state, the
+ * worker's next file finds the change. Modules cannot be mocked.
  */
 export default class NativeRuntime extends Runtime {
   override unstable_shouldLoadAsEsm(): boolean {
