@@ -4,8 +4,8 @@ import { type AddressFlood, floodFromAddresses } from '../support/address-flood.
 let flood: AddressFlood;
 beforeAll(async () => {
   const limits = { REGISTER_LIMIT_PER_ADDRESS: '5', LOGIN_LIMIT_PER_ADDRESS: '20' };
-  // Fewer places than the flood has connections, but more than addresses. Nobody is shed for being late, however slow
-  // the machine is.
+  // The gate has fewer places than the flood has connections, but more than it has addresses. However slow the machine
+  // is, nobody is shed for being late.
   const gate = { HASH_CONCURRENCY: '2', HASH_QUEUE_LIMIT: '16', HASH_QUEUE_TIMEOUT_MS: '60000' };
   const env = { ...limits, ...gate };
   flood = await floodFromAddresses({ addresses: 3, connections: 20, seconds: 60, logins: 30, env });

@@ -22,7 +22,7 @@ import { dumpMongo, dumpRedis, findSecrets, type Places } from './secret-search.
 /** The request id of this test. The search must find it, which proves that it works. */
 const requestId = 'canary-request-id';
 
-/** Every secret that was sent or handed out, by its kind. */
+/** Every secret that was sent or issued, by its kind. */
 const secrets = new Map<string, string>();
 /** Personal data that belong in the database and nowhere else. */
 const emails = new Map<string, string>();
@@ -36,7 +36,7 @@ function canary(label: string): string {
   return secret;
 }
 
-/** Like `canary`, with characters that a header and a path may have. */
+/** Returns a secret like `canary`, but only with characters that a header and a path may have. */
 function canaryToken(label: string): string {
   const secret = `cnry-${randomBytes(24).toString('hex')}`;
   secrets.set(label, secret);
@@ -119,7 +119,7 @@ async function expectStatus(status: number, answer: Promise<Answer>): Promise<An
   return got;
 }
 
-/** Sends a valid registration, repeats it with its key and with another body, and registers with an invite. */
+/** Registers, repeats that with the same key and with another body, and registers with an invite. */
 async function registrations(): Promise<{ email: string; password: string }> {
   const [email, password] = [canaryEmail('e-mail address'), canary('password')];
   const key = { 'Idempotency-Key': canaryToken('Idempotency-Key') };
@@ -153,7 +153,7 @@ async function registrations(): Promise<{ email: string; password: string }> {
   return { email, password };
 }
 
-/** Handles an invite in every way: creates, repeats, lists, reads, accepts, revokes it, and lets the store refuse. */
+/** Uses invites in every way: creates, repeats, lists, reads, accepts, revokes, and lets the store refuse. */
 async function invitations(owner: TokenPair): Promise<void> {
   const headers = bearer(keep('of an owner', owner).access_token);
   const key = { ...headers, 'Idempotency-Key': canaryToken('Idempotency-Key of an invite') };
@@ -298,7 +298,10 @@ async function failures({ email, password }: { email: string; password: string }
   await stack.redis.start();
 }
 
-/** Records every command that Redis gets from now on. By a socket: ioredis' monitor fails if commands come with its answer. */
+/**
+ * Records every command that Redis gets from now on. Uses a socket, because ioredis' monitor fails if commands arrive
+ * together with its answer.
+ */
 async function monitorRedis(url: string): Promise<Socket> {
   const socket = openSocket(url);
   const lines = createInterface({ input: socket });
@@ -315,7 +318,7 @@ test('no secret is written down anywhere, on whatever path it came', async () =>
   await malformed();
   await sessions(account);
   monitor.destroy();
-  // A separate scene, without secrets: a control for the search.
+  // A separate scene without secrets, as a control for the search.
   const seen = await newSession(api);
   await failures(account);
   const last = await registerAccount(api);
@@ -335,7 +338,7 @@ test('no secret is written down anywhere, on whatever path it came', async () =>
   const elsewhere = { ...logs, ...metrics, 'commands to Redis': commands.join('\n') };
   const answers = { 'answers to requests that failed': refusals.join('\n') };
 
-  // The search finds what is there.
+  // Shows that the search finds what is there.
   const control = new Map([['session', seen.session_id]]);
   expect(findSecrets(control, { ...logs, ...stores })).toContain('session (plain) in log of api');
   expect(findSecrets(control, stores)).toContain('session (plain) in MongoDB user_sessions');
@@ -344,8 +347,8 @@ test('no secret is written down anywhere, on whatever path it came', async () =>
   expect(metrics['metrics of api']).toContain('auth_rate_limited_total{rule="login_source"}');
   expect(commands.some((command) => / "evalsha" .* "succeed" /i.test(command))).toBe(true);
 
-  // Stored by design: an invite is found by its token, also from the member whom it brought, and a session holds the
-  // SHA-256 of its newest token.
+  // Two things are stored by design. An invite, and the member who joined by it, are found by its token. A session
+  // holds the SHA-256 of its newest token.
   const stored = findSecrets(secrets, { ...elsewhere, ...stores });
   const byDesign =
     /^invite token( of its own)? \((plain|percent-encoded)\) in MongoDB (invites|idempotency|users)$|^refresh token .* \(sha256 in base64(url)?\) in MongoDB user_sessions$/;

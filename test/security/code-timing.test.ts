@@ -7,7 +7,7 @@ import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 /**
  * 100 pairs unless `CODE_TIMING_PAIRS` says 1000. For two equal distributions the AUC is normally distributed around
- * 0.5 with √(1 / 6n): 0.041 for 100 pairs, 0.013 for 1,000. The bounds are four of these away.
+ * 0.5. Its standard deviation is √(1 / 6n): 0.041 for 100 pairs, 0.013 for 1,000. The bounds are four deviations away.
  */
 const pairs = Number(process.env.CODE_TIMING_PAIRS || 100);
 const tolerance = pairs >= 1_000 ? 0.05 : 0.165;
@@ -17,7 +17,7 @@ const path = '/api/v1/auth/password-reset';
 let api: TestApi | undefined;
 afterEach(() => api?.close());
 
-/** A step with an address, and the status that it answers. */
+/** A step with an address, and the status of its answer. */
 interface Step {
   readonly status: number;
   /** Prepares the request, outside the time that is measured. */

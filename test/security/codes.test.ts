@@ -135,7 +135,7 @@ test('neither a code nor an address is in challenges, outbox, Redis or the log',
     expect(places.redis).toContain('limit:code-');
     expect(places.log).toContain('code.requested');
     for (const [place, text] of Object.entries(places)) {
-      // Not within longer numbers: a time may have the same digits.
+      // A match within a longer number does not count, because a time may have the same digits.
       const found = secrets.filter((secret) => new RegExp(`(?<![0-9a-f])${secret}(?![0-9a-f])`, 'i').test(text));
       expect([place, found]).toEqual([place, []]);
     }

@@ -9,7 +9,7 @@ import { createForger, type Forger } from '../support/token-forger.ts';
 import { forgeriesOf, spellingsOf } from '../support/token-forgeries.ts';
 import { logOutRaw, type RawAnswer, upgradeRaw } from '../support/token-wire.ts';
 
-/** Number of each kind that is sent over the wire: every idea, not every position of every character. */
+/** Number of tokens of each kind that are sent over the wire: every idea, but not every position of every character. */
 const samplesPerKind = 60;
 
 let tokens: TokenScene;
@@ -41,13 +41,16 @@ afterAll(async () => {
 /** uWebSockets.js itself answers 431 if the headers of a request are longer than 4 KiB. */
 const fitsIntoUpgrade = (token: string) => Buffer.byteLength(token) < 3_500;
 
-/** Returns that many of them, spread over the list. */
+/** Returns `samplesPerKind` of the tokens, spread over the list. */
 function sample(all: readonly string[]): string[] {
   const step = Math.max(1, all.length / samplesPerKind);
   return Array.from({ length: Math.min(samplesPerKind, all.length) }, (_, i) => all[Math.floor(i * step)] as string);
 }
 
-/** Line ends and NUL end a header; white space around a value is no part of it (RFC 9110 section 5.5). */
+/**
+ * Returns false for line ends and NUL, which end a header, and for white space around a value, which is no part of it
+ * (RFC 9110 section 5.5).
+ */
 function fitsIntoHeader(token: string): boolean {
   return !/[\r\n\0]/.test(token) && token.trim() === token && token !== '';
 }
@@ -118,7 +121,7 @@ describe('the gateway', () => {
   });
 
   test('answers every forged one as subprotocol by 401', async () => {
-    // A comma and white space around it separate the subprotocols: they are no part of a token.
+    // A comma and the white space around it separate subprotocols, so cannot be part of a token.
     const listed = forged.filter((token) => fitsIntoUpgrade(token) && !/[,\s]/.test(token));
     expect(listed.length).toBeGreaterThan(500);
     expect(await faultsOf(listed, (token) => upgrade(token, 'subprotocol'))).toEqual([]);

@@ -12,13 +12,13 @@ import { newSeeds } from '../model/new-seeds.ts';
 import { createForger, type Forger, newSigningKey } from '../support/token-forger.ts';
 import { forgeriesOf, spellingsOf } from '../support/token-forgeries.ts';
 
-/** Tests the verifier that the api and the gateway share; over the wire: forged-tokens-wire.test.ts. */
+/** Tests the verifier that the api and the gateway share. forged-tokens-wire.test.ts tests over the wire. */
 describe.each(['EdDSA', 'ES256'] as const)('forged tokens if %s is configured', (algorithm) => {
   const at = 1_800_000_000;
   const settings = { algorithm, issuer: 'https://auth.local', audience: 'food-storage' };
   const key = newSigningKey(algorithm, 'key-2026');
   const forger: Forger = createForger({ ...settings, key, sessionId: randomUUID(), at });
-  /** As the services use it: with the genuine token cached. */
+  /** The verifier as the services use it, with the genuine token cached. */
   let verify: VerifyAccessToken;
 
   beforeAll(async () => {

@@ -10,9 +10,9 @@ const otherMemoryMib = 192;
 
 let flood: Flood;
 beforeAll(async () => {
-  // On a machine with many cores nothing would be shed.
+  // Without bounds, a machine with many cores would shed nothing.
   const bounds = { HASH_CONCURRENCY: '2', HASH_QUEUE_LIMIT: '128', HASH_MEMORY_MIB: String(hashMemoryMib) };
-  // A thousand new connections alone may take a busy machine a second.
+  // A busy machine may need a second for a thousand new connections alone.
   const env = { ...bounds, HASH_QUEUE_TIMEOUT_MS: '3000' };
   flood = await floodLogins({ logins: 1_000, warmUpLogins: 0, env });
   console.info(describeFlood(flood));
@@ -44,7 +44,7 @@ describe('a thousand logins at once', () => {
     const { keys, refreshes } = flood.flooded;
     expect(keys.length).toBeGreaterThan(1);
     expect(refreshes.some(({ status }) => status === 200)).toBe(true);
-    // On a machine that stands still MongoDB's own time-out may pass.
+    // If the machine stalls, MongoDB's own time-out may pass.
     const isOurs = ({ status, code }: Timed) => status !== 200 && code !== 'ERR-DEPENDENCY-UNAVAILABLE';
     expect([...keys, ...refreshes].filter(isOurs)).toEqual([]);
   });
@@ -53,7 +53,7 @@ describe('a thousand logins at once', () => {
 describe('hashes at once', () => {
   let small: Flood;
   beforeAll(async () => {
-    // Long enough for the slowest machine: here nobody must be shed.
+    // Long enough for the slowest machine, because nobody may be shed here.
     const env = { HASH_CONCURRENCY: '64', HASH_MEMORY_MIB: '132', HASH_QUEUE_TIMEOUT_MS: '60000' };
     small = await floodLogins({ logins: 40, warmUpLogins: 0, env });
   });

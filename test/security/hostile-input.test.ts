@@ -26,11 +26,14 @@ const upgradeCount = Number(process.env.HOSTILE_UPGRADES ?? 800);
 const roundCount = Number(process.env.HOSTILE_ROUNDS ?? 2);
 const pairCount = Number(process.env.HOSTILE_PAIRS ?? 300);
 
-/** Milliseconds that a machine busy with other tests may add to a time-out. */
+/** Milliseconds by which a machine that is busy with other tests may exceed a time-out. */
 const slackMs = 10_000;
-/** If both sides are this quick, in milliseconds, twice as long is noise: the long form asks often enough. */
+/**
+ * Milliseconds of allowance, because between quick answers a factor of two is noise. The long form, with more requests,
+ * needs none.
+ */
 const noiseMs = Number(process.env.HOSTILE_NOISE_MS ?? 25);
-/** MiB by which a process may grow in the second half of the rounds: V8 returns memory at any time. */
+/** MiB by which a process may grow in the second half of the rounds, because V8 returns memory when it likes. */
 const memoryBound = 64;
 
 const figures: Record<string, unknown> = {};
@@ -38,12 +41,12 @@ const figures: Record<string, unknown> = {};
 let stack: TestStack;
 let streamUrl: string;
 let surfaces: Surface[];
-/** An api and a gateway on the same stores as those under attack, and not attacked. */
+/** An api and a gateway that are not attacked, on the same stores as the attacked ones. */
 let quiet: { readonly api: ApiProcess; readonly gateway: GatewayProcess };
 let env: Record<string, string>;
 let before: Record<string, VitalSigns>;
 let slow: { readonly name: string; readonly limitMs: number; readonly clients: SlowClients }[];
-/** Started at once, as some of them last as long as a time-out. */
+/** Started together, because some of them last as long as a time-out. */
 let exchanges: { readonly surface: Surface; readonly attack: Attack; readonly done: Promise<Exchange> }[];
 
 const attacksOn = (surface: Surface) => [
@@ -202,8 +205,8 @@ describe('while slow clients drip', () => {
       const p99 = (name: keyof typeof measured) => percentilesOf(measured[name]).p99;
       return p99('api') < 2 * p99('quiet api') + noiseMs && p99('gateway') < 2 * p99('quiet gateway') + noiseMs;
     };
-    // The p99 of some hundred is the third-largest: if the machine stalls for a moment, one of a pair has it. A real
-    // cost of slow clients shows every time.
+    // The p99 of some hundred requests is the third-largest, so a short stall of the machine shows on one side of a
+    // pair. A real cost of slow clients shows every time.
     let isBounded = false;
     for (let turn = 0; turn < 3 && !isBounded; turn += 1) {
       isBounded = await measure();
@@ -243,7 +246,7 @@ describe('after all of it', () => {
       memories.push(memoryOf(await allSigns()));
     }
     for (const { clients } of slow) clients.stop();
-    // In the earlier rounds V8's heap grows to what such a load needs.
+    // In the first half of the rounds, V8's heap grows to the size that such a load needs.
     const base = memories[Math.floor((roundCount - 1) / 2)];
     await waitUntil(
       async () => {

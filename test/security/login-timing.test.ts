@@ -7,19 +7,17 @@ import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 /**
  * 200 pairs unless `LOGIN_TIMING_PAIRS` says 1000. For two equal distributions the AUC is normally distributed around
- * 0.5 with √(1 / 6n): 0.029 for 200 pairs, 0.013 for 1,000. The bounds are four of these away.
+ * 0.5. Its standard deviation is √(1 / 6n): 0.029 for 200 pairs, 0.013 for 1,000. The bounds are four deviations away.
  */
 const pairs = Number(process.env.LOGIN_TIMING_PAIRS || 200);
 const tolerance = pairs >= 1_000 ? 0.05 : 0.12;
 
-/** About 4 ms, several times the rest of a login. */
+/** A hash takes about 4 ms, several times the rest of a login. */
 const cost = { memoryCost: 4_096, timeCost: 3, parallelism: 1 };
 let api: TestApi | undefined;
 afterEach(() => api?.close());
 
-/**
- * Sends wrong passwords for accounts with that hash and for unknown addresses, in turns; the first of a pair is random.
- */
+/** Sends wrong passwords in pairs, for an account with this hash and for an unknown address, in random order. */
 async function measure(
   storedHash: string,
   count = pairs,

@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const day = 86_400_000;
 
-/** Addresses: of nobody, and of accounts in each state that a stranger must not learn. */
+/** Addresses without an account, and of accounts in each state that a stranger must not learn. */
 const addresses: Readonly<Record<string, () => Promise<string>>> = {
   nobody: async () => newEmail(),
   'an account': () => accountWith({ email_verified_at: new Date() }),
@@ -36,7 +36,7 @@ async function accountWith(fields: object): Promise<string> {
   return email;
 }
 
-/** What one request answers, and what it sends to the stores. */
+/** Answer to a request, and what the request sends to the stores. */
 interface Seen {
   readonly status: number;
   readonly code: unknown;
@@ -56,7 +56,7 @@ async function see(path: string, body: object): Promise<Seen> {
     const mongodb = await sent.during(async () => {
       answer = await api.post(path, body);
     });
-    // The publishing of an event comes some time after the answer of an earlier request.
+    // Only limits count, because an earlier request's event may be published now.
     const limits = redis.filter(({ args }) => args.join(' ').includes(':limit:'));
     return {
       status: answer?.status ?? 0,

@@ -5,7 +5,7 @@ import { BSON, type Db } from 'mongodb';
 /** Text by the place where it was found. */
 export type Places = Record<string, string>;
 
-/** Every document of every collection. */
+/** Returns every document of every collection. */
 export async function dumpMongo(db: Db): Promise<Places> {
   const places: Places = {};
   for (const { name } of await db.listCollections().toArray()) {
@@ -15,7 +15,7 @@ export async function dumpMongo(db: Db): Promise<Places> {
   return places;
 }
 
-/** Every key that matches, with its value, whatever its type. */
+/** Returns every key that matches, with its value of any type. */
 export async function dumpRedis(redis: Redis, pattern = '*'): Promise<Places> {
   const places: Places = {};
   for (const key of await redis.keys(pattern))
@@ -38,17 +38,17 @@ async function readValue(redis: Redis, key: string): Promise<unknown> {
     case 'stream':
       return redis.xrange(key, '-', '+');
     default:
-      // Removed since it was listed.
+      // The key was removed after it was listed.
       return null;
   }
 }
 
 const digests = ['md5', 'sha1', 'sha256', 'sha512'] as const;
 
-/** Returns the forms in which a secret might be written: plain, encoded, or as a fast hash, which can be guessed at. */
+/** Returns the forms in which a secret might be written: plain, encoded, or as a fast hash, which allows guessing. */
 function formsOf(secret: string): Map<string, string> {
   const bytes = Buffer.from(secret);
-  // Without its ends, which depend on the surrounding text.
+  // Without the ends, whose base64 depends on the surrounding text.
   const inner = bytes.subarray(3, bytes.length - (bytes.length % 3));
   const forms = new Map([
     ['plain', secret],

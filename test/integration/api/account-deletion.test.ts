@@ -37,7 +37,7 @@ async function account(fields: Partial<UserDocument> = {}) {
   return { user, phone: await scene.session({ user_id: user._id }) };
 }
 
-/** Expects that the account and its session are as they were, and nobody was told. */
+/** Expects that the account and its session are unchanged, and nothing was announced. */
 async function expectUnchanged(user: UserDocument, phone: StoredSession): Promise<void> {
   expect(await scene.storedUser(user._id)).toEqual(user);
   expect(await scene.asStored(phone.document._id)).toMatchObject({ is_revoked: false });
@@ -93,7 +93,7 @@ describe('an order to delete the account', () => {
     expect(await scene.storedUser(user._id)).toEqual({ ...user, touches: 1 });
     expect(await scene.asStored(phone.document._id)).toMatchObject({ is_revoked: false });
     expect([await scene.rows(), scene.published, scene.announced, scene.audited]).toEqual([[], [], [], []]);
-    // Nor does it count as an order of the day.
+    // The request does not count as an order of the day either.
     expect(scene.told).toEqual([{ email: user.email, deviceId: phone.document.device_id }, 'succeeded']);
   });
 

@@ -38,7 +38,7 @@ beforeAll(async () => {
   const env = { ...serviceEnvironment(name), API_PORT: '0', TRUST_PROXY_HOPS: '1', REFRESH_LIMIT_PER_ADDRESS: '50' };
   const config = loadConfig(apiConfig, { env });
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
-  // With a log level of errors only, the audit log is still written.
+  // The audit log is written even if the log's level is `error`.
   const logger = createLogger({ service: 'api', level: 'error', destination });
   const api = await compose({ config, logger, metrics }, { now: () => time });
   await api.start();
@@ -71,7 +71,7 @@ const api = {
 const refresh = (refresh_token: string) => api.post('/api/v1/auth/refresh', { refresh_token });
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 
-/** Takes the audit lines since the last call, without the fields that every line has. */
+/** Returns the audit lines since the last call, without the fields that every line has. */
 function takeEvents(): Line[] {
   return lines.splice(0).map(({ level, time: at, service, audit, msg, request_id, address, ...event }) => {
     expect({ level, at, service, audit, msg, request_id, address }).toEqual({
@@ -214,7 +214,7 @@ test('an order to delete the account is an event, with the ends of its sessions,
   const right = { event: 'login.verified', outcome: 'success', user_id };
   await api.post('/api/v1/auth/restore', { email, password });
   expect(takeEvents()).toEqual([right, { event: 'account.deletion_cancelled', outcome: 'success', user_id }]);
-  // A right password is told where there is nothing to restore, too.
+  // A right password is logged even if there is nothing to restore.
   await api.post('/api/v1/auth/restore', { email, password });
   expect([takeEvents(), await verified()]).toEqual([[right], before + 2]);
   await api.post('/api/v1/auth/restore', { email, password: 'wrong password' });
@@ -323,7 +323,7 @@ test('a code that is asked for, refused and confirmed is an event, with what it 
 
   const success = { outcome: 'success', user_id };
   const events: Line[] = [];
-  /** Keeps the events of a request. */
+  /** Adds the events of a request to `events`. */
   const took = async <T>(request: Promise<T>): Promise<T> => {
     const answer = await request;
     events.push(...takeEvents());

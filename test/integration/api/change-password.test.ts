@@ -15,7 +15,7 @@ import { storesOf } from '../../support/stores-of.ts';
 import { bearerOf, openUseCaseScene, type StoredSession, type UseCaseScene } from '../../support/use-case-scene.ts';
 
 let scene: UseCaseScene;
-/** Calls of the limits, in order. */
+/** Calls to the limits, in order. */
 let told: unknown[];
 beforeAll(async () => {
   scene = await openUseCaseScene();
@@ -30,7 +30,7 @@ const hashOf = (password: string) => `hash of: ${password}`;
 const current_password = 'correct horse battery';
 const new_password = 'three wrong staples';
 
-/** These tests are not about hashes: one is its password behind a prefix. */
+/** Hashing is not under test here, so a hash is the password behind a prefix. */
 const hasher: ReauthenticateDeps['hasher'] = {
   admit: (_client, use) =>
     use({ hash: async (text) => hashOf(text), verify: async (stored, text) => stored === hashOf(text) }),

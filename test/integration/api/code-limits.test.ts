@@ -41,10 +41,10 @@ const at = (address: string): Pick<TestApi, 'post' | 'collections'> => ({
   post: (to, body, headers = {}) => api.post(to, body, { ...from(address), ...headers }),
 });
 
-/** Registers and logs in from an address of its own. */
+/** Registers and logs in from this address. */
 const knownAt = (address: string) => newSession(at(address), { device_id: randomUUID() });
 
-/** Registers on a device at one address, and verifies the mailbox at the other. */
+/** Registers on a device at the address `home`, and verifies the mailbox at the address `proof`. */
 async function verifiedAt(home: string, proof: string) {
   const [email, device_id] = [newEmail(), randomUUID()];
   const body = { email, password, device_id, space_creation_mode: 'CREATE_NEW_HOME' };
@@ -103,7 +103,7 @@ describe('codes for one account in a day', () => {
     }
     expect(await statuses(6, () => ask(email))).toEqual([...five, refused]);
     expect(await statuses(6, () => ask(email, proof))).toEqual([...five, refused]);
-    // The device’s, then those of the network that it is at.
+    // First the five codes of the device, then the five codes of its network.
     expect(await statuses(6, () => ask(email, newAddress(), { device_id }))).toEqual([...five, refused]);
     expect(await statuses(6, () => ask(email, home, { device_id }))).toEqual([...five, refused]);
   });
@@ -115,7 +115,7 @@ describe('codes for one account in a day', () => {
       await logIn(at(away), email, device);
       return ask(email, newAddress(), device);
     };
-    // The code that has verified the address is one of them.
+    // The code that has verified the address is one of the five.
     expect(await statuses(6, askOnNewDevice)).toEqual([...five.slice(1), refused, refused]);
   });
 
@@ -190,7 +190,7 @@ describe('codes for a change of the address in a day', () => {
     }
     expect(refusals[0]).toEqual(refusals[1]);
     expect((await change(await newUser(), free.toUpperCase())).status).toBe(refused);
-    // The account that has the address goes on as before.
+    // The account that has the taken address is not limited by this.
     expect(await statuses(5, () => ask(taken))).toEqual(five);
   });
 
@@ -235,7 +235,7 @@ describe('all mails to one address in a day', () => {
     on.post(to, body, { ...from(address), ...(session && bearer(session)) });
   const anywhere = { post: (to: string, body: unknown) => on.post(to, body, from(newAddress())) };
 
-  /** Has every mail with the code sent again, as often as that is possible. */
+  /** Requests each resend of the code that the challenge allows. */
   async function resend(to: string, { status, json }: Answer, session?: TokenPair): Promise<void> {
     if (status !== 202) return;
     const { challenge_id } = json.data;
@@ -247,7 +247,7 @@ describe('all mails to one address in a day', () => {
   const askAndResend = async (to: string, body: unknown, session?: TokenPair, address = newAddress()) =>
     resend(to, await post(to, body, session, address), session);
 
-  /** Lets accounts ask for a change to the address. Returns how many mails that makes. */
+  /** Lets accounts request a change to the address. Returns how many mails this causes. */
   async function askForChanges(new_email: string): Promise<number> {
     const before = await on.collections.outbox.countDocuments({ state: 'pending', topic: /code_requested|notice/ });
     for (let i = 0; i < 7; i += 1) {
@@ -258,7 +258,7 @@ describe('all mails to one address in a day', () => {
     return after - before;
   }
 
-  /** Asks for the codes of an account from many networks, where somebody has logged in before if there is a password. */
+  /** Requests codes of an account from many networks. With a password, it first logs in from each network. */
   async function askForCodes(email: string, given?: string): Promise<void> {
     for (let i = 0; i < 12; i += 1) {
       const address = newAddress();
@@ -303,7 +303,8 @@ describe('all mails to one address in a day', () => {
     }
     const notices = { new_device: 10, password_changed: 5, deletion_scheduled: 5, deletion_cancelled: 5 };
     expect(await mailsTo(user_id)).toEqual({ code: 40, ...notices });
-    // By one mail more the account leaves the address, to which it can return for three days: no other can have it.
+    // With one more mail the account leaves the address. It can return for three days, so no other account gets the
+    // address.
     const session = (await post('/api/v1/auth/login', { email, password: present })).json.data;
     const asked = await post(change, { current_password: present, new_email: newEmail() }, session);
     const { challenge_id } = asked.json.data;

@@ -20,12 +20,12 @@ afterAll(() => scene.close());
 
 const purpose = 'password_reset';
 const after = (seconds: number) => new Date(scene.now().getTime() + seconds * 1_000);
-/** Events of other tests may come late: they are other people's. */
+/** Events of other tests may come late, but they belong to other users. */
 const publishedTo = (userId: string) => scene.published.filter(({ subject }) => subject === userId);
 async function untilPublished(userId: string): Promise<void> {
   while (publishedTo(userId).length === 0) await sleep(5);
 }
-/** Waits longer than an event is held back. */
+/** Waits longer than an event can be held back. */
 const untilNothingIsHeldBack = () => sleep(550);
 
 describe('a request for a code', () => {
@@ -190,7 +190,7 @@ describe('a resend', () => {
     expect(await scene.rows()).toMatchObject([{ state }]);
   });
 
-  /** Stores an account that wants the address of another one. */
+  /** Stores an account that wants to change to the address of another account. */
   async function wanting(email: string): Promise<UserDocument> {
     await scene.user({ email, email_key: email });
     return scene.user({ pending_email: email });

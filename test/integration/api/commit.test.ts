@@ -23,7 +23,7 @@ const newEvent = () => {
   );
 };
 
-/** A change that writes nothing of its own. */
+/** Returns a change that writes nothing itself. */
 function changeOf(outcome: Partial<Outcome>, rest: Partial<Change<Outcome>> = {}): Change<Outcome> {
   const work = async () => ({ events: none, audit: none, sessions: none, ...outcome });
   return { at: scene.now(), isCommitted: 'by event', ifClientLeft: 'commit', work, ...rest };
@@ -89,7 +89,7 @@ test('a change that forgets one of its five parts does not compile', () => {
   const at = new Date(0);
   const isCommitted = 'by event';
   const ifClientLeft = 'commit';
-  // Each line is an error to the compiler: without one it would report the comment above it.
+  // Each line must be an error to the compiler, which otherwise reports the comment above the line.
   const forgetful = () => [
     // @ts-expect-error: events
     scene.commit({ at, isCommitted, ifClientLeft, work: async () => ({ audit: none, sessions: none }) }, scene.origin),

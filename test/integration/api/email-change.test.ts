@@ -30,16 +30,16 @@ const formerOf = (email: string, until: Date): FormerEmail => ({
   ...{ change_id: randomUUID(), email, email_key: email.toLowerCase(), until },
 });
 const challenges = (filter: object = {}) => scene.collections.challenges.find(filter).toArray();
-/** Events of codes that other tests asked for may come late: they are other people's. */
+/** Events of codes that other tests requested may come late, but they belong to other users. */
 const publishedTo = ({ _id }: UserDocument) => scene.published.filter(({ subject }) => subject === _id);
 
-/** Stores an account with the session that asks. */
+/** Stores an account with the session that sends the request. */
 async function account(fields: Partial<UserDocument> = {}) {
   const user = await scene.user(fields);
   return { user, phone: await scene.session({ user_id: user._id }) };
 }
 
-/** Changes of an account after which what was seen of it no longer counts. */
+/** Changes of an account after which a request may no longer rely on what it has read. */
 const changes: [string, Partial<UserDocument>][] = [
   ['password', { password_changed_at: new Date('2026-11-20T10:00:00.000Z') }],
   ['address', { email_key: 'other@example.com' }],
@@ -132,7 +132,7 @@ describe('a change of the address', () => {
   const change = (phone: StoredSession, asked: { challenge_id: string; code: string }, given = {}) =>
     createChangeEmail({ ...scene.deps, ...given })(asked, bearerOf(phone), scene.origin);
 
-  /** Stores an account that waits for a code to its new address, with another session and another open code. */
+  /** Stores an account that waits for the code sent to its new address, with another session and another open code. */
   async function changing(fields: Partial<UserDocument> = {}) {
     const { user, phone } = await account({ ...pending(), ...fields });
     const tablet = await scene.session({ user_id: user._id });
@@ -141,7 +141,7 @@ describe('a change of the address', () => {
   }
   type Changing = Awaited<ReturnType<typeof changing>>;
 
-  /** Expects that account, sessions and codes are as they were, and nobody was told. */
+  /** Expects that account, sessions and codes are unchanged, and nothing was announced. */
   async function expectUnchanged({ user, phone, tablet }: Changing): Promise<void> {
     expect(await scene.storedUser(user._id)).toEqual(user);
     for (const { document } of [phone, tablet]) expect(await scene.asStored(document._id)).toEqual(document);

@@ -11,7 +11,7 @@ import { type AccountScene, openAccountScene } from '../../support/account-scene
 import { bearerOf } from '../../support/use-case-scene.ts';
 
 let scene: AccountScene;
-/** Codes that were asked for. */
+/** Requests for codes. */
 let asked: unknown[];
 beforeAll(async () => {
   scene = await openAccountScene();

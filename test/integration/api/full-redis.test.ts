@@ -39,7 +39,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true });
 });
 
-/** Leaves Redis no room: it answers `OOM` to every command that could need some. */
+/** Fills Redis's memory, so that it answers `OOM` to every command that could need memory. */
 async function fill(): Promise<void> {
   await redis.config('SET', 'maxmemory', '1mb');
   await expect(redis.set('more', '1')).rejects.toThrow('OOM');
@@ -54,7 +54,7 @@ async function completeList(): Promise<void> {
   expect(isDone).toBe(true);
 }
 
-/** They read Redis alone, and answer 503 while it is away too. */
+/** Routes that read only Redis. They also answer 503 while it is away. */
 const ofRedis: readonly RouteName[] = ['readRevocations'];
 
 test.each(Object.keys(routes) as RouteName[])('%s answers while Redis is full, as while it is away', async (name) => {

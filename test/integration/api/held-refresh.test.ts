@@ -12,7 +12,7 @@ beforeAll(async () => {
 beforeEach(() => scene.clear());
 afterAll(() => scene.close());
 
-/** One api: its refreshes of a session are counted together. */
+/** Creates the refresh of one api, which counts its refreshes of a session together. */
 function openApi() {
   const { sessions, refreshTokens, issueTokens, announce, isDenied, audit, now } = scene;
   const own = { sessions, refreshTokens, issueTokens, announce, isDenied, audit, now, retryWindowMs: 30_000 };

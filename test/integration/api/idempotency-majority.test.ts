@@ -20,16 +20,18 @@ import { storesOf } from '../../support/stores-of.ts';
 import { serviceEnvironment } from '../../support/test-api.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
 
-/** Two members: what the secondary does not apply, no majority has. */
+/** Two members, so a majority lacks every write that the secondary has not applied. */
 let mongo: LocalMongo;
 let guard: ReturnType<typeof createProcessGuard>;
 let dir: string;
 let scene: TokenScene;
 let api: TokenApi;
-/** Another pod of the same deployment: in one process two invitations into a group wait for each other anyway. */
+/**
+ * Another pod of the same deployment. In one process, two invitations into a group would wait for each other anyway.
+ */
 let other: TokenApi;
 let owner: Account & TokenPair;
-/** Each connects to one member directly. */
+/** Each client connects to one member directly. */
 let [primary, secondary]: MongoClient[] = [];
 
 beforeAll(async () => {
@@ -46,7 +48,7 @@ beforeAll(async () => {
   owner = await newSession(api);
 });
 afterAll(async () => {
-  // Nobody stands for election by itself.
+  // No member stands for election by itself.
   const stepUp = () => admin(secondary).command({ replSetStepUp: 1 });
   await waitUntil(() => stepUp().then(Boolean, () => false), { what: 'a primary', ...patience });
   await mongo?.waitForPrimary();
@@ -66,7 +68,7 @@ const patience = { timeoutMs: 60_000, intervalMs: 10 };
 
 type Sending = (on: TokenApi) => Promise<Answer>;
 
-/** Returns true if a read of that collection, or the end of a refused transaction, waits for the majority. */
+/** Returns true if a read of the collection, or the end of a refused transaction, waits for the majority. */
 async function isWaiting(collection: string): Promise<boolean> {
   const reading = { 'command.find': collection, 'command.readConcern.level': 'linearizable' };
   const waiting = { $or: [reading, { 'command.abortTransaction': { $exists: true } }] };
@@ -74,18 +76,18 @@ async function isWaiting(collection: string): Promise<boolean> {
   return (await found.toArray()).length > 0;
 }
 
-/** Answers to two requests, of which the second could see a write of the first that no majority had. */
+/** Answers to two requests. The second request could see a write of the first that no majority had. */
 interface Pair {
   readonly first: Answer;
   readonly again: Answer;
-  /** The second one had not been answered when the majority came back. */
+  /** True if the second request was still unanswered when the majority came back. */
   readonly hasWaited: boolean;
 }
 
 /**
- * Sends the request while no majority takes writes, and again, to another pod, when the first one has taken effect on
- * the primary. The secondary goes on when the second one has been answered, or waits for the majority: in a read of
- * that collection, or at the end of its transaction.
+ * Sends the request while no majority applies writes. Sends it again, to another pod, when the first has taken effect
+ * on the primary. The secondary continues when the second request was answered, or waits for the majority: in a read of
+ * the collection, or at the end of its transaction.
  */
 async function sendTwice(send: Sending, collection: string, hasTakenEffect: () => Promise<boolean>): Promise<Pair> {
   await admin(secondary).command({ fsync: 1, lock: true });
@@ -139,7 +141,7 @@ describe('while a majority lags behind, a retry of what was not answered yet get
   });
 });
 
-/** Opens a session at the end of a block of hashes: its next refresh reads before it writes. */
+/** Opens a session at the end of a block of hashes, so that its next refresh reads before it writes. */
 async function readingSession() {
   let { refresh_token, session_id: _id } = await newSession(api);
   for (let generation = 1; generation < 7; generation += 1) {
@@ -149,7 +151,7 @@ async function readingSession() {
 }
 
 test('a refresh that converges hands nothing out before a majority has what the first one wrote', async () => {
-  // The first one waits as it writes, the other as it reads.
+  // The first refresh waits while it writes, the second while it reads.
   const { refresh_token, _id } = await readingSession();
   const hasRotated = async () => (await scene.collections.sessions.findOne({ _id }))?.gen === 8;
   const { first, again, hasWaited } = await sendTwice((on) => on.refresh(refresh_token), 'user_sessions', hasRotated);
@@ -190,7 +192,10 @@ test('a restore that finds nothing to cancel is not answered before a majority h
 });
 
 describe('what only the primary has refuses nothing for good before a majority has it', () => {
-  /** Writes while no majority can, and asks. Returns the answer, and whether it had to wait for the majority. */
+  /**
+   * Writes while no majority applies writes, and sends the request. Returns the answer, and whether it had to wait for
+   * the majority.
+   */
   async function ask<T>(write: (on: Collections) => Promise<unknown>, send: () => Promise<T>, collection: string) {
     const { dbName } = scene.collections.users;
     await admin(secondary).command({ fsync: 1, lock: true });
@@ -291,7 +296,7 @@ test('a consumer calls no event a duplicate before a majority has its effect', a
   const first = handle();
   try {
     await waitUntil(async () => (await effects.countDocuments()) === 1, { what: 'the effect', ...patience });
-    // Rejected: the event is delivered again.
+    // It is rejected, so the event will be delivered again.
     await expect(handle()).rejects.toThrow();
   } finally {
     await admin(secondary).command({ fsyncUnlock: 1 });
@@ -300,7 +305,7 @@ test('a consumer calls no event a duplicate before a majority has its effect', a
   await db.dropDatabase();
 });
 
-// Must be the last test: afterwards another member is the primary, or none for a while.
+// Must be the last test, because afterwards another member is the primary, or for a while no member.
 test('a retry whose primary is lost meanwhile gets 503', async () => {
   const email = newEmail();
   const send = register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' }, randomUUID());

@@ -45,7 +45,7 @@ test('the order of the members does not make another body', async () => {
 
 test.each([
   ['is new', [1]],
-  // 3,000 levels: `JSON.stringify` with a replacer overflows its stack there, the reader does not.
+  // At 3,000 levels `JSON.stringify` with a replacer overflows its stack, but the reader of the body does not.
   ['is nested deep', Array.from({ length: 3_000 }).reduce<unknown[]>((inner) => [inner], [])],
 ])('a member that nobody knows and that %s does not make another body', async (_, odd) => {
   const [body, key] = [household(), randomUUID()];
@@ -98,7 +98,7 @@ test('twenty at once with one key over two pods: all 201 with one answer, one ac
 describe('while the server keys rotate', () => {
   let dir: string;
   let [before, after]: TestApi[] = [];
-  /** Two pods that have both keys; one has not seen yet that the new one is first. */
+  /** Two pods that have both keys. One pod has not yet seen that the new key is first. */
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), 'auth-account-idempotency-'));
     const keys = ['old', 'new'].map((kid) => ({ kty: 'oct', kid, k: randomBytes(32).toString('base64url') }));

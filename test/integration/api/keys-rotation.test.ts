@@ -35,7 +35,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true }));
 
-/** In the form that `authctl keys public` writes. */
+/** Returns the public halves in the form that `authctl keys public` writes. */
 const publicHalves = (first: KeyEntry, ...others: KeyEntry[]) =>
   publicKeySet({ keys: [first, ...others] }, 'EdDSA').keys;
 
@@ -76,7 +76,7 @@ describe('the keys of access tokens, changed while the api runs', () => {
       ({ access_token, refresh_token } = (await api.refresh(refresh_token)).json.data);
       return access_token;
     };
-    /** 404: the token was accepted, but the refresh token in the body is not genuine. */
+    /** 404 means that the token was accepted, but the refresh token in the body is not genuine. */
     const statusWith = async (token: string) => (await logOutRaw(api.base, token)).status;
 
     await write('access.json', first, second);
@@ -91,7 +91,7 @@ describe('the keys of access tokens, changed while the api runs', () => {
     expect([await statusWith(former), await statusWith(latter)]).toEqual([404, 404]);
 
     await write('access.json', newSecret('no signing key'));
-    // An unknown kid makes the api read the file, whose content is wrong.
+    // The unknown kid makes the api read the file, whose content is wrong.
     expect(await statusWith(await signedBy(newSigningKey('EdDSA', 'third')))).toBe(401);
     expect([await statusWith(former), await statusWith(latter)]).toEqual([404, 404]);
 
@@ -222,7 +222,7 @@ describe('the keys of refresh tokens rotate', () => {
     const session = await newSession(former);
     const { refresh_token } = session;
     const lost = (await latter.refresh(refresh_token)).json.data.refresh_token;
-    // A logout with the token that the app still has: 404 would mean that the session is dead.
+    // The last request is a logout with the token that the app still has. 404 would mean that the session is dead.
     for (const ask of [
       () => former.refresh(lost),
       () => former.refresh(refresh_token),
@@ -232,7 +232,7 @@ describe('the keys of refresh tokens rotate', () => {
       expect([answer.status, answer.headers['retry-after']]).toEqual([503, '2']);
     }
     await write('former.json', newer, elder);
-    // The source reads again at most once a second, and at every poll.
+    // The key source reads the file at every poll, and otherwise at most once a second.
     await waitUntil(async () => (await former.refresh(refresh_token)).status === 200, {
       what: 'the key to come',
       timeoutMs: 60_000,
@@ -276,7 +276,7 @@ describe('the keys of refresh tokens rotate', () => {
         scene.clock.pass(hour);
       }
     };
-    /** Uses a session only to see which key is in use. */
+    /** Waits until the api uses the key, which a new session shows. */
     const untilUsed = (api: TokenApi, kid: string) =>
       waitUntil(
         async () => {

@@ -12,7 +12,7 @@ import {
 import { cheapHashes } from '../../support/groups.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
-/** After five wrong passwords of strangers an account waits for a day, whatever the time the tests take. */
+/** After five wrong passwords of strangers an account waits for a day, so the tests may take as long as they need. */
 const env = { ...cheapHashes, TRUST_PROXY_HOPS: '1', LOGIN_ACCOUNT_FAILURES_PER_DAY: '5' };
 
 let api: TestApi;
@@ -39,13 +39,13 @@ const from = (network: string): Pick<TestApi, 'post' | 'collections'> => ({
 const logInStatus = async (network: string, email: string, given: string, fields: object = {}) =>
   (await from(network).post('/api/v1/auth/login', { email, password: given, ...fields })).status;
 
-/** Lets strangers use up the wrong passwords of a day. */
+/** Lets strangers use up the day's wrong passwords. */
 async function attack(email: string): Promise<void> {
   for (let i = 0; i < 5; i += 1) await logInStatus(newNetwork(), email, 'wrong password');
   expect(await logInStatus(newNetwork(), email, 'wrong password')).toBe(429);
 }
 
-/** Registers from this network; repeats the request if it has been sent before. */
+/** Registers from this network. With the key of an earlier request, the registration is a repetition. */
 async function register(
   network: string,
   email: string,
@@ -91,11 +91,11 @@ describe('a reset of the password', () => {
       expect(await logInStatus(away, email, password)).toBe(429);
       await reset(away, email);
       expect(await logInStatus(away, email, newPassword)).toBe(200);
-      // Nobody has guessed at the new password yet.
+      // Nobody has tried to guess the new password yet.
       expect(await logInStatus(elsewhere, email, newPassword)).toBe(200);
       await attack(email);
       expect(await logInStatus(away, email, newPassword)).toBe(200);
-      // A verified address is that of whoever was known before; another's places are forgotten.
+      // A verified address belonged to the known places before, so they stay. Otherwise they are forgotten.
       const known = isVerified ? 200 : 429;
       expect(await logInStatus(home, email, newPassword)).toBe(known);
       expect(await logInStatus(newNetwork(), email, newPassword, { device_id })).toBe(known);
@@ -119,7 +119,7 @@ describe('a registration that is repeated', () => {
     const account = await register(squatters, email, key);
     await reset(owners, email);
     expect(await register(squatters, email, key)).toEqual(account);
-    // Each would take one of the twenty places that the account knows.
+    // Each registration would otherwise take one of the twenty places that the account knows.
     for (let i = 0; i < 20; i += 1) await register(newNetwork(), email, key);
     await attack(email);
     expect(await logInStatus(squatters, email, newPassword)).toBe(429);

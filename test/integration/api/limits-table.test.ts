@@ -10,7 +10,7 @@ import { testEnvironment, uniqueName } from '../../support/test-api.ts';
 const redis = new Redis(testEnvironment().redisUrl);
 const secret = createSecretKey(randomBytes(32));
 let prefix: string;
-// Before it is connected the limits would count in the process.
+// Before Redis is connected, the limits would count in the process.
 beforeAll(() => redis.ping());
 beforeEach(() => {
   prefix = uniqueName();
@@ -27,7 +27,7 @@ const network = '192.0.2.1/32';
 
 const keys = () => createLimitKeys(prefix, () => secret);
 
-/** Creates limits with their own prefix in Redis, and the list of the rules that have refused. */
+/** Creates limits with their own prefix in Redis, and a list of the rules that have refused. */
 function newLimits(change: Partial<LimitSettings> = {}, readSecret = () => secret) {
   const refusals: unknown[] = [];
   const limits = createLimits({
@@ -44,10 +44,10 @@ function newLimits(change: Partial<LimitSettings> = {}, readSecret = () => secre
 
 const keysLike = async (name: string) => (await redis.keys(`{${prefix}}:limit:${name}`)).sort();
 
-/** Allows for the clock of Redis, which is another than that of the test. */
+/** Allows for a difference between the clocks of Redis and the test. */
 const slackMs = 1_000;
 
-/** Expects what is left of a window of that length, which has begun since `begin`. */
+/** Expects that the window of this length began after `begin`. */
 function expectRest(leftMs: number, seconds: number, begin: number): void {
   expect(leftMs).toBeLessThanOrEqual(seconds * 1_000);
   expect(leftMs).toBeGreaterThanOrEqual(seconds * 1_000 - (performance.now() - begin) - slackMs);
@@ -56,7 +56,7 @@ function expectRest(leftMs: number, seconds: number, begin: number): void {
 const limited = { code: 'ERR-RATE-LIMITED' };
 const refusedBy = (rule: string, origin = here) => [rule, origin];
 
-/** Expects that the second try is refused, for the rest of the window, and a try of somebody else is not. */
+/** Expects that the second try is refused for the rest of the window, and that somebody else's try is not. */
 async function expectSecondRefused(
   { refusals }: ReturnType<typeof newLimits>,
   row: { readonly rule: string; readonly seconds: number; readonly key: string },
@@ -77,7 +77,7 @@ async function expectSecondRefused(
 }
 
 const [minute, hour, day] = [60, 3_600, 86_400];
-/** Names in Redis and lengths of the windows: a change would begin every count anew. */
+/** Names in Redis and lengths of the windows. A change of these would begin every count anew. */
 const written = {
   ...{ register: ['register', hour], logIn: ['login', 15 * minute], refresh: ['refresh', minute] },
   ...{ findInvite: ['invite', minute], createInvite: ['create-invite', hour], move: ['move', hour] },
@@ -152,7 +152,7 @@ describe('a code for an account is counted', () => {
   const change = { userId: 'user-1', to: 'New@example.com' };
   const ofRequest = { email, deviceId, isVerified: true, hasAccess: false };
 
-  /** Returns the names, without the common part, of all that a request for a code writes. */
+  /** Returns the names, without the common part, of all keys that a request for a code writes. */
   async function writtenBy(order: Partial<Parameters<Limits['requestCode']>[0]>, origin = here): Promise<string[]> {
     const { limits } = newLimits();
     await limits.registered({ email, deviceId }, here);
@@ -207,7 +207,10 @@ describe('a try of a password', () => {
   const login = { email: 'Cook@example.com', deviceId: 'b3c1f2d4-6d0a-4f6e-9a8b-7c5d4e3f2a10' };
   const failures = () => keysLike('login-failed:*');
 
-  /** Returns of the device and the network if the account knows them to stay; null if it does not know them. */
+  /**
+   * Returns for the device and the network whether the account knows them permanently, or null if it does not know
+   * them.
+   */
   async function known(): Promise<unknown[]> {
     const device = keys().tagOf('account-device', 'cook@example.com', login.deviceId);
     const place = keys().tagOf('account-address', 'cook@example.com', network);

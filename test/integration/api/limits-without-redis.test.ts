@@ -8,12 +8,12 @@ import { createRequestLimit } from '../../../services/api/src/limits/request-lim
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
 
 const dayMs = 86_400_000;
-/** The clock of the counts may be that much too old. */
+/** The clock of the counts may be this much too old. */
 const slackMs = 60_000;
 const isWithin = (waitMs = 0, windowMs = 0) => waitMs > 1_000 && waitMs <= windowMs + slackMs;
 const secret = createSecretKey(randomBytes(32));
 const keys = createLimitKeys(uniqueName(), () => secret);
-/** A connection that is never made. */
+/** A client that never connects. */
 const redis = new Redis({ ...failFastOptions(), lazyConnect: true });
 redis.disconnect();
 afterAll(() => redis.disconnect());
@@ -128,7 +128,7 @@ describe('logins', () => {
   const [here, there] = [at('192.0.2.1/32'), at('192.0.2.2/32')];
   const quarterMs = 900_000;
 
-  /** Fails so many times. Returns the rules that refuse. */
+  /** Reports this number of wrong passwords. Returns the rules that refuse. */
   async function failTimes(limits: LoginLimits, times: number, who = here) {
     const refusals: unknown[] = [];
     while (refusals.length < times) refusals.push((await limits.fail(who))?.rule);

@@ -15,7 +15,7 @@ const lifetime = { idleSeconds: 7_200, absoluteSeconds: 86_400 };
 const madeUp = 'a device id that was made up';
 
 let scene: UseCaseScene;
-/** Calls of the limits, in order. */
+/** Calls to the limits, in order. */
 let told: unknown[];
 beforeAll(async () => {
   scene = await openUseCaseScene();
@@ -33,7 +33,7 @@ const limits: LogInDeps['limits'] = {
   },
 };
 
-/** These tests are not about passwords: a hash is its password behind a prefix. */
+/** Hashing is not under test here, so a hash is the password behind a prefix. */
 const turn: HashTurn = {
   hash: async (text) => `hash of: ${text}`,
   verify: async (stored, text) => stored === `hash of: ${text}` || stored === `weak hash of: ${text}`,
@@ -43,7 +43,7 @@ const hasher: LogInDeps['hasher'] = {
   isWeak: (stored) => stored.startsWith('weak'),
 };
 
-/** Creates the hasher with other turns, which get the client that they are for. */
+/** Creates the hasher with overrides of `turn`, which may depend on the client. */
 const hasherWith = (other: (client: HashedFor) => Partial<HashTurn>): LogInDeps['hasher'] => ({
   ...hasher,
   admit: (client, use) => use({ ...turn, ...other(client) }),

@@ -20,7 +20,7 @@ afterAll(() => api.close());
 const household = (email = newEmail(), headers = {}) =>
   api.post(path, { email, password, space_creation_mode: 'CREATE_NEW_HOME' }, headers);
 
-/** Returns by how much the work raised a metric, by the values of one label. */
+/** Returns by how much the work raised a metric, for each value of one label. */
 async function gains(name: string, label: string, values: readonly string[], work: () => Promise<unknown>) {
   const read = () => Promise.all(values.map((value) => api.metric(name, { [label]: value })));
   const before = await read();
@@ -58,7 +58,7 @@ test('transactions are counted by their ends: a taken address is no failure of t
   };
   const { committed, refused, failed } = await gains('auth_transactions_total', 'outcome', outcomes, work);
   expect({ committed, failed }).toEqual({ committed: 1, failed: 1 });
-  // The slower twin may find the address taken before it begins a transaction.
+  // The slower request may find the address taken before it begins a transaction.
   expect(refused).toBeLessThanOrEqual(1);
 });
 

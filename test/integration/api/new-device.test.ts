@@ -21,7 +21,7 @@ afterAll(() => scene.close());
 
 const ago = (ms: number) => new Date(scene.now().getTime() - ms);
 const day = 86_400_000;
-/** Ten notices of the last day, the oldest of them that long ago. */
+/** Returns the times of ten notices of the last day, of which the oldest was `ms` ago. */
 const tenSince = (ms: number) => [ago(ms), ...Array.from({ length: 9 }, () => ago(1))];
 const account = (fields: Partial<UserDocument> = {}) => ({ ...newUserDocument(scene.now()), ...fields });
 
@@ -47,7 +47,7 @@ describe('an account', () => {
 });
 
 describe('a login on a device', () => {
-  /** Commits a login that writes nothing but its notice. */
+  /** Commits a login that writes only its notice. */
   async function logIn(fields: Partial<UserDocument>, given: Partial<DeviceLogin> = {}) {
     const user = account(fields);
     const { document } = await scene.session({ user_id: user._id, device_name: 'Pixel', platform: 'android' });

@@ -15,7 +15,7 @@ import { untilUnchanged } from '../../support/until-unchanged.ts';
 const path = '/api/v1/auth/login';
 const wrong = 'wrong password';
 
-/** These tests are about counting: hashes as cheap as Argon2 allows. */
+/** Only counting is under test here, so hashes are as cheap as Argon2 allows. */
 const cheap = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
 
 let api: TestApi;
@@ -65,7 +65,7 @@ test('the case of the e-mail address makes no other account', async () => {
   expect(answers).toEqual([401, 401, 401, 401, 401, 429]);
 });
 
-/** The answers to 1,000 guesses, to the owner after them, and to a stranger who knows the password. */
+/** Returns the answers to 1,000 guesses, then to the owner, then to a stranger who knows the password. */
 async function attackNewAccount(to: TestApi) {
   const device_id = randomUUID();
   const { email } = await registerAccount(to);
@@ -86,7 +86,7 @@ async function attackNewAccount(to: TestApi) {
 }
 
 test('the owner gets in after 1,000 failures of an attacker: at a known address, or on a known device', async () => {
-  // The count of a day keeps strangers out here, and no delay, which may be over when the stranger's turn comes.
+  // Here the count of a day keeps strangers out. A delay might be over before the stranger tries.
   const ofADay = { LOGIN_ACCOUNT_FREE_FAILURES: '1000', LOGIN_ACCOUNT_FAILURES_PER_DAY: '50' };
   const strict = await startTestApi({ ...cheap, ...ofADay, TRUST_PROXY_HOPS: '1' });
   try {
@@ -171,7 +171,7 @@ describe('totals of an address', () => {
     expectRefused(refused);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(3_500);
     expect((await from('192.0.2.10').post('/api/v1/auth/register', register)).status).toBe(201);
-    // A malformed request is answered as such: the schema comes first.
+    // A malformed request gets 422, because the schema is checked first.
     expect((await here.post('/api/v1/auth/register', {})).status).toBe(422);
 
     const tokens = await logIn(here, first.email);
@@ -185,7 +185,7 @@ describe('totals of an address', () => {
       refresh_token = answer.json.data.refresh_token;
     }
     expectRefused(await here.post('/api/v1/auth/refresh', { refresh_token }));
-    // The refused one was not counted.
+    // The refused refresh was not counted.
     expect((await from('192.0.2.10').post('/api/v1/auth/refresh', { refresh_token })).status).toBe(200);
     await strict.close();
   });
@@ -226,7 +226,7 @@ describe('Redis', () => {
     }
   });
 
-  // Half a second. The proof is an answer before SIGCONT: without a time limit it would never come.
+  // The limits wait half a second. The proof is an answer before SIGCONT, because without a time limit none would come.
   test('that hangs holds a login up for no more than its limits wait, and that is away for nothing', async () => {
     await newSession(own); // by now the connection is ready
     const session = await newSession(own);
@@ -243,7 +243,7 @@ describe('Redis', () => {
 
     await redis.kill();
     await own.post(path, { email: newEmail(), password });
-    // Redis comes back only below: a login that waited for it would not be answered.
+    // Redis comes back only below, so a login that waited for it would not be answered.
     expect((await logInAgain()).status).toBe(200);
     const awayWatch = startStopwatch();
     expect((await logInAgain()).status).toBe(200);

@@ -8,13 +8,13 @@ import type { Answer } from '../../support/http-client.ts';
 import { openSocket } from '../../support/raw-connection.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
 
-/** These tests are about counting: hashes as cheap as Argon2 allows. */
+/** Only counting is under test here, so hashes are as cheap as Argon2 allows. */
 const env = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', TRUST_PROXY_HOPS: '1' };
 
 let api: TestApi;
 let strict: TestApi;
 beforeAll(async () => {
-  // Waits are measured by this clock: on a slow machine a second would be over before the next guess.
+  // This clock measures the waits. By the real clock, a second might be over before a slow machine's next guess.
   const now = Date.now();
   api = await startTestApi(env, { now: () => now });
   strict = await startTestApi({ ...env, REGISTER_LIMIT_PER_ADDRESS: '3' });
@@ -54,7 +54,7 @@ describe('a client that knows an Idempotency-Key and guesses at the password', (
     expect(count(guesses, 429)).toBe(55);
     expect(guesses.find(({ status }) => status === 422)?.json.error_code).toBe('ERR-IDEMPOTENCY-KEY-REUSED');
     expect((await api.metric('auth_logins_total', { outcome: 'failed' })) - failedBefore).toBe(5);
-    // A guess here counts there: the next login from that address has to wait too.
+    // A guess at the registration counts at the login too, so the next login from this address has to wait.
     expect((await logIn({ email, password: 'wrong' }, '192.0.2.11')).status).toBe(429);
   });
 
@@ -160,8 +160,8 @@ describe('the limit of an address', () => {
 });
 
 /**
- * Counts the commands that contain the text. MONITOR has a socket of its own: ioredis takes a line that comes in one packet
- * with MONITOR's answer for the answer to a command, and ends.
+ * Counts the commands that contain the text. MONITOR has its own socket, because ioredis fails if a line comes in one
+ * packet with MONITOR's answer: it takes the line for the answer to a command.
  */
 async function watchRedis(text: string) {
   const redis = new Redis(testEnvironment().redisUrl);
@@ -175,10 +175,10 @@ async function watchRedis(text: string) {
   monitor.write('MONITOR\r\n');
   return {
     async count() {
-      // When the mark has been seen, so has everything that was sent before it.
+      // When the mark has been seen, everything that was sent before it has been seen too.
       const mark = randomUUID();
       const isSeen = async () => {
-        // Sent again, since the first may have come before MONITOR.
+        // Sent again and again, because the first may have come before MONITOR.
         await redis.echo(mark);
         return last.includes(mark);
       };

@@ -72,7 +72,7 @@ const identity = (change: Partial<LoginIdentity> = {}): LoginIdentity => ({
 });
 const stranger = (i: number) => identity({ prefix: `198.51.${i >> 8}.${i & 255}/32` });
 
-/** Tries a wrong password. Returns the rule that refuses it, undefined if it gets the verdict. */
+/** Tries a wrong password. Returns the rule that refuses it, or undefined if it gets the verdict. */
 async function guess(limits: LoginSteps, who: LoginIdentity): Promise<Refusal | undefined> {
   return (await limits.check(who)) ?? (await limits.fail(who));
 }
@@ -125,7 +125,7 @@ describe('one account from one network', () => {
     expect(checks.filter(isVerdict)).toHaveLength(100);
     const verdicts = await Promise.all(Array.from({ length: 100 }, () => limits.fail(identity())));
     expect(verdicts.filter(isVerdict)).toHaveLength(5);
-    // The right one among them reveals nothing either.
+    // The right password among them reveals nothing either.
     expect(await limits.succeed(identity())).toMatchObject({ rule: 'login_source' });
     expect(await enter(limits, identity())).toMatchObject({ rule: 'login_source' });
   });
@@ -161,7 +161,7 @@ describe('one account from one network', () => {
 });
 
 describe('one account from many networks', () => {
-  /** Tries wrong passwords, each from a new network, as soon as only the daily limit could refuse it. */
+  /** Tries wrong passwords, each from a new network. Waits before each until only the daily limit could refuse it. */
   async function spread(limits: LoginSteps, tries: number, from = 0): Promise<number> {
     let verdicts = 0;
     for (let i = 0; i < tries; i += 1) {
@@ -192,7 +192,7 @@ describe('one account from many networks', () => {
     time = start + day - 3_000_000;
     expect(await spread(limits, 1_000, 1_000)).toBe(100 - early);
     time = start + day - 1;
-    // The oldest failures leave the 24 hours first.
+    // The oldest failures are the first to be older than 24 hours.
     expect(await guess(limits, stranger(5_000))).toEqual({ rule: 'login_account_day', waitMs: 1 });
     time += 1;
     expect(await guess(limits, stranger(5_001))).toBeUndefined();
@@ -391,7 +391,7 @@ describe('failures at very many accounts', () => {
       time += 1;
     }
     expect(await keysLike('failed')).toHaveLength(crowd);
-    // Each of the others has the delay of its stranger left, which ends within the hour.
+    // The forgotten accounts keep the delays of their strangers, which end within the hour.
     expect(await keysLike('delay')).toHaveLength(3 * crowd + crowd);
     expect(await guess(limits, victim(3 * crowd - 1))).toMatchObject({ rule: 'login_account_day' });
     expect(await guess(limits, victim(0))).toBeUndefined();
@@ -428,7 +428,7 @@ test('while Redis is away nobody is blocked or held up, and each process still s
   const watch = startStopwatch();
   for (let i = 0; i < 50; i += 1) expect(await enter(limits, identity())).toBeUndefined();
   const answers = await guessTimes(limits, 20, identity());
-  // If one waited for Redis, it would wait as long as its client does, seventy times.
+  // If tries waited for Redis, each of the seventy would wait as long as its client does.
   expect(watch.stop()).toBeLessThan(2_000);
   expect(answers.filter(isVerdict)).toHaveLength(10);
   expect(answers.at(-1)).toMatchObject({ rule: 'login_source' });

@@ -38,12 +38,12 @@ afterAll(() => api.close());
 
 type Person = Account & TokenPair;
 
-/** What is tried while the sessions of `victim` are refreshed. */
+/** An operation that is tried while the sessions of `victim` are refreshed. */
 interface Attempt {
   readonly victim: Person;
   /** Returns the status of the first request. */
   readonly act: (stormed: readonly TokenPair[]) => Promise<number>;
-  /** Sessions of before that live on: all if they are only moved. */
+  /** Earlier sessions that survive: all, if they only move to another group. */
   readonly survivors: 'none' | 'own' | 'some' | 'all';
 }
 
@@ -154,10 +154,10 @@ async function byLoginsOnTheirDevices(): Promise<Attempt> {
   };
 }
 
-/** Begins a storm over the account's sessions, and returns the answer's status and how long it took. */
+/** Performs the attempt while a storm refreshes the account's sessions. Returns how long the answer took. */
 async function inAStorm({ victim, act, survivors }: Attempt): Promise<number> {
   const stormed: TokenPair[] = [];
-  // One after the other: logins to one account would conflict.
+  // One after the other, because concurrent logins to one account would conflict.
   while (stormed.length < stormSessions) stormed.push(await logIn(api, victim.email));
   const storm = startRefreshStorm(api, stormed);
   await waitUntil(async () => storm.refreshed > stormSessions, { what: 'the storm', timeoutMs: 60_000, intervalMs: 5 });
@@ -169,7 +169,7 @@ async function inAStorm({ victim, act, survivors }: Attempt): Promise<number> {
   await storm.stop();
   expect(status).toBe(200);
   if (survivors === 'none' || survivors === 'own') expect(left).toBe(0);
-  // A refresh may be told to come again: 401 only if its session has ended.
+  // A refresh may get 503 and a time to try again. It gets 401 only if its session has ended.
   const expected = survivors === 'all' ? [200, 503] : [200, 503, 401];
   expect([...storm.statuses].filter((seen) => !expected.includes(seen))).toEqual([]);
   return took;

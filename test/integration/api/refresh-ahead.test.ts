@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-/** Refreshes, and returns the next token, what was read of the session before, and what it was to write. */
+/** Refreshes. Returns the next token, the reads of the session, and the attempted writes. */
 async function refresh(token: string, deps: Partial<RefreshDeps> = {}) {
   const { refreshTokens, issueTokens, announce, isDenied, audit, now } = scene;
   const { sessions: counted, reads } = readsOf(scene);
@@ -37,7 +37,7 @@ async function refresh(token: string, deps: Partial<RefreshDeps> = {}) {
 const storedOf = async ({ _id }: SessionDocument) => (await scene.asStored(_id)) as SessionDocument;
 const change = ({ _id }: SessionDocument, update: object) => scene.collections.sessions.updateOne({ _id }, update);
 
-/** Refreshes that many times, each by the token of the one before. Returns for each generation what was read. */
+/** Refreshes this number of times, each by the token of the last. Returns for each generation what was read. */
 async function refreshOften(document: SessionDocument, first: string, times: number) {
   const readAt = new Map<number, readonly string[]>();
   let token = first;
@@ -108,7 +108,7 @@ test('a token that the database has under another nonce is not genuine, though i
 describe('after a rotation of the keys', () => {
   const newKey = generateSecretKey();
 
-  /** An api that has the new key before the old one. */
+  /** Returns the dependencies of an api that has the new key in front of the old key. */
   function rotated() {
     const refreshTokens = createRefreshTokens({ keys: [newKey, ...scene.refreshKeys.keys] });
     const settings = { signAccessToken: () => 'an access token', accessTokenTtlSeconds: 600, pushPublicUrl: '' };
@@ -132,7 +132,7 @@ describe('after a rotation of the keys', () => {
   });
 
   test('hashes of the old key are not used for a token of the new one', async () => {
-    // As an api of an earlier release leaves it, which knows nothing of the hashes.
+    // The session is as an earlier release leaves it, which knows nothing of the hashes.
     const { document } = await scene.session();
     const deps = rotated();
     const sessionId = document._id;

@@ -110,7 +110,7 @@ describe('the slow twin', () => {
       Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? api : other).refresh(token)),
     );
     const successors = new Set(answers.map(tokenOf));
-    // The first of them creates a child and opens the window in which the others get the same one.
+    // The first refresh creates a child and opens the window in which the others get the same child.
     expect(successors.size).toBe(1);
     expect(await documentOf()).toMatchObject({ gen: 3, parent: 1, is_revoked: false });
   });
@@ -151,7 +151,8 @@ test('a restart of the api between two refreshes is not noticed', async () => {
   await again.close();
 });
 
-// After a failover, another change of group can have the version of one that was read and then rolled back.
+// After a failover, a change of group can have the same version as an earlier change that was read and then rolled
+// back.
 test.each([
   ['group', { 'claims.home_group_id': randomUUID() }],
   ['kind of account', { 'claims.account_type': 'OFFICE' as const }],

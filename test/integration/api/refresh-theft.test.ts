@@ -6,7 +6,7 @@ import { startTestStack, type TestStack } from '../../support/test-stack.ts';
 
 let stack: TestStack;
 beforeAll(async () => {
-  // Without a window every repeated refresh is late: the clock of three processes cannot be moved.
+  // Without a window every repeated refresh is late. The test cannot move the clocks of three processes instead.
   stack = await startTestStack({ ...cheapHashes, REFRESH_RETRY_WINDOW: '0' });
 });
 afterAll(() => stack.close());

@@ -31,7 +31,7 @@ function refresh(token: string, deps: Partial<RefreshDeps> = {}, origin = scene.
   return createRefresh({ ...own, ...deps })({ refresh_token: token }, origin);
 }
 
-/** A session of which the hash of the next token is not known: its refresh reads before it writes. */
+/** Fields of a session whose next token's hash is unknown, so that its refresh reads before it writes. */
 const readFirst: Partial<SessionDocument> = { gen: 7, parent: 6, floor: 6 };
 
 const idsOf = ({ _id, user_id }: SessionDocument) => ({ user_id, session_id: _id });

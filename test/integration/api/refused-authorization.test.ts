@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterEach(() => void log.lines.splice(0));
 afterAll(() => api.close());
 
-/** Each test's refusals come from a separate network, so that none of them is left out. */
+/** Each test's refusals come from a separate network, so that none is left out of the audit log. */
 let network = 0;
 beforeEach(() => {
   network += 1;
@@ -102,7 +102,7 @@ interface FloodOptions {
 }
 
 /**
- * Sends that many requests to a separate api over several connections, and stops it, so that it writes what it held
+ * Sends `count` requests to a separate api over several connections, and stops the api, so that it writes what it held
  * back. Returns its audit log and its metrics.
  */
 async function flood(
@@ -135,7 +135,7 @@ const currentGroup = (address: string, token: string): SentRequest => ({
   headers: { ...from(address), ...bearer(token) },
 });
 
-/** Milliseconds: the machine has other things to do. */
+/** Milliseconds, for a machine that is busy with other tests. */
 const floodTimeoutMs = 180_000;
 
 test.each([
@@ -151,7 +151,8 @@ test.each([
       new Set([`authorization.failed ${code}`]),
     );
     expect(countEvents(lines)).toBe(2_000);
-    // Each window except the last, which may be short, ends with a line for what was left out.
+    // Each window ends with a line about the events that were left out. The last window may be short and have no such
+    // line.
     const windows = 1 + lines.filter(({ suppressed }) => suppressed !== undefined).length;
     expect(lines.length).toBeLessThanOrEqual(windows * linesOfWindow);
   },
@@ -179,7 +180,7 @@ test(
   async () => {
     const body = { refresh_token: 'none of ours' };
     const request = () => ({ path: '/api/v1/auth/refresh', body, headers: from('192.0.2.1') });
-    // Many connections: on each the api lets a refused client wait for a second.
+    // Many connections, because the api makes a refused client wait for a second on each.
     const { lines, metric } = await flood(400, request, { env: { REFRESH_LIMIT_PER_ADDRESS: '100' }, lanes: 100 });
     const limited = await metric('auth_rate_limited_total', { rule: 'refresh_address' });
     const expired = await metric('auth_refreshes_total', { outcome: 'expired' });

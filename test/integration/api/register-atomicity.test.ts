@@ -16,7 +16,7 @@ let proxy: HoldingProxy;
 beforeAll(async () => {
   const direct = new URL(testEnvironment().mongodbUri);
   proxy = await startHoldingProxy(Number(direct.port));
-  // Connects through the proxy only: the member addresses of the replica set would bypass it.
+  // Connects through the proxy only, because the replica set's member addresses would bypass it.
   const uri = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true&appName=${appName}`;
   api = await startTestApi({ ...cheapHashes, MONGODB_URI: uri });
 });
@@ -100,7 +100,7 @@ test.each([
   const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
   const retry = () => api.post(path, body, { 'Idempotency-Key': randomUUID() });
   const failing = { failCommands: ['find'], errorCode, namespace: `${api.database}.idempotency`, appName };
-  // The first read finds nothing; the second one comes before the 409.
+  // The first read finds nothing. The second read comes before the 409, and fails.
   const answer = await withFailPoint(api.mongo, { skip: 1 }, failing, retry);
   expect([answer.status, answer.json.error_code]).toEqual([503, 'ERR-DEPENDENCY-UNAVAILABLE']);
   expect((await retry()).status).toBe(409);
@@ -126,7 +126,8 @@ describe('a commit whose reply is lost', () => {
   test('is read back before the work is tried again: never 409 for one’s own address', async () => {
     const email = newEmail();
     const noSuchTransaction = 251;
-    // The first commit takes effect and its reply is lost; the second answer is that there is no such transaction.
+    // The first commit takes effect, but its reply is lost. The second commit is answered that there is no such
+    // transaction.
     const second = {
       failCommands: ['commitTransaction'],
       errorCode: noSuchTransaction,
@@ -195,7 +196,7 @@ test('50 registrations at once of one address in several spellings: one 201, 49 
 test('50 joins at once by an invite for 3 are 3 times 201 and 47 times 410', async () => {
   const invite = await newInvite();
   await api.collections.invites.updateOne({ _id: invite }, { $set: { max_uses: 3 } });
-  // A machine that stands still may shed some: these come again, as Retry-After tells them.
+  // A machine that stalls may shed some requests. They come again after Retry-After.
   const joinInTheEnd = async (): Promise<number> => {
     const { status } = await join(invite);
     return status === 503 ? joinInTheEnd() : status;

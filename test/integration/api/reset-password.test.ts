@@ -22,7 +22,7 @@ const invalid = { code: 'ERR-CODE-INVALID', details: { tries_left: 0 } };
 const reset = (asked: AskedCode, deps: Partial<ResetPasswordDeps> = {}, origin = scene.origin) =>
   createResetPassword({ ...scene.deps, ...deps })({ ...asked, new_password }, origin);
 
-/** Stores an account with a verified address, unless the fields say otherwise, and a code for it. */
+/** Stores an account with a code. Its address is verified unless the fields say otherwise. */
 async function account(fields: Partial<UserDocument> = { email_verified_at: new Date(0) }) {
   const user = await scene.user({ known_devices: ['phone'], ...fields });
   const [one, other] = [await scene.session({ user_id: user._id }), await scene.session({ user_id: user._id })];
@@ -33,7 +33,7 @@ async function account(fields: Partial<UserDocument> = { email_verified_at: new 
   };
 }
 
-/** Expects that the account is as it was, and nobody was told. */
+/** Expects that the account is unchanged, and nothing was announced. */
 async function expectUnchanged(user: UserDocument): Promise<void> {
   expect(await scene.storedUser(user._id)).toEqual(user);
   expect(await scene.collections.sessions.countDocuments({ is_revoked: true })).toBe(0);

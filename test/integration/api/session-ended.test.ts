@@ -15,7 +15,7 @@ import {
 } from '../../support/use-case-scene.ts';
 
 let scene: UseCaseScene;
-/** Reads of one session by the last use case. */
+/** Reads of a session by the last use case. */
 let reads: readonly string[];
 beforeAll(async () => {
   scene = await openUseCaseScene();
@@ -52,7 +52,7 @@ const toldNow = (sessionIds: string[], reason: string) => {
 };
 const notFound = { code: 'ERR-LOGOUT-TARGET-NOT-FOUND', name: 'AppError' };
 
-/** Asserts that these announcements are the only effect. */
+/** Asserts that these announcements were the only effect. */
 async function expectOnlyTold(announcements: object[], ...sessions: StoredSession[]): Promise<void> {
   for (const { document } of sessions) expect(await scene.asStored(document._id)).toEqual(document);
   expect(scene.audited).toEqual([]);
@@ -66,7 +66,7 @@ const reasons: readonly [RevocationReason, string][] = [
 ];
 
 describe('a logout of which MongoDB’s answer is lost', () => {
-  /** Revokes, or does not, and says nothing of it. */
+  /** Returns a store that revokes the session or not, and in both cases returns undefined. */
   const silent = (isWritten: boolean): LogOutDeps['sessions'] => ({
     ...readsOf(scene).sessions,
     async revokeNewest(match, revocation): Promise<undefined> {
@@ -257,7 +257,7 @@ describe('a logout everywhere', () => {
   test('that finds nothing to end is not said to be committed, as nothing it wrote could tell', async () => {
     const { _id: user_id } = await scene.user();
     await logOutAll({ except_current: true }, await scene.session({ user_id }));
-    // The scene asks before and after the commit; after an acknowledged commit nobody asks.
+    // Only the scene asks, before and after the commit. The product does not ask after an acknowledged commit.
     expect(scene.verdicts).toEqual([false, false]);
     expect(reads).toEqual([]);
   });

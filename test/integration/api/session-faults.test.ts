@@ -22,7 +22,7 @@ let api: TokenApi;
 let end: () => Promise<void>;
 const processes: ApiProcess[] = [];
 
-/** A separate MongoDB: a server has one fail point of a name, and other tests set it too. */
+/** A separate MongoDB, because a server has only one `failCommand`, and other tests set it too. */
 beforeAll(async () => {
   const dir = await mkdtemp(join(tmpdir(), 'auth-account-refresh-'));
   const guard = createProcessGuard(dir);
@@ -44,7 +44,7 @@ afterAll(() => end());
 
 const documentOf = async (session_id: string) =>
   (await scene.collections.sessions.findOne({ _id: session_id })) as SessionDocument;
-/** The usual refresh is one findAndModify; one that has read the session is an update. */
+/** The usual refresh is one findAndModify. A refresh that has read the session is an update. */
 const failing = (data: Partial<FailCommand>): FailCommand => ({
   failCommands: ['findAndModify', 'update'],
   appName,
@@ -54,7 +54,7 @@ const shutdownInProgress = 91;
 const operationFailed = 96;
 const writeConcernError = { code: shutdownInProgress, errmsg: 'the server goes down' };
 
-/** Makes the session's next refresh read before it writes, like one of an earlier release. */
+/** Makes the session's next refresh read before it writes, as for a session of an earlier release. */
 async function withoutHashesAhead(session_id: string): Promise<void> {
   await scene.collections.sessions.updateOne({ _id: session_id }, { $unset: { ahead: 1 } });
 }
@@ -121,7 +121,7 @@ describe.each([
     const behind = await scene.start({ MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/?directConnection=true` });
     const { refresh_token, session_id } = await newSession(behind);
     await prepare(session_id);
-    // A field of that name whose value is a text: the name of the collection.
+    // BSON of the command's first field, whose value is a string: the name of the collection.
     proxy.dropReplyTo(`\x02${command}\0`);
     const answer = await behind.refresh(refresh_token);
     expect(proxy.dropped()).toBe(1);

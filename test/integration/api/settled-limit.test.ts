@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterAll(() => redis.disconnect());
 
-/** Each call is another process. Neither a window nor the time until it settles by itself ends during most tests. */
+/** Each call stands for another process. Most tests are over before a window ends, or the limit settles by itself. */
 const newProcess = (points: number, connection = redis, settleMs = 3_600_000, seconds = 3_600) =>
   createSettledLimit({
     redis: connection,
@@ -27,7 +27,7 @@ const newProcess = (points: number, connection = redis, settleMs = 3_600_000, se
     ...{ name: 'refresh', points, seconds, settleMs },
   });
 
-/** Returns how many of so many requests were admitted. */
+/** Returns how many of `count` requests were admitted. */
 async function admittedOf(limit: SettledLimit, count: number, who = here): Promise<number> {
   let admitted = 0;
   for (let request = 0; request < count; request += 1) {
@@ -117,7 +117,7 @@ describe('it settles by itself', () => {
       });
       expect(whileCounting.filter((ms) => ms === settleMs).length).toBe(1);
       await untilCounted(round * 5);
-      // Its answer is here, too, before the next round.
+      // Waits for the settlement's answer before the next round.
       await limit.settle();
     }
     expect(await timersOf(() => delay(5 * settleMs))).not.toContain(settleMs);

@@ -49,7 +49,7 @@ const operations: Readonly<Record<CountedOperation, () => Promise<() => Promise<
   },
 };
 
-/** Returns a statement as the table has it. */
+/** Returns the command in the table's form. */
 function toMongoStatement({ name, command }: SentCommand): string {
   const [query] = queriesOf(command);
   if (query !== undefined) return shapeOf(query);
@@ -57,8 +57,8 @@ function toMongoStatement({ name, command }: SentCommand): string {
 }
 
 /**
- * Returns a command as the table has it: with the kind of its key, without prefix and ids. A script that Redis does not
- * know yet is sent again with its text (`eval`), and is the same statement.
+ * Returns the command in the table's form: with the kind of its key, without prefix and ids. A script that Redis does
+ * not know yet is sent again with its text (`eval`), which is the same statement.
  */
 function toRedisStatement({ name, args }: SentRedisCommand): string {
   if (name !== 'evalsha' && name !== 'eval') return name;
@@ -69,7 +69,7 @@ function toRedisStatement({ name, args }: SentRedisCommand): string {
 const told = (operation: CountedOperation, store: 'MongoDB' | 'Redis') =>
   statements[operation].filter((statement) => statement.store === store).map((statement) => statement.sent);
 
-/** Runs: a command that comes late is counted with the next one. */
+/** Number of runs. A command that comes late is counted in the next run. */
 const runs = 3;
 
 test.each(Object.keys(operations) as CountedOperation[])('%s sends the statements of the table', async (operation) => {
@@ -116,7 +116,7 @@ test('a request for a code sends the same for every address', async () => {
     const redis = await withSentRedisCommands(async (commands) => {
       const mongo = (await sent.during(() => ask(email))).map(toMongoStatement);
       expect(mongo).toEqual(['users find {email_key}', 'insert challenges', 'insert outbox', 'commitTransaction']);
-      // The event of an account comes later, at a random time.
+      // The event about an account is published later, at a random time.
       return commands.map(toRedisStatement).filter((command) => command.startsWith('evalsha limit:'));
     });
     expect(redis.filter((command) => !settledApart.includes(command))).toEqual([

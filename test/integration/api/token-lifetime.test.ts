@@ -9,12 +9,12 @@ import { currentGroup, refresh } from '../../support/groups.ts';
 import { openStream, refusalOf } from '../../support/push-client.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
 
-/** The setting before it is lowered, and after. */
+/** The setting before and after it is lowered. */
 const [long, short] = [400, 60];
 const good = { status: 200, code: undefined };
 const invalid = { status: 401, code: 'IAD_JWT_ACCESS_INVALID' };
 
-/** Apis on one store: with the setting before, with the one after, and with that one and the former one as well. */
+/** Apis on one store: with the old setting, with the new, and with the new as well as the old as the maximum. */
 let before: TestApi;
 let after: TestApi;
 let between: TestApi;
@@ -43,7 +43,7 @@ async function answerOf(api: TestApi, tokens: TokenPair) {
   return { status, code: json.error_code };
 }
 
-/** Ends the session. Returns its key in the deny list, and the seconds until that expires. */
+/** Ends the session. Returns its key in the deny list, and the seconds until the key expires. */
 async function logOutOn(api: TestApi, tokens: TokenPair): Promise<{ readonly key: string; readonly seconds: number }> {
   const { status } = await logOut(api, tokens);
   if (status !== 200) throw new Error(`the logout answered ${status}`);
@@ -57,7 +57,7 @@ describe('ACCESS_TOKEN_TTL_SECONDS lowered', () => {
     expect(await answerOf(before, tokens)).toEqual(good);
     const { key, seconds } = await logOutOn(after, await refresh(after, tokens));
     expect(seconds).toBeLessThan(long);
-    // As if it had expired.
+    // As if the key had expired.
     await redis.del(key);
     expect(await answerOf(after, tokens)).toEqual(invalid);
   });

@@ -26,12 +26,12 @@ beforeEach(async () => {
 });
 afterAll(() => scene.close());
 
-/** These tests are not about hashes: one is the number of its call. */
+/** Hashing is not under test here, so a hash contains the number of its call. */
 const hasher: UndoEmailChangeDeps['hasher'] = {
   admit: (_client, use) => use({ hash: async (text) => `hash ${hashed.push(text)}`, verify: async () => false }),
 };
 
-/** Undoes the change, and calls `meanwhile` each time that it has read the account. */
+/** Undoes the change. Calls `meanwhile` after each read of the account. */
 function undo(
   undo_token: string,
   meanwhile: () => Promise<unknown> = async () => undefined,
@@ -57,7 +57,7 @@ const formerOf = (email: string, fields: Partial<FormerEmail> = {}): FormerEmail
   ...{ change_id: randomUUID(), email, email_key: email.toLowerCase(), until: after(3_600_000), ...fields },
 });
 
-/** Stores an account that has changed its address, which was verified unless the fields say otherwise. */
+/** Stores an account that has changed its address. The former address was verified unless the fields say otherwise. */
 async function changedAccount(fields: Partial<FormerEmail> = { verified_at: scene.now() }) {
   const old = `old-${randomUUID()}@example.com`;
   const former = formerOf(old, fields);
@@ -99,7 +99,7 @@ describe('an undo of a change of the address', () => {
       ...{ former_emails: [older, lost(later), lost(user)], known_devices: [] },
       ...{ password_hash: 'hash 1', password_changed_at: at, touches: 2 },
     });
-    // No token leads to what was lost.
+    // No token can undo the later change.
     expect(after_undo?.former_emails?.map(({ change_id }) => change_id)).not.toContain(later.change_id);
     const end = { is_revoked: true, revoked_at: at, revoked_reason: 'password_changed' };
     expect(await scene.asStored(session.document._id)).toMatchObject(end);
@@ -209,7 +209,7 @@ describe('an undo of a change of the address', () => {
     expect(answer).toMatchObject({ message: 'EMAIL_CHANGE_UNDONE' });
     expect(await stored(user)).toMatchObject({ email: old, email_key: old, password_hash: 'hash 1' });
     expect(reads).toBe(5);
-    // Nobody can guess it.
+    // Nobody can guess the new password.
     expect(hashed).toEqual([expect.stringMatching(/^[\w-]{43}$/)]);
     expect(await scene.collections.outbox.countDocuments()).toBe(3);
   });

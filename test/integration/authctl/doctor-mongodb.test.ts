@@ -28,7 +28,7 @@ afterAll(async () => {
 test('doctor tells a member that is in no replica set from one that does not answer', async () => {
   const env = { MONGODB_URI: `mongodb://127.0.0.1:${port}/?replicaSet=rs0` };
   let mend = '';
-  // Until it listens, it is one that does not answer.
+  // Until mongod listens, doctor sees a member that does not answer.
   await eventually('the member answers', async () => {
     const { checks } = JSON.parse((await authctl(['doctor', '--json'], { env })).stdout);
     mend = checks.find(({ check }: { check: string }) => check === 'mongodb reachable').mend;

@@ -29,7 +29,7 @@ beforeAll(async () => {
   const stores = storesOf(collections);
   ({ outbox, deadLetters: letters } = stores);
   await stores.subscribers.configure([...subscribers, 'crm'], new Date());
-  // MongoDB alone: the commands about events work while Redis is away.
+  // MongoDB alone, because the commands about events must work while Redis is away.
   options = { env: { MONGODB_URI: testEnvironment().mongodbUri, MONGODB_DATABASE: db.databaseName } };
 });
 afterAll(async () => {
@@ -52,7 +52,7 @@ async function deliveredTo(event: RegisteredEvent, ...names: string[]): Promise<
   return event;
 }
 
-/** `analytics` has the event, `billing` refused it. */
+/** Commits an event that `analytics` has and `billing` has refused. */
 async function dead(): Promise<RegisteredEvent> {
   const event = await deliveredTo(await pending(), 'analytics');
   const at = new Date();

@@ -81,7 +81,7 @@ describe('user import', () => {
     const group = await api.collections.groups.findOne({ _id: a?.home_group_id ?? '' });
     expect(group).toMatchObject({ owner_id: a?._id, member_count: 3, account_type: 'OFFICE', closed_at: null });
 
-    // Another source may use the same names for its groups.
+    // Another source may use the same group names.
     const stranger = newEmail();
     const third = await write('third.csv', [header, line(stranger, 'acme')]);
     await authctlJson(['user', 'import', third, '--group-namespace', 'other'], options);

@@ -12,11 +12,11 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-/** Splits a command line without quotes inside of words. */
+/** Splits a command line that has no quotes within words. */
 const wordsOf = (line: string) =>
   [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '');
 
-/** The cluster's long form runs all of them, those of kubectl too (docs/testing.md). */
+/** The cluster test's long form runs all commands of the pages, kubectl's too (docs/testing.md). */
 test('each command of the runbooks and of operations.md is one that authctl has', async () => {
   const options = { env: { ...serviceEnvironment(stack.collections.users.dbName), REDIS_URL: stack.redis.url } };
   const { user_id } = await newSession(stack);
@@ -29,7 +29,7 @@ test('each command of the runbooks and of operations.md is one that authctl has'
   const runs: string[] = [];
   for (const [, ...args] of own) {
     const { exitCode, stderr } = await authctl(args, options);
-    // 1: there is none, or a check failed. All else says that the line is wrong.
+    // 1 means that nothing was found, or a check failed. Any other failure means that the line is wrong.
     if (exitCode > 1) runs.push(`${args.join(' ')}: ${exitCode} ${stderr}`);
   }
   expect(runs).toEqual([]);

@@ -14,7 +14,7 @@ let stack: TestStack;
 let sink: MailSink;
 let mailbox: Server;
 let env: Record<string, string>;
-/** Answer of the mailbox, if it is not its mails. */
+/** Answer of the mailbox in place of its mails. */
 let answer: { readonly status: number; readonly body: string } | undefined;
 
 beforeAll(async () => {

@@ -79,7 +79,7 @@ describe('one run', () => {
     await eventually('the event is delivered', async () => {
       return (await stack.collections.outbox.countDocuments({ state: 'delivered' })) === 1;
     });
-    // The next run cleans up what a run has left.
+    // The next run removes what an earlier run has left.
     expect(await authctlJson(['probe'], { env })).toMatchObject({ clean_up: { outcome: 'done', leftovers: 1 } });
     expect(await stored()).toEqual({});
   });
@@ -183,8 +183,8 @@ describe('what runs before have left', () => {
     expect(new Set(await users.distinct('_id'))).toEqual(new Set(kept.map(({ user_id }) => user_id)));
     expect(new Set(await groups.distinct('_id'))).toEqual(new Set(kept.map(({ home_group_id }) => home_group_id)));
 
-    // The accounts' own events have a request id of no probe and stay. Of those of probes, only finished ones are
-    // removed.
+    // The accounts' own events stay, because their request id is no probe's. Of the probes' events, only finished ones
+    // are removed.
     const [row] = await outbox.find({ 'event.subject': young.user_id }).toArray();
     if (!row) throw new Error('there is no event');
     const rowOf = (name: string, subject: string, state: 'dead' | 'pending', created_at = hoursAgo(2)) => {
@@ -238,11 +238,11 @@ describe('--interval', () => {
     expect(await well.metric('auth_probe_clean_ups_total{outcome="done"}')).toBeGreaterThan(1);
     expect(await unwell.metric('auth_probe_success')).toBe(0);
     expect(await unwell.metric('auth_probe_close_seconds')).toBeNaN();
-    // One address each, every time: the api remembers for long from where an account has logged in.
+    // Each of the two probes uses one address every time, because the api long remembers where an account logged in.
     expect((await knownPlaces()) - before).toBe(2);
-    // A run may be under way: it is cut short and cleaned up.
+    // A run that is under way is cut short and cleaned up.
     expect(await Promise.all([well.stop(), unwell.stop()])).toEqual([0, 0]);
-    // Except for an event that was under way.
+    // An event that was under way may be left.
     const { outbox: _, ...left } = await stored();
     expect(left).toEqual({});
     await clear();

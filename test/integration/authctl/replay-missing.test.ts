@@ -18,7 +18,7 @@ import { startTestWorker } from '../../support/worker-service.ts';
 const replayTo = (name: string, ...args: string[]) => ['events', 'replay', '--subscriber', name, ...args];
 const missing = ['--missing', '--since', '1h', '--yes'];
 
-/** A request for a code, as the api stores it for an address without an account. */
+/** Stores a request for a code, as the api does for an address without an account. */
 async function askForNobody({ mongo, collections }: WorkerScene): Promise<AuthEvent> {
   const event = newCodeRequest();
   const { outbox } = storesOf(collections);
@@ -65,7 +65,7 @@ describe('what was delivered before a subscriber was added', () => {
       );
       closing({ close: () => consumer.close() });
 
-      // A run that was broken off after the first event.
+      // As if a run was aborted after the first event.
       expect(await authctlJson(replayTo('crm', one.id, '--missing', '--yes'), { env })).toMatchObject({ replayed: 1 });
       const rest = { selected: 3, replayed: 3, deliveries: 3, skipped: 0 };
       expect(await authctlJson(replayTo('crm', ...missing), { env })).toEqual(rest);

@@ -17,7 +17,9 @@ interface Answer {
   readonly data: unknown;
 }
 
-/** Does what axios 1.21 does for interceptors: a copy of the config for each request, and a failure with both sides. */
+/**
+ * Does what axios 1.21 does for interceptors: copies the config for each request, and fails with config and response.
+ */
 function createAxiosLike(baseURL?: string) {
   const onSend: ((config: Config) => Promise<Config>)[] = [];
   const onFailure: ((error: unknown) => Promise<Answer>)[] = [];
@@ -49,7 +51,7 @@ function createAxiosLike(baseURL?: string) {
 let scene: ClientScene;
 /** Headers that another host has received. */
 let heard: { readonly authorization: string | undefined; readonly id: string | string[] | undefined }[] = [];
-/** Status and body of its answers. */
+/** Status and body of the other host's answers. */
 let answer: readonly [number, string] = [200, '{}'];
 const other = createServer((request, response) => {
   const { authorization, 'x-request-id': id } = request.headers;
@@ -94,7 +96,7 @@ test('a request to a named origin is the user’s, and one to another host has n
 test('requests that are refused at once share one refresh, and each is repeated', async () => {
   const { client, network } = await scene.signedIn(noStream);
   const refused = await client.accessToken();
-  // The token that the service refuses is the one that the client holds at first.
+  // At first the client holds a token that the service refuses.
   let uses = 0;
   const first = {
     state: client.state,
@@ -113,7 +115,7 @@ test('requests that are refused at once share one refresh, and each is repeated'
       axios.request({ url: `${otherBase}/items`, headers: {} }).catch((error) => error.response.status),
     ),
   );
-  // Refused for good: no request is repeated twice, and nobody is signed out.
+  // The host refuses every token: no request is repeated twice, and nobody is signed out.
   expect(codes).toEqual([401, 401, 401]);
   expect(heard).toHaveLength(6);
   expect(new Set(heard.map(({ id }) => id)).size).toBe(6);

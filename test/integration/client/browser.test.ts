@@ -9,7 +9,7 @@ import { type ClientScene, openClientScene } from '../../support/client-scene.ts
 import { startHoldingProxy } from '../../support/holding-proxy.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
-/** What the page's script leaves in its window. */
+/** Globals that the page's script sets. */
 interface PageWindow {
   readonly auth: AuthClient & Account;
   readonly events: string[];
@@ -19,7 +19,7 @@ interface PageWindow {
 }
 declare const window: PageWindow;
 
-/** Everything in the page's storage. Runs in the page. */
+/** Returns everything in the page's storage. Runs in the page. */
 function storedText(): Promise<string> {
   return new Promise((resolve) => {
     const request = window.indexedDB.open('auth-account', 1);

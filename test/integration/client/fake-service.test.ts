@@ -32,7 +32,7 @@ interface Answered {
   readonly data: any;
 }
 
-/** Tells the service a story, and returns its answers without what differs from run to run. */
+/** Sends the service a sequence of requests. Returns its answers without the parts that differ from run to run. */
 async function tell(base: string, fetchIt: (url: string, init?: RequestInit) => Promise<Response>): Promise<Told[]> {
   const told: Told[] = [];
   async function send(method: string, path: string, body?: object, more: Record<string, string> = {}, template = path) {
@@ -75,7 +75,7 @@ async function tell(base: string, fetchIt: (url: string, init?: RequestInit) => 
   await send('DELETE', one, undefined, bearer(newer), `${auth}/sessions/{session_id}`);
   await send('POST', `${auth}/refresh`, { refresh_token: other.refresh_token });
   await send('POST', `${auth}/refresh`, { refresh_token: 'nonsense' });
-  // A void token: theft, as it seems.
+  // A token that is no longer valid, which looks like theft.
   await send('POST', `${auth}/refresh`, { refresh_token: replaced.refresh_token });
   await send('GET', '/api/v1/account', undefined, bearer(newer));
   const last = await send('POST', `${auth}/login`, { email, password });
@@ -107,7 +107,7 @@ test('an app’s test has sessions, streams, lost answers and ends', async () =>
   service.push(home_group_id, 'inventory.item.changed', {});
   service.expireAccessTokens();
   expect((await auth.account.find()).email).toBe(email);
-  // What the fake service does not keep succeeds with the contract's example.
+  // If the fake service does not implement an operation, it answers with the contract's example.
   expect((await auth.invites.create()).invite_token).toMatch(/^[\w-]+$/);
   auth.close();
   const again = createAuthClient({ ...service, storage, groups: [account, household] });

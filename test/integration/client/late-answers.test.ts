@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 
 const untilHeld = (app: TestApp) => eventually('the answer is held', async () => app.network.held() === 1);
-/** What became of the work: its error, or its result. */
+/** Returns the work's error or its result. */
 const outcomeOf = (work: Promise<unknown>) => work.catch((error) => error);
 
 test.each([
@@ -33,7 +33,7 @@ test.each([
   expect((await app.client.account.find()).email).toBe(other.email);
 });
 
-/** A storage whose next write of a session waits. */
+/** Makes the storage's next write of a session wait. */
 function holdWrite({ storage }: TestApp): { isWaiting: () => boolean; release: () => void } {
   const { set } = storage;
   let release: (() => void) | undefined;
@@ -108,7 +108,7 @@ test('of two tabs that log in at once, without locks or a channel, both hold the
     expect(new Set(infos.map(({ device_id }) => device_id)).size).toBe(1);
     for (const tab of tabs) {
       tab.clock.monotonic += hourMs;
-      // The first call may meet the other tab's session, of which nothing but the storage tells.
+      // The first call may meet the other tab's session, which the tab can only know from the storage.
       await tab.client.account.find().catch(() => undefined);
       expect((await tab.client.account.find()).email).toBe(email);
       expect(tab.client.state().status).toBe('signed_in');
@@ -119,7 +119,7 @@ test('of two tabs that log in at once, without locks or a channel, both hold the
 });
 
 const hourMs = 3_600_000;
-/** Whose refresh gets this fate, until the test ends that. It holds the lock of all tabs. */
+/** Kinds of frozen tabs. The tab's refresh has this fate until `thaw`, and holds the lock of all tabs. */
 const frozen = {
   'whose answer comes late': { fate: 'answer_held', thaw: (tab: TestApp) => tab.network.release() },
   'which sends its request again': { fate: 'hangs', thaw: (tab: TestApp) => tab.giveUpWaiting() },

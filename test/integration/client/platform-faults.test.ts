@@ -66,7 +66,7 @@ function heldTimers(): Timers & { readonly pending: ReadonlySet<() => void> } {
 test('a client that was closed while its logout is under way plans nothing any more', async () => {
   const timers = heldTimers();
   const app = await scene.signedIn({ ...noStream, timers });
-  // By then the login has looked for logouts that were pending.
+  // After this call, the login has looked for pending logouts.
   await app.client.account.find();
   app.network.plan('/logout', 'hangs');
   await app.client.logOut();
@@ -75,7 +75,7 @@ test('a client that was closed while its logout is under way plans nothing any m
   for (const run of [...timers.pending]) run();
   await eventually('it has failed', async () => app.log.some(({ code }) => code === 'CLIENT_TIMEOUT'));
   await new Promise((resolve) => setImmediate(resolve));
-  // A program on Node would go on for as long as it has timers.
+  // A program on Node would run for as long as it has timers.
   expect(timers.pending.size).toBe(0);
 });
 
@@ -119,7 +119,7 @@ test('a logout that the storage refused does not end what was opened after it in
   await two.client.ready();
   isRefused = true;
   await two.client.logOut();
-  // Each try to write counts its record on.
+  // Each attempt to write increases the counter of the client's record.
   for (let time = 1; time <= 5; time += 1) await two.client.ready();
   one.storage.content.clear();
   const { session_id } = await one.client.logIn({ email: one.email, password });

@@ -134,7 +134,7 @@ describe('3. the new pair is stored before it is used', () => {
     await app.client.account.find();
     expect(textOf(app)).toBe(before);
     const [first, second] = app.network.to('/refresh').map(({ body }) => body);
-    // The token that is not stored is not used up.
+    // The refresh whose token could not be stored sends the stored token again.
     expect(second).toBe(first);
     app.storage.isReadOnly = false;
     const again = app.restart();
@@ -211,7 +211,7 @@ describe('5. time is counted from receipt on the monotonic clock', () => {
     expect(app.network.to('/refresh')).toHaveLength(0);
     app.clock.monotonic += 590_000;
     await app.client.account.find();
-    // Renewed before it was refused.
+    // The token was renewed before it could be refused.
     expect(app.network.to('/refresh')).toHaveLength(1);
     expect(app.network.to('/account')).toHaveLength(2);
   });

@@ -12,7 +12,7 @@ import { createSharedTabs } from '../../support/shared-tabs.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
 let scene: ClientScene;
-/** On the way to the gateway. Frozen, it drops every byte of the present connections, and nobody hears of it. */
+/** A proxy before the gateway. When frozen, it silently drops every byte of the present connections. */
 let path: HoldingProxy;
 let base: string;
 
@@ -27,7 +27,7 @@ afterAll(async () => {
   await path.close();
 });
 
-/** A signal of the device that a test gives. */
+/** Creates a device signal that a test can report. */
 function newSignal(): DeviceSignal & { report(value: boolean): void } {
   let own: (value: boolean) => void = () => undefined;
   return {
@@ -41,7 +41,7 @@ function newSignal(): DeviceSignal & { report(value: boolean): void } {
 
 const signals = { appState: newSignal(), connectivity: newSignal() };
 
-/** Longer than a test waits, in milliseconds: silence alone must not be the cause of what it waits for. */
+/** Milliseconds, longer than a test waits, so that silence alone cannot cause what the test waits for. */
 const quietMs = 300_000;
 
 async function onSilentPath(): Promise<TestApp> {

@@ -16,7 +16,7 @@ afterAll(() => scene.close());
 
 const untilOpen = (app: TestApp) => eventually('the stream is open', async () => app.client.stream.isOpen());
 
-/** Two tabs of a page, of which the first has the stream. */
+/** Opens two tabs of a page. The first tab has the stream. */
 async function twoTabs(options: Partial<AuthClientOptions> = {}): Promise<[TestApp, TestApp]> {
   const shared = createSharedTabs();
   const storage = createMemoryStorage();
@@ -67,7 +67,7 @@ test("a portal's 401 in answer to the question why does not end the stream", asy
 
 test('a stream that always ends at once comes back after growing pauses', async () => {
   const pauses: number[] = [];
-  /** Says hello, and that the token has expired. */
+  /** A stream that says hello, and closes because the token has expired. */
   class Faulty {
     onopen = null;
     onmessage: ((event: { data: unknown }) => void) | null = null;
@@ -82,7 +82,7 @@ test('a stream that always ends at once comes back after growing pauses', async 
   }
   const timers = {
     after(ms: number, work: () => void) {
-      // Those of the connection itself are longer.
+      // The connection's other timers are longer.
       if (ms < 9_000) pauses.push(ms);
       const timer = setTimeout(work, ms < 9_000 ? 0 : ms);
       return () => clearTimeout(timer);

@@ -31,7 +31,7 @@ describe('8. the stream follows the session', () => {
     const app = await withStream();
     app.clock.monotonic += 3_600_000;
     await app.client.account.find();
-    // The time that has passed is a reason to ask whether the stream is alive.
+    // After so much time the client asks whether the stream is alive.
     expect(app.sockets.steps).toEqual(['open', 'sent ping', 'sent auth']);
     expect(app.client.stream.isOpen()).toBe(true);
   });
@@ -141,7 +141,7 @@ describe('8. the stream follows the session', () => {
     await eventually('it leads, and its token is on the way', async () => two.network.to('/refresh').length > 0);
     const three = scene.app(shared, one.storage);
     await three.client.ready();
-    // A login closes the stream of its tab, and so lets the third one lead.
+    // A login closes the stream of its tab, so the third tab can lead.
     await two.client.logIn({ email: newEmail(), password }).catch(() => undefined);
     two.network.release();
     await untilOpen(three);
@@ -179,13 +179,13 @@ test('events are told outside any lock, and a throwing listener breaks nothing (
   });
   app.client.subscribe(({ type }) => {
     seen.push(type);
-    // A listener may call whatever it likes.
+    // A listener may call the client.
     if (type === 'group_changed') void app.client.account.find().then(() => seen.push('called'));
   });
   await app.client.group.leave();
   await eventually('the call in the listener has succeeded', async () => seen.includes('called'));
   expect(seen).toContain('group_changed');
-  // It was sent with the new token at once: the old one would have been refused.
+  // The call was sent with the new token at once. The old token would have been refused.
   expect(app.network.to('/account')).toHaveLength(1);
   expect(app.log.map(({ event }) => event)).toContain('listener_failed');
 });
@@ -217,7 +217,7 @@ test('no token, address or password is in a log line or an error (rule 11)', asy
   expect(secrets.filter((secret) => text.includes(secret))).toEqual([]);
 });
 
-// Last: the api goes on naming the gateway that has stopped.
+// The last test, because the api still names the stopped gateway.
 test('a gateway that stops says when to come back, and the app comes back', async () => {
   const before = scene.gateway.base;
   const app = await withStream();

@@ -23,7 +23,7 @@ import { refusalOf } from '../../support/push-client.ts';
 import { testEnvironment } from '../../support/test-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
-/** Long enough that it helps no test. */
+/** So long that no test succeeds by it. */
 const rarely = { RECONCILE_INTERVAL_MS: '4000' };
 
 const isReady = async (gateway: TestGateway) => (await gateway.unreadiness()).length === 0;
@@ -91,7 +91,7 @@ describe('a close command', () => {
     await scene.publishClose(device, 'SESSION_REVOKED');
     expect((await client.closed).code).toBe(1000);
     await eventually('three commands', async () => {
-      return (await gateway.metric('push_commands_total', { result: 'ignored' })) === before + 3; // one is our own `replace`
+      return (await gateway.metric('push_commands_total', { result: 'ignored' })) === before + 3; // with our own `replace`
     });
   });
 
@@ -169,7 +169,7 @@ describe('a close command that is lost as Redis’s clock is set back', () => {
       };
       const registry = createConnectionRegistry();
       const logger = createLogger({ service: 'push-gateway', level: 'silent' });
-      // Longer than a round reads back.
+      // The interval is longer than a round reads back.
       const reconcile = createReconcile({ registry, denyList, intervalMs: 1_500, metrics, logger });
       closing({ close: reconcile.stop });
       reconcile.start();
@@ -302,7 +302,7 @@ describe('a Redis that is killed and started again', () => {
     expect(await client.closed).toEqual({ code: 4001, reason: 'SESSION_REVOKED' });
     expect(stayed.isOpen()).toBe(true);
     await eventually('readiness', () => isReady(gateway));
-    // Commands are received again.
+    // Shows that commands are received again.
     await scene.publishClose(other, 'LOGOUT_CONFIRMED');
     expect(await stayed.closed).toEqual({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
   });

@@ -39,7 +39,7 @@ afterAll(async () => {
   await scene.close();
 });
 
-/** Returns the name that the document has for a frame. Throws if it has none, or if a member is not described. */
+/** Returns the document's name for a frame. Throws if it has none, or if a member is not described. */
 function nameOf(frame: object): string {
   const [name, ...others] = checker.namesOf('pushStream', frame);
   if (name === undefined || others.length > 0) throw new Error(`${JSON.stringify(frame)} is ${[name, ...others]}`);
@@ -48,14 +48,16 @@ function nameOf(frame: object): string {
   return name;
 }
 
-/** Sends a frame, which must be one of the document's, and returns the name of its answer. */
+/** Sends a frame, which the document must describe, and returns the name of its answer. */
 async function ask(client: PushClient, frame: object): Promise<string> {
   nameOf(frame);
   client.send(frame);
   return nameOf(await client.next());
 }
 
-/** Publishes until a frame of that name comes: a message is a hint, which may be lost with a connection to Redis. */
+/**
+ * Publishes until a frame of this name comes, because a message is a hint and may be lost with a connection to Redis.
+ */
 async function hear(client: PushClient, name: string, publish: () => Promise<unknown>): Promise<void> {
   let frame = client.next();
   await eventually(`a frame ${name}`, async () => {

@@ -9,7 +9,7 @@ import { eventually } from '../../support/worker-scene.ts';
 /** 5,000 with `npm run test:long drain`, which also prints the arrivals. */
 const clientCount = Number(process.env.DRAIN_CLIENTS ?? 500);
 const reconnectsPerSecond = Math.min(500, clientCount / 2.5);
-/** Shorter than the reconnects take: their slots go on after the last close. */
+/** Shorter than the reconnects take, so that their slots continue after the last close. */
 const drainSeconds = clientCount / reconnectsPerSecond / 2.5;
 const openedAtOnce = 50;
 
@@ -60,7 +60,7 @@ async function openApps(): Promise<ObedientApp[]> {
   return opened;
 }
 
-/** Returns the highest number of arrivals within any time of that length. */
+/** Returns the highest number of arrivals within any window of this length. */
 function mostWithin(windowMs: number, times: readonly number[]): number {
   let from = 0;
   const counts = times.map((time, index) => {
@@ -70,7 +70,7 @@ function mostWithin(windowMs: number, times: readonly number[]): number {
   return Math.max(...counts);
 }
 
-/** Measures for how long this process stalled: arrivals during a stall get the time of its end. */
+/** Measures for how long this process stalled, because arrivals during a stall get the time of its end. */
 function watchForStalls() {
   const [everyMs, shortestStallMs] = [20, 100];
   let [last, sumMs] = [performance.now(), 0];
@@ -117,11 +117,11 @@ test('apps that were sent away by a gateway that stops come to the next one no f
   expect(new Set(moves.map(({ closeCode, status }) => `${closeCode} ${status}`))).toEqual(new Set(['1001 101']));
   const arrivals = moves.map(({ arrivedAt }) => arrivedAt).toSorted((a, b) => a - b);
   if (process.env.DRAIN_CLIENTS) printArrivals(moves, arrivals, start);
-  // Nobody arrives before the slot of its number: on a busy machine apps are late, never early.
+  // No app arrives before its slot. On a busy machine apps are late, never early.
   const slotMs = 1_000 / reconnectsPerSecond;
   const early = arrivals.filter((time, index) => time - start < index * slotMs * 0.98);
   expect(early).toEqual([]);
-  // All together would be 2.5 times the rate, or more.
+  // If all apps arrived together, that would be 2.5 times the rate, or more.
   const stalledMs = stalls.sumMs();
   expect(mostWithin(1_000, arrivals)).toBeLessThan(reconnectsPerSecond * (2 + stalledMs / 1_000));
   const closes = moves.map(({ closedAt }) => closedAt);

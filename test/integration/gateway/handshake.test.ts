@@ -20,7 +20,10 @@ import { eventually } from '../../support/worker-scene.ts';
 let scene: GatewayScene;
 let gateway: TestGateway;
 
-/** Returns true if the device gets its stream; a place is free a moment after its stream's end was seen, or counted. */
+/**
+ * Returns true if the device gets its stream. A stream's place may be free only a moment after its end was seen or
+ * counted.
+ */
 const opens = (from: TestGateway, device: Device) =>
   from.open(device).then(
     (client) => client.isOpen(),
@@ -281,7 +284,7 @@ describe('a request that is no handshake', () => {
 });
 
 describe('a client that goes away', () => {
-  /** Connects, sends the handshake whole or in part, and leaves after this many turns of the event loop. */
+  /** Connects, sends the handshake whole or in part, and disconnects after `turns` turns of the event loop. */
   async function abandon(base: string, text: string, turns: number): Promise<void> {
     const socket = openSocket(base);
     await once(socket, 'connect');
@@ -316,7 +319,8 @@ describe('a client that goes away', () => {
       await abandon(narrow.base, text, turns);
     }
     const member = newDevice({ groupId: device.groupId });
-    // The gateway may still be busy with the last handshake: no stream is open then, and the place is rightly taken.
+    // The gateway may still be busy with the last handshake. Then the place is rightly taken, although no stream is
+    // open.
     await eventually('a place for another member', () => opens(narrow, member));
     await narrow.close();
   });

@@ -91,7 +91,9 @@ describe('a running gateway whose key file gets a private key', () => {
     await gateway.exited;
   });
 
-  /** Returns the gateway's answer to a token that the key has signed; an unknown key makes it read its file. */
+  /**
+   * Returns the gateway's answer to a token that the key has signed. An unknown key makes the gateway read its file.
+   */
   async function upgradeBy(key: KeyEntry): Promise<number> {
     const settings = { algorithm: 'EdDSA', issuer: 'https://auth.local', audience: 'food-storage' } as const;
     const sign = createAccessTokenSigner({ ...settings, keys: { keys: [key] }, ttlSeconds: 600 });

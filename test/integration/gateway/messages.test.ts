@@ -217,7 +217,7 @@ describe('a message', () => {
     expect(new Set(payloads)).toEqual(new Set(['abc']));
     expect(await gateway.metric('push_message_frames_total', { result: 'sent' })).toBe(before + 900);
 
-    // Far more at once than can be sent: some are dropped.
+    // Far more messages at once than can be sent, so some are dropped.
     const flood = scene.redis.pipeline();
     const message = { home_group_id: groupId, id: '1', topic: 'x', payload: 1, timestamp: new Date().toISOString() };
     for (let count = 0; count < 1_200; count += 1) flood.publish(scene.keys.messages, JSON.stringify(message));
@@ -304,7 +304,7 @@ describe('a sibling’s Redis user with the rights of the documentation', () => 
       sibling.flushall(),
       sibling.config('GET', '*'),
     ];
-    // All are awaited together: one that is refused before its turn would count as unhandled.
+    // All attempts are awaited together, because an early refusal that nobody awaits yet would count as unhandled.
     const outcomes = await Promise.allSettled(attempts);
     expect(outcomes.map((each) => each.status === 'rejected' && String(each.reason))).toEqual(
       attempts.map(() => expect.stringContaining('NOPERM')),

@@ -29,14 +29,14 @@ afterAll(async () => {
   await scene.close();
 });
 
-/** Each test's refusals come from a separate network, so that none of them is left out. */
+/** Each test's refusals come from a separate network, so that none is left out of the audit log. */
 let network = 0;
 beforeEach(() => {
   network += 1;
 });
 afterEach(() => void log.lines.splice(0));
 
-/** Headers of a client that invents the first address, behind the proxy that writes the last. */
+/** Headers of a client behind a proxy. The client invents the first address, the proxy writes the last. */
 const headers = () => ({ 'X-Forwarded-For': `192.0.2.1, 203.0.${network}.77`, 'X-Request-ID': 'phone-1' });
 const refuse = (handshake: HandshakeOptions) => refusalOf(gateway.base, { ...handshake, headers: headers() });
 const refused = (reason: string, ids: object = {}): Line => ({
@@ -132,7 +132,8 @@ test('a flood of bad handshakes writes a bounded number of lines, which stand fo
   const lines = own.takeEvents();
   expect(await flooded.metric('auth_authorization_failures_total', { code: 'IAD_JWT_ACCESS_INVALID' })).toBe(1_000);
   expect(countEvents(lines)).toBe(1_000);
-  // Each window except the last, which may be short, ends with a line for what was left out.
+  // Each window ends with a line about the events that were left out. The last window may be short and have no such
+  // line.
   const windows = 1 + lines.filter(({ suppressed }) => suppressed !== undefined).length;
   expect(lines.length).toBeLessThanOrEqual(11 * windows);
   expect(JSON.stringify(own.lines)).not.toContain('hunter2');

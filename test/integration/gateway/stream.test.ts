@@ -62,7 +62,7 @@ describe('a client of which nothing is heard', () => {
         heard.resolve();
       });
       await Promise.race([heard.promise, stream.ended]);
-      // On a machine that stands still the gateway may refuse a handshake, as if Redis were away.
+      // If the machine stalls, the gateway may refuse a handshake, as if Redis were away.
       return opcodes.length > 0 ? stream : openMute();
     };
     const mute = await openMute();

@@ -21,7 +21,7 @@ let proxy: HoldingProxy;
 
 beforeAll(async () => {
   proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
-  // Connects through the proxy only: the member addresses of the replica set would bypass it.
+  // Connects through the proxy only, because the replica set's member addresses would bypass it.
   const uri = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true&appName=${appName}`;
   api = await startTestApi({ ...cheapHashes, MONGODB_URI: uri });
 });
@@ -144,7 +144,7 @@ describe('a commit whose reply is lost', () => {
 test('an answer that is lost is healed by the refresh that the app does anyway', async () => {
   const { owner, target, invite } = await newScene();
   await accept(api, owner, invite);
-  // The app does not know the answer: it sends the same request again.
+  // The app did not get the answer, so it sends the same request again.
   const repeated = await accept(api, owner, invite);
   expect([repeated.status, repeated.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
   const tokens = await refresh(api, owner);

@@ -81,7 +81,7 @@ test('a request about a group whose document has gone is answered as about a clo
   const { home_group_id } = former;
   const [dead, open] = [await insertInvite(api, home_group_id), await insertInvite(api, home_group_id)];
   expect((await leave(api, former)).status).toBe(200);
-  // As if one of them had not ended with its group.
+  // As if one of the invites had not ended with its group.
   await api.collections.invites.updateOne({ _id: open }, { $set: { revoked_at: null } });
   const answersOf = async () => {
     const asked = [
@@ -101,7 +101,7 @@ test('a request about a group whose document has gone is answered as about a clo
     ];
     return (await Promise.all(asked)).map(({ status, json }) => [status, json.error_code]);
   };
-  // The token names the group that was left, and neither Redis nor the session has the change.
+  // The token names the former group, and neither Redis nor the session has the change.
   await api.collections.sessions.updateOne({ _id: former.session_id }, { $set: { 'claims.ver': 1 } });
   const closed = await answersOf();
   expect(await api.collections.groups.deleteOne({ _id: home_group_id })).toMatchObject({ deletedCount: 1 });

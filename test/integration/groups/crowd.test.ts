@@ -18,7 +18,7 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Asks again if the service answers that it is too busy, after the time that it asks for. */
+/** Sends the request again while the service answers that it is too busy, after the time that the answer gives. */
 async function untilServed(ask: () => Promise<Answer>): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
     const answer = await ask();

@@ -45,7 +45,7 @@ async function newOffice(): Promise<TokenPair> {
 }
 
 /**
- * Returns the answer of the held pod, if `meanwhile` happens after it has sent `text` to MongoDB and before it goes on.
+ * Returns the held pod's answer. `meanwhile` runs after the pod has sent `text` to MongoDB, and before it gets a reply.
  */
 async function heldAt(text: string, work: () => Promise<Answer>, meanwhile: () => Promise<void>): Promise<Answer> {
   proxy.hold(text);
@@ -60,7 +60,7 @@ async function heldAt(text: string, work: () => Promise<Answer>, meanwhile: () =
   }
 }
 
-/** Waits until the other pod's update of that collection waits for the held pod's transaction. */
+/** Waits until the other pod's update of the collection waits for the held pod's transaction. */
 async function updateWaits(collection: string): Promise<void> {
   const ns = `${api.database}.${collection}`;
   const waiting = () => api.mongo.db('admin').aggregate([{ $currentOp: {} }, { $match: { ns, op: 'update' } }]);
@@ -100,10 +100,10 @@ describe('a revocation', () => {
     const late = [await joinBy(api, token), await joinBy(held, token)];
     expect(revoked.status).toBe(200);
     expect(late.map(({ status }) => status)).toEqual([410, 410]);
-    // All that were answered 2xx had been decided when the revocation was answered.
+    // All joins that got 2xx were decided before the revocation was answered.
     expect((await stored(token))?.uses).toBe(usesThen);
     expect(countOf(answers, 201) + countOf(answers, 200)).toBe(usesThen);
-    // 503: no turn at the group within 5 s, for example on a machine that stalls.
+    // 503 means that the group was busy for 5 s, for example because the machine stalled.
     expect(countOf(answers, 410) + countOf(answers, 503)).toBe(answers.length - usesThen);
     const home_group_id = owner.home_group_id;
     expect(await api.collections.users.countDocuments({ home_group_id })).toBe(usesThen + 1);
@@ -113,7 +113,7 @@ describe('a revocation', () => {
     const owner = await newSession(api);
     const token = await newInvite(api, owner);
     const email = newEmail();
-    // The transaction has its snapshot, in which the invite is valid.
+    // The transaction already has its snapshot, in which the invite is valid.
     const answer = await heldAt(
       'password_hash',
       () => joinBy(held, token, email),
@@ -175,7 +175,7 @@ test('an invite ends with the member whom it brought, though somebody else joins
     },
   );
   const { status, json } = (await removed) ?? joined;
-  // Whichever is first: the other one has conflicted, and sees what it did.
+  // Whichever request is first, the other has conflicted, and sees its effect.
   expect([201, 410]).toContain(joined.status);
   expect([status, json.data.invites_revoked]).toEqual([200, 1]);
   const uses = joined.status === 201 ? 2 : 1;
@@ -203,7 +203,7 @@ test('an invite that expires between a registration’s check and its commit is 
 describe('an invite is made', () => {
   test('not in a group that is being closed', async () => {
     const owner = await newOffice();
-    // Its transaction has its snapshot, in which the group is open.
+    // The held pod's transaction already has its snapshot, in which the group is open.
     const answer = await heldAt(
       'fingerprint',
       () => create(owner, held, { 'Idempotency-Key': 'while-closing' }),
@@ -255,7 +255,7 @@ describe('an invite is made', () => {
   ])('not after its maker’s account was taken back%s at the same moment', async (_, hasMoved) => {
     const thief = await newSession(api);
     const asked = await requestReset(api, thief.email);
-    // Its session was live when the request came, and its transaction has its snapshot.
+    // The session was live when the request came, and the transaction already has its snapshot.
     const answer = await heldAt(
       'fingerprint',
       () => create(thief, held, { 'Idempotency-Key': `while-reset-${hasMoved}` }),

@@ -32,7 +32,7 @@ test('fifty at once for the last three places of a group, over two pods, are thr
   const joins = movers.flatMap((mover, i) => [accept(podFor(i), mover, invite), joinBy(podFor(i + 1), invite)]);
   const statuses = (await Promise.all(joins)).map(({ status }) => status);
   expect(statuses.filter((status) => status < 300)).toHaveLength(places);
-  // 503: no turn at the group within 5 s, for example on a machine that stalls.
+  // 503 means that the group was busy for 5 s, for example because the machine stalled.
   expect(statuses.filter((status) => status >= 300 && status !== 410 && status !== 503)).toEqual([]);
 
   const registered = statuses.filter((status) => status === 201).length;

@@ -24,7 +24,7 @@ import {
 import type { Answer } from '../../support/http-client.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
-/** Runs of each race: the winner is up to chance. `RACE_ROUNDS` asks for more. */
+/** Number of runs of each race, because chance decides the winner. `RACE_ROUNDS` sets another number. */
 const rounds = Number(process.env.RACE_ROUNDS ?? 4);
 
 type Person = Account & TokenPair;
@@ -44,7 +44,7 @@ async function inviteOf({ home_group_id }: Pick<Person, 'home_group_id'>, fields
   return insertInvite(api, home_group_id, fields);
 }
 
-/** Creates a household: its owner first, then its members in the order in which they came. */
+/** Creates a household. Returns its owner first, then its members in the order in which they joined. */
 async function household(size: number): Promise<[Person, ...Person[]]> {
   const owner = await newSession(api);
   const invite = await inviteOf(owner);
@@ -53,7 +53,7 @@ async function household(size: number): Promise<[Person, ...Person[]]> {
   return [owner, ...members];
 }
 
-/** Accepts an invite for one user twice at once; the answer that moved comes first. */
+/** Accepts an invite twice at once for one user. Returns first the answer to the request that moved the user. */
 async function doubleTap(): Promise<[Answer, Answer]> {
   const [target, mover] = [await newSession(api), await newSession(api)];
   const invite = await inviteOf(target, { max_uses: 1 });

@@ -19,10 +19,10 @@ import { startTestWorker, type TestWorker } from '../../support/worker-service.t
 let dir: string;
 let guard: ReturnType<typeof createProcessGuard>;
 let group: SentinelGroup;
-/** On the side of the primary that is abandoned. */
+/** Services on the side of the abandoned primary. */
 let services: TestServices;
 let onPrimary: Redis;
-/** Beside the new primary. */
+/** Services on the side of the new primary. */
 let [elsewhere, worker]: [TestApi?, TestWorker?] = [];
 
 beforeAll(async () => {
@@ -51,7 +51,7 @@ const hasReplica = async () => !(await onPrimary.info('replication')).includes('
 const listedBy = async (api: TestApi, session: TokenPair) =>
   (await api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(session) })).status;
 
-/** Opens a sibling's verifier; its function returns `good`, or the code with which a token is refused. */
+/** Opens a sibling's verifier. `verdict` returns `good`, or the code with which a token is refused. */
 function openVerifier() {
   const revocations = redisRevocations({ REDIS_URL: group.url, KEY_PREFIX: services.name });
   const options = { issuer, audience, reachedAt: services.api.base, revocations, graceSeconds: 1 };
@@ -69,7 +69,7 @@ test('of a session that ends at the new primary nobody beside the abandoned one 
   const [ended, kept] = [await newSession(api), await newSession(api)];
   const sibling = openVerifier();
   await eventually('the sibling has the list', async () => (await sibling.verdict(ended)) === 'good');
-  // It would tell the abandoned primary what MongoDB has.
+  // The worker would write MongoDB's revocations to the abandoned primary.
   await services.worker.close();
   await group.splitBrain();
   const env = { ...serviceEnvironment(services.name), REDIS_URL: group.replica.url };
@@ -78,7 +78,7 @@ test('of a session that ends at the new primary nobody beside the abandoned one 
   expect((await logOut(elsewhere, ended)).status).toBe(200);
   await eventually('it has lost its replica', async () => !(await hasReplica()));
 
-  // The api asks MongoDB, the gateway opens no stream, and the sibling's grace begins.
+  // The api now asks MongoDB, the gateway opens no stream, and the sibling's grace begins.
   const heard = new Set<string | number>();
   const ask = async () => {
     heard.add(await listedBy(api, ended)).add(await services.refusal(ended));

@@ -87,7 +87,7 @@ describe('the records', () => {
     expect((await find('many')).map(({ at }) => at)).toEqual(Array.from({ length: 2_500 }, (_, index) => index));
     record(() => Date.now() + 25 * 60 * 60_000, 'tomorrow', 1);
     await eventually('the end of the old ones', async () => (await scene.redis.xlen(scene.keys.closeRecords)) < 200);
-    // In pieces: other tests use this Redis too, and a script blocks them all.
+    // In pieces, because a script blocks the other tests that use this Redis.
     for (let piece = 0; piece < 101; piece += 1) {
       await scene.redis.eval(
         "for i = 1, 1000 do redis.call('XADD', KEYS[1], '*', 'request_id', 'other') end",

@@ -90,7 +90,7 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
     const { code, reason, at } = await stream.closed;
     expect([code, reason]).toEqual([1000, 'LOGOUT_CONFIRMED']);
     expect(at - since).toBeLessThan(closeBoundMs);
-    // By the channel, not by a later read of the deny list.
+    // The close came by the channel, not by a later read of the deny list.
     expect(await services.gateway.metric('push_commands_total', { result: 'applied' })).toBe(1);
     expect(await services.refusal(tokens)).toBe(401);
     const { access_token } = refreshed.json.data;
@@ -113,7 +113,7 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
     const guess = async () => {
       const { email } = await registerAccount(services.api);
       const statuses: number[] = [];
-      // The delay after a failure may have passed on a machine that stands still; it doubles each time.
+      // If the machine stalls, the delay after a failure may have passed. The delay doubles each time.
       while (!statuses.includes(429) && statuses.length < 12) {
         const answer = await services.api.post('/api/v1/auth/login', {
           ...{ email, password: 'not the password', device_id },
@@ -262,7 +262,7 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
     const master = await cluster.masterOf(slotKey);
     const replica = cluster.nodes[cluster.nodes.indexOf(master) + 3];
     if (replica === undefined) throw new Error('the master has no replica');
-    // From here on the replica receives nothing: it cannot log in.
+    // From here on the replica receives nothing, because it cannot log in.
     await commandTo(replica, 'CONFIG', 'SET', 'masterauth', 'wrong');
     await commandTo(master, 'CLIENT', 'KILL', 'TYPE', 'replica');
     expect((await logOut(api, before)).status).toBe(200);
@@ -289,7 +289,7 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
       return isReady();
     });
     answers.add(await services.refusal(before));
-    // 401 by the deny list or MongoDB, 503 while neither can be read: never 101 or 200.
+    // 401 by the deny list or MongoDB, 503 while neither can be read, but never 101 or 200.
     expect([...answers].filter((status) => status !== 401 && status !== 503)).toEqual([]);
     expect(await services.refusal(before)).toBe(401);
     // The list is complete a moment before the worker counts it.

@@ -52,7 +52,7 @@ function open(settings: RedisSettings, url = proxy.url) {
   return { redis, lost };
 }
 
-/** Sleeps, and returns true if the machine stalled meanwhile. */
+/** Sleeps, and returns true if the machine stalled during the sleep. */
 async function sleepAndWatch(ms: number): Promise<boolean> {
   const [start, watch] = [performance.now(), startStopwatch()];
   await delay(ms);
@@ -93,7 +93,7 @@ describe('a Redis host that vanishes without a word is left for a new connection
     proxy.freeze();
     const subscriptions = () => messages?.filter((message) => message === 'subscribed').length ?? 0;
     await eventually('another subscription', () => subscriptions() > 1);
-    // It may be lost again on a machine that stalls.
+    // If the machine stalls, the message may be lost again.
     await eventually('the message', async () => {
       await direct.publish(channel, 'heard');
       return messages?.includes('heard') === true;
@@ -118,7 +118,7 @@ describe('a Redis host that vanishes without a word is left for a new connection
       [lost.count, errors.length] = [0, 0];
     };
     await firstJob();
-    // Waiting for jobs does not count as silence.
+    // Waiting for jobs must not count as silence.
     while ((await sleepAndWatch(1_000)) && lost.count + errors.length > 0) await firstJob();
     expect([lost.count, errors]).toEqual([0, []]);
     proxy.freeze();
@@ -138,7 +138,7 @@ describe('a Redis host that vanishes without a word is left for a new connection
     await eventually('an answer', () => commands.redis.ping().then(Boolean, () => false));
     const bothReady = async () => {
       await eventually('both', () => commands.redis.status === 'ready' && subscription.isSubscribed());
-      // Up to here there were requests, and a tenth of a second may have been too short for them.
+      // A tenth of a second may have been too short for the requests so far.
       commands.lost.count = 0;
       subscriber.lost.count = 0;
     };

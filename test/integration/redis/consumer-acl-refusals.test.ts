@@ -131,7 +131,7 @@ describe('what the Redis user of docs/consumers.md is refused', () => {
 });
 
 describe('the commands of docs/consumers.md', () => {
-  /** Scripts that a worker runs: it takes, ends, delays, repeats and renews jobs, and looks for stalled ones. */
+  /** Scripts with which a worker takes, ends, delays, repeats and renews jobs, and looks for stalled jobs. */
   const scripts = [
     'moveToActive',
     'moveToFinished',
@@ -140,7 +140,7 @@ describe('the commands of docs/consumers.md', () => {
     'extendLocks',
     'moveStalledJobsToWait',
   ] as const;
-  /** Outside of scripts: commands of ioredis and BullMQ when they connect, and the wait for a job. */
+  /** Commands outside of scripts: those of ioredis and BullMQ when they connect, and the wait for a job. */
   const direct = ['info', 'client|setname', 'eval', 'evalsha', 'bzpopmin'];
 
   async function commandsOfScripts(): Promise<Set<string>> {
@@ -153,7 +153,7 @@ describe('the commands of docs/consumers.md', () => {
       }),
     );
     const known = new Set(((await scene.admin.call('COMMAND')) as [string][]).map(([name]) => name));
-    // A command is in quotes, also if a variable holds it.
+    // A command is in quotes, even if a variable holds it.
     const words = texts.flatMap((text) =>
       [...text.matchAll(/["']([A-Z]+)["']/g)].map(([, word = '']) => word.toLowerCase()),
     );

@@ -56,7 +56,9 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
     }
   });
 
-  /** Starts the package's consumer as that user; `name` for another subscriber's, `isOfAccounts` for account events. */
+  /**
+   * Starts the package's consumer as the documented user. `name`: another subscriber; `isOfAccounts`: account events.
+   */
   async function consume(
     handle: (context: HandlerContext<ClientSession>) => Promise<void>,
     name: string = subscriber,
@@ -81,7 +83,7 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
       ? createEventConsumer({ ...parts, channel: accountChannel, schemas: accountEvents })
       : createEventConsumer({ ...parts, channel: registeredChannel, schema: RegisteredEvent });
     open.push({ consumer, connection });
-    /** Returns the errors of the consumer, and Redis's refusals to the user, also those that nobody reports. */
+    /** Returns the consumer's errors, and Redis's refusals to the user, even those that nobody reports. */
     const refusals = async () => [...errors, ...((await scene.admin.call('ACL', 'LOG')) as unknown[])];
     return { reports, errors, refusals, outcomes: () => reports.map(({ outcome }) => outcome) };
   }
@@ -134,7 +136,7 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
       let last = await scene.admin.pttl(lock);
       await eventually('two renewals of the lock', async () => {
         const now = await scene.admin.pttl(lock);
-        // Without a renewal it only falls.
+        // Without a renewal, the lock's remaining time only falls.
         if (now > last) renewals += 1;
         last = now;
         return renewals >= 2;
@@ -143,7 +145,7 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
     await addEvent(queue, event);
     await eventually('the event', () => outcomes().includes('processed'));
     expect(renewals).toBeGreaterThanOrEqual(2);
-    // A machine that stands still can cost it the lock.
+    // If the machine stalls, the consumer can lose the lock.
     const lostLock = /could not renew lock|Missing lock/;
     expect((await refusals()).filter((one) => !lostLock.test(String(one)))).toEqual([]);
   });

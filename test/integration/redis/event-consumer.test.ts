@@ -50,7 +50,7 @@ afterAll(async () => {
   await mongo.close();
 });
 
-/** Creates a separate subscriber, with its end of the queue: the worker's fan-out adds jobs in the same way. */
+/** Creates a separate subscriber, and adds jobs to its queue in the same way as the worker's fan-out. */
 function newSubscriber(jobOptions: JobsOptions = {}) {
   const subscriber = `kitchen-${randomUUID().slice(0, 8)}`;
   const options = { ...consumedJobOptions, ...jobOptions };
@@ -60,7 +60,7 @@ function newSubscriber(jobOptions: JobsOptions = {}) {
   return {
     subscriber,
     queue,
-    /** Adds another job each time, as after Redis was lost, or when an operator replays. */
+    /** Adds a new job for the event each time, as after a loss of Redis, or when an operator replays. */
     async deliver(event: RegisteredEvent): Promise<string> {
       deliveries += 1;
       const jobId = eventJobId(event.id, new Date(deliveries));
@@ -225,7 +225,7 @@ test('close tells a handler to break off when its patience ends, and the event c
   expect(await preparedOf(event)).toBe(1);
 });
 
-/** Ends the transactions that clients of that name have left open, as MongoDB does a minute after they have left. */
+/** Ends the transactions that clients of this name have left open, as MongoDB does a minute after they have left. */
 async function endTransactionsOf(appName: string): Promise<number> {
   const admin = mongo.db('admin');
   const open = { appName, transaction: { $exists: true } };

@@ -36,7 +36,7 @@ afterAll(async () => {
   guard.dismiss();
 });
 
-/** Opens a sibling's verifier; its function returns `good`, or the code with which a token is refused. */
+/** Opens a sibling's verifier. `verdict` returns `good`, or the code with which a token is refused. */
 function openVerifier() {
   const revocations = redisRevocations({ REDIS_URL: group.url, KEY_PREFIX: services.name });
   const verifier = createVerifier({ issuer, audience, reachedAt: services.api.base, revocations });
@@ -57,7 +57,7 @@ test('Sentinel’s failover to a replica with an older state: no part says "allo
   ];
   const sibling = openVerifier();
   await eventually('the sibling has the list', async () => (await sibling.verdict(before)) === 'good');
-  // The replica keeps its data, the sentinel key included, and receives nothing more: it cannot log in.
+  // The replica keeps its data, including the sentinel key, but receives nothing more, because it cannot log in.
   const [onPrimary, onReplica] = [new Redis(group.primary.url), new Redis(group.replica.url)];
   for (const client of [onPrimary, onReplica]) client.on('error', () => undefined);
   await onReplica.config('SET', 'masterauth', 'wrong');
@@ -93,7 +93,7 @@ test('Sentinel’s failover to a replica with an older state: no part says "allo
     return isReady();
   });
   await ask();
-  // 401 by the deny list or MongoDB, 503 while neither can be read: never 101 or 200.
+  // 401 by the deny list or MongoDB, 503 while neither can be read, but never 101 or 200.
   expect([...answers].filter((status) => status !== 401 && status !== 503)).toEqual([]);
   expect(await services.refusal(before)).toBe(401);
 

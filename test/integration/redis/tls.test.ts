@@ -143,7 +143,7 @@ if (obstacle !== undefined) console.warn(`redis/tls.test.ts: ${obstacle}: NOTHIN
   });
 });
 
-/** Returns the first error of a connection with these variables that names one of them, and that it never answers. */
+/** Returns the first error that names one of these variables, of a connection that never answers. */
 async function refusal(config: Parameters<typeof openRedis>[0]): Promise<string> {
   const redis = openRedis(config, failFastOptions());
   const explained = Promise.withResolvers<string>();

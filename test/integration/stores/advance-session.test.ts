@@ -10,7 +10,7 @@ import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 
 const appName = uniqueName();
 
-/** Sets the fail point, which is for the connections of the other one. */
+/** Sets the fail point, which applies to the connections of the other client. */
 let outside: MongoClient;
 let mongo: MongoClient;
 let collections: Collections;
@@ -42,7 +42,7 @@ async function stored(fields: Partial<SessionDocument> = {}): Promise<SessionDoc
 
 const asStored = ({ _id }: SessionDocument) => collections.sessions.findOne({ _id });
 
-/** The refresh by the session's newest token at 0. */
+/** Returns the refresh by the session's newest token at time 0. */
 const advanceOf = ({ _id: sessionId, token, gen: generation }: SessionDocument) => ({
   ...{ sessionId, token, generation, kid: 'key-1', at: at(0), expiresAt: at(50) },
   next: { block: 2, start: 10, length: 5 },

@@ -78,7 +78,7 @@ async function expectBounded(work: () => Promise<unknown>, bounds: readonly numb
 
 test('the look for accounts that are due reads no account that waits or stays', async () => {
   const claim = { lease: 'lease', now: minuteAgo, dueBy: minuteAgo, until: minuteAgo };
-  // The account is leased by the first one, and free at once.
+  // The first claim leases the account, and the lease expires at once.
   await expectBounded(() => deletions().claim(claim), [1]);
   await expectBounded(() => deletions().countDue(now, 1_000), [1]);
 });
@@ -92,7 +92,7 @@ test('the removal of lapsed addresses reads no account whose addresses count, or
 test('an erasure reads what it removes, and nothing of anybody else', async () => {
   const due = await deletions().claim({ lease: 'mine', now, dueBy: now, until: now });
   if (due === undefined) throw new Error('nothing is due');
-  // Rolled back, so that the plans are those of a database that still has everything.
+  // The transaction is rolled back, so that each plan is made while the database still has everything.
   const failed = async () => {
     throw new Error('not now');
   };

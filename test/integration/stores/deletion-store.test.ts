@@ -32,7 +32,7 @@ const inVain = <T>(work: (session: ClientSession) => Promise<T>) =>
     return result;
   });
 
-/** Changes of an account after which what was seen of it no longer counts. */
+/** Changes of an account after which a request may no longer rely on what it has read. */
 const changes: [string, Partial<UserDocument>][] = [
   ['password', { password_changed_at: new Date('2026-11-20T10:00:00.000Z') }],
   ['address', { email_key: 'other@example.com' }],
@@ -172,7 +172,7 @@ describe('an erasure', () => {
   const erase = (user: UserDocument, session: ClientSession, lease = 'mine') =>
     store.erase({ user, lease }, { now: scene.now(), lifetimeMs }, session);
 
-  /** Stores an account that is due and leased, with something in every collection. */
+  /** Stores an account that is due and leased, with documents in every collection. */
   async function dueAccount(fields: Partial<UserDocument> = {}) {
     const erasure = { lease: 'mine', until: after(60_000) };
     const user = await scene.user({ deletes_at: scene.now(), erasure, ...fields });
@@ -186,7 +186,7 @@ describe('an erasure', () => {
     await scene.challenge(user, 'password_reset');
     const answer = { fingerprint: '', answer: {}, expires_at: after(1) };
     await scene.collections.idempotency.insertOne({ _id: randomUUID(), user_id, ...answer });
-    // In a group that goes on.
+    // The account is in a group that continues without it.
     const place = { home_group_id: randomUUID(), account_type, created_by: user_id } as const;
     const open = { created_at: after(-1), expires_at: after(1), max_uses: null, uses: 0, revoked_at: null };
     const invite = randomUUID();

@@ -34,7 +34,7 @@ const formerOf = (email: string, until: Date): FormerEmail => ({
 });
 const pending = () => ({ pending_email: 'New@example.com', pending_email_until: after(1) });
 
-/** Changes of an account after which what was seen of it no longer counts. */
+/** Changes of an account after which a request may no longer rely on what it has read. */
 const changes: [string, Partial<UserDocument>][] = [
   ['password', { password_changed_at: new Date('2026-11-20T10:00:00.000Z') }],
   ['address', { email_key: 'other@example.com' }],
@@ -42,7 +42,7 @@ const changes: [string, Partial<UserDocument>][] = [
 
 type Write = (seen: UserDocument, session: ClientSession) => Promise<boolean>;
 
-/** Stores an account with a change under way, and another one, and writes to the first. */
+/** Stores an account with a change under way, and another account, and writes to the first. */
 async function write(work: Write) {
   const { pending_email, pending_email_until, ...user } = await scene.user({ locale: 'ru', ...pending() });
   const other = await scene.user(pending());
@@ -189,7 +189,7 @@ describe('former addresses', () => {
     expect(await scene.storedUser(user._id)).toEqual({ ...user, former_emails: [two] });
     await remove(two);
     expect(await scene.storedUser(user._id)).toEqual(user);
-    // Another worker was faster.
+    // As if another worker was faster.
     await remove(two);
     expect(await scene.storedUser(user._id)).toEqual(user);
     expect(await scene.storedUser(other._id)).toEqual(other);

@@ -42,7 +42,7 @@ const claimHeld = (opened: string[], now = new Date()) =>
 const ids = (rows: readonly OutboxDocument[]) => rows.map(({ _id }) => _id);
 const row = (event: RegisteredEvent) => collections.outbox.findOne({ _id: event.id });
 
-/** Stores a row that waits for `stuck` alone; if `isAll` is false, for another subscriber too. */
+/** Stores a row that waits only for `stuck`. If `isAll` is false, it waits for another subscriber too. */
 async function held(isAll = true): Promise<RegisteredEvent> {
   const event = await pending();
   const [claimed] = await claim();

@@ -23,7 +23,7 @@ afterAll(async () => {
   await mongo.close();
 });
 
-// That every query of the outbox is answered by an index: queries.test.ts.
+// queries.test.ts tests that every query of the outbox is answered by an index.
 test('the count of what waits looks at no row, and so does that of dead letters', async () => {
   const { outbox, deadLetters } = storesOf(collectionsOf(db));
   const plans = [

@@ -27,7 +27,7 @@ afterAll(async () => {
   await mongo.close();
 });
 
-/** Stores a row as an event is committed with, except for the given fields. */
+/** Stores a row as at an event's commit, except for the given fields. */
 async function stored(fields: Partial<OutboxDocument> = {}): Promise<OutboxDocument> {
   const row = dueRow({ created_at: at(0), locked_until: at(5_000), ...fields });
   await collections.outbox.insertOne(row);
@@ -107,7 +107,8 @@ describe('a claim', () => {
   });
 
   test('finds others if another relay was quicker with those it saw', async () => {
-    // Three at once see the same twenty. They may also share them, so that none has to read again, but not every time.
+    // Three concurrent claims see the same twenty rows. By chance they may share these rows, so that none has to read
+    // again.
     for (let most = 0, round = 0; most <= 20; round += 1) {
       expect(round).toBeLessThan(50);
       await Promise.all(Array.from({ length: 60 }, () => stored({ locked_until: at(0) })));

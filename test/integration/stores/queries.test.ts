@@ -42,7 +42,7 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Calls what the services call seldom. Rows are there that are due, held and leased. */
+/** Calls the store functions that the services rarely call. There are rows that are due, held and leased. */
 async function driveStores(): Promise<void> {
   const leased = { attempts: 1, locked_until: new Date(Date.now() + 60_000) };
   const held = { held: { for: ['analytics'], until: new Date() }, locked_until: leased.locked_until };
@@ -63,7 +63,7 @@ async function driveStores(): Promise<void> {
   await client.close();
 }
 
-/** Lets a worker do all that it does, and an operator run all commands. */
+/** Lets a worker do all its work, and an operator run all commands. */
 async function driveOthers(): Promise<void> {
   const receiver = await startReceiver('analytics');
   const EVENT_SUBSCRIBERS = JSON.stringify([receiver.subscriber]);
@@ -78,7 +78,7 @@ async function driveOthers(): Promise<void> {
   }
 }
 
-/** Work of the server for a query, and what it would be in the sharded database of docs/scaling.md. */
+/** Work of the server for a query, and its work in the sharded database of docs/scaling.md. */
 interface Traits {
   readonly asksAllShards: boolean;
   readonly sorts: boolean;
@@ -142,7 +142,7 @@ describe('the queries of the services', () => {
     const told = Object.keys(seen).map((shape) => {
       const { allShards, becomes, sorts, scans } = knownQueries[shape] ?? {};
       const asksAllShards = (allShards ?? becomes) !== undefined;
-      // The server may prefer an index in the right order, as long as it holds little.
+      // While the server holds little, it may prefer an index in the right order.
       return [shape, { asksAllShards, sorts: sorts !== undefined && expect.any(Boolean), scans: scans !== undefined }];
     });
     expect(Object.fromEntries(traits)).toEqual(Object.fromEntries(told));

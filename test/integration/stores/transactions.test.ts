@@ -46,8 +46,8 @@ const write = (_id: string, session?: ClientSession) =>
   collections.sessions.updateOne({ _id }, { $inc: { gen: 1 } }, session ? { session } : {});
 
 /**
- * Writes the session, which waits for the locks of a transaction: the server would keep them for a minute. By another
- * client, as the next transaction of the same one may end the first.
+ * Expects that no transaction has left locks on the session: the server would keep them for a minute, and the write
+ * would wait. Another client writes, because the same client's next transaction may end the first.
  */
 async function expectNoLock(_id: string): Promise<void> {
   const { dbName, collectionName } = collections.sessions;

@@ -28,7 +28,7 @@ import { eventually } from '../../support/worker-scene.ts';
 
 let scene: VerifierScene;
 let verifier: OpenedVerifier;
-/** A token that was revoked, and the sibling knows. */
+/** A revoked token whose revocation the sibling knows. */
 let revoked: string;
 
 beforeAll(async () => {
@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-/** Refusal as a client sees it. */
+/** Returns the refusal as a client sees it. */
 function seen({ status, headers, text }: Answer) {
   const { 'content-type': type, 'www-authenticate': challenge, 'content-language': language } = headers;
   const named = { code: headers['x-error-code'], vary: headers.vary };

@@ -22,9 +22,9 @@ import {
 } from '../../support/verifier-scene.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
-/** Somebody between the feed and a sibling, who wants it to forget what it has read, or to leave out a part. */
 const feed = '/api/v1/revocations';
 let scene: VerifierScene;
+/** An attacker between the feed and a sibling, who wants the sibling to forget what it has read, or to miss a part. */
 let proxy: TamperingProxy;
 
 beforeAll(async () => {
@@ -53,7 +53,7 @@ const verdict = (verifier: OpenedVerifier, token: string): Promise<string> =>
 describe('a denial outlives a change of the longest life', () => {
   const readKeys = () => readFile(join(testEnvironment().keysDir, 'access-token-public-keys.json'), 'utf8');
 
-  /** Has the sibling ask for the metadata again. */
+  /** Makes the sibling request the metadata again. */
   async function showUnknownKey(sibling: OpenedVerifier): Promise<void> {
     const keys = { keys: [await generateSigningKey('EdDSA')] } as const;
     const sign = createAccessTokenSigner({ keys, algorithm: 'EdDSA', issuer, audience, ttlSeconds: 600 });
@@ -111,7 +111,7 @@ describe('a list of several pages', () => {
   const statementIn = (text: string): string => JSON.parse(text).data.statement;
   const answerOf = (statement: string) => ({ status: 200, text: JSON.stringify({ data: { statement } }) });
 
-  /** Returns the verdict on a good token, and how many answers were changed. */
+  /** Returns the verdict on a good token, and the number of answers that were changed. */
   async function readThrough(change?: (statement: string, next: (cursor: string) => Promise<string>) => unknown) {
     let changed = 0;
     let questions = 0;

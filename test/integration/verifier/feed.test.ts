@@ -36,7 +36,7 @@ beforeEach(() => proxy.behave());
 
 const writeSecrets = (secrets: readonly object[]) => writeFile(secretsFile, JSON.stringify({ keys: secrets }));
 
-/** A sibling that reaches the api by the proxy only, and never Redis. */
+/** Opens a sibling that reaches the api only by the proxy, and never Redis. */
 function openSibling(options: Partial<VerifierOptions> = {}): OpenedVerifier {
   return scene.openVerifier({ reachedAt: proxy.base, revocations: feedRevocations({ credential }), ...options });
 }
@@ -53,7 +53,7 @@ const untilVerdict = (verifier: OpenedVerifier, token: string, wanted: string) =
 const untilRefused = (verifier: OpenedVerifier, token: string) =>
   untilVerdict(verifier, token, 'IAD_JWT_ACCESS_INVALID');
 
-/** The file that `authctl keys public` writes. */
+/** Returns the file that `authctl keys public` writes. */
 const publicKeys = () => readFile(join(testEnvironment().keysDir, 'access-token-public-keys.json'), 'utf8');
 
 const feed = '/api/v1/revocations';
@@ -93,7 +93,7 @@ describe('a sibling that reads the feed', () => {
     const { until } = await scene.denyList.recent(0);
     for (const [i, id] of ids.entries()) {
       pipeline.set(keys.denied(id), i % 2 ? '3' : 'none:SESSION_REVOKED', 'PX', 600_000);
-      // Half of them in one moment, more than fit into an answer.
+      // Half of them have the same time, and are more than fit into an answer.
       pipeline.zadd(keys.revocations, i < 6_000 ? until : until + i, id);
     }
     await pipeline.exec();
@@ -153,7 +153,9 @@ describe('a sibling that reads the feed', () => {
 });
 
 describe('somebody between the feed and a sibling', () => {
-  /** Has the sibling's copy grow too old, unless it accepts an answer. */
+  /**
+   * Returns true if the sibling accepts a tampered answer. If it accepts none, it has no copy and refuses the token.
+   */
   async function isDeceived(options: Partial<VerifierOptions> = {}): Promise<boolean> {
     const sibling = openSibling(options);
     const session = await newSession(scene.api);
@@ -262,7 +264,10 @@ describe('somebody between the feed and a sibling', () => {
   });
 
   describe('and gives out keys', () => {
-    /** Has a genuine service of its own, by the name of the issuer, to which it leads the sibling. */
+    /**
+     * The attacker's own service, genuine but for its keys and with the issuer's name, to which the proxy leads the
+     * sibling.
+     */
     let forger: VerifierScene;
     beforeAll(async () => {
       const own = join(testEnvironment().keysDir, 'forged-keys.json');

@@ -137,7 +137,7 @@ describe('while Redis is away', () => {
     expect(await verdict(lenient, session.access_token)).toBe('good');
 
     await scene.startRedis();
-    // A new process: what it has may be older than what was denied.
+    // Redis is a new process, whose data may be older than the newest denial.
     expect(await verdict(verifier, session.access_token)).toBe('ERR-DEPENDENCY-UNAVAILABLE');
     await scene.completeDenyList();
     await eventually('the list', async () => (await verdict(verifier, session.access_token)) === 'good');

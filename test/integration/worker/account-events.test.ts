@@ -93,7 +93,7 @@ test.concurrent(
   closingAll(async (closing) => {
     const receiver = closing(await startReceiver('analytics', status(500)));
     const scene = closing(await openWorkerScene([receiver.subscriber]));
-    // Every attempt is past the limit, so any other event is given up at its first.
+    // Every attempt is past the limit, so any other event is given up at its first attempt.
     closing(await startTestWorker({ ...scene.env, DELIVERY_GIVE_UP_SECONDS: '1' }));
     const [deleted, other] = [newDeletedEvent(), newCodeRequest()];
     for (const event of [deleted, other]) await scene.publish(event);

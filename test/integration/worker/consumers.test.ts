@@ -191,7 +191,7 @@ describe('a consumer of jobs', () => {
     await eventually('it waits for the next', async () => done.length === 1 && (await isBlocked()));
     consumer.hold('reason', true);
     await add('b');
-    // The blocking command on the queue that was under way has taken it.
+    // The blocking command that already waited at the queue has taken the job.
     await eventually('it has been taken and given back', async () => (await givenBack()).includes('b'));
     expect([await stateOf('b'), done]).toEqual(['waiting', ['a']]);
     consumer.hold('reason', false);
@@ -263,7 +263,7 @@ describe('a consumer of outcomes', () => {
     );
     endings.push(() => subscriber.close());
     let probes = 0;
-    // It sees only what happens after it has begun to listen.
+    // `QueueEvents` reports only what happens after it has begun to listen.
     await eventually('it listens', async () => {
       await add(`probe-${probes++}`);
       return heard.length > 0;

@@ -8,7 +8,7 @@ import { hang, startReceiver, status } from '../../support/worker-receiver.ts';
 import { eventually, openWorkerScene } from '../../support/worker-scene.ts';
 import { startWorkerProcess, type WorkerProcess } from '../../support/worker-service.ts';
 
-// Most of their time passes in waiting for locks, deadlines and intervals, so they run concurrently.
+// These tests mostly wait for locks, deadlines and intervals, so they run concurrently.
 
 test.concurrent(
   'a worker killed at each delivery loses nothing: the same event comes again until it is acknowledged',
@@ -18,7 +18,7 @@ test.concurrent(
     let worker: WorkerProcess | undefined;
     closing({ close: async () => void (await worker?.end('SIGKILL')) });
     // The receiver has accepted the event, and the worker dies before it learns that. With BullMQ's defaults, a job is
-    // given up the second time.
+    // given up when this happens a second time.
     receiver.answerWith(() => void worker?.end('SIGKILL'));
     const event = newEvent();
     await scene.publish(event);
@@ -46,7 +46,7 @@ test.concurrent(
     await scene.publish(event);
     const first = await startWorkerProcess({ ...scene.env, DELIVERY_TIMEOUT_MS: '60000' });
     await eventually('the delivery is under way', () => receiver.received.length > 0);
-    // It limits its own time: after 10 s it exits with 1.
+    // The worker limits the time of its end: after 10 s it exits with 1.
     expect(await first.end('SIGTERM')).toEqual({ code: 0, signal: null });
 
     receiver.answerWith(status(204));

@@ -19,7 +19,7 @@ function closing<T extends { close(): Promise<void> }>(part: T): T {
   return part;
 }
 
-/** Creates an operator, who has MongoDB and nothing else. */
+/** Creates an operator's functions, which use only MongoDB. */
 function operator({ collections }: WorkerScene) {
   const { deadLetters: letters, replay, subscribers } = storesOf(collections);
   return { letters, replay, subscribers };
@@ -49,7 +49,7 @@ describe('an event that is given up', () => {
     expect(await scene.collections.outbox.countDocuments({ state: 'pending' })).toBe(0);
     await first.close();
 
-    // With nothing but MongoDB, and before there is a worker.
+    // The replay needs only MongoDB, and comes before there is a worker.
     failing.answerWith(status(204));
     const tried = failing.received.length;
     const order = { eventId: event.id, deadOnly: true, at: new Date() };
@@ -177,11 +177,11 @@ test('a webhook that answers 410 is parked for all workers, until an operator ha
   const waiting = [first, ...later].map(({ id }) => `${queue}:${id}`);
   await eventually('all wait', async () => (await scene.redis.exists(waiting)) === waiting.length);
   for (const worker of workers) await worker.close();
-  // An attempt that had begun when it was parked may still arrive.
+  // An attempt that had begun when the subscriber was parked may still arrive.
   const tried = gone.received.length;
   expect(new Set(gone.ids())).toEqual(new Set([first.id]));
 
-  // Meanwhile the waiting jobs become older than the limit.
+  // Makes the waiting jobs older than the limit.
   for (const job of waiting) await scene.redis.hset(job, 'timestamp', Date.now() - 3_600_000);
   const restarted = closing(await startTestWorker(env));
   await eventually(

@@ -21,7 +21,7 @@ afterEach(async () => {
   for (const part of toClose.splice(0).reverse()) await part.close();
 });
 
-/** Registers a part to be closed at the test's end, in reverse order. */
+/** Registers a part to be closed when the test ends. Parts are closed in reverse order. */
 function closing<T extends { close(): Promise<void> }>(part: T): T {
   toClose.push(part);
   return part;
@@ -152,7 +152,7 @@ describe('delivery to queue consumers', () => {
     await publish(event);
     await eventually('the webhook has it', async () => 'analytics' in (await row(event)).deliveries);
     expect(await isDelivered(event)).toBe(false);
-    // The relay, which reads it too, must not come first.
+    // The relay reads the row too, and must not come first.
     const later = { $set: { locked_until: new Date(Date.now() + 600_000) } };
     await collections.outbox.updateOne({ _id: event.id }, later);
 

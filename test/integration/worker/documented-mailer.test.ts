@@ -14,7 +14,7 @@ import { startTestWorker } from '../../support/worker-service.ts';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../..');
 
-/** An empty project that has this one's packages. */
+/** Directory of an empty project that has this repository's packages. */
 let project: string;
 beforeAll(async () => {
   project = await mkdtemp(join(tmpdir(), 'auth-account-mailer-'));
@@ -30,7 +30,7 @@ async function documentedCode(): Promise<string[]> {
   return [...section.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code);
 }
 
-/** Runs the code in a process of its own, and returns the lines that it prints. */
+/** Runs the code in a separate process, and returns the lines that it prints. */
 async function runCode(code: string, env: NodeJS.ProcessEnv = {}): Promise<string[]> {
   const file = join(project, 'example.ts');
   await writeFile(file, code);
@@ -38,7 +38,9 @@ async function runCode(code: string, env: NodeJS.ProcessEnv = {}): Promise<strin
   return stdout.trim().split('\n');
 }
 
-/** Around the example: the names that it leaves to its reader, and the deliveries, which it takes one after another. */
+/**
+ * Code around the example: the names that its reader must define, and calls that pass it one delivery after another.
+ */
 const before = `
 const { WEBHOOK_SECRET } = process.env;
 const PRIVATE_JWK = JSON.parse(process.env.PRIVATE_JWK);

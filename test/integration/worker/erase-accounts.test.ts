@@ -8,7 +8,7 @@ import { type AccountScene, openAccountScene } from '../../support/account-scene
 import { insertSessionsBeside } from '../../support/session-document.ts';
 
 let scene: AccountScene;
-/** Steps that are seen outside MongoDB, in order. */
+/** Steps that are visible outside MongoDB, in order. */
 let steps: unknown[];
 beforeAll(async () => {
   scene = await openAccountScene();

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-/** Creates an owner with another member, an invite, a code and an answer under a key; its deletion is due. */
+/** Creates an owner with another member, an invite, a code and an answer under a key. The owner's deletion is due. */
 async function newOwner() {
   const { api } = scene;
   const owner = await newSession(api);
@@ -50,7 +50,7 @@ async function expectGone(owner: Owner): Promise<void> {
   await expectSound(scene.api);
 }
 
-/** Lets a worker erase the account, as if the lease of the one before had ended. */
+/** Lets a worker erase the account, as if the former worker's lease had ended. */
 async function eraseNow(owner: Owner): Promise<void> {
   await endErasureLease(scene.api, owner.user_id);
   const worker = await startTestWorker(scene.env);
@@ -82,7 +82,10 @@ function failing([, command, collection]: (typeof steps)[number], fault: Partial
   return { failCommands: [command], ...(namespace && { namespace }), appName, ...fault };
 }
 
-/** The first such command on users is the lease, the second removes the user. */
+/**
+ * Returns which of the matching commands fail. The first such command on users is the lease, the second removes the
+ * user.
+ */
 function modeOf([step]: (typeof steps)[number]) {
   if (step === 'the heir') return { skip: 2 };
   return step === 'the removal of the user' ? { skip: 1 } : 'alwaysOn';
@@ -90,7 +93,7 @@ function modeOf([step]: (typeof steps)[number]) {
 
 describe('a failure of a step leaves the account whole', () => {
   const operationFailed = 96;
-  // A commit that fails leaves its transaction open, and its locks held, for the minute that MongoDB gives it.
+  // A failed commit leaves its transaction open, with its locks, for the minute that MongoDB gives it.
   const beforeCommit = steps.filter(([step]) => step !== 'the commit');
 
   test.each(beforeCommit)('%s', async (...step) => {
@@ -155,7 +158,7 @@ describe('a worker that is killed leaves the account whole', () => {
         return held !== undefined;
       });
       await worker.end('SIGKILL');
-      // The server gives up what a dead client began after a minute; here at once.
+      // The server would end a dead client's transaction after a minute. Here the test ends it at once.
       await mongo.db('admin').command({ killSessions: [{ id: held?.lsid.id }] });
     });
     expect(await state(owner)).toEqual(before);

@@ -76,7 +76,7 @@ test('an erased account leaves no trace of the person, and its address is free',
     ...(await dumpRedis(redis, `*${api.keyPrefix}*`)),
     ...lines(),
   });
-  // So the search works, and finds nothing in Redis and the log even before.
+  // Shows that the search works, and that even before the erasure Redis and the log have no traces.
   const before = findSecrets(traces, await places());
   expect(new Set(before.map((found) => found.split(' in ').at(-1)))).toEqual(
     new Set(['MongoDB users', 'MongoDB user_sessions']),
@@ -94,7 +94,7 @@ test('an erased account leaves no trace of the person, and its address is free',
   const ids = Object.entries(await dumpMongo(api.mongo.db(api.database))).filter(([, text]) => text.includes(user_id));
   expect(ids.map(([place]) => place).sort()).toEqual(['MongoDB groups', 'MongoDB outbox']);
 
-  // A retry of the old registration is a new one too: its record is gone.
+  // A retry of the old registration registers anew, because the old record is gone.
   const again = await api.post('/api/v1/auth/register', registration, key);
   expect(again.status).toBe(201);
   expect(again.json.data.user_id).not.toBe(user_id);
@@ -197,7 +197,7 @@ describe('at the moment of the erasure', () => {
         api.post('/api/v1/auth/refresh', { refresh_token }),
       ]);
       const statuses = (await Promise.all(tries.flat())).map(({ status }) => status);
-      // Whoever is too late counts as a stranger, whom the limits stop.
+      // A request that is too late counts as a stranger's, and the limits refuse strangers.
       for (const status of statuses) expect([401, 403, 429]).toContain(status);
       await untilGone(user_id);
       expect(await api.collections.sessions.countDocuments({ user_id })).toBe(0);
@@ -253,7 +253,7 @@ test(
     const { users } = other.api.collections;
     const session = await newSession(other.api);
     await users.updateOne({ _id: session.user_id }, { $set: { deletes_at: new Date(Date.now() + 3_600_000) } });
-    // One round of the deny list, which does not find the session: it lives on, as if its end were not announced yet.
+    // The deny list has one round, which does not find the live session. The session's end is thus not announced yet.
     closing(await startTestWorker({ ...other.env, DENY_LIST_INTERVAL_MS: '600000' }));
     const complete = `{${other.api.keyPrefix}}:deny-list-complete`;
     await eventually('the deny list is complete', async () => (await redis.exists(complete)) === 1);

@@ -74,7 +74,7 @@ const isDenied = async (sessionIds: readonly string[]) => {
   return denials.map((denial) => denial?.kind === 'revoked');
 };
 
-/** Returns a count that starts now, from the worker's metric. */
+/** Returns a function that counts the worker's metric from now on. */
 async function startCount(
   metric: string,
   labels: Readonly<Record<string, string>> = {},
@@ -149,7 +149,7 @@ describe('a forced logout', () => {
     const again = await logIn(api, phone.email);
 
     const repeated = await startCount('auth_force_logouts_total', { outcome: 'repeated' });
-    // Queued a second time while BullMQ knows the id, and once more when it does not.
+    // Queues the job a second time while BullMQ knows its id, and once more when BullMQ does not.
     await force({ user_id: phone.user_id, reason }, jobId);
     await (await queue.getJob(jobId))?.remove();
     await force({ user_id: phone.user_id, reason }, jobId);
@@ -285,7 +285,7 @@ describe('a forced logout, in a scene of its own', () => {
       onRevoked: () => undefined,
       now: () => new Date(),
     });
-    // The worker's reconciliation would repair it, and must not come first.
+    // The worker's reconciliation would repair the deny list, and must not come first.
     await worker.close();
     const command = { user_id: phone.user_id, reason };
     await expect(forceLogout(command, 'incident-3')).rejects.toBe(lost);

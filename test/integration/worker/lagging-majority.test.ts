@@ -25,12 +25,12 @@ import { startTestWorker } from '../../support/worker-service.ts';
 
 const lifetimeMs = denialLifetimeMs(600);
 
-/** Two members: what the secondary does not apply, no majority has. */
+/** Two members, so a majority lacks every write that the secondary has not applied. */
 let mongo: LocalMongo;
 let dir: string;
 let guard: ReturnType<typeof createProcessGuard>;
 let secondaryPort: number;
-/** Acknowledged by the primary alone. */
+/** Client whose writes the primary alone acknowledges. */
 let primary: MongoClient;
 
 beforeAll(async () => {
@@ -61,7 +61,7 @@ let redis: Redis;
 let denyList: DenyList;
 let env: Readonly<Record<string, string>>;
 let api: TokenApi;
-/** Another api, which waits for an answer of MongoDB for a second at most. */
+/** Another api, which waits at most a second for an answer of MongoDB. */
 let impatient: TokenApi;
 let gateway: TestGateway;
 
@@ -82,7 +82,7 @@ afterEach(async () => {
   redis?.disconnect();
 });
 
-/** Runs the work while no majority takes writes. */
+/** Runs the work while no majority applies writes. */
 async function whileLagging<T>(work: () => Promise<T>): Promise<T> {
   const goOn = await stopReplication(secondaryPort);
   try {
@@ -103,7 +103,7 @@ const majorityHas = (...sessions: readonly Session[]) =>
   );
 
 test('a logout that got 503 is carried out nevertheless: the worker announces it when a majority has it', async () => {
-  // For the worker the api's decisions are older than they are: a lag of seconds acts like one of half a minute.
+  // The api's clock is behind, so its decisions look older to the worker: a lag of seconds acts like half a minute.
   scene.clock.pass(-20_000);
   const worker = await startTestWorker(env);
   try {
@@ -120,7 +120,7 @@ test('a logout that got 503 is carried out nevertheless: the worker announces it
   }
 });
 
-/** Requests that end a session once more, and their answers. */
+/** Requests that end an ended session again, and their answers. */
 const again: readonly [name: string, send: (on: TokenApi, session: Session) => Promise<Answer>, status: number][] = [
   ['a logout', logOut, 404],
   ['a refresh', (on, { refresh_token }) => on.refresh(refresh_token), 401],
@@ -136,7 +136,7 @@ const again: readonly [name: string, send: (on: TokenApi, session: Session) => P
 ];
 
 test('a logout that got 503 is announced by any request that ends the session again, which gets 503 itself until a majority has it', async () => {
-  // No worker runs.
+  // Completes the deny list, because no worker runs.
   await (await denyList.beginRebuild()).complete();
   const scenes = await Promise.all(
     again.map(async ([name, send, status]) => {
@@ -180,7 +180,7 @@ test('no round of the worker steps over a revocation or a change of group that n
     await store.revokeAll([revoked._id], { reason: 'logout', at, requestId });
     const change = { home_group_id: 'another', account_type: 'HOME', at, requestId } as const;
     await primary.withSession((session) => store.changeClaims(moved.user_id, change, session));
-    // Further than a round reads back, and a round that reads everything.
+    // The time is further than a round reads back, and due for a round that reads everything.
     time += 120_000;
     return reconcile().then(
       () => 'done',
@@ -201,7 +201,7 @@ test('no round of the worker steps over a revocation or a change of group that n
 });
 
 test('while the deny list cannot be asked the api refuses what the primary has as revoked, whatever the majority shows', async () => {
-  // Nobody has completed the list.
+  // Nobody has completed the deny list.
   const [ended, moved, good] = await Promise.all([newSession(api), newSession(api), newSession(api)]);
   const statuses = await whileLagging(async () => {
     const [at, requestId] = [new Date(), 'unconfirmed'];

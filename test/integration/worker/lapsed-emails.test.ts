@@ -15,7 +15,7 @@ import { startTestWorker } from '../../support/worker-service.ts';
 const appName = uniqueName();
 let scene: ErasureScene;
 let redis: Redis;
-/** Returns true if the limits know where the account with that address was logged in to. */
+/** Returns true if the limits know from where the account with this address has logged in. */
 let hasPlaces: (email: string) => Promise<boolean>;
 beforeAll(async () => {
   scene = await openErasureScene(appName);
@@ -37,7 +37,7 @@ type Session = Awaited<ReturnType<typeof newSession>>;
 const userOf = ({ user_id }: Pick<Session, 'user_id'>) => scene.api.collections.users.findOne({ _id: user_id });
 const formerOf = async (session: Session) => (await userOf(session))?.former_emails?.map(({ email }) => email);
 
-/** Lets the former addresses of the account have lapsed an hour ago. */
+/** Makes the account's former addresses lapse an hour ago. */
 async function lapse({ user_id }: Session): Promise<void> {
   const until = new Date(Date.now() - 3_600_000);
   await scene.api.collections.users.updateOne({ _id: user_id }, { $set: { 'former_emails.$[].until': until } });
@@ -119,7 +119,7 @@ test('a worker that fails between the two steps leaves the address to the next r
   const { mongo, database, collections } = scene.api;
   const namespace = `${database}.${collections.users.collectionName}`;
   await lapse(session);
-  // Every update but the first, which removes the addresses of changes under way.
+  // Every update fails except the first, which removes the addresses of changes under way.
   const failing = { failCommands: ['update'], errorCode: operationFailed, namespace, appName };
   const worker = await withFailPoint(mongo, { skip: 1 }, failing, async () => {
     const started = await startTestWorker(scene.env);

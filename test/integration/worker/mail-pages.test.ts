@@ -7,7 +7,7 @@ import { hasChromium, launchChromium } from '../../support/chromium.ts';
 
 const key = { kid: 'a-name-of-a-key-in-2026', kty: 'oct', k: Buffer.alloc(32, 1).toString('base64url') };
 
-/** Values as long as they come: 254 characters are the longest address, without a place where a line may break. */
+/** The longest possible values. The address has 254 characters, and no place where a line may break. */
 const values = {
   code: '00000000',
   minutes: '10',
@@ -17,9 +17,9 @@ const values = {
   undo_token: createEmailChangeTokens({ keys: [key] }).issue('0199c8f2-e3aa-7cc4-b1f0-9d2f5c3b7a10'),
 };
 
-// What runs in the page is text: these tests know no DOM.
+// Code that runs in the page is text, because these tests are compiled without types of the DOM.
 const scrollWidth = 'document.documentElement.scrollWidth';
-/** The color behind the page, then that of each paragraph. */
+/** The color of the page's background, then the color of each paragraph. */
 const colors = `(() => {
   const canvas = document.body.appendChild(document.createElement('div'));
   canvas.style.color = 'Canvas';

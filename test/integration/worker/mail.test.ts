@@ -119,7 +119,7 @@ describe('a mail subscriber', () => {
       expect(textsTo('old@example.com')).toEqual([
         expect.stringContaining(createEmailChangeTokens(keys).issue(change_id)),
       ]);
-      // The newest first.
+      // The newest mail comes first.
       expect(textsTo(user.email)).toEqual([
         expect.stringContaining('revoked with it: 0'),
         expect.stringContaining('revoked with it: 7'),

@@ -11,9 +11,9 @@ const minute = 60_000;
 
 let scene: WorkerScene;
 let denyList: DenyList;
-/** The worker's time: it moves only when a test moves it. */
+/** The worker's time, which only a test moves. */
 let time: number;
-/** The other sessions of logouts, whose streams were closed. */
+/** Sessions whose streams a logout of another session closed. */
 let told: string[];
 /** Number of sessions that each round has found. */
 let found: number[];
@@ -46,7 +46,7 @@ async function startRounds(write: DenyList['denyAndClose'] = denyList.denyAndClo
   return reconcile;
 }
 
-/** Revokes a session in MongoDB, by a request that took the time this many milliseconds ago. */
+/** Revokes a session in MongoDB. The request read the time `agoMs` milliseconds ago. */
 async function revoke(agoMs: number, alsoClose?: string): Promise<string> {
   const session = newSessionDocument();
   await scene.collections.sessions.insertOne(session);
@@ -58,7 +58,7 @@ async function revoke(agoMs: number, alsoClose?: string): Promise<string> {
   return session._id;
 }
 
-/** The same for a session whose user changed the group. */
+/** Changes the group of a session's user in MongoDB. The request read the time `agoMs` milliseconds ago. */
 async function move(agoMs: number): Promise<string> {
   const session = newSessionDocument();
   await scene.collections.sessions.insertOne(session);

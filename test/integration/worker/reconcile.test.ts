@@ -54,7 +54,7 @@ async function listen(scene: WorkerScene, redisUrl = scene.env.REDIS_URL ?? ''):
   return heard;
 }
 
-/** Stores a session whose user changed the group twice in MongoDB, unknown to Redis. */
+/** Stores a session whose user changed the group twice in MongoDB. Redis does not know of it. */
 async function moveUnheard(scene: WorkerScene, at = new Date()) {
   const session = newSessionDocument();
   await scene.collections.sessions.insertOne(session);
@@ -70,7 +70,7 @@ function denyListOf(scene: WorkerScene) {
   return createDenyList(scene.redis, scene.keys, lifetimeMs);
 }
 
-/** Returns how many of them the list, complete or not, has as revoked. */
+/** Returns how many of the sessions are revoked in the list, which may be incomplete. */
 async function countRevoked(denyList: DenyList, sessionIds: readonly string[]): Promise<number> {
   return (await denyList.peek(sessionIds)).filter((denial) => denial?.kind === 'revoked').length;
 }
@@ -167,7 +167,7 @@ describe('the reconciliation of the deny list with MongoDB', () => {
     expect(await denyListOf(scene).find([moved])).toEqual([{ kind: 'below', ver: 3 }]);
     const told = heard.length;
     const found = await worker.metric('auth_revocations_reconciled_total');
-    // Further rounds read back to it and find nothing to do.
+    // Further rounds read the change again and find nothing to do.
     const later = await moveUnheard(scene);
     await eventually('the next change is published', () =>
       heard.some((command) => 'session_id' in command && command.session_id === later),
@@ -196,7 +196,7 @@ describe('the reconciliation of the deny list with MongoDB', () => {
     await commitEvent(scene.mongo, scene.db, event, longAgo());
     const later = new Date(Date.now() + 600_000);
     await scene.collections.outbox.updateOne({ _id: event.id }, { $set: { attempts: 7, locked_until: later } });
-    // It can be read, but no row without this member can be written.
+    // The outbox can be read, but no row without this field can be written.
     await scene.db.command({ collMod: 'outbox', validator: { unwritable: { $exists: true } } });
     closing(await startTestWorker(scene.env));
     await eventually('the list is complete', () => denyListOf(scene).isComplete());
@@ -212,7 +212,7 @@ describe('the reconciliation of the deny list with MongoDB', () => {
     const over = await revokeUnheard(scene, { at: new Date(Date.now() - lifetimeMs - 60_000) });
     const moved = await moveUnheard(scene, new Date(Date.now() - lifetimeMs + 30_000));
     const movedLongAgo = await moveUnheard(scene, new Date(Date.now() - lifetimeMs - 60_000));
-    // More than a page, at one and the same time.
+    // More sessions than a page holds, all with the same time.
     const at = new Date(Date.now() - 120_000);
     const many = Array.from({ length: 1_201 }, newSessionDocument);
     await scene.collections.sessions.insertMany(many);
@@ -258,7 +258,7 @@ describe('with a Redis that fails', () => {
     await eventually('it is denied', async () => (await countRevoked(denyListOf(scene), [session])) === 1);
     await eventually('the list is complete, on the server as it is now', () => denyListOf(scene).isComplete());
     expect(await denyListOf(scene).find([moved])).toEqual([{ kind: 'below', ver: 3 }]);
-    // The listener may have come back later than the worker: then the list counts, not the command.
+    // If the listener came back later than the worker, it missed the commands, and only the list counts.
     const reasons = new Set(heard.map((command) => ('reason' in command ? command.reason : undefined)));
     expect([...reasons].filter((reason) => reason !== 'SESSION_REVOKED' && reason !== 'GROUP_CHANGED')).toEqual([]);
   });

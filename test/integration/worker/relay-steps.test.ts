@@ -66,7 +66,10 @@ async function stored(fields: Partial<OutboxDocument> = {}): Promise<OutboxDocum
 }
 
 const row = (_id: string) => collections.outbox.findOne({ _id });
-/** Returns the queues of registrations, which are named like their subscribers, and if asked those of account events. */
+/**
+ * Returns the queues of registrations, which are named like their subscribers. With `withAccount`, also returns the
+ * queues of account events.
+ */
 function targets(withAccount = false): SubscriberQueue[] {
   const ofChannel = (channel: EventChannel, nameOf: (subscriber: string) => string) =>
     names.map((subscriber) => ({ subscriber, channel, queue: queueOf(nameOf(subscriber)) }));
@@ -77,7 +80,7 @@ function targets(withAccount = false): SubscriberQueue[] {
 const queueOf = (name: string) => queues.get(name) as EventQueue;
 const waiting = async (name: string) => (await redis.lrange(queueOf(name).toKey('wait'), 0, -1)).reverse();
 
-/** Ends the job as its subscriber would. */
+/** Ends the job as a subscriber would. */
 async function end(name: string, jobId: string, how: 'completed' | 'failed', reason = 'no such thing'): Promise<void> {
   const work = new Worker(name, null, { connection: redis, prefix: keys.queuePrefix, autorun: false });
   await work.waitUntilReady();

@@ -27,7 +27,7 @@ describe('the relay', () => {
 
       for (const event of events) await eventually('the row is delivered', () => isDelivered(event));
       expect(good.ids().sort()).toEqual(events.map(({ id }) => id).sort());
-      // A worker that starts ends the existing leases, possibly its own first ones too.
+      // A worker that starts ends the existing leases, possibly including its own first leases.
       expect(await worker.metric('auth_outbox_claims_total')).toBeGreaterThanOrEqual(25);
     }),
   );
@@ -37,7 +37,7 @@ describe('the relay', () => {
     closingAll(async (closing) => {
       const { env, mongo, db, row, isDelivered } = closing(await openWorkerScene());
       const [fresh, due] = [newEvent(), newEvent()];
-      await commitEvent(mongo, db, fresh, new Date(Date.now() + 60_000)); // it stays fresh for as long as the test may take
+      await commitEvent(mongo, db, fresh, new Date(Date.now() + 60_000)); // fresh for as long as the test may take
       await commitEvent(mongo, db, due, longAgo());
       closing(await startTestWorker(env));
       await eventually('the row that is due is delivered', () => isDelivered(due));
@@ -85,7 +85,7 @@ describe('the relay', () => {
       for (const event of events) await eventually('the row is delivered', () => isDelivered(event));
       const awakeMs = watch.stop();
       const isStalled = performance.now() - start - awakeMs > 1_000;
-      // A worker that stalls may lose its claim or its job to the other one. Then the promise is "at least once".
+      // A worker that stalls may lose its claim or its job to the other worker. Then the promise is "at least once".
       const delivered = isStalled ? [...new Set(good.ids())] : good.ids();
       expect(delivered.sort()).toEqual(events.map(({ id }) => id).sort());
     }),
@@ -130,7 +130,7 @@ describe('a queue that nobody empties', () => {
       closing(await startTestWorker(scene.env));
       for (const event of [published, left]) {
         await eventually('the other subscriber has it', async () => 'analytics' in (await scene.row(event)).deliveries);
-        // Read again when the other subscriber has it: that is due after 5 s at the latest.
+        // The row is read again when the other subscriber has the event, after 5 s at the latest.
         const isHeld = async () => (await scene.row(event)).locked_until.getTime() > Date.now() + 3_600_000;
         await eventually('it waits for room and is not read again', isHeld);
         expect(await scene.row(event)).toMatchObject({ state: 'pending', held: { for: [queue.name] } });
@@ -178,7 +178,7 @@ describe('with a Redis that fails', () => {
       await scene.redis.flushall();
       await eventually('it is delivered', () => scene.isDelivered(event));
       expect(new Set(good.ids())).toEqual(new Set([event.id]));
-      // The relay may have been faster than the worker's round.
+      // The relay may have been faster than the worker's first round.
       await eventually('another rebuild', async () => (await worker.metric('auth_deny_list_rebuilds_total')) >= 2);
     }),
   );
@@ -224,7 +224,7 @@ describe('with a Redis that fails', () => {
       await eventually('it is not ready', async () => (await worker.readiness()).redis?.ok === false);
       const events = Array.from({ length: 5 }, newEvent);
       for (const event of events) await commitEvent(scene.mongo, scene.db, event, longAgo());
-      // Reads it in vain, several times.
+      // Time for several reads in vain.
       await new Promise((resolve) => setTimeout(resolve, 500));
       expect(await scene.collections.outbox.countDocuments({ attempts: { $gt: 0 } })).toBe(0);
 
@@ -244,7 +244,7 @@ describe('with a Redis that fails', () => {
       await scene.publish(newEvent());
       await eventually('the delivery is under way', () => hanging.received.length > 0);
       await redis.kill();
-      // It limits its own time: after 10 s it exits with 1.
+      // The worker limits the time of its end: after 10 s it exits with 1.
       expect(await worker.end('SIGTERM')).toEqual({ code: 0, signal: null });
 
       const neverConnected = await startWorkerProcess(scene.env);

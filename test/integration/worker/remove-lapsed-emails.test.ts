@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterAll(() => scene.close());
 
-/** Time left to what was under way when an address lapsed. */
+/** Time for requests that were under way when an address lapsed. */
 const grace = 60_000;
 const ago = (ms: number) => new Date(scene.now().getTime() - ms);
 

@@ -15,7 +15,7 @@ interface Sent {
 
 const megabytes = (count: number) => Buffer.alloc(count * 1_048_576);
 
-/** As large as they may be and still fit into the limit on bodies once compressed. */
+/** As large as they can be, if their compressed form is to fit into the limit on bodies. */
 const bombs = {
   gzip: gzipSync(megabytes(12)),
   deflate: deflateSync(megabytes(12)),
@@ -25,8 +25,8 @@ const bombs = {
 const plain = ['Content-Type: application/json'];
 
 /**
- * Returns bodies on which a JSON reader, a decompressor or a decoder might fail; each is answered and its connection
- * ended.
+ * Returns bodies on which a JSON reader, a decompressor or a decoder might fail. Each is answered, then its connection
+ * ends.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table, which is read from top to bottom
 export function bodyAttacks(path: string): BodyAttack[] {

@@ -8,7 +8,7 @@ export interface FrameParts {
   /** The three reserved bits. */
   readonly reserved?: number;
   readonly isMasked?: boolean;
-  /** Bytes that encode the length: 0 within the second byte, 2 or 8 after it; the shortest by default. */
+  /** Number of extra bytes for the length; 0 if it is in the second byte. By default the shortest form. */
   readonly lengthBytes?: 0 | 2 | 8;
   /** The claimed length, if it differs from the real one. */
   readonly claimed?: bigint;
@@ -65,8 +65,8 @@ const ended = (name: string, ...frames: readonly FrameParts[]): FrameAttack => (
 });
 
 /**
- * uWebSockets.js reads every frame as a masked one, and four bytes more. After those come reserved bits, which end the
- * stream whatever the frame was read as.
+ * uWebSockets.js takes every frame for masked, and reads four more bytes as its mask. The bytes after that have
+ * reserved bits, which end the stream, however the frame was read.
  */
 const unmasked = (opcode: number): FrameAttack => ({
   name: `an unmasked frame of opcode ${opcode}`,
@@ -144,7 +144,7 @@ export function frameAttacks(): FrameAttack[] {
   ];
 }
 
-/** Frames that look odd and are correct: the stream goes on, and the gateway sends this number of `pong`s. */
+/** Frames that look odd but are correct. The stream stays open, and the gateway sends this number of `pong`s. */
 export interface OddFrames extends FrameAttack {
   readonly pongs: number;
 }

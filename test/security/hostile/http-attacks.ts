@@ -3,11 +3,11 @@ export interface Attack {
   readonly name: string;
   readonly bytes: Buffer;
   /**
-   * `refused`: one answer of 4xx (or none), then the end of the connection, and nothing after it is answered.
-   * `answered`: it is correct, if odd: one answer to each of its requests.
+   * `refused`: gets one answer of 4xx (or none), then the connection ends, and no later request on it is answered.
+   * `answered`: is odd but correct, so each of its requests gets one answer.
    */
   readonly fate: 'refused' | 'answered';
-  /** Two readers may see two ends of it: a server must answer once. */
+  /** True if two readers may see different ends of the request. A server must answer it once. */
   readonly isAmbiguous: boolean;
 }
 
@@ -15,14 +15,14 @@ export interface Attack {
 export interface Target {
   /** Answers a GET without a body. */
   readonly readPath: string;
-  /** Takes a body, as far as any path on that port does. */
+  /** Accepts a body, if any path on this port does. */
   readonly bodyPath: string;
 }
 
 const host = 'Host: a.example';
 const json = 'Content-Type: application/json';
 
-/** A request that asks for the end of the connection. After a refused one it must never be answered. */
+/** Returns a request that asks for the end of the connection. After a refused request it must never be answered. */
 const last = (path: string) => `GET ${path} HTTP/1.1\r\n${host}\r\nX-Request-ID: behind\r\nConnection: close\r\n\r\n`;
 
 /** Text is sent as Latin-1: one byte per character. */
@@ -34,8 +34,8 @@ const refused = (name: string, bytes: string | Buffer): Attack => ({
 });
 
 /**
- * Returns requests whose length two readers can understand in two ways (RFC 9112 sections 6.3, 11.2), each followed by
- * another one.
+ * Returns requests whose length two readers can understand differently (RFC 9112 sections 6.3, 11.2). Another request
+ * follows each.
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: a table, which is read from top to bottom
 export function smugglingAttacks({ readPath, bodyPath }: Target): Attack[] {

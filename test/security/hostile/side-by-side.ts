@@ -1,9 +1,7 @@
 /** Milliseconds of each request, by target. */
 export type Latencies<Name extends string> = Readonly<Record<Name, readonly number[]>>;
 
-/**
- * Requests from each in turn, one request at a time, so that all other load of the machine affects all of them alike.
- */
+/** Sends requests to the sides in turn, one at a time, so that other load of the machine affects all sides alike. */
 export async function measureSideBySide<Name extends string>(
   sides: Readonly<Record<Name, () => Promise<unknown>>>,
   rounds: number,

@@ -5,7 +5,7 @@ import { openSocket } from '../../support/raw-connection.ts';
 export interface Lifetimes {
   /** Connections that the server has ended. */
   readonly count: number;
-  /** Clients that have not had a connection ended yet. */
+  /** Clients of which the server has not ended any connection yet. */
   readonly spared: number;
   /** The longest, in milliseconds, whether ended or open. */
   readonly longestMs: number;
@@ -29,10 +29,13 @@ export interface SlowClientOptions {
   readonly intervalMs: number;
 }
 
-/** Ticks in each interval. At each of them a part of the clients sends: simultaneous writes would be an extra load. */
+/**
+ * Ticks in each interval. At each tick only a part of the clients sends, because simultaneous writes would be an extra
+ * load.
+ */
 const parts = 10;
 
-/** Starts slow clients. A connection that the server ends is replaced, so that their number stays the same. */
+/** Starts slow clients. A connection that the server ends is replaced, so that the number of clients stays the same. */
 export function startSlowClients({ port, count, opening, drip, intervalMs }: SlowClientOptions): SlowClients {
   const sockets = new Map<number, Socket>();
   const begun = new Map<Socket, number>();

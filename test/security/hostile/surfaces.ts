@@ -2,13 +2,13 @@ import type { Exchange } from '../../support/raw-connection.ts';
 import type { TestStack } from '../../support/test-stack.ts';
 import type { Attack, Target } from './http-attacks.ts';
 
-/** A port that anybody may send bytes to. */
+/** A port to which anybody may send bytes. */
 export interface Surface extends Target {
   readonly name: string;
   readonly port: number;
   /** The HTTP parser behind it. */
   readonly parser: 'node' | 'uWebSockets.js';
-  /** Milliseconds that a head, and a whole request, may take (docs/security.md). */
+  /** Milliseconds that the head of a request, and a whole request, may take (docs/security.md). */
   readonly headMs: number;
   readonly requestMs: number;
 }
@@ -51,9 +51,9 @@ export function surfacesOf({ apiUrl, opsPorts }: TestStack, streamUrl: string): 
 }
 
 /**
- * Returns what is wrong with the answer to an attack; undefined: nothing. uWebSockets.js answers 505 to every request
- * line that it can't read, and is lenient with methods and names of headers: the gateway answers 404 to those, and to
- * the request after them too.
+ * Returns what is wrong with the answer to an attack, or undefined. uWebSockets.js answers 505 to every request line
+ * that it can't read. It is lenient with methods and names of headers, so the gateway answers 404 to such requests, and
+ * to the request after them.
  */
 export function findMisdeed(
   { parser }: Surface,

@@ -2,7 +2,7 @@ import { type GatewayScene, newDevice, signToken } from '../../support/gateway-s
 import { openRawStream, type RawStream } from '../../support/raw-connection.ts';
 import { encodeFrame, type FrameAttack, type OddFrames, opcodes, ping } from './frame-attacks.ts';
 
-/** Gateway and user of the streams: with any key of the services, tests can sign a session that the gateway accepts. */
+/** Gateway and user of the streams. With any key of the services, a test can sign a token that the gateway accepts. */
 export interface FrameTarget {
   /** `ws://…` of the gateway. */
   readonly base: string;
@@ -11,7 +11,7 @@ export interface FrameTarget {
 
 const deadlineMs = 10_000;
 
-/** Returns what is wrong if illegal frames do not end their stream; undefined: nothing. */
+/** Returns what is wrong if illegal frames do not end their stream, or undefined if they do. */
 export async function findSurvival(target: FrameTarget, { bytes }: FrameAttack): Promise<string | undefined> {
   const { stream } = await open(target);
   stream.socket.write(bytes);
@@ -20,7 +20,7 @@ export async function findSurvival(target: FrameTarget, { bytes }: FrameAttack):
   return isEnded ? undefined : 'the stream was not ended';
 }
 
-/** Returns what is wrong if odd frames end their stream, or get a wrong answer; undefined: nothing. */
+/** Returns what is wrong if odd frames end their stream or get a wrong answer, or undefined if neither. */
 export async function findLoss(target: FrameTarget, { bytes, pongs }: OddFrames): Promise<string | undefined> {
   const { stream, heard } = await open(target, pongs + 1);
   stream.socket.write(Buffer.concat([bytes, encodeFrame({ opcode: opcodes.text, payload: ping })]));

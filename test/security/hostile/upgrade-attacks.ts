@@ -8,11 +8,11 @@ export interface Credentials {
   readonly token: string;
 }
 
-/** An attempt to open a stream, or to seem to. */
+/** An attempt to open a stream, real or apparent. */
 export interface UpgradeAttack {
   readonly name: string;
   readonly bytes: Buffer;
-  /** Cuts the connection (RST) as soon as everything is written. */
+  /** True if the connection is cut (RST) as soon as everything is written. */
   readonly isAborted?: boolean;
 }
 
@@ -26,7 +26,7 @@ interface Head {
 
 const goodKey = 'dGhlIHNhbXBsZSBub25jZQ==';
 
-/** Returns handshakes that must open nothing, and some that are cut. */
+/** Returns handshakes that must open no stream, and some that are cut. */
 export function upgradeAttacks({ sessionId, token }: Credentials): UpgradeAttack[] {
   const own = pushStreamPath(sessionId);
   const handshake = ({ path = own, key = goodKey, version = '13', token: bearer = token, more = [] }: Head = {}) =>
