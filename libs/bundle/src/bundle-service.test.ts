@@ -44,6 +44,12 @@ describe.each(['api', 'push-gateway', 'worker', 'authctl'])('the bundle of %s', 
     expect(all.filter((folder) => !needed.includes(folder))).toEqual([]);
   });
 
+  test('holds no BullMQ where there is no queue, and no parts of it that nothing uses', () => {
+    const isQueued = service !== 'push-gateway';
+    expect(bundle.inside.some(({ name }) => name === 'bullmq')).toBe(isQueued);
+    expect(sources().filter((path) => /\/bullmq\/.*\/(?:postgres\/|classes\/(?:relay|flow))/.test(path))).toEqual([]);
+  });
+
   test('holds no package twice', () => {
     const names = bundle.inside.map(({ name }) => name);
     expect(names.filter((name, at) => names.indexOf(name) !== at && !(name in twice))).toEqual([]);

@@ -45,3 +45,20 @@ export const withoutMaps: Plugin = {
     }));
   },
 };
+
+const resolved = Symbol('resolved');
+
+/**
+ * Leaves out modules of BullMQ that nobody uses, such as its other stores. It exports everything from one module, and
+ * does not say that its modules have no side effects.
+ */
+export const withoutUnused: Plugin = {
+  name: 'without-unused',
+  setup({ onResolve, resolve }) {
+    onResolve({ filter: /^(?:bullmq$|\.)/ }, async ({ path, pluginData, ...from }) => {
+      const isInside = path === 'bullmq' || from.importer.includes('/node_modules/bullmq/');
+      if (!isInside || pluginData === resolved) return;
+      return { ...(await resolve(path, { ...from, pluginData: resolved })), sideEffects: false };
+    });
+  },
+};

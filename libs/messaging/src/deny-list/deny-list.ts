@@ -1,4 +1,4 @@
-import { type CloseReason, closeCodes } from '@auth-account/contracts';
+import { type CloseReason, closeCodes } from '@auth-account/contracts/push/close-codes';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import {
   createDenyListReader,

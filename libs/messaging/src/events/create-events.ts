@@ -1,5 +1,5 @@
-import { type RegisteredData, type RegisteredEvent, registeredTopic } from '@auth-account/contracts';
 import type { AccountEventOf, AccountTopic } from '@auth-account/contracts/events';
+import { type RegisteredData, type RegisteredEvent, registeredTopic } from '@auth-account/contracts/events/registered';
 
 /** `source` of this service's events. */
 const eventSource = '/services/auth';

@@ -1,5 +1,5 @@
-import { CloudEventEnvelope } from '@auth-account/contracts';
 import type { AuthEvent } from '@auth-account/contracts/events';
+import { CloudEventEnvelope } from '@auth-account/contracts/events/cloud-event';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
 import type { Type } from 'typebox';

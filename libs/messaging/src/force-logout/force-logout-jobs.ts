@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ForceLogoutCommand } from '@auth-account/contracts';
+import type { ForceLogoutCommand } from '@auth-account/contracts/events/force-logout';
 import type { Job, JobType } from 'bullmq';
 import { type ForceLogoutQueue, type ForceLogoutResult, parseForceLogout } from './force-logout.ts';
 

@@ -4,7 +4,7 @@ import {
   type ForceLogoutTarget,
   forceLogoutForms,
   forceLogoutQueue,
-} from '@auth-account/contracts';
+} from '@auth-account/contracts/events/force-logout';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import { type JobsOptions, Queue } from 'bullmq';
 import { Compile } from 'typebox/compile';

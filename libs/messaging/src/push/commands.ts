@@ -1,4 +1,4 @@
-import { type CloseReason, closeCodes } from '@auth-account/contracts';
+import { type CloseReason, closeCodes } from '@auth-account/contracts/push/close-codes';
 import { publish, type RedisClient, type RedisKeys } from '@auth-account/redis';
 import { context, propagation } from '@opentelemetry/api';
 import { Type } from 'typebox';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { maxPushMessageBytes, PushMessage } from '@auth-account/contracts';
-import { ownTopicPrefix } from '@auth-account/contracts/push/push-message';
+import { maxPushMessageBytes, ownTopicPrefix, PushMessage } from '@auth-account/contracts/push/push-message';
 import { publish, type RedisClient, type RedisKeys } from '@auth-account/redis';
 import { Compile } from 'typebox/compile';
 

@@ -1,4 +1,4 @@
-import { pushStreamPath } from '@auth-account/contracts';
+import { pushStreamPath } from '@auth-account/contracts/push/close-codes';
 import type { AppError } from '@auth-account/errors';
 import { loggedNetwork } from '@auth-account/lifecycle';
 import type { AuditSampler } from '@auth-account/telemetry';

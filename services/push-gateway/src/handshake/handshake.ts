@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
-import { requestIdPattern } from '@auth-account/contracts';
+import { requestIdPattern } from '@auth-account/contracts/http/request-headers';
 import { type AppError as AnyAppError, AppError, type Locale, negotiateLocale, toHttp } from '@auth-account/errors';
 import { readBearer } from '@auth-account/verifier/access-token';
 

@@ -1,5 +1,6 @@
-import { type MessageFrame, maxPushMessageBytes, type PushMessage } from '@auth-account/contracts';
-import { parsePushMessage } from '@auth-account/messaging';
+import type { MessageFrame } from '@auth-account/contracts/push/frames';
+import { maxPushMessageBytes, type PushMessage } from '@auth-account/contracts/push/push-message';
+import { parsePushMessage } from '@auth-account/messaging/push-messages';
 import { createSubscription, type RedisClient, type RedisKeys, type Subscription } from '@auth-account/redis';
 import type { Logger } from '@auth-account/telemetry';
 import type { PushMetrics } from '../runtime/metrics.ts';

@@ -1,4 +1,4 @@
-import { AuthFrame, type ClientFrame, PingFrame } from '@auth-account/contracts';
+import { AuthFrame, type ClientFrame, PingFrame } from '@auth-account/contracts/push/frames';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { type Connection, closeConnection, sendFrame } from '../streams/connection.ts';

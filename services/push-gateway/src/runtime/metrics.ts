@@ -1,4 +1,4 @@
-import { type CloseReason, closeCodes } from '@auth-account/contracts';
+import { type CloseReason, closeCodes } from '@auth-account/contracts/push/close-codes';
 import { handshakeErrors } from '@auth-account/contracts/push/stream-errors';
 import { rowOf } from '@auth-account/errors';
 import { createZeroedCounter, type Metrics } from '@auth-account/telemetry';

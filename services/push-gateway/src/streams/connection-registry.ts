@@ -1,4 +1,4 @@
-import type { CloseReason } from '@auth-account/contracts';
+import type { CloseReason } from '@auth-account/contracts/push/close-codes';
 import { type Connection, closeConnection } from './connection.ts';
 
 /** The owner of a stream. */

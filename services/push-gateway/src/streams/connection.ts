@@ -1,5 +1,6 @@
 import type { WebSocket } from 'uWebSockets.js';
-import { type CloseReason, closeCodes, type ServerFrame } from '@auth-account/contracts';
+import { type CloseReason, closeCodes } from '@auth-account/contracts/push/close-codes';
+import type { ServerFrame } from '@auth-account/contracts/push/frames';
 
 /** One push stream. It is a plain record, because there are tens of thousands of them. */
 export interface Connection {

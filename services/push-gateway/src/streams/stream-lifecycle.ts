@@ -1,4 +1,4 @@
-import { closeCodes } from '@auth-account/contracts';
+import { closeCodes } from '@auth-account/contracts/push/close-codes';
 import type { GatewayCommand } from '@auth-account/messaging/commands';
 import type { Logger } from '@auth-account/telemetry';
 import { clientCodes, type PushMetrics } from '../runtime/metrics.ts';
