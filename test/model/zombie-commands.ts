@@ -5,12 +5,12 @@ import { openStream, type PushClient } from '../support/push-client.ts';
 import { eventually } from '../support/worker-scene.ts';
 import { type Part, patience, type ZombieScene } from './zombie-scene.ts';
 
-/** A stream that the gateway has opened, and how it ended. */
+/** A stream that the gateway has accepted, and how it ended. */
 interface Stream {
   readonly client: PushClient;
-  /** Claims version of its token. */
+  /** The claims version of its token. */
   readonly ver: number;
-  /** Reasons other than a revocation for which it may end. */
+  /** Close codes with which it may end for other reasons than a revocation. */
   readonly mayEnd: Set<number>;
   ended: { readonly code: number; readonly at: number } | undefined;
 }
@@ -19,10 +19,10 @@ interface Device {
   readonly sessionId: string;
   readonly userId: string;
   readonly groupId: string;
-  /** As committed in MongoDB. */
+  /** True if its revocation is committed in MongoDB. */
   isRevoked: boolean;
   ver: number;
-  /** Claims version of the app's access token: it has not refreshed since. */
+  /** The claims version of the app's access token, as of the app's last refresh. */
   tokenVer: number;
   readonly streams: Stream[];
 }
@@ -38,9 +38,9 @@ export interface Figures {
   runs: number;
   commands: number;
   streams: number;
-  /** Milliseconds from each arrived command to the close frame. */
+  /** Milliseconds from each announcement that arrived to the close frame. */
   readonly atOnce: number[];
-  /** Milliseconds from the restored connections to the last zombie's close frame, one per run that had any. */
+  /** Milliseconds from the restored connections to the last zombie's close frame, one for each run with zombies. */
   readonly madeGood: number[];
 }
 
@@ -50,9 +50,9 @@ export interface Real {
 }
 
 const deviceCount = 3;
-/** "At once" on a machine that does other things too; the figures show the measured times. */
+/** The bound for "at once" on a machine that does other things too. The figures show the measured times. */
 const atOnceMs = 1_500 * patience;
-/** An access token's lifetime, and the 30 s for which its stream may outlive it. */
+/** An access token's lifetime plus the 30 s by which its stream may outlive it. */
 const tokenLifeMs = 600_000 + 30_000;
 
 /** Creates new devices, each with a stream. */
@@ -109,7 +109,7 @@ async function tryToOpen(device: Device, { scene, figures }: Real): Promise<Stre
   return stream;
 }
 
-/** Announces a change. If both ends are connected, expects every stream that it concerns to end at once. */
+/** Announces a change. If both ends are connected, expects every concerned stream to end at once. */
 async function announce(device: Device, world: World, { scene, figures }: Real): Promise<void> {
   const hears = !world.away.has('gateway') && (await isSubscribed(scene));
   const concerned = device.streams.filter((stream) => isZombie(device, stream));
@@ -225,7 +225,7 @@ const restarts = fc.constant(
   }),
 );
 
-/** While the gateway has no Redis, no stream outlives its token. */
+/** Asserts that no stream outlives its token while the gateway has no Redis. */
 const outlives = fc.constant(
   command('cut gateway, and let the tokens expire', async ({ devices, away }, { scene }) => {
     scene.proxies.gateway.cut();
@@ -260,8 +260,8 @@ export const course = fc.commands(
 );
 
 /**
- * Asserts that the parts converge once all are connected: within the promised time every zombie is gone, including one
- * that gets in meanwhile, and no other gets in.
+ * Connects all parts, and asserts that they converge. Within the promised time every zombie is gone, including any that
+ * gets in before that time is over, and no new one gets in.
  */
 export async function expectToConverge(world: World, real: Real, promisedMs: number): Promise<void> {
   const { scene, figures } = real;

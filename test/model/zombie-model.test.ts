@@ -5,7 +5,7 @@ import { showProgress } from './progress.ts';
 import { course, expectToConverge, type Figures, newWorld } from './zombie-commands.ts';
 import { openZombieScene, patience, promisedMs, type ZombieScene } from './zombie-scene.ts';
 
-/** `npm run test:long zombies` asks for more; `MODEL_SEED` repeats a run. */
+/** Number of runs. `npm run test:long zombies` asks for more; `MODEL_SEED` repeats a run. */
 const numRuns = Number(process.env.ZOMBIE_RUNS ?? 10);
 const isSuite = process.env.ZOMBIE_RUNS === undefined;
 const nextSeed = newSeeds(isSuite);

@@ -15,20 +15,24 @@ import { serviceEnvironment, uniqueName } from '../support/test-api.ts';
 import { eventually } from '../support/worker-scene.ts';
 import { startTestWorker } from '../support/worker-service.ts';
 
-/** A client of Redis, through its own proxy. */
+/** A client of Redis, which it reaches through its own proxy. */
 export type Part = 'gateway' | 'api' | 'worker';
 
-/** Shorter than the defaults by this time together, so that a run takes about a second. */
+/**
+ * Intervals that are shorter than the defaults, so that a run takes about a second; `shortenedMs` is the difference.
+ */
 const intervals = { RECONCILE_INTERVAL_MS: '200', DENY_LIST_INTERVAL_MS: '100' };
 const shortenedMs = 2_000 - 200 + (1_000 - 100);
 
 /** The promise of 5 s, reduced by the shorter intervals. */
 export const promisedMs = 5_000 - shortenedMs;
 
-/** Factor for bounds in the suite, whose machine runs other tests too. The long form takes every bound as it is. */
+/**
+ * Factor by which the suite extends each bound, because its machine runs other tests too. The long form extends none.
+ */
 export const patience = process.env.ZOMBIE_RUNS === undefined ? 10 : 1;
 
-/** The real gateway and worker on a real MongoDB, and a separate Redis that each reaches through a proxy. */
+/** The real gateway and worker on a real MongoDB and a separate Redis, which each reaches through its own proxy. */
 export interface ZombieScene {
   readonly env: Readonly<Record<string, string>>;
   readonly proxies: Readonly<Record<Part, HoldingProxy>>;
@@ -42,7 +46,7 @@ export interface ZombieScene {
   revoke(sessionId: string): Promise<void>;
   /** Commits a change of group. */
   move(sessionId: string, ver: number): Promise<void>;
-  /** Announces as the api does after the commit. Returns false if Redis did not get it. */
+  /** Announces a denial as the api does after the commit. Returns false if Redis did not receive it. */
   announce(sessionId: string, denial: Denial): Promise<boolean>;
   close(): Promise<void>;
 }

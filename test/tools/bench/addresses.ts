@@ -10,9 +10,9 @@ import { medianOf } from './cost/median-of.ts';
 import { countCpu } from './push/process-usage.ts';
 
 /**
- * `npm run bench addresses [-- --users N] [-- --count N]`: what a collection of addresses would cost, whose `_id` is the
- * `email_key`, beside today's unique index: CPU of MongoDB for a registration's transaction and for a login's look-up,
- * side by side in one run, and bytes on disk for each account. See docs/scaling.md, "MongoDB sharding".
+ * `npm run bench addresses [-- --users N] [-- --count N]`: compares today's unique index with a collection of addresses
+ * whose `_id` is the `email_key`. Measures side by side MongoDB's CPU for a registration's transaction and for a
+ * login's look-up, and then bytes on disk for each account. See docs/scaling.md, "MongoDB sharding".
  */
 const { values } = parseArgs({
   options: { users: { type: 'string', default: '100000' }, count: { type: 'string', default: '1500' } },
@@ -31,7 +31,10 @@ type Seed = ReturnType<typeof newAccountSeed>;
 const servers = await startTestServers(() => undefined);
 const client = new MongoClient(servers.mongo.uri, mongoOptions('bench', servers.mongo.uri));
 
-/** A database with the accounts. `byAddress`: addresses have their own collection, and no index on the accounts. */
+/**
+ * Creates a database with the accounts. If `byAddress`, addresses have their own collection, and accounts no index on
+ * them.
+ */
 async function openGround(name: string, byAddress: boolean) {
   const db = client.db(name);
   await ensureIndexes(db);

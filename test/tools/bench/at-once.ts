@@ -1,4 +1,4 @@
-/** Runs the work `count` times, with that many at once and its number from 0 on. */
+/** Runs the work `count` times, `atOnce` runs at a time, and passes each run its index, from 0. */
 export async function runAtOnce(
   { count, atOnce }: { readonly count: number; readonly atOnce: number },
   work: (index: number) => Promise<unknown>,

@@ -24,20 +24,21 @@ import type { BenchResults, PushResult, Surroundings } from './report/results.ts
  * `npm run bench [-- options]`: starts everything, measures all candidates in one run, prints the results, and writes
  * docs/benchmarks.md with its drawings if all parts were measured.
  *
- * - `--only NAMES`: parts to measure: operations, events, push, flood, growth (all); or single operations:
- *   session-read, refresh, logout, register, login
+ * - `--only NAMES`: the parts to measure, of operations, events, push, flood and growth (all); or single operations,
+ *   of session-read, refresh, logout, register and login
  * - `--seconds N`: duration of each operation at each server (8)
- * - `--wait SECONDS`: longest wait for the machine to be quiet, of all parts together (180)
+ * - `--wait SECONDS`: longest wait for a quiet machine, of all parts together (180)
  * - `--users LIST`: numbers of users in the store, rising (100000,1000000)
  * - `--streams LIST`: numbers of streams on one gateway, rising (1000,5000,10000,19000)
  * - `--peer-streams N`: streams on each of its peers (5000)
- * - `--logouts N`: per second at the api, for ten seconds (200)
- * - `--full`: push figures at the size of `bench push`: peers with as many streams as the gateway, 1,000 logouts/s
- * - `--install-peers`: installs the peers from npm that are not installed; otherwise they are left out
- * - `--growth-data DIRECTORY`: where the growing store has its files (a file system in memory, if there is one with
- *   plenty of room): for more users than memory has room for
+ * - `--logouts N`: logouts per second at the api, for ten seconds (200)
+ * - `--full`: measures push at the size of `bench push`, with as many streams on peers as on the gateway and 1,000
+ *   logouts/s
+ * - `--install-peers`: installs missing peers from npm, which are otherwise left out
+ * - `--growth-data DIRECTORY`: directory of the growing store's files, for more users than memory can hold (default:
+ *   a file system in memory, if there is one with enough space)
  * - `--json FILE`: writes the results to the file
- * - `--docs DIRECTORY`: directory of the page, which is then written even if only some parts were measured
+ * - `--docs DIRECTORY`: directory of the page; with this option it is written even if only some parts were measured
  */
 const { values } = parseArgs({
   options: {
@@ -145,7 +146,7 @@ async function measure(running: TestServers): Promise<BenchResults> {
   return { machine, leftOut, minutes: (performance.now() - begun) / 60_000, surroundings, ...measured };
 }
 
-/** Measures on servers of its own, if their data are to be elsewhere. */
+/** Measures growth, on separate servers if `--growth-data` names a directory. */
 async function measureStoreGrowth(running: TestServers): Promise<GrowthLevel[]> {
   const parent = values['growth-data'];
   const own = parent === undefined ? undefined : await startServers(parent);

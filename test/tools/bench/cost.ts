@@ -16,19 +16,20 @@ import { otherUse, readCpuCounters } from './quiet/cpu-counters.ts';
 import { waitForQuiet } from './quiet/wait-for-quiet.ts';
 
 /**
- * `npm run bench cost [-- options]`: CPU milliseconds of the api, of MongoDB and of Redis for one operation, in turns
- * with a bare prototype that does the same without validation, limits and logs, and with one bare Argon2id hash. Each
- * server answers an operation until its cost stands still, and only then do rounds count. CPU time is counted by
- * process (proc(5)). It prints the medians of the rounds, and the cost of the first operations of a new process.
+ * `npm run bench cost [-- options]`: measures the CPU milliseconds of the api, of MongoDB and of Redis for one
+ * operation. A bare prototype, which does the same without validation, limits and logs, and a bare Argon2id hash are
+ * measured in turns with the api. Rounds count only when the operation's cost at a server no longer changes. CPU time
+ * is counted by process (proc(5)). It prints the medians of the rounds, and the cost of the first operations of a new
+ * process.
  *
- * - `--rounds N`: rounds of each operation at each server that count (21)
- * - `--count N`: operations in a round (300; a tenth of it if each needs a hash)
+ * - `--rounds N`: rounds that count, for each operation at each server (21)
+ * - `--count N`: operations in a round without hashes (300); a round with hashes has a tenth of them
  * - `--at-once N`: operations at once, except those with a hash, which run one after another as the bare hash does (8)
- * - `--only LIST`: operations to measure: session-read, refresh, logout, register, login
+ * - `--only LIST`: the operations to measure, of session-read, refresh, logout, register and login
  * - `--against DIRECTORY`: measures the api of another checkout too
- * - `--traced`: measures the api with tracing too, of each request and of one in a hundred, beside a collector that accepts
- *   OTLP and does nothing
- * - `--wait SECONDS`: longest wait for the machine to be quiet (60)
+ * - `--traced`: measures also the api with each request traced, and with one in a hundred traced, beside a collector
+ *   that accepts OTLP and does nothing
+ * - `--wait SECONDS`: longest wait for a quiet machine (60)
  * - `--no-cold`: leaves out the first operations of new processes
  * - `--profile DIRECTORY`: writes the api's CPU profile there
  * - `--json FILE`: writes the results to the file
@@ -53,7 +54,7 @@ const names = values.only.split(',').map((name) => {
   if (found === undefined) throw new Error(`--only knows ${measuringOrder.join(', ')}, not ${name}`);
   return found;
 });
-/** The bare hash runs one at a time too: two at once take more CPU each. */
+/** Operations with a hash run one at a time, as the bare hash does, because each of two at once takes more CPU. */
 const loadOf = (name: OperationName): Load =>
   hashedOperations.has(name)
     ? { count: Math.ceil(Number(values.count) / 10), atOnce: 1 }

@@ -11,10 +11,10 @@ import { startTestServers } from '../../support/start-test-servers.ts';
 import { startTestStack } from '../../support/test-stack.ts';
 
 /**
- * `npm run bench footprint [-- --count N] [-- --copies N]`: what one operation writes and sends, by the servers' own
- * counters on a running stack with one webhook: bytes of MongoDB's oplog, commands to Redis (those of scripts and of
- * deliveries included), bytes of its append-only file, bytes of HTTP. Then the size of each document, of real ones with
- * ids of their own. These are the figures of docs/scaling.md.
+ * `npm run bench footprint [-- --count N] [-- --copies N]`: counts what one operation writes and sends, by the servers'
+ * own counters, on a running stack with one webhook. These are bytes of MongoDB's oplog, commands to Redis (including
+ * those of scripts and deliveries), bytes of its append-only file, and bytes of HTTP. Then it measures the size of each
+ * kind of document, on copies of a real one with different ids. docs/scaling.md has these figures.
  */
 const { values } = parseArgs({
   options: { count: { type: 'string', default: '200' }, copies: { type: 'string', default: '100000' } },
@@ -54,7 +54,7 @@ async function counters() {
   return { commands: stats.reduce((sum, [, calls]) => sum + Number(calls), 0), aof: Number(aof ?? 0), wire };
 }
 
-/** Runs the work, and returns what it took in all; `oplog`: bytes of the entries since. */
+/** Runs the work, and returns its total use. `oplog` is the bytes of the oplog's entries since the start. */
 async function during(work: () => Promise<unknown>) {
   const [last] = await oplog.find().sort({ $natural: -1 }).limit(1).toArray();
   const [before, begun] = [await counters(), performance.now()];
@@ -74,7 +74,7 @@ async function during(work: () => Promise<unknown>) {
 
 const areEventsDelivered = async () => (await stack.collections.outbox.countDocuments({ state: 'pending' })) === 0;
 
-/** Prints what the operation takes beyond what the stack does by itself in the same time. */
+/** Prints what the operation uses beyond what the idle stack uses in the same time. */
 async function measure(name: string, run: (index: number) => Promise<unknown>): Promise<void> {
   const own = await during(() => pause(3_000));
   const used = await during(async () => {
@@ -88,7 +88,7 @@ async function measure(name: string, run: (index: number) => Promise<unknown>): 
   );
 }
 
-/** Prints the size of the collection's documents, of copies with ids and secrets of their own. */
+/** Prints the size of the collection's documents, measured on copies with different ids and secrets. */
 async function measureSize(collection: Collection<Document>, own: (example: Document) => Document): Promise<void> {
   const example = await collection.findOne({}, { sort: { _id: -1 } });
   if (example === null) throw new Error(`${collection.collectionName} is empty`);
@@ -118,7 +118,7 @@ try {
     sessions[i] = await send(`${auth}/login`, { email: emails[i], password, device_id, platform: 'ios' });
   });
   await measure('session read', (i) => send(`${auth}/sessions`, undefined, sessions[i]?.access_token));
-  // Each session refreshes eight times: once at the end of a block of hashes.
+  // Each session refreshes eight times, so once at the end of a block of hashes.
   await measure('refresh', async (i) => {
     const place = Math.floor(i / 8);
     sessions[place] = await send(`${auth}/refresh`, { refresh_token: sessions[place]?.refresh_token });

@@ -5,10 +5,10 @@ import { latencySettings, measureEventLatency } from './events/measure-event-lat
 import { type Percentiles, percentilesOf } from './push/percentiles.ts';
 
 /**
- * `npm run bench latency [-- --streams N]`: measures with N open streams (default 1,000) the time from the 200 of a
- * logout to its close frame at the client, one logout after another, and the time from a 201 to the event at its
- * subscriber. Three processes, a real MongoDB and Redis, clients in this process. Hashes are cheap: no measured time
- * contains one.
+ * `npm run bench latency [-- --streams N]`: with N open streams (1,000), measures the time from a logout's 200 to its
+ * close frame at the client, one logout after another, and the time from a registration's 201 to its event at the
+ * subscriber. It runs the three services as processes, with a real MongoDB and Redis, and the clients in its own
+ * process. Hashes are cheap, because no measured time contains one.
  */
 const streamsFlag = process.argv.indexOf('--streams');
 const streamCount = streamsFlag === -1 ? 1_000 : Number(process.argv[streamsFlag + 1]);

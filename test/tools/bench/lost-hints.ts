@@ -14,12 +14,12 @@ import { openGreeted } from '../../support/push-client.ts';
 import { startTestServers } from '../../support/start-test-servers.ts';
 
 /**
- * `npm run bench hints`: the figures of ADR 0005.
+ * `npm run bench hints`: measures the figures of ADR 0005.
  *
- * 1. A gateway whose connections to Redis are cut for half a second while sessions are logged out: the number of close
- *    commands that it never receives, and the time from the reconnect until reconciliation has closed those streams.
- * 2. The cost for a gateway of receiving every command of the deployment on one channel, and the cost with 16 channels
- *    by a hash of the session id, of which it needs those that it has sessions in.
+ * 1. For a gateway whose connections to Redis are cut for half a second during logouts, the number of close commands
+ *    that it never receives, and the time from the reconnect until reconciliation has closed their streams.
+ * 2. A gateway's cost of receiving every command of the deployment on one channel, and its cost with 16 channels,
+ *    chosen by a hash of the session id, if it subscribes only to the channels of its sessions.
  */
 const logoutsPerSecond = 1_000;
 const cutMs = 500;
@@ -31,7 +31,9 @@ const tickMs = 10;
 if (process.argv[2] === 'subscriber') await listen(process.argv[3] ?? '', process.argv.slice(4));
 else await measure();
 
-/** The other process: subscribes to channels, looks up each command's session, and reports the cost at its end. */
+/**
+ * Runs in the other process. Subscribes to channels, looks up each command's session, and reports the cost at the end.
+ */
 async function listen(url: string, channels: readonly string[]): Promise<void> {
   const own = new Set<string>(Array.from({ length: 10 }, () => randomUUID()));
   const [first = '', ...others] = channels;
@@ -172,14 +174,14 @@ async function endOf(child: ChildProcess): Promise<{ commands: number; cpuMs: nu
   return result as { commands: number; cpuMs: number };
 }
 
-/** Approximate number of sessions of a gateway that needs that many of the channels. */
+/** Returns the approximate number of sessions of a gateway that needs `channels` of the channels. */
 function sessionsFor(channels: number): string {
   if (channels === shardCount) return 'from about 50 sessions on';
   const sessions = Math.log(1 - channels / shardCount) / Math.log(1 - 1 / shardCount);
   return `about ${Math.max(1, Math.round(sessions))} sessions`;
 }
 
-/** Begins `count` tasks at an even rate, and waits for all. */
+/** Starts `count` tasks at an even rate, and waits for all. */
 async function paced(count: number, perSecond: number, work: (index: number) => Promise<void>): Promise<void> {
   const began = performance.now();
   const begun: Promise<void>[] = [];

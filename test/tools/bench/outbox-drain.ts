@@ -12,17 +12,16 @@ import { startWorkerProcess } from '../../support/worker-service.ts';
 import type { ReceivedCount } from './unique-events-receiver.ts';
 
 /**
- * `npm run bench outbox [-- --rows N]`: drains that many unpublished outbox rows (default 100,000) to a webhook in a
- * separate process, by one worker process and then by two, with a real MongoDB (a replica set of one) and Redis (with
- * its append-only file). Prints rows per second and the CPU seconds per 1,000 events of each process, and exits with 1
- * if an event is missing.
+ * `npm run bench outbox [-- --rows N]`: drains N unpublished outbox rows (100,000) to a webhook in a separate process,
+ * with one worker process and then with two. MongoDB is a real replica set of one, and Redis has an append-only file.
+ * Prints rows per second and each process's CPU seconds per 1,000 events, and exits with 1 if an event is missing.
  */
 const rowsFlag = process.argv.indexOf('--rows');
 const rowCount = rowsFlag === -1 ? 100_000 : Number(process.argv[rowsFlag + 1]);
 const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
 const insertBatch = 5_000;
 
-/** Returns the CPU seconds that the process has used, in user and kernel. */
+/** Returns the CPU seconds that the process has used, in user and kernel mode. */
 async function cpuSeconds(pid: number): Promise<number> {
   const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
   const ticksPerSecond = 100;
@@ -106,7 +105,7 @@ async function drain(workerCount: number, { mongoPids, redisPid, redisUrl }: Ser
   if (ids !== rowCount) process.exitCode = 1;
 }
 
-/** Settings of the workers, from `NAME=value` arguments. */
+/** Further settings of the workers, from `NAME=value` arguments. */
 const settings = Object.fromEntries(
   process.argv.slice(2).flatMap((argument) => {
     const [, name, value] = /^([A-Z_]+)=(.*)$/.exec(argument) ?? [];

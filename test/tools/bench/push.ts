@@ -9,18 +9,18 @@ import { type LogoutResult, measureLogouts } from './push/measure-logouts.ts';
 import { candidatesTable, logoutTable } from './push/tables.ts';
 
 /**
- * `npm run bench push [-- options]`: measures the push gateway, and ws, socket.io and centrifugo with the same work,
- * under idle authenticated streams. Every server is a separate process, with one Redis; clients and servers share the
- * machine.
+ * `npm run bench push [-- options]`: measures the push gateway under idle authenticated streams, and ws, socket.io and
+ * centrifugo with the same work. Every server is a separate process on the same Redis, and shares the machine with the
+ * clients.
  *
- * - `--connections N`: streams on one process (19,000); memory is read at 5,000, at 10,000 and at N
+ * - `--connections N`: streams on one process (19,000); memory is measured at 5,000, at 10,000 and at N
  * - `--fleet N`: streams over three gateways (50,000)
  * - `--logouts N`: logouts per second at the api, for ten seconds (1,000)
- * - `--only LIST`: parts to measure: gateway, ws, socket.io, centrifugo, logout, fleet (all but centrifugo)
+ * - `--only LIST`: the parts to measure, of gateway, ws, socket.io, centrifugo, logout and fleet (all but centrifugo)
  * - `--json FILE`: writes the results to the file
  *
- * Each process needs a descriptor per stream: `ulimit -n`. The peers are installed once, by the
- * command that the error names.
+ * Each process needs a descriptor for each stream (`ulimit -n`). A missing peer is installed by the command that the
+ * error names.
  */
 const { values } = parseArgs({
   options: {

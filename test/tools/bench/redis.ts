@@ -10,16 +10,16 @@ import { medianOf } from './cost/median-of.ts';
 import { countCpu } from './push/process-usage.ts';
 
 /**
- * `npm run bench redis [-- --count N] [-- --denials N]`: CPU of one Redis server for what the services ask of it: the
- * question of an authenticated request and of a handshake, a logout, an event from its publication to its end in one
- * queue. Prints also how many of each one server answers in a second of its CPU.
+ * `npm run bench redis [-- --count N] [-- --denials N]`: measures the CPU of one Redis server for the work of the
+ * services, which is the look-up of an authenticated request and of a handshake, a logout, and an event from its
+ * publication to its end in one queue. Also prints how many of each one server can do in a second of its CPU.
  */
 const { values } = parseArgs({
   options: { count: { type: 'string', default: '20000' }, denials: { type: 'string', default: '100000' } },
 });
 const [count, denials] = [Number(values.count), Number(values.denials)];
 const rounds = 3;
-/** Connections with one command each: as from as many services. */
+/** Number of connections, each with one command at a time, as if from as many services. */
 const connections = 16;
 const channel = 'service.auth.events.registered';
 const lifetimeMs = 695_000;
@@ -45,7 +45,7 @@ async function fill(): Promise<void> {
   }
 }
 
-/** Runs it `count` times, spread over the connections, and returns CPU of Redis and runs per second. */
+/** Does `times` runs, spread over the connections, and returns Redis's CPU for a run, and the runs per second. */
 async function measure(times: number, run: (connection: number) => Promise<unknown>) {
   const [redisMs, begun] = [countRedis(), performance.now()];
   let left = times;
@@ -68,7 +68,7 @@ async function drain(): Promise<void> {
   connection.disconnect();
 }
 
-/** Publishes events, then lets a worker end them; returns the CPU of both for one event. */
+/** Publishes events, then has a worker end them. Returns the CPU of both for one event. */
 async function measureEvents() {
   const times = Math.ceil(count / 4);
   const added = await measure(times, (connection) => addEvent(queues[connection] ?? never(), newEvent()));

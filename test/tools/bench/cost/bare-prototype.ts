@@ -11,8 +11,8 @@ import { Binary, MongoClient } from 'mongodb';
 import { seededTokenSeconds } from './session-seeds.ts';
 
 /**
- * A process that does the api's work and nothing else: no validation, no limits, no logs, metrics, audit or traces, no
- * request ids, no idempotency, no outbox relay, no admission of hashes. Its writes are as durable as the api's.
+ * A process that does the api's core work without validation, limits, logs, metrics, audit, traces, request ids,
+ * idempotency, outbox relay or admission of hashes. Its writes are as durable as the api's.
  */
 const { MONGODB_URI = '', MONGODB_DATABASE = '', REDIS_URL = '', KEY_PREFIX = '' } = process.env;
 const { ACCESS_TOKEN_KEYS_FILE = '', REFRESH_TOKEN_KEYS_FILE = '' } = process.env;

@@ -1,12 +1,12 @@
 import type { OperationName, OperationRun } from './operations.ts';
 
-/** A server that answers operations: a process with its own database. */
+/** A server that answers operations, which is a process with its own database. */
 export interface Candidate {
   readonly name: string;
   readonly pid: number;
   readonly offers: readonly OperationName[];
   /**
-   * Creates the data for `count` runs of the operation, and returns the function that runs the one with a given number.
+   * Creates the data for `count` runs of the operation, and returns the function that does the run with a given index.
    */
   prepare(operation: OperationName, count: number): Promise<OperationRun>;
   end(): Promise<void>;

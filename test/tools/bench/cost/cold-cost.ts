@@ -3,14 +3,14 @@ import type { Candidate } from './candidate.ts';
 import { type Load, measureOperation } from './measure-operation.ts';
 import type { OperationName } from './operations.ts';
 
-/** CPU milliseconds of server and MongoDB for one of the first operations of a process that has just started. */
+/** CPU milliseconds of server and MongoDB for each of the first operations of a process that has just started. */
 export interface ColdCost {
   readonly operation: OperationName;
   readonly candidate: string;
   readonly both: number;
 }
 
-/** Starts the server anew for each operation that it offers, and measures its first ones. */
+/** Starts a new server for each operation that it offers, and measures the server's first runs of it. */
 export async function measureCold(
   start: () => Promise<Candidate>,
   names: readonly OperationName[],

@@ -3,17 +3,17 @@ import type { Measured } from './measure-side-by-side.ts';
 import { medianOf } from './median-of.ts';
 import type { OperationName } from './operations.ts';
 
-/** Cost of an operation at a candidate: medians of the rounds, CPU milliseconds. */
+/** Medians of the rounds of an operation at a candidate, in CPU milliseconds. */
 export interface MedianCost extends OperationCost {
   readonly operation: OperationName;
   readonly candidate: string;
   /** Server and MongoDB together. */
   readonly both: number;
-  /** The same in bare hashes of the same minute: where the machine's speed changes, this changes less. */
+  /** The same in multiples of a bare hash of the same minute, which vary less with the machine's speed. */
   readonly inHashes: number;
 }
 
-/** Returns the CPU milliseconds of a bare hash: the median of all rounds. */
+/** Returns the median of the bare hash's CPU milliseconds in all rounds. */
 export function medianHashMs(measured: readonly Measured[]): number {
   return medianOf(measured.map(({ bareHashMs }) => bareHashMs));
 }

@@ -4,7 +4,7 @@ import { costMedians, medianHashMs } from './cost-medians.ts';
 import type { SideBySide } from './measure-side-by-side.ts';
 import type { WarmUp } from './warm-up.ts';
 
-/** Formats the medians as a Markdown table: CPU milliseconds, and the equivalent number of bare hashes. */
+/** Formats the medians as a Markdown table of CPU milliseconds and of equivalent numbers of bare hashes. */
 export function costTable({ measured, warmUps, repeated }: SideBySide, colds: readonly ColdCost[]): string {
   const head = [
     ...['operation', 'server', 'its CPU ms', 'MongoDB', 'Redis', 'server and MongoDB', 'in bare hashes'],
@@ -28,7 +28,7 @@ export function coldText(colds: readonly ColdCost[], row: Row): string {
   return colds.find(isOf(row))?.both.toFixed(2) ?? '–';
 }
 
-/** Shows the number of operations that came before those that count, and whether the cost stood still after them. */
+/** Shows the number of operations in the warm-up, and whether the cost had stopped changing after them. */
 export function warmUpText(warmUps: readonly WarmUp[], row: Row): string {
   const found = warmUps.find(isOf(row));
   if (found === undefined) return '–';

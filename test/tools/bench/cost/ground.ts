@@ -2,10 +2,10 @@ import type { SeededSession } from './session-seeds.ts';
 
 /** Source of an operation's accounts and sessions. */
 export interface Ground {
-  /** Times that each session is refreshed, one after another. */
+  /** How often each session is refreshed, one refresh after another. */
   readonly refreshesEach: number;
-  /** Returns the addresses of that many accounts. */
+  /** Returns the addresses of `count` accounts. */
   accounts(count: number): Promise<readonly string[]>;
-  /** Returns that many live sessions, which nothing else has used or will use. */
+  /** Returns `count` live sessions, which nothing else has used or will use. */
   sessions(count: number): Promise<readonly SeededSession[]>;
 }

@@ -3,7 +3,7 @@ import { answerTo, begin, keepConnections } from '../../../support/http-client.t
 export interface LaneRequest {
   readonly method?: 'GET' | 'POST';
   readonly path: string;
-  /** Body: an object is sent as JSON, parameters as a form. */
+  /** An object is sent as JSON, and parameters as a form. */
   readonly body?: object | URLSearchParams;
   readonly token?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ export interface LaneRequest {
 
 /** Sends requests of the bench on connections that stay open, as a proxy in front of the api does. */
 export interface HttpLane {
-  /** Returns `data` of a success, if it has one. Throws at any other answer. */
+  /** Returns the `data` of a success, if it has any. Throws on any other answer. */
   // biome-ignore lint/suspicious/noExplicitAny: each operation knows the shape of its answer.
   send(sent: LaneRequest): Promise<any>;
   close(): void;

@@ -3,13 +3,13 @@ import type { Load } from './measure-operation.ts';
 import { hashedOperations, type OperationName } from './operations.ts';
 import type { WarmUpLoad } from './warm-up.ts';
 
-/** Operations at once, except those with a hash, which run one after another as the bare hash does. */
+/** Number of operations at once. Those with a hash run one after another, as the bare hash does. */
 export const defaultAtOnce = 8;
 
 /**
- * Rounds of the warm-up. V8 compiles in threads of its own for many thousands of operations, so the whole process is
- * looked at; where each operation needs a hash, the event loop alone: hashes cost the same from the first one on, and
- * would hide the rest. So those rounds use all cores.
+ * Returns the rounds of the warm-up. V8 compiles in separate threads during many thousands of operations, so the cost
+ * of the whole process must stop changing. If each operation needs a hash, only the event loop's cost must, because
+ * hashes cost the same from the first on and would hide the rest. Rounds with hashes can therefore use all cores.
  */
 export function warmUpLoad(name: OperationName): WarmUpLoad {
   return hashedOperations.has(name)
@@ -17,7 +17,7 @@ export function warmUpLoad(name: OperationName): WarmUpLoad {
     : { count: 300, atOnce: defaultAtOnce, mostRounds: 75, looksAt: 'server' };
 }
 
-/** The first operations of a process. */
+/** Returns the number of a new process's operations that count as its first. */
 export function coldLoad(name: OperationName): Load {
   return hashedOperations.has(name) ? { count: 30, atOnce: 1 } : { count: 150, atOnce: defaultAtOnce };
 }

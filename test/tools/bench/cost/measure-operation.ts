@@ -5,7 +5,7 @@ import { otherUse, readCpuCounters } from '../quiet/cpu-counters.ts';
 import type { Candidate } from './candidate.ts';
 import type { OperationName, OperationRun } from './operations.ts';
 
-/** CPU milliseconds for one operation, user and system, by process. */
+/** CPU milliseconds (user and system) of each process for one operation. */
 export interface OperationCost {
   readonly server: number;
   readonly mongod: number;
@@ -16,9 +16,9 @@ export interface OperationCost {
 
 /** A round of operations, and what disturbed it. */
 export interface Round extends OperationCost {
-  /** CPU milliseconds of the server's event loop, which are in its own: all JavaScript, without hashes. */
+  /** The part of the server's CPU milliseconds in its event loop, which is all JavaScript without hashes. */
   readonly loop: number;
-  /** Cores that other processes and the hypervisor took meanwhile. */
+  /** Cores that other processes and the hypervisor took during the round. */
   readonly others: number;
 }
 
@@ -27,7 +27,7 @@ export interface Load {
   readonly atOnce: number;
 }
 
-/** Runs the operation that many times at the candidate, and returns the cost of one. */
+/** Runs the operation `load.count` times at the candidate, and returns the cost of one run. */
 export async function measureOperation(
   name: OperationName,
   candidate: Candidate,
@@ -37,7 +37,7 @@ export async function measureOperation(
   return measureRound(await candidate.prepare(name, load.count), candidate, servers, load);
 }
 
-/** Does the same with data that are there. */
+/** Does the same with data that were prepared before. */
 export async function measureRound(
   run: OperationRun,
   { pid }: Candidate,
@@ -57,7 +57,7 @@ export async function measureRound(
   return { server, mongod, redis: redisMs, perSecond, loop, others: others + stolen };
 }
 
-/** Returns the CPU time of the server's first thread so far, in milliseconds: in Node, that of the event loop. */
+/** Returns the CPU milliseconds so far of the server's first thread, which in Node runs the event loop. */
 function eventLoopMs(pid: number): number {
   return threadTimes(pid).get(String(pid)) ?? 0;
 }

@@ -16,26 +16,26 @@ import type { WarmUp } from './warm-up.ts';
 
 export interface OperationsOptions {
   readonly project: string;
-  /** Operations to measure, in this order. */
+  /** The operations to measure, in this order. */
   readonly names: readonly OperationName[];
   /** Seconds of wall-clock time, for each operation at each server. */
   readonly seconds: number;
-  /** Names of the installed peers. */
+  /** The installed peers. */
   readonly peers: readonly Peer[];
   readonly log: (line: string) => void;
 }
 
 /** Costs of api, bare prototype and peers, measured in turns. */
 export interface OperationsResult {
-  /** Operations that need a hash run one after another, the others eight at once. */
+  /** Costs of operations that ran one after another if they need a hash, and otherwise eight at once. */
   readonly costs: readonly MedianCost[];
   readonly colds: readonly ColdCost[];
   readonly warmUps: readonly WarmUp[];
-  /** Number of rounds that were repeated, as others disturbed them. */
+  /** Number of rounds that were repeated because other processes disturbed them. */
   readonly repeated: number;
   /** CPU milliseconds. */
   readonly bareHashMs: number;
-  /** Operations with a hash answered per second of wall-clock time, with enough at once for all cores. */
+  /** Operations with a hash that were answered per second of wall-clock time, with enough at once for all cores. */
   readonly rates: readonly {
     readonly operation: OperationName;
     readonly candidate: string;
@@ -44,7 +44,7 @@ export interface OperationsResult {
   readonly peers: readonly (Pick<Peer, 'name' | 'hash' | 'offers'> & { readonly version: string })[];
 }
 
-/** Many short ones: the neighbours of the machine change its speed within seconds. */
+/** Many short rounds, because the machine's neighbours change its speed within seconds. */
 export const rounds = 21;
 
 export async function measureOperations(servers: TestServers, options: OperationsOptions): Promise<OperationsResult> {
@@ -64,7 +64,7 @@ export async function measureOperations(servers: TestServers, options: Operation
       warmUp: warmUpLoad,
       load(name, { perSecond }) {
         const each = (perSecond * seconds) / rounds;
-        // The warm-up of operations with a hash used all cores, a counted round uses one.
+        // The warm-up of operations with a hash used all cores, but a counted round uses one.
         return hashedOperations.has(name)
           ? { count: Math.ceil(each / availableParallelism()), atOnce: 1 }
           : { count: Math.ceil(each), atOnce: defaultAtOnce };

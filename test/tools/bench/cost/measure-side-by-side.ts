@@ -16,34 +16,34 @@ export interface Measured {
   readonly bareHashMs: number;
 }
 
-/** The rounds that count. */
+/** The rounds that count, and how the candidates were warmed up. */
 export interface SideBySide {
   readonly measured: readonly Measured[];
   readonly warmUps: readonly WarmUp[];
-  /** Number of rounds that were repeated, as others disturbed them. */
+  /** Number of rounds that were repeated because other processes disturbed them. */
   readonly repeated: number;
 }
 
 export interface SideBySideOptions {
   readonly names: readonly OperationName[];
-  /** Rounds that count, of each operation at each candidate, once its cost stands still. */
+  /** Number of counted rounds for each operation at each candidate, after its warm-up. */
   readonly rounds: number;
-  /** One round of the warm-up, and the bound of their number. */
+  /** Returns the size of a warm-up round, and the largest number of such rounds. */
   readonly warmUp: (name: OperationName) => WarmUpLoad;
-  /** Number of operations in a counted round, given the result of the warm-up. */
+  /** Returns the number of operations in a counted round, from the result of the warm-up. */
   readonly load: (name: OperationName, warm: OperationCost) => Load;
   /** Called after the rounds of each operation. */
   readonly onOperation: (done: SideBySide) => void;
 }
 
 const hashesAtOnce = 5;
-/** Rounds for which data are made at once. */
+/** Number of rounds for which data are created together. */
 export const roundsAhead = 7;
 
 /**
  * Measures each operation at all candidates that offer it, in turns, so that other work of the machine affects all of
- * them alike. A round that others disturb is repeated; there are at most half as many rounds again as count, and
- * the quietest of them do.
+ * them alike. Rounds that other processes disturb are repeated, up to half as many as are wanted. The quietest rounds
+ * count.
  */
 export async function measureSideBySide(
   candidates: readonly Candidate[],

@@ -3,13 +3,16 @@ import { MongoClient } from 'mongodb';
 
 const halfOfMemoryMib = Math.floor(totalmem() / 2 ** 20 / 2);
 
-/** MongoDB's cache, in MiB: it has room for the data of a million users, if the machine has that much. */
+/** Size of MongoDB's cache in MiB. It can hold the data of a million users, if the machine has enough memory. */
 export const roomyCacheMib = Math.min(4_096, halfOfMemoryMib);
 
-/** MongoDB's cache while a store is filled: with indexes beyond it, each insert would read pages and evict others. */
+/**
+ * Size of MongoDB's cache in MiB while a store is filled. If the indexes exceeded it, each insert would read and evict
+ * pages.
+ */
 export const fillingCacheMib = halfOfMemoryMib;
 
-/** Changes the cache's size while MongoDB runs: the servers of the tests begin with 256 MiB. */
+/** Changes the cache's size while MongoDB runs. The test servers start with 256 MiB. */
 export async function setMongoCache(uri: string, mib: number): Promise<void> {
   const mongo = new MongoClient(uri);
   try {

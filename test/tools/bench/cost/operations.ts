@@ -2,14 +2,14 @@ import { newEmail, password } from '../../../support/accounts.ts';
 import type { Ground } from './ground.ts';
 import type { HttpLane } from './http-lane.ts';
 
-/** Runs an operation once: the run with that number. */
+/** Does the run with this index. */
 export type OperationRun = (index: number) => Promise<void>;
 
-/** Creates the data for `count` runs, and returns the function that runs the one with a given number. */
+/** Creates the data for `count` runs, and returns the function that does the run with a given index. */
 export type Operation = (ground: Ground, count: number) => Promise<(lane: HttpLane, index: number) => Promise<void>>;
 
 const auth = '/api/v1/auth';
-/** Enough for all that run at once: two refreshes by one token would be a theft. */
+/** Enough sessions for all operations that run at once, because two refreshes with one token would count as theft. */
 const leastSessions = 64;
 
 export const operations = {
@@ -23,7 +23,7 @@ export const operations = {
       await lane.send({ path: `${auth}/login`, body: { email: emails[index], password } });
     };
   },
-  // One session asks again and again: every look-up of its token but the first is a cache hit.
+  // Each session asks repeatedly, so every look-up of its token after the first is a cache hit.
   'session read': async (ground, count) => {
     const sessions = await ground.sessions(Math.min(count, 100));
     return async (lane, index) => {
@@ -31,7 +31,7 @@ export const operations = {
       await lane.send({ method: 'GET', path: `${auth}/sessions`, token });
     };
   },
-  // Each session refreshes again and again, as a device does: by the token that it got last.
+  // Each session refreshes repeatedly with its newest token, as a device does.
   refresh: async (ground, count) => {
     const wanted = Math.max(leastSessions, Math.ceil(count / ground.refreshesEach));
     const idle = (await ground.sessions(Math.min(count, wanted))).map(({ refreshToken }) => refreshToken);
@@ -54,14 +54,14 @@ export const operationNames = Object.keys(operations) as OperationName[];
 /** Operations whose cost is mostly the hash. */
 export const hashedOperations: ReadonlySet<OperationName> = new Set(['register', 'login']);
 /**
- * Operations with a hash come last: by themselves they run too seldom for V8 to compile the code that all operations
+ * Operations with a hash come last. On their own they run too rarely for V8 to compile the code that all operations
  * share.
  */
 export const measuringOrder: readonly OperationName[] = operationNames.toSorted(
   (a, b) => Number(hashedOperations.has(a)) - Number(hashedOperations.has(b)),
 );
 
-/** Returns the operation with that name, in which a dash may stand for a space; undefined for none. */
+/** Returns the operation with this name, in which a dash may stand for a space; undefined if there is none. */
 export function findOperation(name: string): OperationName | undefined {
   return operationNames.find((known) => known === name.replaceAll('-', ' '));
 }

@@ -17,11 +17,11 @@ import { openHttpLane } from './http-lane.ts';
 import { operationNames, operations } from './operations.ts';
 import { createSessionSeeds, seededTokenSeconds } from './session-seeds.ts';
 
-/** A checkout to measure, and the program to run. */
+/** How to start a candidate. */
 export interface CandidatePlan {
   readonly name: string;
   readonly main: string;
-  /** Program of Node. */
+  /** The path of Node's binary. */
   readonly node: string;
   /** Environment variables of the process. */
   readonly env?: Readonly<Record<string, string>>;
@@ -29,13 +29,13 @@ export interface CandidatePlan {
   readonly nodeArguments?: readonly string[];
 }
 
-/** Creates a candidate for the api of a checkout of this project. */
+/** Returns the plan of a candidate for the api of a checkout of this project. */
 export function apiOf(name: string, directory: string, nodeArguments: readonly string[] = []): CandidatePlan {
   const main = join(directory, 'services/api/src/main.ts');
   return { name, main, node: nodeFor(main), nodeArguments };
 }
 
-/** The Node of this project's api, on which what it is compared with runs as well. */
+/** The Node of this project's api, which also runs the prototype and the peers. */
 export const apiNode = nodeFor(SERVICES.api.main);
 
 export const barePrototype: CandidatePlan = {
@@ -47,7 +47,7 @@ export const barePrototype: CandidatePlan = {
 /** A candidate that stores its data as this project does. */
 export interface OwnCandidate extends Candidate {
   readonly collections: Collections;
-  /** Returns the same server, whose operations take their accounts and sessions from that ground. */
+  /** Returns the same server as a candidate whose operations take accounts and sessions from `ground`. */
   on(ground: Ground): Candidate;
 }
 
@@ -83,7 +83,9 @@ export async function startOwnCandidate(plan: CandidatePlan, servers: TestServer
   return { ...on(freshGround(collections, keys)), collections, on };
 }
 
-/** Settings as in production, access lines included. The process is stopped in order, so that it writes its profile. */
+/**
+ * Settings as in production, access lines included, but with a fast shutdown. A killed process would write no profile.
+ */
 const settings = {
   API_PORT: '0',
   API_OPS_PORT: '0',
@@ -92,7 +94,7 @@ const settings = {
   ACCESS_TOKEN_MAX_TTL_SECONDS: String(seededTokenSeconds),
 };
 
-/** Marks the deny list as complete, as a worker does: otherwise the api would have to ask MongoDB for each token. */
+/** Marks the deny list as complete, as a worker does. Otherwise the api would have to ask MongoDB about each token. */
 async function completeDenyList(url: string, keyPrefix: string): Promise<void> {
   const redis = openRedis({ REDIS_URL: url }, workerOptions());
   const rebuild = await createDenyList(redis, redisKeys(keyPrefix), denialLifetimeMs(600)).beginRebuild();
@@ -100,7 +102,7 @@ async function completeDenyList(url: string, keyPrefix: string): Promise<void> {
   redis.disconnect();
 }
 
-/** Creates a ground that writes new accounts and sessions, as registrations and logins would have left them. */
+/** Creates a ground that writes new accounts and sessions, as if registrations and logins had created them. */
 function freshGround(collections: Collections, keys: KeyFiles): Ground {
   return {
     refreshesEach: 16,

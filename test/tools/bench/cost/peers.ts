@@ -10,15 +10,15 @@ export interface PeerSubject {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Another server that answers operations: a separate package in test/tools/bench/peers. */
+/** Another server that answers operations, in a separate package below test/tools/bench/peers. */
 export interface Peer {
-  /** Name of its directory and of its package. */
+  /** The name of its directory and of its npm package. */
   readonly name: string;
   readonly hash: string | undefined;
   /** The peer's equivalent of each operation. */
   readonly offers: Readonly<Partial<Record<OperationName, string>>>;
   readonly env?: Readonly<Record<string, string>>;
-  /** A refresh leaves the token as it is, so a session can be refreshed again and again, as a device does. */
+  /** A refresh does not change the token, so a session can be refreshed repeatedly, as by a device. */
   readonly keepsToken?: true;
   readonly request: (operation: OperationName, subject: PeerSubject) => LaneRequest;
 }
@@ -65,7 +65,7 @@ const parseServer: Peer = {
     'session read': '`GET sessions/me`',
     logout: '`POST logout`',
   },
-  // Otherwise it writes log files into the directory in which it is started.
+  // Otherwise Parse Server writes log files into the directory in which it is started.
   env: { PARSE_SERVER_LOGS_FOLDER: 'null' },
   request(operation, { email: username, headers: ofSession }) {
     const headers = { 'X-Parse-Application-Id': 'bench', 'X-Parse-Revocable-Session': '1', ...ofSession };

@@ -17,21 +17,24 @@ export interface SessionSeed {
   tokens(): SeededSession;
 }
 
-/** User of the session; default: an unknown one. */
+/** The user of the session. The default is an unknown user. */
 export interface SessionOwner {
   readonly userId: string;
   readonly groupId: string;
 }
 
-/** Life of the access tokens: the longest run. A server that is to accept them needs the same setting. */
+/**
+ * Lifetime of the access tokens, which lasts for the longest run. A server that is to accept them needs the same
+ * setting.
+ */
 export const seededTokenSeconds = 3_600;
 
 const daysMs = 86_400_000;
 
 export interface SessionSeeds {
-  /** Creates a live session, as a login and `generation - 1` refreshes would have left it. */
+  /** Creates a live session, as if after a login and `generation - 1` refreshes. */
   newSession(owner?: SessionOwner, generation?: number): SessionSeed;
-  /** Creates one that no token opens, at a fraction of the cost: to fill a store. */
+  /** Creates a session that no token fits, at a fraction of the cost, to fill a store. */
   fillerSession(owner: SessionOwner): SessionDocument;
 }
 
@@ -69,7 +72,7 @@ export async function createSessionSeeds(keys: KeyFiles): Promise<SessionSeeds> 
   };
 }
 
-/** As many as the api keeps ahead in a session. */
+/** The number of hashes that the api stores ahead in a session. */
 const hashesInBlock = 8;
 
 interface Parts {

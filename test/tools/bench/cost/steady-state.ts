@@ -1,14 +1,14 @@
 import { medianOf } from './median-of.ts';
 
-/** Rounds that are compared with as many before them. */
+/** Number of rounds that are compared with as many before them. */
 export const comparedRounds = 8;
-/** Largest difference of their medians at which the cost counts as standing still. */
+/** Largest relative difference of the medians at which the cost counts as steady. */
 export const stillWithin = 0.03;
 
 /**
- * Tells whether a cost has stopped changing: the median of the last rounds differs by less than 3 % from that of the
- * rounds before. Fewer rounds or a wider bound would not do: the event loop's part of a refresh falls by a sixth from
- * 3,000 operations to 20,000, with every other round a sixth dearer.
+ * Returns true if a cost has stopped changing, so that the median of the last rounds differs by less than 3 % from that
+ * of the rounds before. Fewer rounds or a wider bound would not be enough. The event loop's part of a refresh falls by
+ * a sixth between 3,000 and 20,000 operations, while every other round costs a sixth more.
  */
 export function standsStill(rounds: readonly number[]): boolean {
   if (rounds.length < 2 * comparedRounds) return false;

@@ -1,10 +1,10 @@
 import type { Candidate } from './candidate.ts';
 import type { OperationName, OperationRun } from './operations.ts';
 
-/** Returns the function that runs each of the next `count` operations, numbered from zero. */
+/** Returns the function that runs one of the next `count` operations, by its index. */
 export type Supply = (count: number) => Promise<OperationRun>;
 
-/** Creates the data for several rounds at once, so that little is written right before a round. */
+/** Creates the data for several rounds together, so that little is written right before a round. */
 export function createSupply(candidate: Candidate, operation: OperationName, roundsAhead: number): Supply {
   let made: { readonly run: OperationRun; readonly count: number; used: number } | undefined;
   return async (count) => {

@@ -9,19 +9,19 @@ import { createSupply } from './supply.ts';
 export interface WarmUp {
   readonly operation: OperationName;
   readonly candidate: string;
-  /** Operations answered until its cost stood still, or until the bound. */
+  /** Number of operations until the cost was steady, or until the bound. */
   readonly operations: number;
   readonly isSteady: boolean;
 }
 
 export interface WarmUpLoad extends Load {
-  /** Bound of the number of rounds. */
+  /** Largest number of rounds. */
   readonly mostRounds: number;
-  /** Cost that is to stand still. */
+  /** The cost that has to become steady. */
   readonly looksAt: 'server' | 'loop';
 }
 
-/** Has the server answer rounds of the operation until its CPU time for one of them stands still. */
+/** Has the server answer rounds of the operation until its CPU time for one operation is steady. */
 export async function warmUp(
   operation: OperationName,
   candidate: Candidate,

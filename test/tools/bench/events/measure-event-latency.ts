@@ -2,7 +2,7 @@ import { registerAccount } from '../../../support/accounts.ts';
 import { startTestStack, type TestStack } from '../../../support/test-stack.ts';
 import { type Percentiles, percentilesOf } from '../push/percentiles.ts';
 
-/** Hashes are cheap: no measured time contains one. */
+/** Hashes are cheap, because no measured time contains one. */
 export const latencySettings = {
   ARGON2_MEMORY_KIB: '64',
   ARGON2_PASSES: '1',
@@ -10,7 +10,10 @@ export const latencySettings = {
   VALIDATE_RESPONSES: 'false',
 } as const;
 
-/** Measures from the 201 of a registration to its event at the subscriber, a signed webhook; one after another. */
+/**
+ * Measures the time from a registration's 201 to its event at a subscriber's webhook, for one registration after
+ * another.
+ */
 export async function measureEventLatency(stack: TestStack, count: number): Promise<Percentiles> {
   const latencies: number[] = [];
   for (let index = 0; index < count; index += 1) {
@@ -21,7 +24,7 @@ export async function measureEventLatency(stack: TestStack, count: number): Prom
   return percentilesOf(latencies);
 }
 
-/** Measures the same on three services that it starts; the first runs are for warm-up and don't count. */
+/** Starts the three services, warms them up with as many runs, and then measures the same. */
 export async function measureEventsAlone(count: number): Promise<Percentiles> {
   const stack = await startTestStack(latencySettings);
   try {

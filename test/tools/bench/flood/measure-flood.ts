@@ -14,16 +14,16 @@ export interface FloodOptions {
 
 /** Result of a flood of logins. */
 export interface FloodResult {
-  /** Logins per second that one api process answers on this machine while its clients run on it too. */
+  /** Logins per second that one api process answers on this machine, which also runs the clients. */
   readonly capacityPerSecond: number;
-  /** Logins that were sent. */
+  /** Logins sent per second. */
   readonly sentPerSecond: number;
   readonly sent: number;
   readonly admitted: Percentiles;
   readonly shed: Percentiles;
   /** Share of 429 and 503, each with `Retry-After`, in all answers. */
   readonly shedShare: number;
-  /** Logins that were neither answered as logins nor shed: count by status or socket error. */
+  /** Numbers of logins that were neither answered as logins nor shed, by status or socket error. */
   readonly others: Readonly<Record<string, number>>;
   /** Number of restarts of the api's process. */
   readonly restarts: number;
@@ -34,18 +34,18 @@ export interface FloodResult {
 const capacityCount = 300;
 const capacityAtOnce = 4;
 const intervalMs = 100;
-/** Several thousand operations is what it takes for the cost of others to stand still. */
+/** Logins for the warm-up. Other operations need several thousand runs until their cost is steady. */
 const warmUpLogins = 2_000;
 
 /**
- * Finds the capacity, then sends that multiple of it for the given time, steadily, whether or not earlier requests were
- * answered.
+ * Finds the capacity, then sends `times` as many logins at a steady rate for the given time, without waiting for
+ * answers.
  */
 export async function measureFlood(servers: TestServers, options: FloodOptions): Promise<FloodResult> {
   const capacityPerSecond = await measureCapacity(servers, options.project);
   const wantedPerSecond = capacityPerSecond * options.times;
   const flood = await floodLogins({
-    // Half have the right password, half an unknown address.
+    // An even number, because half have the right password and half an unknown address.
     logins: Math.ceil((wantedPerSecond * intervalMs) / 2_000) * 2,
     rounds: Math.ceil((options.seconds * 1_000) / intervalMs),
     everyMs: intervalMs,

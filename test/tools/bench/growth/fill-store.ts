@@ -8,26 +8,28 @@ import { createSessionSeeds, type SeededSession } from '../cost/session-seeds.ts
 export interface Filling {
   /** Number of users to be added. */
   readonly users: number;
-  /** Maximum number of accounts and sessions that the operations will ask for. */
+  /** The most accounts and sessions that the operations will ask for. */
   readonly accounts: number;
   readonly sessions: number;
 }
 
 export interface Filled extends Ground {
-  /** Number of sessions that were added: one per user, or as many as were asked for if that is more. */
+  /** Number of sessions that were added, which is at least one per user, and at least as many as were asked for. */
   readonly sessionCount: number;
 }
 
 const batch = 5_000;
 const writersAtOnce = 3;
-/** Each session is refreshed once, so they begin at different generations: some refreshes are dearer than the others. */
+/**
+ * Sessions begin at different generations, because each is refreshed once and some generations cost more than others.
+ */
 const generations = 8;
-/** Filled as an import would; the measured operations write as always. */
+/** Options for writing as an import would. The measured operations write as usual. */
 const quickly = { ordered: false, writeConcern: { w: 1 } } as const;
 
 /**
- * Adds users, each with a group and a live session, and returns a ground that is spread evenly over them. So the
- * measured operations look for documents in the whole store, not only in the latest part.
+ * Adds users, each with a group and a live session, and returns a ground that is spread evenly over them. The measured
+ * operations thus look for documents in the whole store, not only in the newest part.
  */
 export async function fillStore(collections: Collections, keys: KeyFiles, filling: Filling): Promise<Filled> {
   const { users, accounts, sessions } = filling;
@@ -71,19 +73,21 @@ export async function fillStore(collections: Collections, keys: KeyFiles, fillin
   return { ...takingFrom(shuffled(emails), shuffled(kept)), sessionCount: users * sessionsEach };
 }
 
-/** Returns the test for indexes that are multiples of the step in the whole, which begins `first` before the list. */
+/**
+ * Returns a predicate for indexes of a batch that starts at `first`. It is true at multiples of the step in the whole.
+ */
 function isNth(step: number, first: number): (index: number) => boolean {
   const whole = Math.max(1, Math.floor(step));
   return (index) => (first + index) % whole === 0;
 }
 
-/** Orders the items so that each round has some from everywhere. */
+/** Shuffles the items, so that each round has some from everywhere. */
 function shuffled<T>(list: readonly T[]): T[] {
   const placed = list.map((item) => ({ item, place: Math.random() }));
   return placed.toSorted((a, b) => a.place - b.place).map(({ item }) => item);
 }
 
-/** Gives out each item once. */
+/** Creates a ground that gives out each account and session once. */
 function takingFrom(emails: string[], sessions: SeededSession[]): Ground {
   const take = <T>(from: T[], count: number, what: string): T[] => {
     if (from.length < count) throw new RangeError(`${count} ${what} were asked for, there are ${from.length}`);

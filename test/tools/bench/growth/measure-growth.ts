@@ -19,16 +19,16 @@ export interface GrowthOptions {
   readonly sizes: readonly number[];
   /** Rounds of each operation at each size. */
   readonly rounds: number;
-  /** Operations in a round; a tenth of it if each needs a hash. */
+  /** Operations in a round without hashes; a round with hashes has a tenth of them. */
   readonly count: number;
   readonly log: (line: string) => void;
 }
 
-/** Cost of the operations with that many users in the store. */
+/** Cost of the operations with `users` users in the store. */
 export interface GrowthLevel {
   readonly users: number;
   readonly sessions: number;
-  /** Documents and indexes, as they are in MongoDB's cache. */
+  /** Size of the documents and indexes, as they are in MongoDB's cache. */
   readonly storeMib: number;
   readonly cacheMib: number;
   readonly costs: readonly MedianCost[];
@@ -43,8 +43,8 @@ const order: readonly OperationName[] = operationNames.toSorted(
 );
 
 /**
- * Measures one api process with a store that grows, while MongoDB's cache has room for it or for 4 GiB of it; then the
- * largest store once more with the smallest cache.
+ * Measures one api process with a growing store, while MongoDB's cache can hold the store, or 4 GiB of it. Then
+ * measures the largest store again with the smallest cache.
  */
 export async function measureGrowth(servers: TestServers, options: GrowthOptions): Promise<GrowthLevel[]> {
   const { sizes, project, log } = options;
@@ -78,11 +78,11 @@ export async function measureGrowth(servers: TestServers, options: GrowthOptions
 const loadOf = (name: OperationName, count: number) =>
   hashedOperations.has(name) ? { count: Math.ceil(count / 10), atOnce: 1 } : { count, atOnce: defaultAtOnce };
 
-/** Returns how many accounts and sessions so many measurements ask for at most. */
+/** Returns the most accounts and sessions that `times` measurements can ask for. */
 function needed({ rounds, count }: GrowthOptions, times: number) {
   const most = (name: OperationName) => {
     const { count: each, mostRounds } = warmUpLoad(name);
-    // Data are made for several rounds at once, and disturbed rounds are repeated.
+    // Data are created for several rounds together, and disturbed rounds are repeated.
     return times * ((mostRounds + comparedRounds) * each + (2 * rounds + roundsAhead) * loadOf(name, count).count);
   };
   return { accounts: most('login'), sessions: most('refresh') + most('logout') + most('session read') };
@@ -109,7 +109,7 @@ async function measureLevel(
   return { costs: costMedians(measured), bareHashMs: medianHashMs(measured) };
 }
 
-/** Returns the size of the documents and the indexes, uncompressed documents as they are in the cache. */
+/** Returns the size of the indexes and of the documents, which the cache holds uncompressed. */
 async function storeMib({ users, groups, sessions }: Collections): Promise<number> {
   const sizes = await Promise.all(
     [users, groups, sessions].map(async (collection) => {

@@ -3,10 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { installCommand, installSeparately } from '../../separate-install.ts';
 
-/** Each directory in it is a separate package, which the project's install does not include. */
+/**
+ * The directory of the peers. Each directory in it is a separate package, which the project's install does not include.
+ */
 export const peersDirectory = import.meta.dirname;
 
-/** Command that installs a peer. */
+/** Returns the command that installs a peer. */
 export function peerInstallCommand(name: string): string {
   return installCommand(join(peersDirectory, name));
 }
@@ -15,7 +17,7 @@ export function isInstalled(name: string): boolean {
   return existsSync(join(peersDirectory, name, 'node_modules'));
 }
 
-/** Centrifugo is not an npm package. */
+/** Returns true for every peer but Centrifugo, which is not an npm package. */
 export function isInstallable(name: string): boolean {
   return existsSync(join(peersDirectory, name, 'package.json'));
 }
@@ -24,7 +26,7 @@ export function installPeer(name: string): void {
   installSeparately(join(peersDirectory, name));
 }
 
-/** Returns the installed version of the package that gives the peer its name. */
+/** Returns the installed version of the peer's package, which has the peer's name. */
 export async function installedVersion(name: string): Promise<string> {
   const manifest = await readFile(join(peersDirectory, name, 'node_modules', name, 'package.json'), 'utf8');
   return (JSON.parse(manifest) as { version: string }).version;

@@ -11,7 +11,7 @@ import { type ServerProcess, startServer } from './server-process.ts';
 /** A server that does the gateway's work. */
 export interface Candidate {
   readonly dialect: DialectName;
-  /** Files that must exist before, and the command that creates them. */
+  /** A path that must exist before the start, and the command that creates it. */
   readonly needs?: string;
   readonly install?: string;
   start(env: Readonly<Record<string, string>>): Promise<ServerProcess>;
@@ -72,7 +72,7 @@ export function isReady({ needs }: Candidate): boolean {
   return needs === undefined || existsSync(needs);
 }
 
-/** Throws if a peer is not installed; the error has the command that installs it. */
+/** Throws if a peer is not installed. The error names the command that installs it. */
 export function assertInstalled(candidate: Candidate): void {
   if (!isReady(candidate)) throw new Error(`not installed: ${candidate.install}`);
 }

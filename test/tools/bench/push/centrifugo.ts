@@ -16,7 +16,7 @@ type Environment = Readonly<Record<string, string>>;
 export const centrifugoBinary = join(import.meta.dirname, '../../../../.cache/centrifugo');
 const apiKey = 'bench';
 
-/** Creates a node of centrifugo with its Redis engine, which accepts our tokens: its user is the session. */
+/** Starts a node of centrifugo with its Redis engine. It accepts our tokens, and takes the session as its user. */
 export async function startCentrifugo(env: Environment): Promise<ServerProcess> {
   const directory = await mkdtemp(join(tmpdir(), 'centrifugo-'));
   const keys = await serveKeys(env.ACCESS_TOKEN_KEYS_FILE ?? '');
@@ -49,7 +49,7 @@ export async function startCentrifugo(env: Environment): Promise<ServerProcess> 
   return { ...server, end: () => server.end().then(clear) };
 }
 
-/** Serves the public keys, which centrifugo fetches by HTTP. */
+/** Serves the public keys, which centrifugo fetches over HTTP. */
 async function serveKeys(file: string): Promise<{ readonly url: string; close(): void }> {
   const keys = JSON.stringify(publicKeySet(await loadKeyFile(file), 'EdDSA'));
   const server = createServer((_request, response) => {
@@ -65,7 +65,7 @@ async function serveKeys(file: string): Promise<{ readonly url: string; close():
   };
 }
 
-/** Commands come from another node, so that they pass through Redis as those of the other candidates do. */
+/** Starts another node for commands, so that they pass through Redis as with the other candidates. */
 export async function commandCentrifugo(env: Environment): Promise<Commander> {
   const node = await startCentrifugo(env);
   async function call(method: string, body: object): Promise<number> {

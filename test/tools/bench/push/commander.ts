@@ -1,26 +1,26 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** Message to a commander's process. */
+/** A message to a commander's process. */
 export interface CommanderOrder {
   readonly id: number;
-  /** Session to close. */
+  /** The session to close. */
   readonly close?: string;
-  /** Group to write to. */
+  /** The group to write to. */
   readonly broadcast?: string;
   readonly payload?: unknown;
 }
 
 interface CommanderAnswer {
   readonly id: number;
-  /** Time of its begin, by `monotonicNow`. */
+  /** The time at which the order's execution began, by `monotonicNow`. */
   readonly at: number;
   readonly error?: string;
 }
 
 /** A process that publishes commands and messages over Redis, as another service would. */
 export interface Commander {
-  /** Sends a command, and returns the time at which it was sent. */
+  /** Sends the command that closes a session, and returns the time of sending. */
   close(sessionId: string): Promise<number>;
   broadcast(groupId: string, payload: unknown): Promise<number>;
   end(): Promise<void>;

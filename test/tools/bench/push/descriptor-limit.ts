@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-/** Descriptors of a process besides its streams: files, timers and connections to Redis. */
+/** Descriptors that a process needs besides its streams', for files, timers and connections to Redis. */
 const otherDescriptors = 200;
 
 /** Returns the number of streams that one process may hold here (`ulimit -n`). */

@@ -1,4 +1,4 @@
-/** A session to open: everything that an app has after its login. */
+/** A session to open, with what an app has after its login. */
 export interface BenchSession {
   readonly sessionId: string;
   readonly token: string;
@@ -6,7 +6,7 @@ export interface BenchSession {
   readonly groupId: string;
 }
 
-/** Meaning of a text from the server for the client; `reply` is sent back. */
+/** What a text from the server means to the client; `reply` is sent back. */
 type Meaning = 'ready' | 'message' | 'nothing' | { readonly reply: string };
 
 /** Protocol of one kind of server, on top of WebSocket. */
@@ -14,7 +14,7 @@ export interface Dialect {
   path(session: BenchSession): string;
   headers(session: BenchSession): Readonly<Record<string, string>>;
   meaningOf(text: string, session: BenchSession): Meaning;
-  /** First message of an app once its stream is open. */
+  /** Returns an app's first message after the handshake. */
   readonly first?: (session: BenchSession) => string;
 }
 
@@ -42,7 +42,7 @@ const socketIo: Dialect = {
   },
 };
 
-/** Centrifugo's JSON protocol: connect, subscribe to the group, answer its empty pings. */
+/** Centrifugo's JSON protocol. The client connects, subscribes to the group, and answers the server's empty pings. */
 const centrifugo: Dialect = {
   path: () => '/connection/websocket',
   headers: () => ({}),

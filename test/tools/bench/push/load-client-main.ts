@@ -6,15 +6,15 @@ import type { ClientOrder, ClientReport, ClientSettings } from './load-client-pr
 import { monotonicNow } from './monotonic-now.ts';
 
 /**
- * Process of the load client: opens streams on bare TCP sockets and keeps them, answers pings, and reports when one is
- * open, is closed or has a message. A library would need several times the memory and CPU for this, and take it from
- * the server on the same machine.
+ * Process of the load client. It opens streams on bare TCP sockets, answers pings, and reports when streams are open,
+ * are closed or have received messages. A library would need several times the memory and CPU, which the server on the
+ * same machine would lack.
  */
 const settings = JSON.parse(process.argv[2] ?? '{}') as ClientSettings;
 const dialect = dialects[settings.dialect];
 const sessions = JSON.parse(readFileSync(settings.sessions, 'utf8')) as BenchSession[];
 
-/** Number of addresses, with about 28,000 ports each. */
+/** Number of the client's IP addresses, each of which has about 28,000 ports. */
 const addressCount = 8;
 const nothing = Buffer.alloc(0);
 
@@ -38,7 +38,7 @@ function sessionAt(index: number): BenchSession {
   return session;
 }
 
-/** Resolves when the stream is ready; its end is reported from then on. */
+/** Opens a stream, and resolves when it is ready. Its end is reported from then on. */
 function openStream(index: number, port: number): Promise<void> {
   const session = sessionAt(index);
   const { promise, resolve, reject } = Promise.withResolvers<void>();

@@ -1,8 +1,10 @@
 import type { DialectName } from './dialect.ts';
 
-/** Message to the client's process. */
+/** A message to the client's process. */
 export type ClientOrder =
-  /** Opens the sessions of the file `sessions` from index `from` to below `to`, `inFlight` at once. */
+  /**
+   * Opens the streams of the sessions with the indexes `from` to `to - 1` in the file `sessions`, `inFlight` at once.
+   */
   | {
       readonly kind: 'open';
       readonly port: number;
@@ -10,10 +12,10 @@ export type ClientOrder =
       readonly to: number;
       readonly inFlight: number;
     }
-  /** Reports once that many messages have arrived from now on. */
+  /** Sends a report when `count` further messages have arrived. */
   | { readonly kind: 'await-messages'; readonly count: number };
 
-/** Message from the client's process. Times are of `monotonicNow`. */
+/** A message from the client's process. Times are from `monotonicNow`. */
 export type ClientReport =
   | { readonly kind: 'started' }
   | {
@@ -31,8 +33,8 @@ export type ClientReport =
 /** Settings on the client's command line, as JSON. */
 export interface ClientSettings {
   readonly dialect: DialectName;
-  /** JSON file: array of `BenchSession`. */
+  /** Path of a JSON file with an array of `BenchSession`. */
   readonly sessions: string;
-  /** Second byte of its addresses, 127.N.0.1 and on: each client has another. */
+  /** Second byte of the client's IP addresses (127.N.0.1 and on), which differs for each client. */
   readonly network: number;
 }

@@ -7,14 +7,13 @@ type Report<K extends ClientReport['kind']> = Extract<ClientReport, { kind: K }>
 
 /** A load client in a separate process. */
 export interface LoadClient {
-  /** Opens those sessions; throws if one fails. */
+  /** Opens the streams of these sessions. Throws if any fails. */
   open(order: Omit<Extract<ClientOrder, { kind: 'open' }>, 'kind'>): Promise<Report<'opened'>>;
   /**
-   * To be called before the action that closes the stream. Resolves with the time at which the session's stream was
-   * closed.
+   * Resolves with the time at which the session's stream was closed. Must be called before the action that closes it.
    */
   closed(index: number): Promise<Report<'closed'>>;
-  /** Resolves once the client counts messages; `times` resolves once it has that many. */
+  /** Resolves when the client has begun to count messages. `times` resolves when it has counted `count`. */
   awaitMessages(count: number): Promise<{ readonly times: Promise<readonly number[]> }>;
   /** Number of streams that ended although `closed` had not been called for them. */
   lost(): number;

@@ -11,25 +11,25 @@ import type { ServerProcess } from './server-process.ts';
 export interface MeasureOptions {
   readonly minted: MintedSessions;
   readonly env: Readonly<Record<string, string>>;
-  /** Numbers of open streams at which memory is read, rising. */
+  /** Rising numbers of open streams at which memory is measured. */
   readonly sizes: readonly number[];
-  /** Numbers of server processes and of clients; the streams are spread evenly. */
+  /** Number of server processes, and also of clients. The streams are spread evenly over them. */
   readonly processes: number;
   readonly log: (line: string) => void;
 }
 
-/** Result with that many open streams. */
+/** The result with `streams` open streams. */
 export interface Level {
   readonly streams: number;
-  /** User space, minus that of the empty processes. */
+  /** Memory in user space, minus that of the processes without streams. */
   readonly bytesPerStream: number;
   /** Kernel memory for both ends of the connection, because both are on this machine. */
   readonly kernelBytesPerConnection: { readonly tcpBuffers: number; readonly slab: number };
-  /** Rate for the streams that were opened since the level before. */
+  /** Rate at which the streams since the last level were opened. */
   readonly handshakesPerSecond: number;
   readonly openingSeconds: number;
   readonly cpuMsPerHandshake: number;
-  /** Time from the command to the close frame, four in flight; those streams are opened again. */
+  /** Time from the command to the close frame, with four commands in flight. The closed streams are opened again. */
   readonly commandToClose: Percentiles;
 }
 
@@ -40,7 +40,7 @@ export interface CandidateResult {
   readonly idleCpuPercent: number;
   /** Time from the message to its frame, over all streams of the group. */
   readonly broadcast: Percentiles & { readonly groupSize: number };
-  /** Number of streams that ended by themselves. */
+  /** Number of streams that ended without a command. */
   readonly lost: number;
 }
 
@@ -51,7 +51,7 @@ const mostCloses = 1_000;
 const broadcasts = 20;
 const idleMs = 10_000;
 
-/** Starts the candidate's processes, fills them level by level, measures, and ends them. */
+/** Starts the candidate's processes, opens streams level by level, measures, and ends the processes. */
 export async function measureCandidate(candidate: Candidate, options: MeasureOptions): Promise<CandidateResult> {
   assertInstalled(candidate);
   const { minted, env, processes } = options;
@@ -81,8 +81,8 @@ interface WarmUp extends MeasureOptions {
 }
 
 /**
- * Opens streams at each server, and ends them with their client. Before that a process has the garbage of its start in
- * memory, which is collected when streams come: it would weigh more without streams than with them.
+ * Opens streams at each server, and ends them with their client. Otherwise a process would still have the garbage of
+ * its start in memory, which is only collected when streams come, and would be larger without streams than with them.
  */
 async function warmUp({ servers, client, sizes }: WarmUp): Promise<void> {
   try {
@@ -128,7 +128,7 @@ async function measure(running: Running): Promise<CandidateResult> {
   return { emptyMiB: rounded(empty / 2 ** 20), levels, idleCpuPercent, broadcast, lost };
 }
 
-/** Opens streams until there are `size`, each client its share at its server. */
+/** Opens streams until there are `size`. Each client opens its share at its server. */
 async function openUpTo({ servers, clients }: Running, owner: number[], size: number) {
   const from = owner.length;
   const share = Math.ceil((size - from) / servers.length);
@@ -152,7 +152,7 @@ async function openUpTo({ servers, clients }: Running, owner: number[], size: nu
   };
 }
 
-/** Closes at most the newest half of the streams, and opens them again. */
+/** Closes the newest streams, at most half of them, and opens them again. */
 async function measureCloses(running: Running, owner: readonly number[]): Promise<Percentiles> {
   const { clients, servers, commander, minted } = running;
   const from = owner.length - Math.min(mostCloses, Math.floor(owner.length / 2));
@@ -203,8 +203,8 @@ interface CloseLatencyDeps {
 }
 
 /**
- * Measures from the command in the publisher's process to the close frame at the client, with that many commands in
- * flight.
+ * Measures the time from the command in the publisher's process to the close frame at the client, with `inFlight`
+ * commands in flight.
  */
 async function measureCloseLatency(
   { commander, sessions, clientOf }: CloseLatencyDeps,

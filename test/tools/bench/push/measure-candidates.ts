@@ -8,14 +8,14 @@ import { mostStreamsPerProcess } from './descriptor-limit.ts';
 import { type CandidateResult, type MeasureOptions, measureCandidate } from './measure-candidate.ts';
 import { mintSessions } from './mint-sessions.ts';
 
-/** One candidate with that many streams, over that many processes. */
+/** A run of one candidate with these numbers of streams and of processes. */
 export interface CandidateRun extends Pick<MeasureOptions, 'sizes' | 'processes'> {
   readonly candidate: CandidateName;
-  /** Name of its result. */
+  /** The name of its result. */
   readonly label: string;
 }
 
-/** Measures one after another, on one Redis. Throws if a process may not have as many descriptors as it needs. */
+/** Measures the candidates one after another, on one Redis. Throws if a process can't have enough descriptors. */
 export async function measureCandidates(
   runs: readonly CandidateRun[],
   log: (line: string) => void,

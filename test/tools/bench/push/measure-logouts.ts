@@ -16,21 +16,21 @@ import { monotonicNow } from './monotonic-now.ts';
 import { type Percentiles, percentilesOf, rounded } from './percentiles.ts';
 
 export interface LogoutOptions {
-  /** Number of logouts one after another, once the api has answered `warmUp` of them. */
+  /** Number of logouts that are measured one after another, after `warmUp` logouts that are not measured. */
   readonly single: number;
   readonly warmUp: number;
-  /** Number of logouts begun per second, and number of seconds. */
+  /** Number of logouts started per second, and number of seconds. */
   readonly perSecond: number;
   readonly seconds: number;
   readonly log: (line: string) => void;
 }
 
 export interface LogoutResult {
-  /** Time from the request to the close frame at the client, one in flight. */
+  /** Time from the request to the close frame at the client, with one logout in flight. */
   readonly single: Percentiles;
-  /** Time from the request to its 200, one in flight. */
+  /** Time from the request to its 200, with one logout in flight. */
   readonly singleAnswer: Percentiles;
-  /** Time of one write to a session's document that a majority has on disk, in turns with those logouts. */
+  /** Time of a write to a session's document that a majority has on disk, measured in turns with these logouts. */
   readonly bareWrite: Percentiles;
   readonly flood: {
     readonly wantedPerSecond: number;
@@ -50,8 +50,8 @@ const warmUpAtOnce = 8;
 const cheapHash = { memoryCost: 64, timeCost: 1, parallelism: 1 } as const;
 
 /**
- * Logs out real sessions at the real api and watches their streams close. Hashes are cheap: no measured time contains
- * one.
+ * Logs out real sessions at the real api and watches their streams close. Hashes are cheap, because no measured time
+ * contains one.
  */
 export async function measureLogouts(options: LogoutOptions): Promise<LogoutResult> {
   const [apiPort, pushPort] = [await findFreePort(), await findFreePort()];
@@ -127,7 +127,7 @@ function createLogOut(api: HttpLane, client: LoadClient, sessions: readonly Logg
 
 type LogOut = ReturnType<typeof createLogOut>;
 
-/** Writes as a logout does, and does nothing else. */
+/** Does only the write of a logout. */
 async function writeSession({ sessions }: Collections, _id: string): Promise<void> {
   const $set = { last_used_at: new Date() };
   const { matchedCount } = await sessions.updateOne({ _id }, { $set }, { writeConcern: { w: 'majority' } });
@@ -154,7 +154,7 @@ async function logOutOneByOne(
   };
 }
 
-/** Begins as many as are due, whether or not earlier ones have ended: the waiting time counts as latency. */
+/** Starts each logout when it is due, even if earlier ones have not ended, so that waiting counts as latency. */
 async function logOutAtRate(logOut: LogOut, first: number, { perSecond, seconds }: LogoutOptions) {
   const underWay: Promise<LoggedOut>[] = [];
   const count = perSecond * seconds;

@@ -5,20 +5,22 @@ import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import type { BenchSession } from './dialect.ts';
 
 export interface MintedSessions {
-  /** JSON file for the clients. */
+  /** Path of the JSON file for the clients. */
   readonly file: string;
   readonly sessions: readonly BenchSession[];
-  /** Group of the first `groupSize` sessions; each of the others has its own. */
+  /** The group of the first `groupSize` sessions. Each other session has its own group. */
   readonly groupId: string;
   readonly groupSize: number;
 }
 
-/** Life of the tokens: the whole benchmark. A gateway that is to accept them needs the same setting. */
+/**
+ * Lifetime of the tokens, which lasts for the whole benchmark. A gateway that is to accept them needs the same setting.
+ */
 export const mintedTokenSeconds = 3 * 60 * 60;
 
 const largestGroup = 1_000;
 
-/** Creates sessions with their tokens. `directory`: for their file. */
+/** Creates sessions with their tokens, and writes them to a file in `directory`. */
 export async function mintSessions(keysFile: string, count: number, directory: string): Promise<MintedSessions> {
   const sign = createAccessTokenSigner({
     keys: await loadKeyFile(keysFile),

@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Returns the resident memory of a process in bytes: user space only. */
+/** Returns the bytes of a process's resident memory, in user space only. */
 function residentBytes(pid: number): number {
   return kibibytes(`/proc/${pid}/status`, 'VmRSS');
 }
 
-/** Kernel memory for connections, in bytes, of the whole machine. */
+/** Bytes of the whole machine's kernel memory for connections. */
 export interface KernelMemory {
   /** TCP's buffers (/proc/net/sockstat). */
   readonly tcpBuffers: number;
@@ -19,12 +19,12 @@ export function kernelMemory(): KernelMemory {
   return { tcpBuffers: pages * 4_096, slab: kibibytes('/proc/meminfo', 'Slab') };
 }
 
-/** CPU time of each thread of a process so far, in milliseconds, by its id. */
+/** The CPU milliseconds of a process's threads so far, by thread id. */
 type ThreadTimes = ReadonlyMap<string, number>;
 
 /**
- * Reads them from the scheduler, which counts in nanoseconds: a short round of a process that does little, as Redis, would
- * be less than one tick of /proc/PID/stat. Throws if the kernel does not keep them.
+ * Reads the times from the scheduler, which counts in nanoseconds. A short round of a process that does little, such as
+ * Redis, would take less than one tick of /proc/PID/stat. Throws if the kernel does not keep these times.
  */
 export function threadTimes(pid: number): ThreadTimes {
   const directory = `/proc/${pid}/task`;
@@ -43,8 +43,8 @@ function usedBetween(before: ThreadTimes, after: ThreadTimes): number {
 }
 
 /**
- * Starts to count, and returns the function that gives the CPU milliseconds of those processes since then, without those
- * of threads that ended meanwhile.
+ * Starts to count, and returns a function that returns the processes' CPU milliseconds since then, without threads that
+ * have ended.
  */
 export function countCpu(pids: readonly number[]): () => number {
   const before = pids.map((pid) => ({ pid, times: threadTimes(pid) }));
@@ -66,7 +66,10 @@ const settledShare = 0.003;
 const lookMs = 2_000;
 const longestMs = 30_000;
 
-/** Waits until the processes' memory changes by less than 0.3 % in 4 s, for at most half a minute; returns its sum. */
+/**
+ * Waits until the processes' memory changes by less than 0.3 % in 4 s, or for half a minute. Returns the sum of their
+ * memory.
+ */
 export async function settledBytes(pids: readonly number[]): Promise<number> {
   const sum = () => pids.reduce((bytes, pid) => bytes + residentBytes(pid), 0);
   const end = performance.now() + longestMs;

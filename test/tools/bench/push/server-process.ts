@@ -5,19 +5,19 @@ import { once } from 'node:events';
 export interface ServerProcess {
   readonly pid: number;
   readonly port: number;
-  /** Ends the process; default SIGKILL. */
+  /** Ends the process, by default with SIGKILL. */
   end(signal?: NodeJS.Signals): Promise<void>;
 }
 
 export interface ServerOptions {
-  /** Program and arguments. */
+  /** The program and its arguments. */
   readonly command: readonly [string, ...string[]];
   readonly env: NodeJS.ProcessEnv;
-  /** Finds the port in the output once the server listens. */
+  /** Finds the port in the line that the server prints when it listens. */
   readonly listening: RegExp;
 }
 
-/** Starts a server and waits until it listens. Throws with its output if it ends instead. */
+/** Starts a server, and waits until it listens. If it ends instead, throws an error with its output. */
 export async function startServer({ command, env, listening }: ServerOptions): Promise<ServerProcess> {
   const [program, ...args] = command;
   const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -5,7 +5,7 @@ import type { Percentiles } from './percentiles.ts';
 
 const latency = ({ p50, p99, max }: Percentiles) => `${p50} / ${p99} / ${max}`;
 
-/** Formats the results as Markdown: a line per candidate and number of streams, then its latencies. */
+/** Formats the results as Markdown, with a line for each candidate and number of streams, and then the latencies. */
 export function candidatesTable(candidates: Readonly<Record<string, CandidateResult>>): string {
   const memory = Object.entries(candidates).flatMap(([name, { emptyMiB, levels }]) =>
     levels.map((level) => [

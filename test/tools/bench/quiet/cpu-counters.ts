@@ -3,28 +3,28 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** CPU time since the machine started, in milliseconds (proc(5)). */
 export interface CpuCounters {
   readonly at: number;
-  /** Of all processes and of the kernel: all but idle, waiting and stolen time. */
+  /** CPU time of all processes and of the kernel, which is all but idle, waiting and stolen time. */
   readonly all: number;
-  /** Of this process and all that descend from it, those that have ended included. */
+  /** CPU time of this process and of all its descendants, including those that have ended. */
   readonly own: number;
-  /** Taken by the hypervisor while a core had work. */
+  /** Time that the hypervisor took while a core had work. */
   readonly stolen: number;
 }
 
-/** Use of the machine by others: cores, on average. */
+/** The average number of cores that others used. */
 export interface OtherUse {
   readonly others: number;
   readonly stolen: number;
 }
 
-/** CPU time of a process and of its children that have ended. */
+/** The CPU time of a process and of those children that have ended. */
 export interface ProcessTime {
   readonly pid: number;
   readonly parent: number;
   readonly ms: number;
 }
 
-/** Linux counts in hundredths of a second, whatever its own clock. */
+/** Linux reports times in hundredths of a second, whatever the rate of its own clock. */
 const tickMs = 10;
 
 export function readCpuCounters(): CpuCounters {
@@ -39,7 +39,10 @@ export function readCpuCounters(): CpuCounters {
   };
 }
 
-/** Returns the use by others between two readings. It is never below zero: the kernel samples what it counts. */
+/**
+ * Returns the use by others between two readings. The kernel only samples times, so a difference below zero counts as
+ * zero.
+ */
 export function otherUse(before: CpuCounters, after: CpuCounters): OtherUse {
   const wall = after.at - before.at;
   const of = (ms: number) => Math.max(0, ms) / wall;
@@ -49,7 +52,7 @@ export function otherUse(before: CpuCounters, after: CpuCounters): OtherUse {
   };
 }
 
-/** Returns the CPU time of the process `root` and of all processes that descend from it. */
+/** Returns the CPU time of the process `root` and of all its descendants. */
 export function timeBelow(root: number, processes: readonly ProcessTime[]): number {
   const children = Map.groupBy(processes, ({ parent }) => parent);
   const sum = (list: readonly ProcessTime[]): number =>
@@ -57,7 +60,7 @@ export function timeBelow(root: number, processes: readonly ProcessTime[]): numb
   return sum(processes.filter(({ pid }) => pid === root));
 }
 
-/** Reads a line of `/proc/PID/stat`; the name, in parentheses, may have spaces and parentheses itself. */
+/** Reads a line of `/proc/PID/stat`. The process's name, in parentheses, may itself contain spaces and parentheses. */
 export function processTimeOf(stat: string): ProcessTime {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
@@ -71,7 +74,7 @@ function readProcessTimes(): ProcessTime[] {
       try {
         return processTimeOf(readFileSync(`/proc/${pid}/stat`, 'utf8'));
       } catch {
-        // It has ended since the directory was read: its parent's line has its time.
+        // The process has ended since the directory was read, so its parent's line has its time.
         return [];
       }
     });

@@ -6,11 +6,11 @@ export interface QuietWait {
   readonly isQuiet: boolean;
 }
 
-/** Most cores that others may use while the machine counts as quiet. */
+/** The most cores that other processes may use while the machine counts as quiet. */
 export const quietCores = 0.1;
 const lookMs = 5_000;
 
-/** Waits until others leave the machine alone for five seconds; gives up after a time. */
+/** Waits until other processes leave the machine alone for five seconds, or until `mostSeconds` are over. */
 export async function waitForQuiet(mostSeconds: number, log: (line: string) => void): Promise<QuietWait> {
   const begun = performance.now();
   for (;;) {

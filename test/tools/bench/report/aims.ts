@@ -13,7 +13,7 @@ export interface Aim {
   readonly aim: string;
   readonly measured: string;
   readonly isMet: boolean;
-  /** A further, more ambitious aim. */
+  /** A more ambitious aim. */
   readonly stretch?: { readonly aim: string; readonly isMet: boolean };
 }
 
@@ -38,7 +38,7 @@ interface Limit {
   readonly show: (value: number) => string;
 }
 
-/** Creates the aim of at most a value; NaN does not meet it. */
+/** Creates an aim with an upper limit. NaN does not meet it. */
 function atMost({ what, value, most, stretch, show }: Limit): Aim {
   return {
     what,
@@ -49,12 +49,12 @@ function atMost({ what, value, most, stretch, show }: Limit): Aim {
   };
 }
 
-/** Creates the aim of at least a multiple. */
+/** Creates an aim with a smallest multiple. */
 function atLeastTimes(what: string, value: number, least: number, detail: string): Aim {
   return { what, aim: `≥ ${least} ×`, measured: `${value.toFixed(2)} × (${detail})`, isMet: value >= least };
 }
 
-/** CPU of the api and of MongoDB together: in bare hashes for operations with one, otherwise in milliseconds. */
+/** CPU of the api and of MongoDB together, in bare hashes for operations with a hash, and otherwise in milliseconds. */
 const limits = {
   register: { most: 1.6, stretch: 1.35 },
   login: { most: 1.5, stretch: 1.3 },
@@ -64,13 +64,13 @@ const limits = {
 } as const satisfies Record<OperationName, { most: number; stretch?: number }>;
 
 const mostOfPrototype = { register: 1.15, login: 1.08, 'session read': 1.4, refresh: 1.4, logout: 1.4 } as const;
-/** It hashes as the api does. */
+/** The peer that hashes as the api does. */
 const sameHash = 'better-auth';
 const leastOfPeers = { register: 2.5, login: 2.5, refresh: 3 } as const;
 
 /**
- * Best of the peers that were measured once, at the start of the project, on two cores: CPU milliseconds of server and
- * database. Most of them are not npm packages.
+ * The best of the peers that were measured once, at the start of the project, on two cores, in CPU milliseconds of
+ * server and database. Most of the peers measured then are not npm packages.
  */
 const recordedPeers = {
   register: { name: 'better-auth 1.5', ms: 44.6 },
@@ -161,10 +161,10 @@ function pushAims({ candidates, logouts }: PushResult): Aim[] {
   ];
 }
 
-/** Minimum factor by which these need more memory for a stream. */
+/** The smallest factors by which these peers are to need more memory for a stream. */
 const leastMemory = { 'socket.io': 7, centrifugo: 15 } as const;
 
-/** Compares the memory at the largest number of streams that the other one held. */
+/** Compares the memory with each peer's, at the largest number of streams that the peer held. */
 function memoryBesides(candidates: PushResult['candidates'], own: readonly Level[]): Aim[] {
   return Object.entries(leastMemory).flatMap(([name, least]) => {
     const other = candidates[name]?.levels.at(-1);
@@ -183,7 +183,7 @@ function flatAim(levels: readonly Level[]): Aim {
   return atMost({ what, value, most: mostGrowth, show: (times) => `${times.toFixed(2)} ×` });
 }
 
-/** Largest growth that counts as flat: rounds of the same measurement differ by as much. */
+/** The largest growth that counts as flat, because rounds of the same measurement differ by as much. */
 const mostGrowth = 1.25;
 
 function growthAims(levels: readonly GrowthLevel[]): Aim[] {
@@ -202,13 +202,13 @@ function growthAims(levels: readonly GrowthLevel[]): Aim[] {
   );
 }
 
-/** Returns the levels with the larger cache, without that with the smallest. */
+/** Returns the levels with the largest cache, without the level with the smallest. */
 function roomyLevels(levels: readonly GrowthLevel[]): GrowthLevel[] {
   const most = Math.max(...levels.map(({ cacheMib }) => cacheMib));
   return levels.filter(({ cacheMib }) => cacheMib === most);
 }
 
-/** CPU milliseconds of api and MongoDB together. */
+/** Returns the CPU milliseconds of api and MongoDB together. */
 export function costAt({ costs }: GrowthLevel, operation: OperationName): number {
   return costs.find((cost) => cost.operation === operation)?.both ?? Number.NaN;
 }
@@ -230,10 +230,10 @@ function floodAims({ admitted, others, restarts, shedShare, sent }: FloodResult)
   ];
 }
 
-/** A third of the best peer's. */
+/** The best peer is to need at least three times as much. */
 const leastTimes = 3;
 
-/** Compares with the peer that comes nearest, over the tasks that both have. */
+/** Compares with the nearest peer, over the tasks that both have. */
 export function deviceDayAims(days: readonly DeviceDay[], peers: readonly string[]): Aim[] {
   const [best] = days
     .filter(({ candidate }) => peers.includes(candidate))

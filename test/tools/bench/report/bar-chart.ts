@@ -1,16 +1,16 @@
 export interface Bar {
   readonly label: string;
   readonly value: number;
-  /** Text behind the bar. */
+  /** Text after the bar. */
   readonly shown: string;
-  /** Whose value it is: ours, a reference's, or a peer's. */
+  /** Whether the value is ours, a reference's, or a peer's. */
   readonly kind: 'own' | 'reference' | 'peer';
 }
 
 export interface BarGroup {
   readonly label: string;
   readonly bars: readonly Bar[];
-  /** An aim: a line across the group. */
+  /** An aim, drawn as a line across the group. */
   readonly mark?: { readonly value: number; readonly label: string };
 }
 
@@ -32,7 +32,7 @@ const barStep = 21;
 const headHeight = 24;
 const groupGap = 14;
 
-/** Draws horizontal bars, one below the other, all on one scale from zero. */
+/** Draws horizontal bars, one below another, all on one scale from zero. */
 export function barChart({ title, subtitle, groups }: BarChart): string {
   const most = Math.max(...groups.flatMap(({ bars, mark }) => [...bars.map(({ value }) => value), mark?.value ?? 0]));
   const left = margin + labelWidth;
@@ -74,7 +74,7 @@ interface DrawingOptions {
   readonly height: number;
   /** Heading and text alternative. */
   readonly title: string;
-  /** The measured quantity and its unit: below the heading. */
+  /** The measured quantity and its unit, shown below the heading. */
   readonly subtitle: string;
 }
 

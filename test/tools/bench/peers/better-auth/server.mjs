@@ -7,14 +7,14 @@ import { mongodbAdapter } from 'better-auth/adapters/mongodb';
 import { toNodeHandler } from 'better-auth/node';
 import { MongoClient } from 'mongodb';
 
-// The api's work on better-auth, with the same hash, transactions, and writes that a majority has on disk.
+// The api's work on better-auth, with the same hash, with transactions, and with writes that a majority has on disk.
 const { MONGODB_URI, MONGODB_DATABASE, PASSWORD_HASH } = process.env;
 const secret = randomUUID();
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 const client = new MongoClient(MONGODB_URI, { writeConcern: { w: 'majority' } });
 await client.connect();
 const db = client.db(MONGODB_DATABASE);
-// better-auth creates no indexes itself; its queries need these.
+// better-auth creates no indexes itself, but its queries need these.
 await db.collection('user').createIndex({ email: 1 }, { unique: true });
 await db.collection('account').createIndex({ userId: 1 });
 await db.collection('session').createIndex({ token: 1 }, { unique: true });
@@ -30,7 +30,7 @@ const auth = betterAuth({
     autoSignIn: false,
     password: { hash: (password) => hash(password, cost), verify: ({ hash, password }) => verify(hash, password) },
   },
-  // Without `disableRefresh` each look writes the session: the equivalent of a refresh.
+  // Without `disableRefresh` each read writes the session, like a refresh.
   session: { updateAge: 0 },
   rateLimit: { enabled: false },
   telemetry: { enabled: false },

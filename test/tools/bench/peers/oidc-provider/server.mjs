@@ -4,9 +4,9 @@ import { json } from 'node:stream/consumers';
 import { MongoClient } from 'mongodb';
 import { Provider } from 'oidc-provider';
 
-// The part of the api's work that oidc-provider has: refresh with rotation, the session read (userinfo) and logout
-// (revocation). It stores what its adapter is given; this adapter follows its examples, with writes that a majority has
-// on disk.
+// The part of the api's work that oidc-provider offers, which is refresh with rotation, the session read (userinfo) and
+// logout (revocation). It stores data through an adapter; this one follows its examples, with writes that a majority
+// has on disk.
 const { MONGODB_URI, MONGODB_DATABASE } = process.env;
 const client = new MongoClient(MONGODB_URI, { writeConcern: { w: 'majority' } });
 await client.connect();

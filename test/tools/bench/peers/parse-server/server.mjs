@@ -5,8 +5,8 @@ import express from 'express';
 import { MongoClient } from 'mongodb';
 import { ParseServer } from 'parse-server';
 
-// The api's work on Parse Server. Its hash is always bcrypt with cost 10, and its registration always opens a session;
-// its writes are as durable as the api's.
+// The api's work on Parse Server. Its hash is always bcrypt with cost 10, and a registration always opens a session.
+// Its writes are as durable as the api's.
 const { MONGODB_URI, MONGODB_DATABASE, PASSWORD } = process.env;
 const uri = new URL(MONGODB_URI);
 uri.pathname = `/${MONGODB_DATABASE}`;
@@ -23,7 +23,7 @@ const parse = new ParseServer({
 await parse.start();
 const client = new MongoClient(uri.href);
 const db = client.db();
-// Parse Server does not create this index itself, and each of its requests needs it.
+// Parse Server does not create this index itself, but each of its requests needs it.
 await db.collection('_Session').createIndex({ _session_token: 1 });
 const passwordHash = await hash(PASSWORD, 10);
 
@@ -60,7 +60,8 @@ app.post('/seed/:kind', async (req, res) => {
 app.use('/parse', parse.app);
 const server = app.listen(0, '127.0.0.1', async () => {
   const { port } = server.address();
-  // It learns the fields of a session from the first one that it opens itself; without it, seeded ones are not found.
+  // Parse Server learns the fields of sessions when it first opens one itself. Without that it would not find seeded
+  // sessions.
   const username = `first-${randomUUID()}`;
   const headers = { 'Content-Type': 'application/json', 'X-Parse-Application-Id': 'bench' };
   const first = { method: 'POST', headers, body: JSON.stringify({ username, password: PASSWORD }) };

@@ -1,7 +1,7 @@
 import { Emitter } from '@socket.io/redis-emitter';
 import { Redis } from 'ioredis';
 
-// Another service: it closes sessions and writes to groups through socket.io's own emitter, as the benchmark orders.
+// Another service, which closes sessions and writes to groups through socket.io's own emitter, as the benchmark orders.
 const emitter = new Emitter(new Redis(process.env.REDIS_URL));
 const now = () => Number(process.hrtime.bigint()) / 1e6;
 

@@ -5,8 +5,8 @@ import { Redis } from 'ioredis';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { Server } from 'socket.io';
 
-// The push gateway's work on socket.io: the same tokens and deny list; rooms for sessions and groups, its Redis adapter
-// for commands and messages.
+// The push gateway's work on socket.io, with the same tokens and deny list. It uses rooms for sessions and groups, and
+// socket.io's Redis adapter for commands and messages.
 const { REDIS_URL, KEY_PREFIX, ACCESS_TOKEN_KEYS_FILE } = process.env;
 const keys = JSON.parse(await readFile(ACCESS_TOKEN_KEYS_FILE, 'utf8'));
 const jwks = createLocalJWKSet({ keys: keys.keys.map(({ d, ...publicKey }) => publicKey) });
@@ -37,7 +37,7 @@ io.on('connection', (socket) => {
   const { sid, group } = socket.data;
   socket.join([`session:${sid}`, `group:${group}`]);
   socket.emit('hello', { session_id: sid });
-  // Its documentation recommends this to save memory: forget the request of the handshake.
+  // To save memory, socket.io's documentation recommends to drop the request of the handshake.
   socket.conn.request = null;
 });
 

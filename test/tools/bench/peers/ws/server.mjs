@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { createLocalJWKSet, jwtVerify } from 'jose';
 import { WebSocketServer } from 'ws';
 
-// The push gateway's work on ws: the same tokens, deny list, groups, commands and messages.
+// The push gateway's work on ws, with the same tokens, deny list, groups, commands and messages.
 const { REDIS_URL, KEY_PREFIX, ACCESS_TOKEN_KEYS_FILE } = process.env;
 const tag = `{${KEY_PREFIX}}`;
 const keys = JSON.parse(await readFile(ACCESS_TOKEN_KEYS_FILE, 'utf8'));
