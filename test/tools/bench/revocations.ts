@@ -10,9 +10,9 @@ import { startTestStack, type TestStack } from '../../support/test-stack.ts';
 import { percentilesOf } from './push/percentiles.ts';
 
 /**
- * Measures how a sibling learns of revocations, from Redis and from the feed, with real services as processes: the time
- * from the answer to a logout to the refusal, the first reading and the memory of a million denials, the CPU of a
- * question. `npm run bench revocations [-- --logouts N] [-- --denials N]`.
+ * `npm run bench revocations [-- --logouts N] [-- --denials N]`: measures how a sibling learns of revocations, from
+ * Redis and from the feed, with real services as processes. Measures the time from a logout's answer to the token's
+ * refusal, the first reading and the memory of a million denials, and the CPU of a question.
  */
 function flag(name: string, byDefault: number): number {
   const at = process.argv.indexOf(name);
@@ -61,7 +61,7 @@ async function measureRefusals(name: string, source: Source): Promise<void> {
   while (took.length < logouts) {
     const session = await newSession(stack);
     if (!(await isGood(verifier, session.access_token))) throw new Error('a good token was refused');
-    // Logouts come at any moment between two questions.
+    // The logout comes at a random moment between two questions to the source.
     await pause(Math.random() * 250);
     await logOut(stack, session);
     const begin = performance.now();
@@ -88,7 +88,7 @@ async function fill(redis: RedisClient): Promise<void> {
 
 const collect = () => (globalThis as { gc?: () => void }).gc?.();
 
-/** Returns CPU seconds of the api, by its own metrics, and its memory in MiB. */
+/** Returns the api's CPU seconds and its memory in MiB, both from its own metrics. */
 async function apiUse({ ops }: TestStack) {
   const { text } = await ops('api', '/metrics');
   const value = (name: string) => Number(new RegExp(`^${name}(?:{[^}]*})? ([\\d.e+]+)`, 'm').exec(text)?.[1]);

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A webhook in a separate process: it counts deliveries and distinct ids, and reports them to its parent process. */
+/** The report of a webhook in a separate process, which counts deliveries and distinct ids for its parent process. */
 export interface ReceivedCount {
   readonly port: number;
   readonly deliveries: number;

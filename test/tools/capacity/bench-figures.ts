@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** CPU milliseconds of one operation, by process. */
+/** CPU milliseconds of each process for one operation. */
 export interface OperationFigures {
   readonly api: number;
   readonly mongodb: number;
@@ -14,16 +14,16 @@ type OperationName = (typeof operationNames)[number];
 export interface BenchFigures {
   readonly day: string;
   readonly operations: Readonly<Record<OperationName, OperationFigures>>;
-  /** CPU milliseconds of the gateway for a handshake, with the most streams open that were measured. */
+  /** CPU milliseconds of the gateway for a handshake, at the largest measured number of open streams. */
   readonly handshakeMs: number;
 }
 
-/** Reads the figures from the page. Throws if it does not have one of them. */
+/** Reads the figures from the page. Throws if the page lacks any of them. */
 export function readBenchFigures(page = readFileSync(new URL('../../../docs/benchmarks.md', import.meta.url), 'utf8')) {
   return benchFiguresOf(page);
 }
 
-/** Returns the figures of the page's text. Throws if it does not have one of them. */
+/** Returns the figures of the page's text. Throws if the text lacks any of them. */
 export function benchFiguresOf(page: string): BenchFigures {
   const tables = tablesOf(page);
   const costs = tableWith(tables, ['operation', 'server', 'its CPU ms', 'MongoDB', 'Redis']);
@@ -44,7 +44,7 @@ export function benchFiguresOf(page: string): BenchFigures {
 
 type Row = Readonly<Record<string, string>>;
 
-/** Returns the page's tables: rows by the names of their columns. */
+/** Returns the page's tables, as rows with cells by the name of their column. */
 function tablesOf(page: string): Row[][] {
   const blocks = page.split(/\n(?!\|)/).map((block) => block.split('\n').filter((line) => line.startsWith('|')));
   return blocks

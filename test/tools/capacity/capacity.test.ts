@@ -83,7 +83,7 @@ describe('the assumptions', () => {
 });
 
 describe('the model', () => {
-  // 5,400,000 devices: a refresh each 540 s makes 10,000/s.
+  // 5,400,000 devices that refresh every 540 s make 10,000 refreshes/s.
   const on = assume(
     '--devices',
     '5400000',
@@ -106,15 +106,16 @@ describe('the model', () => {
     const { api, mongodb, redis } = capacityOf(on, bench);
     // 10,000 × 1 + 3,000 × 0.5 + 150 × 16 + 30 × 20 + 75 × 1 = 14,575 ms, at half of the cores.
     expect(api.cores).toBeCloseTo(29.15, 6);
-    // 10,000 × 0.5 + 3,000 × 0.2 + 150 × 3 + 30 × 2 + 75 × 0.8 = 6,170 ms, and 30 deliveries of 0.59.
+    // 10,000 × 0.5 + 3,000 × 0.2 + 150 × 3 + 30 × 2 + 75 × 0.8 = 6,170 ms, and 30 deliveries of 0.59 ms.
     expect(mongodb.cores).toBeCloseTo(6.1877, 6);
-    // 1,000 + 150 + 75 + 12 + 7.5 = 1,244.5 ms, 300 handshakes of 0.028 and 30 deliveries of 0.22.
+    // 1,000 + 150 + 75 + 12 + 7.5 = 1,244.5 ms, 300 handshakes of 0.028 ms and 30 deliveries of 0.22 ms.
     expect(redis.cores).toBeCloseTo(1.2595, 6);
   });
 
   test('splits into cells by what one Redis master carries, and gives each cell a pod to lose', () => {
     const { cells, api, gateway, worker, mongodb, redis } = capacityOf(on, bench);
-    // 1.26 cores at half of one each. A cell has 9.7 cores of the api in pods of 4, and 1,800,000 streams of 100,000.
+    // 1.26 cores at half a core for each master. A cell has 9.7 cores of the api in pods of 4, and 1,800,000 streams,
+    // 100,000 in each pod.
     expect([cells, redis.masters, api.pods, gateway.pods, worker.pods]).toEqual([3, 3, 12, 57, 6]);
     expect(gateway.streams).toBe(100_000);
     expect(mongodb.primaries).toBe(3);
@@ -127,11 +128,12 @@ describe('the model', () => {
 
   test('counts MongoDB by whichever of CPU, cache and disk is the first limit', () => {
     const primaries = (...args: string[]) => capacityOf(assume('--redis-busy', '1', ...args), bench).mongodb.primaries;
-    // 1,080,000 devices: 2,000 refreshes, 3,600 reads, 3 logins, 0.6 registrations, 1.5 logouts: 1.73 cores.
+    // 1,080,000 devices make 2,000 refreshes, 3,600 reads, 3 logins, 0.6 registrations and 1.5 logouts a second, which
+    // take 1.73 cores.
     expect(primaries('--devices', '1080000', '--mongodb-cores', '1', '--mongodb-busy', '1')).toBe(2);
-    // 3,240,000 sessions of 1,133 B and some 86,000 users of 503 B: 3.46 GiB.
+    // 3,240,000 sessions of 1,133 B and some 86,000 users of 503 B make 3.46 GiB.
     expect(primaries('--devices', '1080000', '--mongodb-cache', '1')).toBe(4);
-    // 21.6 GB of documents, most of them ended sessions, and 76.6 GB of oplog: 91.5 GiB.
+    // 21.6 GB of documents, most of them ended sessions, and 76.6 GB of oplog make 91.5 GiB.
     expect(primaries('--devices', '1080000', '--mongodb-disk', '50')).toBe(2);
   });
 

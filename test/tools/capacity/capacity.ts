@@ -5,7 +5,7 @@ import { assumptionLines, capacityLines, inColumns } from './report.ts';
 
 /**
  * `npm run capacity -- --devices N [--ttl S …]`: prints what a deployment needs, from the figures of docs/benchmarks.md
- * and figures.ts. `--help` lists the assumptions. Exits with 2 if an option makes no sense.
+ * and figures.ts. `--help` lists the assumptions. Exits with 2 if an option is invalid.
  */
 try {
   const on = parseAssumptions(process.argv.slice(2));

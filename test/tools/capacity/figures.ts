@@ -2,9 +2,9 @@
 export interface Figure {
   readonly value: number;
   readonly what: string;
-  /** The value as a reader is told it. */
+  /** The value with its unit, as a reader sees it. */
   readonly shown: string;
-  /** Command that repeats the measurement, or its source. */
+  /** The command that repeats the measurement, or the figure's source. */
   readonly source: string;
   readonly day: string;
 }
@@ -24,8 +24,8 @@ function figure(value: number, unit: string, what: string, [source, day]: Source
 }
 
 /**
- * Figures that docs/benchmarks.md does not have, in the order of the page's table. The CPU of an operation comes from
- * there: see bench-figures.ts.
+ * Figures that docs/benchmarks.md does not have, in the order of the capacity page's table. The CPU of an operation
+ * comes from docs/benchmarks.md (bench-figures.ts).
  */
 export const figures = {
   gatewayMiB: figure(79, 'MiB', 'push-gateway, empty', ['a pod of `npm run test:cluster`', '2026-11-24']),

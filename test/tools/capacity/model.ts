@@ -12,20 +12,20 @@ export const figureValues = Object.fromEntries(
 const MiB = 2 ** 20;
 const GiB = 2 ** 30;
 const daySeconds = 86_400;
-/** Real data compresses less than the copies that were measured. */
+/** Factor for real data, which compresses less than the measured copies. */
 const diskReserve = 1.5;
 const sessionDays = 181;
 const outboxDays = 7;
-/** Jobs that a queue keeps. */
+/** Number of ended jobs that a queue keeps. */
 const keptJobs = 20_000;
 const denialSeconds = 695;
 const emptyRedisBytes = 15_000_000;
-/** Share of a gateway's memory limit that streams may fill. */
+/** Share of its memory limit that a gateway may fill. */
 const gatewayFill = 0.8;
-/** Share of its core that a gateway may take to hear of the streams of the others. */
+/** Share of its core that a gateway may spend on messages about other gateways' streams. */
 const hearingShare = 0.3;
 
-/** Events in a second at the peak, in the whole. */
+/** Requests per second to the whole deployment at the peak. */
 export interface Load {
   readonly refreshes: number;
   readonly reads: number;
@@ -47,16 +47,16 @@ export function loadOf(on: Assumptions): Load {
   };
 }
 
-/** Needs of a deployment. Cores are those that are busy at the peak, except where they are named otherwise. */
+/** The needs of a deployment. Cores are those that are busy at the peak, unless a comment says otherwise. */
 export interface Capacity {
   readonly load: Load;
-  /** Deployments with one Redis master each. */
+  /** Number of cells, which are deployments with one Redis master each. */
   readonly cells: number;
   readonly api: { readonly cores: number; readonly pods: number };
   readonly gateway: { readonly streams: number; readonly pods: number; readonly busy: number };
   readonly worker: { readonly pods: number };
   readonly mongodb: {
-    /** Primaries in all cells, each with its secondaries. */
+    /** Number of primaries in all cells, each of which has secondaries. */
     readonly primaries: number;
     readonly cores: number;
     readonly oplogBytes: number;
@@ -64,13 +64,13 @@ export interface Capacity {
     readonly cacheBytes: number;
   };
   readonly redis: { readonly masters: number; readonly cores: number; readonly memoryBytes: number };
-  /** Bytes in a second. */
+  /** Bytes per second. */
   readonly bandwidth: { readonly http: number; readonly streams: number; readonly replication: number };
   /** Seconds until every device has logged in again, on the api's cores. */
   readonly everybodySeconds: number;
 }
 
-/** Returns what the devices need; `figures` and `bench` are what one operation takes. */
+/** Returns what the devices need. `figures` and `bench` have the costs of one operation. */
 export function capacityOf(on: Assumptions, bench: BenchFigures, figures: FigureValues = figureValues): Capacity {
   const load = loadOf(on);
   const api = coresOf(load, bench, 'api') / on.busy;
@@ -102,7 +102,7 @@ export function capacityOf(on: Assumptions, bench: BenchFigures, figures: Figure
   };
 }
 
-/** Returns the cores that the load keeps busy in that process. */
+/** Returns the cores that the load keeps busy in the process. */
 function coresOf(load: Load, { operations }: BenchFigures, process: 'api' | 'mongodb' | 'redis'): number {
   const ms =
     load.refreshes * operations.refresh[process] +

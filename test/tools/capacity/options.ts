@@ -6,11 +6,11 @@ interface Assumption {
   readonly about: string;
   readonly least: number;
   readonly most: number;
-  /** Only whole numbers make sense. */
+  /** Set if only whole numbers are valid. */
   readonly isWhole?: true;
 }
 
-/** Assumptions by the name of their option. */
+/** The assumptions by the names of their options. */
 export const assumptions = {
   devices: {
     byDefault: 1_000_000,
@@ -66,12 +66,14 @@ export type Assumptions = Readonly<Record<AssumptionName, number>>;
 
 export const assumptionNames = Object.keys(assumptions) as AssumptionName[];
 
-/** A command line that makes no sense; the message says what does. */
+/** An invalid command line. The message says what is valid. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Returns every assumption, as the command line or the default has it; undefined if help is asked for. */
+/**
+ * Returns every assumption's value, from the command line or by default; undefined if the command line asks for help.
+ */
 export function parseAssumptions(args: readonly string[]): Assumptions | undefined {
   const { help, ...given } = parseOptions(args);
   if (help) return undefined;

@@ -1,10 +1,10 @@
 import type { Capacity } from './model.ts';
 import { type AssumptionName, type Assumptions, assumptionNames, assumptions } from './options.ts';
 
-/** A line of the result: what, and how much. */
+/** A line of the result, with a name and an amount. */
 export type Line = readonly [what: string, amount: string];
 
-/** Formats a number with three digits that matter, and commas. */
+/** Formats a number with three significant digits, and commas. */
 export function amount(value: number): string {
   const digits = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value))) + 1;
   const rounded = digits >= 3 ? Math.round(value / 10 ** (digits - 3)) * 10 ** (digits - 3) : value;
@@ -13,7 +13,7 @@ export function amount(value: number): string {
 
 const units = ['B', 'KB', 'MB', 'GB', 'TB', 'PB'] as const;
 
-/** Formats bytes, in powers of a thousand. */
+/** Formats a number of bytes, with units in powers of a thousand. */
 export function byteAmount(bytes: number): string {
   const place = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, bytes)) / 3)));
   return `${amount(bytes / 1_000 ** place)} ${units[place]}`;
@@ -22,7 +22,7 @@ export function byteAmount(bytes: number): string {
 const bits = (bytesPerSecond: number) => `${amount((bytesPerSecond * 8) / 1e6)} Mbit/s`;
 const daySeconds = 86_400;
 
-/** Returns the result line by line. */
+/** Returns the lines of the result. */
 export function capacityLines({ load, cells, ...needed }: Capacity): Line[] {
   const { api, gateway, worker, mongodb, redis, bandwidth, everybodySeconds } = needed;
   return [
@@ -50,13 +50,13 @@ export function capacityLines({ load, cells, ...needed }: Capacity): Line[] {
   ];
 }
 
-/** Returns the assumptions line by line, with their options. */
+/** Returns a line for each assumption, with its option. */
 export function assumptionLines(on: Assumptions): Line[] {
   const told = (name: AssumptionName): Line => [`--${name}`, `${on[name]} ${assumptions[name].about}`];
   return assumptionNames.map(told);
 }
 
-/** Lays lines out in two columns. */
+/** Formats lines as two columns. */
 export function inColumns(lines: readonly Line[]): string {
   const width = Math.max(...lines.map(([what]) => what.length));
   return lines.map(([what, shown]) => `  ${what.padEnd(width)}  ${shown}`).join('\n');

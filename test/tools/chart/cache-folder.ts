@@ -7,8 +7,8 @@ const root =
   process.env.CHART_CACHE_DIR ?? join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'auth-account');
 
 /**
- * Returns a folder outside the project, shared by clones, for data derived from these files: another content gives
- * another folder.
+ * Returns a folder for data derived from these files. It is outside the project, so that clones share it, and depends
+ * on the files' content.
  */
 export function cacheFolder(kind: string, files: readonly URL[]): string {
   const hash = createHash('sha256');

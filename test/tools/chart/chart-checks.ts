@@ -10,7 +10,7 @@ import { kubernetesVersion } from './schemas/provide-schemas.ts';
 import type { Tools } from './tools/provide-tools.ts';
 import { chartFolder, type RefusedSet, type ValueSet } from './value-sets.ts';
 
-/** Result of a check: its problems, none if it passed. */
+/** The result of a check; `problem` is undefined if the check passed. */
 export interface Finding {
   readonly check: string;
   readonly problem: string | undefined;
@@ -20,19 +20,19 @@ export interface CheckDependencies {
   readonly tools: Tools;
   /** Folder with the schemas for kubeconform. */
   readonly schemas: string;
-  /** Absent if it is not available. */
+  /** Path of promtool; undefined if it is not available. */
   readonly promtool: string | undefined;
 }
 
 const release = ['auth-account', chartFolder, '--namespace', 'auth'];
-/** Objects of others, in `extraObjects`: we have no schema for them. */
+/** Kinds of other projects' objects, in `extraObjects`, for which we have no schema. */
 const kindsOfOthers = 'BackendTrafficPolicy,ClientTrafficPolicy';
 
 function problemOf({ isRight, output }: Ran): string | undefined {
   return isRight ? undefined : output;
 }
 
-/** The checks of the chart: each returns its problems. */
+/** Creates the checks of the chart. Each returns its findings. */
 export function createChartChecks({ tools, schemas, promtool }: CheckDependencies) {
   const render = (...args: string[]) =>
     run(tools.helm, ['template', ...release, '--kube-version', kubernetesVersion, ...args]);
@@ -61,7 +61,7 @@ export function createChartChecks({ tools, schemas, promtool }: CheckDependencie
   };
 
   return {
-    /** Lints and renders a set, and checks the result. */
+    /** Lints and renders a set of values, and checks the result. */
     checkSet: (set: ValueSet) =>
       withFolder(async (folder): Promise<Finding[]> => {
         const [linting, rendering] = await Promise.all([lint(set), render('--values', set.file)]);
@@ -83,7 +83,7 @@ export function createChartChecks({ tools, schemas, promtool }: CheckDependencie
         ];
       }),
 
-    /** Renders a set that must be refused. */
+    /** Renders a set of values that must be refused. */
     checkRefused: ({ title, values, message }: RefusedSet, minimal: ValueSet) =>
       withFolder(async (folder): Promise<Finding> => {
         const file = join(folder, 'values.yaml');
@@ -105,7 +105,7 @@ export function createChartChecks({ tools, schemas, promtool }: CheckDependencie
   };
 }
 
-/** Returns the critical findings in kube-score's machine-readable output. */
+/** Returns the critical findings from kube-score's machine-readable output. */
 function criticalsIn(output: string): string {
   const lines = output.split('\n').filter((line) => line.startsWith('[CRITICAL]'));
   return lines.length > 0 ? lines.join('\n') : output;

@@ -7,11 +7,11 @@ import { provideTools, ToolError } from './tools/provide-tools.ts';
 import { findValueSets, refusedSets } from './value-sets.ts';
 
 /**
- * `npm run check chart`: renders the chart with every set of values in its folder `ci` and checks the result: helm
- * lint, kubeconform with the schemas of Kubernetes and of the custom resources, kube-score, our own rules (`rules/`),
- * promtool. Then the sets that must be refused, and the suites of helm-unittest. Each check of each set counts as one.
- * If `CHECK_REPORT` names a file, `{ "passed": …, "failed": … }` is written there. Without the programs, and without Go
- * to build them, it prints a message and does not fail.
+ * `npm run check chart`: renders the chart with every set of values in its folder `ci`, and checks the result with helm
+ * lint, kubeconform (with the schemas of Kubernetes and of the custom resources), kube-score, our own rules (`rules/`)
+ * and promtool. Then it checks the sets that must be refused, and runs the suites of helm-unittest. Each check of each
+ * set counts as one. If `CHECK_REPORT` names a file, it writes `{ "passed": …, "failed": … }` there. If it has neither
+ * the programs nor Go to build them, it prints a message and does not fail.
  */
 
 const count = { passed: 0, failed: 0 };
@@ -20,7 +20,7 @@ function secondsSince(start: number): string {
   return `${((performance.now() - start) / 1_000).toFixed(1).padStart(5)} s`;
 }
 
-/** Formats one line for a set, and its problems if there are any. */
+/** Prints a line for a set, and the set's problems if there are any. */
 function report(title: string, findings: readonly Finding[], start: number): void {
   const failures = findings.filter(({ problem }) => problem !== undefined);
   count.failed += failures.length;

@@ -4,14 +4,14 @@ import { type describeConfig, logConfig, mongoConfig } from '@auth-account/confi
 import { pushGatewayConfig } from '@auth-account/push-gateway/config';
 import { workerConfig } from '@auth-account/worker/config';
 
-/** A component of the chart that runs one of our programs, by its name in the values. */
+/** The name in the values of a component that runs one of our programs. */
 export type Component = 'api' | 'pushGateway' | 'worker' | 'probe' | 'migrate';
 
-/** Part of a variable's JSON Schema that the chart uses. */
+/** A variable, with the part of its JSON Schema that the chart uses. */
 export interface Variable {
   readonly name: string;
   readonly schema: Readonly<Record<string, unknown>> & { readonly secret?: boolean; readonly description?: string };
-  /** True if it has no default and is not optional. */
+  /** True if the variable is not optional and has no default. */
   readonly isRequired: boolean;
 }
 
@@ -26,7 +26,7 @@ function read({ properties, required }: ConfigSchema): Variable[] {
   }));
 }
 
-/** The migrations read some of the api's variables (MongoDB, the log), and their own. */
+/** Returns the variables of the migrations, which are some of the api's (MongoDB, the log) and their own. */
 function migrateVariables(): Variable[] {
   const common = { ...mongoConfig, ...logConfig };
   return [...read(apiConfig).filter(({ name }) => name in common), ...read(migrateConfig)];
@@ -53,7 +53,7 @@ export function allVariables(): Variable[] {
   return [...new Map(named).values()];
 }
 
-/** Variables that must have the same value in several services: only the chart's `config` has them. */
+/** Variables that must have the same value in several services, so only the chart's common `config` has them. */
 const shared = new Set([
   'TOKEN_ISSUER',
   'TOKEN_AUDIENCE',
@@ -64,12 +64,15 @@ const shared = new Set([
   'MONGODB_DATABASE',
 ]);
 
-/** Returns true for variables with separate values in the chart: ports, secrets, files, and the probe's addresses. */
+/**
+ * Returns true for variables that have separate values in the chart, such as ports, secrets, files and the probe's
+ * addresses.
+ */
 function isSetByChart({ name, schema }: Variable): boolean {
   return /_(PORT|FILE)$/.test(name) || schema.secret === true || /^PROBE_(API|PUSH|MAIL)_URL$/.test(name);
 }
 
-/** Returns the variables that the chart's `config` accepts. */
+/** Returns the variables that the chart's common `config` accepts. */
 export function sharedConfig(): Variable[] {
   return allVariables().filter((variable) => !isSetByChart(variable));
 }

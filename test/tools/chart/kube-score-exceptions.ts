@@ -1,13 +1,13 @@
 /** A test of kube-score that the chart fails on purpose. */
 export interface ScoreException {
-  /** Id of the test in kube-score. */
+  /** The test's id in kube-score. */
   readonly test: string;
-  /** Set of values to which it applies; all sets if absent. */
+  /** The set of values to which the exception applies; all sets if absent. */
   readonly set?: string;
   readonly reason: string;
 }
 
-/** Findings that kube-score calls critical and the chart keeps on purpose. */
+/** Findings that kube-score calls critical, but that the chart keeps on purpose. */
 export const scoreExceptions: readonly ScoreException[] = [
   {
     test: 'container-image-pull-policy',
@@ -27,7 +27,7 @@ export const scoreExceptions: readonly ScoreException[] = [
 ];
 
 /**
- * kube-score has a separate switch for limits of CPU: we set a request and no limit, see ADR 0006. Limits of memory
- * count.
+ * A separate switch of kube-score that permits containers without a CPU limit, because we set only a request (ADR
+ * 0006). Memory limits are still required.
  */
 export const scoreSwitches: readonly string[] = ['--ignore-container-cpu-limit'];

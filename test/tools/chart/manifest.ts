@@ -2,7 +2,7 @@ import { parseAllDocuments } from 'yaml';
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Target of a probe or a Service: the name of a port, or its number. */
+/** The target port of a probe or a Service, by name or number. */
 type PortReference = string | number;
 
 export interface Probe {
@@ -18,7 +18,7 @@ interface ValueSource {
   readonly secretKeyRef?: NameOf;
 }
 
-/** A volume, as far as it is about Secrets. */
+/** The fields of a volume that concern Secrets. */
 export interface Volume {
   readonly name: string;
   readonly secret?: { readonly secretName: string; readonly items?: readonly { readonly path: string }[] };
@@ -71,10 +71,10 @@ interface Metadata {
   readonly annotations?: Labels;
 }
 
-/** Fields of the specs of all kinds that the rules read; each rule knows which of them its kinds have. */
+/** The fields that the rules read in the specs of all kinds. Each rule knows which fields its kinds have. */
 interface ObjectSpec {
   readonly template?: { readonly metadata?: { readonly labels?: Labels }; readonly spec: PodSpec };
-  /** Selector; plain labels for a Service. */
+  /** The selector, which for a Service is plain labels. */
   readonly selector?: Selector | Labels;
   readonly replicas?: number;
   readonly ports?: readonly { readonly targetPort?: PortReference }[];
@@ -88,7 +88,7 @@ interface ObjectSpec {
   readonly minReplicaCount?: number;
 }
 
-/** A Kubernetes object, as far as the rules read it. */
+/** The fields of a Kubernetes object that the rules read. */
 export interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
@@ -98,7 +98,7 @@ export interface Manifest {
   readonly spec?: ObjectSpec | PodSpec;
 }
 
-/** Pods that an object creates. */
+/** The pods that an object creates. */
 export interface Workload {
   readonly manifest: Manifest;
   /** `app.kubernetes.io/component` */
@@ -108,7 +108,7 @@ export interface Workload {
 }
 
 /**
- * Parses the objects in the output of `helm template`, except those of the user (`extraObjects`). Throws if it is not
+ * Parses the objects in the output of `helm template`, except the user's (`extraObjects`). Throws if the output is not
  * YAML.
  */
 export function parseManifests(text: string): Manifest[] {
@@ -121,7 +121,7 @@ export function parseManifests(text: string): Manifest[] {
   });
 }
 
-/** Returns the name of an object for the message of a rule. */
+/** Returns an object's kind and name, for a rule's message. */
 export function nameOf({ kind, metadata }: Manifest): string {
   return `${kind}/${metadata.name}`;
 }

@@ -16,7 +16,8 @@ const objectLabels = (component: string) => ({
 });
 
 /**
- * A small release that keeps every rule: the push gateway and the objects around it, the api with its keys, and a hook.
+ * Returns a small release that follows every rule, with the push gateway and its objects, the api with its keys, and a
+ * hook.
  */
 function goodRelease() {
   const podSelector = { matchLabels: labels('push-gateway') };
@@ -125,7 +126,7 @@ function goodRelease() {
   return { deployment, pod, container, ...around, extra };
 }
 
-/** A Deployment of the api, derived from that of the gateway; its keys are in the Secret `private-keys`. */
+/** Returns a Deployment of the api, derived from the gateway's. The api's keys are in the Secret `private-keys`. */
 function apiBeside<T extends { spec: { template: { spec: { containers: object[] } } } }>(gateway: T) {
   const { template } = gateway.spec;
   const [container] = template.spec.containers;
@@ -173,7 +174,7 @@ const scaler = (name: string) => ({
   spec: { scaleTargetRef: { name }, minReplicas: 1 },
 });
 
-/** Each rule with a change that breaks it. */
+/** The rules, each with changes that break it. */
 const breaches: Readonly<Record<string, readonly ((release: Release) => void)[]>> = {
   'every container has a limit of memory, and requests of CPU and memory': [
     ({ container }) => {
@@ -237,7 +238,7 @@ const breaches: Readonly<Record<string, readonly ((release: Release) => void)[]>
       configMap.data.LOG_LEVLE = 'info';
     },
     ({ container }) => container.env.push({ name: 'OTHER', value: '1' }),
-    // A file that the api reads and the push gateway does not.
+    // The api reads this file, but the push gateway does not.
     ({ container }) => container.env.push({ name: 'SERVER_KEYS_FILE', value: '/etc/keys/server-keys.json' }),
   ],
   'every required variable is set, or its file': [({ container }) => container.env.shift()],

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 export interface Ran {
   readonly isRight: boolean;
   readonly stdout: string;
-  /** Output of stdout and stderr. */
+  /** The output on stdout and stderr. */
   readonly output: string;
 }
 
@@ -12,7 +12,7 @@ interface RunOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** Runs a program to its end; a program that can't be started counts as failed. */
+/** Runs a program to its end. A program that can't be started counts as failed. */
 export function run(
   program: string,
   args: readonly string[],

@@ -10,17 +10,17 @@ export interface ValueSet {
   readonly file: string;
 }
 
-/** Returns the sets in the chart's folder `ci`. */
+/** Returns the sets of values in the chart's folder `ci`. */
 export function findValueSets(): ValueSet[] {
   const files = readdirSync(`${chartFolder}ci`).filter((file) => file.endsWith('-values.yaml'));
   return files.map((file) => ({ name: basename(file, '-values.yaml'), file: `${chartFolder}ci/${file}` }));
 }
 
-/** Values that the chart must refuse, merged over those of the set `minimal`. */
+/** Values that the chart must refuse when they are merged over the set `minimal`. */
 export interface RefusedSet {
   readonly title: string;
   readonly values: Readonly<Record<string, unknown>>;
-  /** Text that the message must contain. */
+  /** Matches the message of the refusal. */
   readonly message: RegExp;
 }
 

@@ -10,7 +10,7 @@ import { pushSection } from './push-section.ts';
 import type { BenchResults, Surroundings } from './results.ts';
 import { markdownTable, paragraphs, plotsDirectory, type Section } from './section.ts';
 
-/** Text of docs/benchmarks.md, and its drawings by file name. */
+/** The text of docs/benchmarks.md, and the page's drawings by file name. */
 export interface BenchmarksPage {
   readonly text: string;
   readonly plots: Readonly<Record<string, string>>;
@@ -65,7 +65,7 @@ function leftOutText(names: readonly string[]): string {
   return names.length === 0 ? '' : `Left out, as they were not installed: ${names.join(', ')}.`;
 }
 
-/** Says how quiet the machine was. */
+/** Describes how quiet the machine was. */
 function surroundingsText(surroundings: readonly Surroundings[]): string {
   return paragraphs(
     `Before each part the program waited until other processes, the kernel’s threads and the hypervisor took less than ${quietCores} cores for five seconds, for a limited time, and then measured anyway. What they took while it measured (/proc/stat without the run’s own processes):`,
@@ -79,7 +79,7 @@ function surroundingsText(surroundings: readonly Surroundings[]): string {
   );
 }
 
-/** Returns the aims as Markdown, with the number of those that were met. */
+/** Returns the aims as Markdown, with the number of aims that were met. */
 function aimsTable(aims: readonly Aim[]): string {
   const rows = aims.map(({ what, aim, measured, isMet, stretch }) => [
     what,

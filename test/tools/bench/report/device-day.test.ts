@@ -8,7 +8,7 @@ const cost = (candidate: string, operation: OperationName, both: number): Median
   ...{ candidate, operation, both, inHashes: both / 12 },
   ...{ server: both, mongod: 0, redis: 0.1, perSecond: 1 },
 });
-/** One millisecond for every operation at the api, with Redis. */
+/** Costs of one millisecond, including Redis, for every operation at the api. */
 const own = operationNames.map((name) => cost('api', name, 0.9));
 
 describe('a device-day', () => {

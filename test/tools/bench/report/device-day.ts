@@ -4,7 +4,7 @@ import { operationNames } from '../cost/operations.ts';
 import type { BenchResults } from './results.ts';
 import { markdownTable, paragraphs, type Section } from './section.ts';
 
-/** Requests of a device in a day. */
+/** A device's requests in a day. */
 const askedADay = {
   refresh: 24,
   handshake: 10,
@@ -17,10 +17,10 @@ const askedADay = {
 type DailyTask = keyof typeof askedADay;
 const dailyTasks = Object.keys(askedADay) as DailyTask[];
 
-/** CPU of one server and its stores for one device, in milliseconds a day. */
+/** CPU milliseconds of one server and its stores for one device in a day. */
 export interface DeviceDay {
   readonly candidate: string;
-  /** Tasks that were measured at this server, and what they take in a day. */
+  /** The tasks that were measured at this server, with their CPU milliseconds in a day. */
   readonly tasks: Readonly<Partial<Record<DailyTask, number>>>;
   readonly ms: number;
   /** CPU milliseconds of the api for the tasks that both have. */
@@ -30,8 +30,8 @@ export interface DeviceDay {
 const dayMs = 86_400_000;
 
 /**
- * Sums up a device-day of each server: server, MongoDB and Redis. The gateway's handshakes belong to the api. Nothing
- * is returned unless every operation was measured at the api.
+ * Returns the device-day of each server, as the sum of server, MongoDB and Redis. The gateway's handshakes count for
+ * the api. The list is empty unless every operation was measured at the api.
  */
 export function deviceDays({ costs }: Pick<OperationsResult, 'costs'>, handshakeMs?: number): DeviceDay[] {
   const own = tasksOf('api', costs, handshakeMs);
@@ -44,13 +44,13 @@ export function deviceDays({ costs }: Pick<OperationsResult, 'costs'>, handshake
   });
 }
 
-/** Sums up the device-days of a run, with the handshakes at the largest number of streams if they were measured. */
+/** Returns the device-days of a run. Handshakes, if they were measured, count as at the largest number of streams. */
 export function deviceDaysOf({ operations, push }: BenchResults): DeviceDay[] {
   if (operations === undefined) return [];
   return deviceDays(operations, push?.candidates.gateway?.levels.at(-1)?.cpuMsPerHandshake);
 }
 
-/** Returns the cores that a million devices keep busy, if they ask evenly through the day. */
+/** Returns the cores that a million devices keep busy, if their requests are spread evenly over the day. */
 export function coresForMillion({ ms }: Pick<DeviceDay, 'ms'>): number {
   return (ms * 1_000_000) / dayMs;
 }

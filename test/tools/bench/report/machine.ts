@@ -6,20 +6,20 @@ import { MongoClient } from 'mongodb';
 import type { TestServers } from '../../../support/start-test-servers.ts';
 import { apiNode } from '../cost/own-candidate.ts';
 
-/** Machine on which a run took place. */
+/** The machine on which a run took place. */
 export interface Machine {
   readonly date: string;
   readonly cpu: string;
   readonly cores: number;
   readonly memoryGib: number;
   readonly system: string;
-  /** Version of the api's Node, on which its peers run as well. */
+  /** The version of the api's Node, which also runs the api's peers. */
   readonly apiNode: string;
-  /** Version of the Node of the gateway, its peers and the load. */
+  /** The version of the Node that runs the gateway, its peers and the load. */
   readonly node: string;
   readonly mongodb: string;
   readonly redis: string;
-  /** Number of processes that wanted a core in the minute before. */
+  /** The average number of processes that wanted a core in the minute before. */
   readonly loadBefore: number;
 }
 

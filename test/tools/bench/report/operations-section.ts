@@ -44,7 +44,7 @@ interface Chart {
   readonly drawing: string;
 }
 
-/** Draws the operations with a hash and those without, as far as they were measured. */
+/** Draws one chart of the operations with a hash and one of the others, as far as they were measured. */
 function chartsOf({ costs, bareHashMs }: OperationsResult): Chart[] {
   const subtitle = 'CPU milliseconds of server and MongoDB for one operation';
   const mark = { value: bareHashMs, label: 'one bare Argon2id hash' };

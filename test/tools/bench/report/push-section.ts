@@ -19,7 +19,7 @@ export function pushSection({ candidates, logouts }: PushResult): Section {
   };
 }
 
-/** Draws the memory at the largest number of streams that all of them held. */
+/** Draws the candidates' memory at the largest number of streams that all of them held. */
 function memoryChart(candidates: PushResult['candidates']): string {
   const entries = Object.entries(candidates);
   const common = Math.min(...entries.map(([, { levels }]) => levels.at(-1)?.streams ?? 0));

@@ -14,7 +14,7 @@ export interface BenchResults {
   /** Peers that were not installed. */
   readonly leftOut: readonly string[];
   readonly minutes: number;
-  /** Other use of the machine while each part was measured. */
+  /** The machine's use by others while each part was measured. */
   readonly surroundings: readonly Surroundings[];
   readonly operations?: OperationsResult;
   readonly events?: Percentiles;
@@ -23,10 +23,10 @@ export interface BenchResults {
   readonly flood?: FloodResult;
 }
 
-/** Other use of the machine while a part was measured. */
+/** The machine's use by others while a part was measured. */
 export interface Surroundings extends QuietWait, OtherUse {
   readonly part: string;
-  /** Duration of the part, without the wait before it. */
+  /** The duration of the part, without the wait before it. */
   readonly seconds: number;
 }
 

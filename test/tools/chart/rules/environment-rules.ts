@@ -2,10 +2,10 @@ import { allVariables, type Component, type Variable, variablesOf } from '../com
 import { type Container, findWorkloads, isOfKind, type Manifest, nameOf } from '../manifest.ts';
 import type { Rule } from './rule.ts';
 
-/** Variables of other software: OpenTelemetry's, Node's, and the pod's name, which OpenTelemetry's use. */
+/** Variables of OpenTelemetry and of Node, and the pod's name, which OpenTelemetry's variables use. */
 const foreign = /^(OTEL_[A-Z_]+|NODE_[A-Z_]+|POD_NAME)$/;
 
-/** Program of a container, by the container's name. */
+/** The program of each container, by the container's name. */
 const programs: Readonly<Record<string, Component>> = {
   api: 'api',
   'push-gateway': 'pushGateway',
@@ -20,7 +20,7 @@ const known = new Map(allVariables().map((variable) => [variable.name, variable]
 interface Program {
   readonly where: string;
   readonly component: Component;
-  /** Variables from a field or a Secret have no value here. */
+  /** The variables. Those from a field or a Secret have no value here. */
   readonly environment: ReadonlyMap<string, string | undefined>;
 }
 
@@ -41,12 +41,15 @@ function findPrograms(manifests: readonly Manifest[]): Program[] {
   );
 }
 
-/** A variable that may come from a file has a second name. */
+/** Returns the names of the variables. A variable that may come from a file has a second name. */
 function ownNames(variables: readonly Variable[]): Set<string> {
   return new Set(variables.flatMap(({ name, schema }) => (schema.secret ? [name, `${name}_FILE`] : [name])));
 }
 
-/** Variables that all services share are in the environment of each. A file is given only to services that read it. */
+/**
+ * Returns true if the component may have the variable. Each service has all shared variables, but a file only if it
+ * reads it.
+ */
 function isKnown(name: string, component: Component): boolean {
   if (foreign.test(name) || ownNames(variablesOf(component)).has(name)) return true;
   return known.has(name) && !name.endsWith('_FILE');

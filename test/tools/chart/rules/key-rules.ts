@@ -1,7 +1,7 @@
 import { type Container, findWorkloads, type Manifest, nameOf, type PodSpec, type Volume } from '../manifest.ts';
 import type { Rule } from './rule.ts';
 
-/** Variables of the api that name a file with private keys. */
+/** The api's variables that name a file with private keys. */
 const keyFiles = new Set(['ACCESS_TOKEN_KEYS_FILE', 'REFRESH_TOKEN_KEYS_FILE', 'SERVER_KEYS_FILE']);
 
 function containersOf({ containers, initContainers = [] }: PodSpec): Container[] {
@@ -13,7 +13,7 @@ function secretsOfVolume({ secret, projected }: Volume): string[] {
   return names.filter((name) => name !== undefined);
 }
 
-/** Returns true if the volume of a worker holds the server's keys alone. */
+/** Returns true if the volume is a worker's and holds only the server's keys. */
 function isServerKeys(volume: Volume, pod: PodSpec): boolean {
   const { items } = volume.secret ?? {};
   if (items?.length !== 1) return false;
@@ -25,7 +25,7 @@ function isServerKeys(volume: Volume, pod: PodSpec): boolean {
   });
 }
 
-/** Returns the Secrets that a container has in its environment, as a whole or in part. */
+/** Returns the Secrets that are, wholly or in part, in a container's environment. */
 function secretsOfEnvironment({ env = [], envFrom = [] }: Container): string[] {
   const names = [
     ...env.map(({ valueFrom }) => valueFrom?.secretKeyRef?.name),
@@ -34,7 +34,7 @@ function secretsOfEnvironment({ env = [], envFrom = [] }: Container): string[] {
   return names.filter((name) => name !== undefined);
 }
 
-/** Returns the volume in which a container finds a path: the innermost of those mounted above it. */
+/** Returns the volume in which a container finds a path, which is the innermost of the volumes mounted above it. */
 function volumeAt(path: string, { volumeMounts = [] }: Container, { volumes = [] }: PodSpec): Volume | undefined {
   const above = volumeMounts.filter(({ mountPath }) => path.startsWith(`${mountPath}/`));
   const nearest = above.toSorted((one, other) => other.mountPath.length - one.mountPath.length)[0];

@@ -9,7 +9,7 @@ import {
 } from '../manifest.ts';
 import type { Rule } from './rule.ts';
 
-/** A rule about each container, init containers included. */
+/** Creates a rule about each container, including init containers. */
 function eachContainer(problem: (container: Container, pod: PodSpec) => string | undefined): Rule['find'] {
   return (manifests) =>
     findWorkloads(manifests).flatMap(({ manifest, pod }) =>
@@ -20,7 +20,7 @@ function eachContainer(problem: (container: Container, pod: PodSpec) => string |
     );
 }
 
-/** A rule about each pod. */
+/** Creates a rule about each pod. */
 function eachPod(problem: (workload: Workload) => string | undefined): Rule['find'] {
   return (manifests) =>
     findWorkloads(manifests).flatMap((workload) => {
@@ -29,7 +29,7 @@ function eachPod(problem: (workload: Workload) => string | undefined): Rule['fin
     });
 }
 
-/** Security contexts of the Pod Security Standard "restricted", and a read-only root file system. */
+/** Requires the security contexts of the Pod Security Standard "restricted", and a read-only root file system. */
 function findLaxity({ securityContext = {} }: Container, pod: PodSpec): string | undefined {
   const { capabilities = {} } = securityContext;
   const strict = {
@@ -58,7 +58,7 @@ function isSame(one: Probe | undefined, other: Probe | undefined): boolean {
 }
 
 function findProbeFault({ manifest, component, pod }: Workload): string | undefined {
-  // The pod of authctl serves nobody: it waits for an operator's commands.
+  // The pod of authctl serves no requests, but waits for an operator's commands.
   if (manifest.kind !== 'Deployment' || component === 'authctl') return undefined;
   const container = pod.containers.find(({ name }) => name === component);
   if (!container) return `has no container "${component}"`;
@@ -67,7 +67,10 @@ function findProbeFault({ manifest, component, pod }: Workload): string | undefi
   return isSame(livenessProbe, readinessProbe) ? 'liveness and readiness ask the same' : undefined;
 }
 
-/** Accounts must not mount a token either: a pod without the setting gets that of its account. */
+/**
+ * Finds pods and accounts that mount a token. Accounts must not do so either, because a pod without the setting
+ * inherits its account's.
+ */
 function findTokens(manifests: readonly Manifest[]): string[] {
   const accounts = manifests.filter(
     ({ kind, automountServiceAccountToken }) => kind === 'ServiceAccount' && automountServiceAccountToken !== false,

@@ -9,14 +9,14 @@ function isScaler({ kind }: Manifest): boolean {
   return kind === 'HorizontalPodAutoscaler' || kind === 'ScaledObject';
 }
 
-/** Returns the minimum number of pods of a Deployment: that of its autoscaler, if it has one. */
+/** Returns a Deployment's minimum number of pods, from its autoscaler if it has one. */
 function leastPods(deployment: Manifest, manifests: readonly Manifest[]): number {
   const scalers = manifests.filter(isScaler).map(specOf);
   const scaler = scalers.find(({ scaleTargetRef }) => scaleTargetRef?.name === deployment.metadata.name);
   return scaler?.minReplicas ?? scaler?.minReplicaCount ?? specOf(deployment).replicas ?? 1;
 }
 
-/** Kubernetes rounds up. */
+/** Returns a number of pods from a number or a percentage, which Kubernetes rounds up. */
 function toCount(value: number | string, pods: number): number {
   const text = String(value);
   return text.endsWith('%') ? Math.ceil((Number.parseFloat(text) / 100) * pods) : Number(text);
@@ -35,7 +35,10 @@ function findBlockedDrains(manifests: readonly Manifest[]): string[] {
   });
 }
 
-/** If both set the number of pods, each keeps undoing the other's change. */
+/**
+ * Finds Deployments that set their number of pods although an autoscaler does. Each would keep undoing the other's
+ * change.
+ */
 function findTwoMasters(manifests: readonly Manifest[]): string[] {
   const deployments = manifests.filter(isOfKind('Deployment'));
   return manifests.filter(isScaler).flatMap((scaler) => {
@@ -47,8 +50,8 @@ function findTwoMasters(manifests: readonly Manifest[]): string[] {
 }
 
 /**
- * Seconds in which a process ends after all delays, `DRAIN_SECONDS` included (libs/lifecycle), and the required
- * reserve.
+ * The seconds that a process needs to end after all delays, including `DRAIN_SECONDS` (libs/lifecycle), and the
+ * required reserve.
  */
 const stopSeconds = 10;
 const reserveSeconds = 2;

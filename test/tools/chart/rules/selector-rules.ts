@@ -33,7 +33,7 @@ function findLostSelectors(manifests: readonly Manifest[]): string[] {
   ];
 }
 
-/** A Deployment that selects another one's pods treats them as its own. */
+/** Finds Deployments that select other pods than their own, and would treat them as their own. */
 function findForeignPods(manifests: readonly Manifest[]): string[] {
   const workloads = findWorkloads(manifests);
   return manifests.filter(isOfKind('Deployment')).flatMap((deployment) => {
@@ -73,7 +73,10 @@ function findIdlePorts(manifests: readonly Manifest[]): string[] {
   });
 }
 
-/** The policy that closes all pods opens nothing; each component has another one with its connections. */
+/**
+ * Finds pods that lack a NetworkPolicy. One policy closes all pods, and each component needs another that opens its
+ * connections.
+ */
 function findUnguarded(manifests: readonly Manifest[]): string[] {
   const policies = manifests.filter(isOfKind('NetworkPolicy'));
   if (policies.length === 0) return [];
@@ -86,7 +89,7 @@ function findUnguarded(manifests: readonly Manifest[]): string[] {
   });
 }
 
-/** Rules about selectors of pods and names of their ports. */
+/** Rules about pod selectors, and about the names of pods' ports. */
 export const selectorRules: readonly Rule[] = [
   { title: 'every selector finds pods', find: findLostSelectors },
   { title: 'every Deployment selects its own pods and no others', find: findForeignPods },

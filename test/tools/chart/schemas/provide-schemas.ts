@@ -7,10 +7,10 @@ import { run } from '../run.ts';
 import { ToolError } from '../tools/provide-tools.ts';
 import { type ResourceSchema, toBuiltInSchemas, toCustomSchemas } from './resource-schemas.ts';
 
-/** Version of Kubernetes whose schemas apply, also for Helm. */
+/** The version of Kubernetes whose schemas apply, and for which Helm renders. */
 export const kubernetesVersion = '1.33.13';
 
-/** Go modules that contain schemas: they come through a module proxy, and the go command verifies their sums. */
+/** Go modules that contain schemas. They come through a module proxy, and the go command verifies their checksums. */
 const kubernetes = { module: `k8s.io/kubernetes@v${kubernetesVersion}`, file: 'api/openapi-spec/swagger.json' };
 const customResources = [
   {
@@ -44,7 +44,7 @@ async function makeSchemas(folder: string): Promise<ResourceSchema[]> {
   return schemas;
 }
 
-/** Returns the folder with the schemas for kubeconform, which the first call creates. Throws ToolError. */
+/** Returns the folder with the schemas for kubeconform, and creates it if it is missing. Throws ToolError. */
 export async function provideSchemas(log: (line: string) => void): Promise<string> {
   const sources = ['provide-schemas.ts', 'resource-schemas.ts', 'strict-schema.ts'];
   const cache = cacheFolder(

@@ -1,6 +1,6 @@
 import { type JsonSchema, toStrictSchema } from './strict-schema.ts';
 
-/** A schema, and the name by which kubeconform looks for it: `deployment-apps-v1.json`. */
+/** A schema, and the name under which kubeconform looks for it, such as `deployment-apps-v1.json`. */
 export interface ResourceSchema {
   readonly file: string;
   readonly schema: JsonSchema;
@@ -23,7 +23,7 @@ function fileOf(group: string, version: string, kind: string): string {
   return `${parts.join('-').toLowerCase()}.json`;
 }
 
-/** Quantities may be written as numbers too; the document calls them strings. */
+/** Quantities may also be written as numbers, although the document calls them strings. */
 const quantity = 'io.k8s.apimachinery.pkg.api.resource.Quantity';
 
 function referencesOf(schema: unknown): string[] {
@@ -31,7 +31,7 @@ function referencesOf(schema: unknown): string[] {
   return Array.from(found, ([, name = '']) => name);
 }
 
-/** Returns a definition with all those that it refers to, directly or indirectly. */
+/** Returns a definition with all definitions that it refers to, directly or indirectly. */
 function withReferences(name: string, definitions: OpenApi['definitions']): JsonSchema {
   const taken: Record<string, JsonSchema> = {};
   const open = [name];
@@ -54,7 +54,8 @@ export function toBuiltInSchemas({ definitions }: OpenApi): ResourceSchema[] {
       version: string;
       kind: string;
     }[];
-    // Kinds without this are not objects; those with several (DeleteOptions, WatchEvent) are not resources.
+    // A definition without a kind is not an object. One with several kinds (DeleteOptions, WatchEvent) is not a
+    // resource.
     const [only, ...more] = kinds;
     if (!only || more.length > 0 || only.kind.endsWith('List')) return [];
     return [{ file: fileOf(only.group, only.version, only.kind), schema: withReferences(name, strict) }];

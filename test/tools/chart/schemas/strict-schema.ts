@@ -4,14 +4,14 @@ function isObject(value: unknown): value is JsonSchema {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Keys with which Kubernetes declares that it accepts fields that are not in the schema. */
+/** The key by which Kubernetes declares that it accepts fields that are not in the schema. */
 const keepsUnknown = 'x-kubernetes-preserve-unknown-fields';
 
 function isClosed(schema: JsonSchema): boolean {
   return isObject(schema.properties) && !('additionalProperties' in schema) && schema[keepsUnknown] !== true;
 }
 
-/** Returns true for types that Kubernetes reads from a number as well as from text. */
+/** Returns true for types that Kubernetes reads both from a number and from text. */
 function isNumberOrText(schema: JsonSchema): boolean {
   return schema.format === 'int-or-string' || schema['x-kubernetes-int-or-string'] === true;
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { cacheFolder } from '../cache-folder.ts';
 import { run } from '../run.ts';
 
-/** The programs, each with the Go module here that pins its version and the sums of all its dependencies. */
+/** The programs, each with the local Go module that pins its version and its dependencies' checksums. */
 const modules = {
   helm: { folder: 'helm', source: 'helm.sh/helm/v3/cmd/helm' },
   'helm-unittest': { folder: 'helm', source: 'github.com/helm-unittest/helm-unittest/cmd/helm-unittest' },
@@ -16,7 +16,7 @@ const modules = {
 export type Tool = keyof typeof modules;
 export type Tools = Readonly<Record<Tool, string>>;
 
-/** A program is missing and can't be built here. */
+/** Thrown if a program is missing and can't be built here. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
@@ -30,7 +30,7 @@ function cacheOf(tool: Tool): string {
   return cacheFolder('tools', [new URL('go.mod', folder), new URL('go.sum', folder)]);
 }
 
-/** `CHART_TOOLS` names additional folders, which are searched before the PATH. */
+/** Returns the path of a program. `CHART_TOOLS` names additional folders, which are searched before the PATH. */
 function findTool(tool: Tool): string | undefined {
   const { CHART_TOOLS = '', PATH = '' } = process.env;
   const folders = [...CHART_TOOLS.split(delimiter), ...PATH.split(delimiter), cacheOf(tool)];
@@ -45,7 +45,7 @@ async function buildTool(tool: Tool, log: (line: string) => void): Promise<strin
   await mkdir(cache, { recursive: true });
   const start = performance.now();
   log(`building ${tool} by go install …`);
-  // GOFLAGS of the machine could forbid what is needed here; `-s -w` leaves out data for debuggers.
+  // The machine's own GOFLAGS could forbid what is needed here. `-s -w` leaves out data for debuggers.
   const env = { ...process.env, GOBIN: cache, GOFLAGS: '-mod=readonly -buildvcs=false -trimpath' };
   const args = ['go', 'install', '-ldflags=-s -w', modules[tool].source];
   const { isRight, output } = await run('nice', args, { cwd: fileURLToPath(moduleFolder(tool)), env });
@@ -58,8 +58,9 @@ async function buildTool(tool: Tool, log: (line: string) => void): Promise<strin
 }
 
 /**
- * Returns the programs of the check: from `CHART_TOOLS`, the PATH, or the cache, otherwise built by `go install` in the
- * versions of the `go.mod` files here. One after another, because they share most of their packages. Throws ToolError.
+ * Returns the programs of the check, from `CHART_TOOLS`, the PATH, or the cache. Missing programs are built by `go
+ * install` in the versions of the local `go.mod` files, one after another, because they share most of their packages.
+ * Throws ToolError.
  */
 export async function provideTools(log: (line: string) => void): Promise<Tools> {
   const found: [Tool, string][] = [];
