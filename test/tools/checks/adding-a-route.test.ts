@@ -12,10 +12,10 @@ const rows = [...page.matchAll(/^\| `([\w./-]+)` \| .+ \| `([^`]+)` \|$/gm)].map
   example,
 }));
 
-/** Route that the page follows through the project, and its answer. */
+/** The route that the page follows through the project, and the route's answer. */
 const names = ['revokeSession', 'SessionRevokedResponse'];
 
-/** Returns the files written by hand that contain the name as a word. */
+/** Returns the hand-written files that contain the name as a word. */
 function filesThatName(name: string): string[] {
   const places = ['libs', 'services', 'test', ':!libs/client/src/generated'];
   const found = execFileSync('git', ['grep', '--untracked', '-lw', name, '--', ...places], {

@@ -1,11 +1,13 @@
 /** Versions that fix the known vulnerabilities of a package. */
 export interface Advisory {
   readonly name: string;
-  /** First version without the vulnerability. An older major version is accepted only if it is listed here too. */
+  /**
+   * The first fixed version, for each fixed major version. An older major version without a fix here is not accepted.
+   */
   readonly fixed: readonly string[];
-  /** Id of the newest advisory among those that it covers. */
+  /** The id of the newest advisory that the entry covers. */
   readonly id: string;
-  /** Year and month of its publication, or of the first report. */
+  /** The year and month of the advisory's publication, or of the first report. */
   readonly since: string;
 }
 
@@ -16,7 +18,7 @@ export interface Waiver {
   readonly reason: string;
 }
 
-/** Sources of these entries: see docs/security.md. */
+/** The known advisories. docs/security.md names their sources. */
 export const advisories: readonly Advisory[] = [
   { name: '@babel/helpers', fixed: ['7.26.10'], id: 'CVE-2025-27789', since: '2025-03' },
   { name: '@babel/traverse', fixed: ['7.23.2'], id: 'CVE-2023-45133', since: '2023-10' },
@@ -49,7 +51,8 @@ export const advisories: readonly Advisory[] = [
 export const waivers: readonly Waiver[] = [];
 
 /**
- * Published on 2025-09-08 from stolen accounts, with code that steals from wallets (GHSA-8mgj-vmr8-frr6 and others).
+ * Versions published on 2025-09-08 from stolen accounts, with code that steals from wallets (GHSA-8mgj-vmr8-frr6 and
+ * others).
  */
 export const poisoned: readonly string[] = [
   'ansi-regex@6.2.1',

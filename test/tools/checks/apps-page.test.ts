@@ -8,7 +8,7 @@ interface Row {
   readonly reaction: { readonly type: string };
 }
 
-/** Error codes that this service answers: those of its operations, and those of its streams. */
+/** Returns the error codes that this service answers in its operations and in handshakes of its streams. */
 function answeredCodes(): string[] {
   const openApi = read('docs/openapi.json');
   const { channels } = JSON.parse(read('docs/asyncapi.json'));

@@ -15,7 +15,7 @@ const CONFIGURATION = [
 
 let tree: string;
 
-/** Runs the project's own configuration on the fixtures in place of the project's sources. */
+/** Copies the project's own configuration to the fixtures, which stand in for the project's sources. */
 beforeAll(async () => {
   tree = await realpath(await mkdtemp(join(tmpdir(), 'boundaries-')));
   await cp(join(PROJECT, 'test/tools/checks/fixtures'), tree, { recursive: true });
@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(tree, { recursive: true, force: true }));
 
-/** Returns a tool's standard output; here it is expected to exit with an error. */
+/** Returns a tool's standard output. The tool is expected to exit with an error. */
 function run(tool: string, args: readonly string[]): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   execFile(join(PROJECT, 'node_modules/.bin', tool), args, { cwd: tree, maxBuffer: 2 ** 26 }, (_error, stdout) =>

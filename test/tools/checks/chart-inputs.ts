@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Everything that the chart's check reads: the chart, its checks, and the schemas that it is generated from. */
+/**
+ * Everything that the chart's check reads, which is the chart, its checks, and the schemas that it is generated from.
+ */
 const inputs = [
   'charts',
   'test/tools/chart',
@@ -17,7 +19,7 @@ const inputs = [
 ];
 
 /**
- * Remembers the inputs with which the chart's check last passed, because it takes a minute and its inputs seldom
+ * Remembers the inputs with which the chart's check last passed, because the check takes a minute and its inputs rarely
  * change.
  */
 export function createChartMemory(root: string) {
@@ -25,7 +27,7 @@ export function createChartMemory(root: string) {
   const now = fingerprint(root);
   return {
     isUnchanged: () => existsSync(file) && readFileSync(file, 'utf8') === now,
-    /** To be called when the check has passed and left nothing out. */
+    /** Must be called when the check has passed and left nothing out. */
     remember() {
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, now);

@@ -3,9 +3,10 @@ import { existsSync, globSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
 /**
- * `npm run check changed`: runs what the changes since `origin/main` concern, those included that are not committed.
- * Prints each command. Begins with the generated files and ends there if they are out of date: what the others say
- * would mislead. Of the tests that need MongoDB and Redis it chooses those of the folder, the room and the feature.
+ * `npm run check changed`: runs the checks and tests that the changes since `origin/main` concern, including
+ * uncommitted changes. Prints each command. Begins with the generated files, and ends there if they are out of date,
+ * because the other results would mislead. Of the tests that need MongoDB and Redis it chooses those of the changed
+ * folder, subfolder and feature.
  */
 
 const git = (...args: string[]) =>
@@ -13,7 +14,7 @@ const git = (...args: string[]) =>
     .stdout.split('\n')
     .filter((line) => line !== '');
 
-/** Tests that start services, by what has changed. `$1` is the first group of the pattern. */
+/** Tests that start services, by the changed path. `$1` is the first group of the pattern. */
 const concerned: readonly (readonly [changed: RegExp, ...tests: string[]])[] = [
   [/^(test\/.+\.test\.ts)$/, '$1'],
   [/^libs\/contracts\/src\/http\/|^test\/support\/good-requests/, 'test/contract/openapi*', 'test/tools/conformance/*'],
@@ -30,13 +31,13 @@ const concerned: readonly (readonly [changed: RegExp, ...tests: string[]])[] = [
   [/^services\/api\/src\/(?:usecases|compose)\b/, 'test/integration/{api/statements,stores/queries}*'],
 ];
 
-/** Checks that take longer, by what has changed. Generated files of the chart concern the check of sources alone. */
+/** Checks that take longer, by the changed path. The chart's generated files concern only the check of sources. */
 const special: readonly (readonly [check: string, changed: RegExp])[] = [
   ['alerts', /(?:metrics|audit-row)\.ts$|^charts\/auth-account\/rules/],
   ['chart', /^charts\/(?!.*(?:schema\.json|README\.md$|dashboards))|^test\/tools\/chart\//],
 ];
 
-/** Word by which tests of a use case or a feature are called: `sessions` of routes/session-routes.ts. */
+/** Matches paths that contain the word by which a feature's tests are named. */
 const featureForm = /^(?:services\/api\/src\/usecases|libs\/contracts\/src\/http)\//;
 
 function testsFor(path: string): string[] {

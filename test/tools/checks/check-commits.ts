@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 
 /**
- * `check-commits.ts BASE`: checks that the subject of each commit after BASE has at most 72 characters, merges aside.
- * Left out where the history is missing, or does not reach back to BASE.
+ * `check-commits.ts BASE`: checks that the subject of each commit after BASE, except merges, has at most 72 characters.
+ * The check is left out if there is no history, or none back to BASE.
  */
 const [base = ''] = process.argv.slice(2);
 const git = (...args: string[]) => spawnSync('git', args, { encoding: 'utf8' });

@@ -13,7 +13,7 @@ test('an action without its commit, a workflow without permissions, and what can
   writeFileSync(join(root, '.github/workflows/ci.yml'), `on: push\n${steps}`);
   writeFileSync(join(root, '.github/renovate.json'), '{');
   const script = join(import.meta.dirname, 'check-github.ts');
-  // Without a program: its part is left out.
+  // There is no actionlint, so its part is left out.
   const env = { PATH: '', CHART_CACHE_DIR: root };
   const { status, stdout, stderr } = spawnSync(process.execPath, [script, root], { env, encoding: 'utf8' });
   expect(status).toBe(1);

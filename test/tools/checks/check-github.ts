@@ -5,9 +5,9 @@ import { parse } from 'yaml';
 import { cacheFolder } from '../chart/cache-folder.ts';
 
 /**
- * `check-github.ts [ROOT]`: checks what is for GitHub and its tools. Each file is valid YAML or JSON, each workflow names
- * its permissions, each action is pinned by its commit. The rest is actionlint's, from the PATH or built by `go install`;
- * where it can't be had, that part is left out.
+ * `check-github.ts [ROOT]`: checks the files for GitHub and its tools. Each file must be valid YAML or JSON, each
+ * workflow must name its permissions, and each action must be pinned by its commit. actionlint, from the PATH or built
+ * by `go install`, checks the rest. That part is left out if it is not available.
  */
 const root = resolve(process.argv[2] ?? '.');
 const version = 'v1.7.12';

@@ -5,17 +5,17 @@ import { findBrokenInFiles } from './citations.ts';
 import { findFaultsInPages } from './table-names.ts';
 
 /**
- * `npm run check house`: measures what weighs on a reader of the repository, of the files that git has or would take.
- * Prints a table, and fails where a measure is above its limit: the aim, or until that is reached `allowed`, which is
- * only ever lowered. With `--list` this program also prints what it counted.
+ * `npm run check house`: measures what burdens a reader of the repository, in all files that git tracks or does not
+ * ignore. Prints a table, and fails if a measure is above its limit. The limit is the aim or, until that is reached,
+ * `allowed`, which is only ever lowered. With `--list` this program also prints what it counted.
  */
 interface Measure {
   readonly name: string;
   readonly how: string;
   readonly aim: number;
-  /** Limit while the aim is not reached. */
+  /** The limit while the aim is not reached. */
   readonly allowed?: number;
-  /** Returns what was counted, a text for each, or a number. */
+  /** Returns a text for each item that was counted, or only the number. */
   readonly count: () => readonly string[] | number;
 }
 
@@ -39,7 +39,7 @@ const isProduction = (path: string) =>
 const production = files.filter(isProduction);
 const specifierForm = /(?:\bfrom|\bimport|\bimport\(|new URL\()\s*'(\.{1,2}\/[^']+|@auth-account\/[^']+)'/g;
 
-/** Entries of the packages by the name that imports them: `@auth-account/stores/users` → its file. */
+/** Returns the packages' entry files by the name in an import, such as `@auth-account/stores/users`. */
 function entriesOfPackages(): ReadonlyMap<string, string> {
   const entries = new Map<string, string>();
   for (const manifest of files.filter((path) => /^(?:libs|services)\/[^/]+\/package\.json$/.test(path))) {
@@ -76,17 +76,19 @@ function smallBesideOnlyImporter(): string[] {
   });
 }
 
-/** A function that returns the type without its one maker, or a transaction of that form with the bare function. */
+/**
+ * Matches a function that returns a RunTransaction not made by createTransactionRunner, or one around runTransaction.
+ */
 const transactionForm = /\): RunTransaction (?:\{|=>)(?!\s*return createTransactionRunner\()|=> runTransaction\(\w/;
 
-/** Imports of values by which a file opens connections, or accepts them. */
+/** Matches imports of values with which a file opens or accepts connections. */
 const networkForm =
   /^import (?!type\b)([^;]*?) from '((?:node:)?(?:https?|http2|net|tls)|undici|ws|axios|socket\.io-client)'/gm;
 const loadForm = /\b(?:import|require)\('(?:(?:node:)?(?:https?|http2|net|tls)|undici|ws|axios)'\)/;
-/** What accepts connections, or opens none. */
+/** Matches imported names that only accept connections, or open none. */
 const serverSide = /^(?:type .*|createServer|createSecureServer|Server|WebSocketServer|STATUS_CODES|isIP\w*)$/;
 const globalForm = /(?<![.\w'])(?:globalThis\.)?fetch\(|\b(?:new|extends) (?:globalThis\.)?(?:WebSocket|EventSource)\b/;
-/** Signatures of methods by that name, and comments. */
+/** Matches signatures of methods with the name `fetch`, and comments. */
 const noCallForm = /^\s*(?:async )?fetch\([^)]*\)(?:: .*)? \{$|^\s*(?:\/\/|\/?\*).*$/gm;
 
 const networkNames = (text: string) =>
@@ -104,7 +106,9 @@ function opensConnections(text: string): boolean {
   return isImported || loadForm.test(text) || globalForm.test(text.replaceAll(noCallForm, ''));
 }
 
-/** Fixtures, and files whose program runs elsewhere: a peer's server, in a browser, in a pod of a service. */
+/**
+ * Matches fixtures, and files with a program that runs elsewhere, in a peer's server, a browser, or a service's pod.
+ */
 const elsewhere =
   /^test\/tools\/(?:checks\/fixtures|bench\/peers)\/|^test\/integration\/client\/browser\.test\.ts$|\/steps\/network-policy\.ts$/;
 const tests = files.filter((path) => /^test\/.+\.[cm]?[jt]s$/.test(path) && !elsewhere.test(path));

@@ -3,9 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 
 /**
- * Checks that package-lock.json has everything that an install needs on any machine: no address of a registry, the
- * optional packages of every platform (`npm ci` refuses a lock file without them), the same dependencies as the
- * manifests, and the versions that are installed here. Prints each problem; exits with 1 if there is one.
+ * Checks that an install from package-lock.json works on any machine. The lock file must have no address of a registry,
+ * the optional packages of every platform (`npm ci` refuses a lock file without them), the same dependencies as the
+ * manifests, and the versions that are installed here. Prints each problem, and exits with 1 if there is any.
  */
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -27,7 +27,9 @@ function registryAddresses(packages: Packages): string[] {
   return withAddress.map(([path]) => `${path}: has "resolved"; see CONTRIBUTING.md, "Dependencies"`);
 }
 
-/** Follows Node's lookup: a package's own node_modules first, then those of the directories above it. */
+/**
+ * Follows Node's lookup, which searches a package's own node_modules first, and then those of the directories above.
+ */
 function isLocked(packages: Packages, from: string, name: string): boolean {
   for (let base = from; ; base = base.slice(0, Math.max(0, base.lastIndexOf('/')))) {
     if (packages[`${base}${base === '' ? '' : '/'}node_modules/${name}`]) return true;

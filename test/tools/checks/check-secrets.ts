@@ -5,8 +5,8 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Looks for secrets in the whole history with gitleaks, if that is installed (`go install
- * github.com/zricethezav/gitleaks/v8@v8.30.1`). Exceptions are in .gitleaks.toml, value by value.
+ * Searches the whole history for secrets with gitleaks, if that is installed (`go install
+ * github.com/zricethezav/gitleaks/v8@v8.30.1`). .gitleaks.toml lists the excepted values.
  */
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { advisories, poisoned, waivers } from './advisories.ts';
 
 /**
- * Checks what package-lock.json installs: install scripts only in packages that are listed here with a reason; a checksum
- * for every package that can have one; no version that `advisories.ts` names. Prints each problem; exits with 1 if
- * there is one.
+ * Checks what package-lock.json installs. Only packages that are listed here with a reason may have install scripts,
+ * every package that can have a checksum must have one, and no version may be one that `advisories.ts` names. Prints
+ * each problem, and exits with 1 if there is any.
  */
 
 /**
- * Packages with an install script, and the reason why it is not needed: the project's own start runs `npm ci
- * --ignore-scripts` (libs/local-stack/bin/install.mjs).
+ * Packages with an install script, and the reason why the script is not needed, because the project's own start runs
+ * `npm ci --ignore-scripts` (libs/local-stack/bin/install.mjs).
  */
 const installScripts: Readonly<Record<string, string>> = {
   '@parcel/watcher': 'builds from source if there is no binary; only `jest --watch` uses it',
@@ -22,7 +22,7 @@ const installScripts: Readonly<Record<string, string>> = {
 };
 
 interface Locked {
-  /** For folders whose name differs from the package's. */
+  /** The package's name, if the folder has a different one. */
   readonly name?: string;
   readonly version?: string;
   readonly integrity?: string;
@@ -55,8 +55,8 @@ function unlistedScripts(packages: readonly Package[]): string[] {
 }
 
 /**
- * A registry that lacks another platform's package can't provide its checksum: npm looks it up when it installs the
- * package on that platform.
+ * Finds packages without a checksum, except other platforms' packages. A registry that lacks such a package can't
+ * provide its checksum, and npm looks it up when it installs the package on that platform.
  */
 function missingChecksums(packages: readonly Package[]): string[] {
   const missing = packages.filter(({ integrity }) => !/^sha512-/.test(integrity ?? ''));
@@ -71,7 +71,7 @@ function isBelow(version: string, fixed: string): boolean {
   return place !== undefined && (left?.[place] ?? 0) < (right?.[place] ?? 0);
 }
 
-/** The fix for the same major version applies; without one, the newest fix. */
+/** Returns the fix for the same major version, or without one the newest fix. */
 function findFix(version: string, fixed: readonly string[]): string | undefined {
   const major = (text: string) => text.split('.')[0];
   return fixed.find((fix) => major(fix) === major(version)) ?? fixed.at(-1);

@@ -1,4 +1,4 @@
-/** Checks: their commands by name. The programs are those of node_modules/.bin, Node among them. */
+/** The commands of the checks, by name. Their programs are in node_modules/.bin, except Node. */
 export const checks: Readonly<Record<string, readonly [string, ...string[]]>> = {
   types: ['tsc'],
   'page-types': ['tsc', '--project', 'libs/local-stack/page'],
@@ -10,7 +10,7 @@ export const checks: Readonly<Record<string, readonly [string, ...string[]]>> = 
   lockfile: ['node', 'test/tools/checks/check-lockfile.ts'],
   'supply-chain': ['node', 'test/tools/checks/check-supply-chain.ts'],
   secrets: ['node', 'test/tools/checks/check-secrets.ts'],
-  // The rule's first commit: earlier subjects are as they are.
+  // The rule's first commit. Earlier subjects may be longer.
   commits: ['node', 'test/tools/checks/check-commits.ts', '4d1a35ee6c6a8205f3198699aeaf1d19052f103b'],
   house: ['node', 'test/tools/checks/check-house.ts'],
   github: ['node', 'test/tools/checks/check-github.ts'],
@@ -18,5 +18,5 @@ export const checks: Readonly<Record<string, readonly [string, ...string[]]>> = 
   chart: ['node', 'test/tools/chart/check-chart.ts'],
 };
 
-/** Run by name only. */
+/** Checks that run only by name. */
 export const onRequest: typeof checks = { changed: ['node', 'test/tools/checks/check-changed.ts'] };

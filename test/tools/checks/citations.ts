@@ -1,22 +1,22 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 
-/** The repository as a text in it may cite it. */
+/** What a text of the repository may cite. */
 export interface Pages {
-  /** Returns true if there is such a file or folder. */
+  /** Returns true if the file or folder exists. */
   exists(path: string): boolean;
   hasAdr(number: string): boolean;
   read(path: string): string;
 }
 
-/** Returns the headings of a page, without marks of code and links. */
+/** Returns the headings of a page, without the syntax of code and links. */
 function headingsOf(page: string): string[] {
   return [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading.replaceAll(/\]\([^)]*\)/g, '').replaceAll(/[`[]/g, ''),
   );
 }
 
-/** Returns the anchors of a page: GitHub's for headings, and explicit ones. */
+/** Returns the anchors of a page, which are GitHub's for headings, and explicit ones. */
 export function anchorsOf(page: string): Set<string> {
   const headings = headingsOf(page).map((heading) =>
     heading
@@ -28,27 +28,33 @@ export function anchorsOf(page: string): Set<string> {
   return new Set([...headings, ...written]);
 }
 
-/** Joins the lines of a comment or a paragraph: a citation may be broken over two. */
+/** Joins the lines of a comment or a paragraph, because a citation may be broken over two. */
 function joinLines(text: string, isPage: boolean): string {
   return isPage ? text.replaceAll(/\n(?=\S)/g, ' ') : text.replaceAll(/\n[ \t]*(?:\/\/|\*(?!\/)|#)[ \t]?/g, ' ');
 }
 
-/** A page, with an anchor or with headings in quotes: `docs/push.md, "Frames"`, `docs/push.md ("Frames", "Close codes")`. */
+/**
+ * Matches a page, an anchor of it, or its headings in quotes: `docs/push.md, "Frames"`, `docs/push.md ("Frames", "Close
+ * codes")`.
+ */
 const pageForm =
   /(?<![\w./}@$-])((?:\.{1,2}\/)*(?:[\w.-]+\/)*[\w-]+\.md)\b(?!\/)(?:#([\w-]+))?((?:[`)]{0,2},? \(?"[^"\n]{1,80}"(?:, "[^"\n]{1,80}")*)?)/g;
 
-/** A name in small letters that is no file, before a heading in quotes, or alone. Standards have a capital. */
+/** Matches a lower-case name that is no file, before a heading in quotes, or alone. Standards have a capital letter. */
 const nameForm = /(?:[(;] ?|\b(?:of|see) )[a-z][a-z -]{2,30}, "[A-Z][^"\n]*"|\((?:specification|decisions)\b[,;)]/g;
 
 const adrForm = /\bADR (\d{4})\b/g;
 
-/** A file name that a program passes on cites nothing, nor does a link in a text that a program compares. */
+/**
+ * Returns true for a file name that a program uses, and for a link in a text that a program compares. Neither is a
+ * citation.
+ */
 function isOfProgram(text: string, { index, 1: page = '' }: RegExpExecArray, isPage: boolean): boolean {
   const before = text.slice(Math.max(0, index - 2), index);
   return !isPage && ((/['"]$/.test(before) && !page.includes('/')) || (before === '](' && page.startsWith('.')));
 }
 
-/** Returns where the page may lie: from the root, in docs/, or beside the text that names it. */
+/** Returns the paths that the page may have, relative to the root, in docs/, or beside the text that names it. */
 function placesOf(page: string, from: string): string[] {
   const beside = posix.normalize(posix.join(posix.dirname(from), page));
   return page.startsWith('.') ? [beside] : [page, `docs/${page}`, beside];
@@ -66,16 +72,16 @@ function findFault(match: RegExpExecArray, from: string, pages: Pages): string |
 }
 
 /**
- * Returns why citations of a text do not hold: a page that the repository does not have, a heading that its page does
- * not have, an ADR that there is not, or a heading of a text that is no file. Each has the citation first.
+ * Returns the faults in a text's citations, each with the citation first. A fault is a page or an ADR that does not
+ * exist, a heading that the page lacks, or a heading of a text that is no file.
  *
- * Addresses on the web and standards (RFC 6455, section 4.4) are not looked at.
+ * Web addresses and standards (RFC 6455, section 4.4) are not checked.
  */
 export function findBrokenCitations(source: string, from: string, pages: Pages): string[] {
   const isPage = from.endsWith('.md');
   const text = joinLines(source, isPage);
   const cited = [...text.matchAll(pageForm)].filter((match) => !isOfProgram(text, match, isPage));
-  // Programs in Go and Python have their texts in such quotes.
+  // In Go and Python, such quotes contain a program's texts.
   const names = /\.(?:go|py)$/.test(from) ? [] : [...text.matchAll(nameForm)];
   const adrs = [...text.matchAll(adrForm)].filter(([, number = '']) => !pages.hasAdr(number));
   return [
@@ -85,19 +91,19 @@ export function findBrokenCitations(source: string, from: string, pages: Pages):
   ];
 }
 
-/** Files in which people and programs write prose. */
+/** Matches files that contain prose. */
 const textForm = /(?:\.(?:md|tsx?|[mc]?js|json|ya?ml|sh|tpl|py|go|html|txt)|Dockerfile|\.ci\/run)$/;
-/** Files whose citations are broken on purpose, and one that is too long to have any. */
+/** Matches files whose citations are broken on purpose, and the lock file, which is long and has none. */
 const aside = /^(?:test\/tools\/checks\/(?:fixtures\/|docs-paths\.test\.ts)|package-lock\.json$)/;
 
-/** The files of the working directory. */
+/** Returns the pages of the working directory. */
 export function pagesHere(): Pages {
   const adrs = readdirSync('docs/adr');
   const read = (path: string) => readFileSync(path, 'utf8');
   return { exists: existsSync, read, hasAdr: (number) => adrs.some((name) => name.startsWith(`${number}-`)) };
 }
 
-/** Returns the broken citations of these files of the working directory, each with its file first. */
+/** Returns the broken citations in these files of the working directory, each after the name of its file. */
 export function findBrokenInFiles(paths: readonly string[]): string[] {
   const pages = pagesHere();
   const texts = paths.filter((path) => textForm.test(path) && !aside.test(path));

@@ -21,7 +21,7 @@ const pathPages = [
 const docsPages = readdirSync(new URL('docs', root), { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.md'))
   .map((file) => `docs/${file}`);
-/** Every file that a clone has, but for the fixtures that break a rule on purpose. */
+/** Every file that a clone has, except the fixtures that break a rule on purpose. */
 const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
   cwd: fileURLToPath(root),
   encoding: 'utf8',
@@ -34,7 +34,7 @@ const linkPages = files.filter((path) => path.endsWith('.md'));
 const pathForm = /`((?:libs|services|test|docs|charts|k8s|\.ci)\/[\w./-]*)(?::\d+)?`/g;
 const pathsIn = (page: string) => [...page.matchAll(pathForm)].map(([, path = '']) => path);
 
-/** Returns the links of a page, without code blocks and without addresses on the web. */
+/** Returns the links of a page outside code, without web addresses. */
 function linksIn(page: string): string[] {
   const prose = page.replaceAll(/^```[\s\S]*?^```/gm, '').replaceAll(/`[^`\n]*`/g, '');
   return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !/^\w+:/.test(link));

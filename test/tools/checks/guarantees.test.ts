@@ -4,13 +4,13 @@ import { describe, expect, test } from '@jest/globals';
 const root = new URL('../../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 
-/** A test as the page names it: its file, and its title in the source or the words with which the title begins. */
+/** A test as the page names it, by its file, and by its title in the source or the title's first words. */
 interface Proof {
   readonly file: string;
   readonly title: string;
 }
 
-/** A file and titles, or words with which titles begin: `a.test.ts`: is read back; answers 201 */
+/** Matches a file with titles, or with first words of titles: `a.test.ts`: is read back; answers 201 */
 const mentionForm = /`([\w./-]+\.test\.ts)`(?: ›|:) ([^|<\n]+?)(?=$| \||<br>|\)[.,;]|\. )/gm;
 
 function proofsIn(page: string): Proof[] {
@@ -20,8 +20,8 @@ function proofsIn(page: string): Proof[] {
 }
 
 /**
- * Returns true if a string of the source is that title, or exactly one begins with it. The title of `test.each` is
- * the one before its values are inserted.
+ * Returns true if a string of the source is the title, or exactly one string begins with it. The title of `test.each`
+ * is the title before values are inserted.
  */
 function hasTitle({ file, title }: Proof): boolean {
   if (!existsSync(new URL(file, root))) return false;

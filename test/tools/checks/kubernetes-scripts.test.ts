@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
-/** A copy of the scripts, in a project that nobody has installed. */
+/** The folder of a project that is not installed, with a copy of the scripts. */
 let copy: string;
 beforeAll(() => {
   copy = mkdtempSync(join(tmpdir(), 'auth-account-scripts-'));
@@ -12,7 +12,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
-/** Runs a script with tools that write down that they were called. */
+/** Runs a script with tools that record their calls. */
 function run(script: string, args: readonly string[], root = copy) {
   const called = join(copy, 'called');
   rmSync(called, { force: true });

@@ -11,7 +11,7 @@ import { speedUp } from '../observability/speed-up.ts';
 const root = new URL('../../../', import.meta.url);
 const runbooksFolder = new URL('docs/runbooks/', root);
 
-/** Metrics of Prometheus itself. */
+/** Prometheus's own metrics. */
 const prometheusOwn = ['up', 'ALERTS'];
 
 const rules = readRules().groups.flatMap((group) => group.rules);
@@ -76,7 +76,7 @@ describe('the rules', () => {
   });
 });
 
-/** Expectations of the rules' unit tests for an alert, with their times. */
+/** What a unit test of the rules expects of an alert. */
 type Expectation = readonly [alert: string, isFiring: boolean];
 
 function expectationsOf(file: string): Expectation[] {
@@ -117,7 +117,7 @@ interface GrafanaDashboard {
   };
 }
 
-/** Returns a query as Grafana sends it. */
+/** Returns a query with values in place of Grafana's variables. */
 function withoutVariables(query: string): string {
   return query.replaceAll('$__rate_interval', '5m').replaceAll('$__range', '6h');
 }

@@ -22,7 +22,7 @@ afterAll(() => rm(fixtures, { recursive: true, force: true }));
 async function loopsOf(tree: string): Promise<string[]> {
   const tool = join(PROJECT, 'node_modules/.bin/depcruise');
   const args = ['--config', '.dependency-cruiser.cjs', '--output-type', 'json', 'libs', 'services'];
-  // It exits with an error if it finds violations, which are the subject of another test.
+  // The tool exits with an error if it finds violations, which are the subject of another test.
   const { stdout } = await run(tool, args, { cwd: tree, maxBuffer: 2 ** 27 }).catch((error) => error);
   return findFolderLoops(JSON.parse(stdout).modules);
 }
@@ -35,7 +35,7 @@ async function looseFilesOf(tree: string): Promise<string[]> {
   return loose.sort();
 }
 
-/** Tests beside the code that want a server: `npm run test:unit` starts none. */
+/** Returns the tests beside the code that need a server, because `npm run test:unit` starts none. */
 async function testsWithServersOf(tree: string): Promise<string[]> {
   const found: string[] = [];
   for await (const file of glob('{libs,services}/*/src/**/*.test.ts', { cwd: tree })) {

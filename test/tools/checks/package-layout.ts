@@ -9,9 +9,9 @@ export interface CruisedModule {
 const testPattern = /\.(test|fixture)\.ts$/;
 
 /**
- * Finds folders of one package, or rooms of one of its folders, that import each other, directly or by way of others:
- * each loop once, as its folders in order. Files next to the folders, such as `compose.ts`, don't count: they wire the
- * folders. `compose/` does, so that no folder imports what wires it.
+ * Finds loops of imports between the folders of a package, or between the subfolders of one folder. Returns each loop
+ * once, as its folders in order. Files next to the folders, such as `compose.ts`, don't count, because they wire the
+ * folders. `compose/` counts, so that no folder imports the code that wires it.
  */
 export function findFolderLoops(modules: readonly CruisedModule[]): string[] {
   return [folderPattern, roomPattern].flatMap((pattern) => findLoops(importsOfFolders(modules, pattern))).sort();
@@ -46,7 +46,7 @@ function importsOfFolders(modules: readonly CruisedModule[], pattern: RegExp): M
   return imports;
 }
 
-/** Returns the folders on the shortest path from one back to itself. */
+/** Returns the folders on the shortest path from `start` back to itself. */
 function shortestWayBack(imports: ReadonlyMap<string, ReadonlySet<string>>, start: string): string[] | undefined {
   const seen = new Set<string>();
   let paths = [[start]];
@@ -62,7 +62,7 @@ function shortestWayBack(imports: ReadonlyMap<string, ReadonlySet<string>>, star
   return undefined;
 }
 
-/** Returns the same loop, starting with the folder whose name comes first. */
+/** Returns the same loop, starting with the alphabetically first folder. */
 function fromItsFirst(path: readonly string[]): string[] {
   const first = path.indexOf([...path].sort()[0] ?? '');
   return [...path.slice(first), ...path.slice(0, first)];

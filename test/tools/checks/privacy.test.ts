@@ -14,7 +14,7 @@ test('docs/privacy.md names every field of every collection', () => {
   }
 });
 
-// `npm run check types` fails here if one of these compiles.
+// `npm run check types` fails here if any of these compiles.
 test('a field without a row, a row without a field and a collection without rows do not compile', () => {
   const { users, ...others } = storedFields;
   const about = '';

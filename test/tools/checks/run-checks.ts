@@ -8,20 +8,20 @@ import { createChartMemory } from './chart-inputs.ts';
 import { checks, onRequest } from './checks.ts';
 
 /**
- * `npm run check`: runs all checks one after another, also after a failure. Prints a line for each with its seconds,
- * and the output of those that failed or were left out. Exits with 1 if any failed. The chart is skipped if it passed
- * with the same inputs before, unless `--all` or `CI=true` asks for it. `npm run check NAME` runs one check and shows
- * all of its output; `npm run check changed` runs what a change concerns.
+ * `npm run check`: runs all checks one after another, even after a failure. Prints a line for each check with its
+ * seconds, and the output of checks that failed or were left out. Exits with 1 if any failed. Skips the chart if it
+ * passed before with the same inputs, unless `--all` or `CI=true` asks for it. `npm run check NAME` runs one check and
+ * shows all of its output. `npm run check changed` runs what a change concerns.
  *
- * `--output FILE` also writes `{ "passed": …, "failed": … }`. A check that consists of several writes the same to the
- * file that `CHECK_REPORT` names, and counts as that many.
+ * `--output FILE` also writes `{ "passed": …, "failed": … }`. A check that consists of several checks writes the same
+ * to the file that `CHECK_REPORT` names, and counts as that many.
  */
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 const byName = { ...checks, ...onRequest };
 
-/** Begin of the output of a check that could not run here, which is not a failure. */
+/** The first words of the output of a check that could not run here, which is not a failure. */
 const LEFT_OUT = 'LEFT OUT';
 
 interface Count {
@@ -36,7 +36,10 @@ interface Outcome {
   readonly output: string;
 }
 
-/** Returns the counts of a check: one, unless it has written others. If it failed it counts as at least one failure. */
+/**
+ * Returns the counts of a check, which are one unless it has reported others. A failed check counts as at least one
+ * failure.
+ */
 function countOf(ok: boolean, report: string): Count {
   const own: Count | undefined = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined;
   return own && ok === (own.failed === 0) ? own : { passed: ok ? 1 : 0, failed: ok ? 0 : 1 };

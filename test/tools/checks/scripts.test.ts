@@ -15,7 +15,7 @@ const packageScripts = ['libs/errors', 'libs/contracts', 'libs/client'].flatMap(
   Object.keys(scriptsIn(`${path}/package.json`)),
 );
 
-/** Names that a script accepts, for scripts that accept one. */
+/** The names that a script accepts as an argument, for scripts that take one. */
 const namesOf: Readonly<Record<string, readonly string[]>> = {
   bench: Object.keys(readJson<object>('test/tools/bench/programs.json')),
   check: Object.keys({ ...check.checks, ...check.onRequest }),
@@ -23,7 +23,7 @@ const namesOf: Readonly<Record<string, readonly string[]>> = {
   'test:long': Object.keys(readJson<object>('test/tools/long-tests.json')),
 };
 
-/** Places in which people read commands: the pages, and the comments of the programs. */
+/** Returns the files in which people read commands, which are the pages, and the programs with their comments. */
 function readers(): string[] {
   const below = ['docs', 'charts', 'k8s', 'libs', 'services', 'test'].flatMap((folder) =>
     readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' }).map((path) => `${folder}/${path}`),
@@ -35,7 +35,7 @@ function readers(): string[] {
 /** Matches `npm run NAME` and, for a script that takes a name, the word after it. */
 const mentionForm = /npm run (?:--silent )?([a-z][\w:-]*)(?: ([a-z][\w-]*)\b(?=[`'" ]))?/g;
 
-/** Returns why this mention of a script is wrong, if it is. */
+/** Returns why a mention of a script is wrong; undefined if it is right. */
 function findFault([, script = '', name]: readonly (string | undefined)[]): string | undefined {
   if (packageScripts.includes(script)) return undefined;
   if (scripts[script] === undefined) return `there is no script ${script}`;

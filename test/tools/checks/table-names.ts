@@ -23,7 +23,7 @@ const reasons = Object.values<AuditRow>(auditEvents).flatMap((row) =>
 );
 const kinds = new Set(limitRules.map((rule) => rule.replace(/.*_/, '')));
 
-/** Returns the code spans of a page that look like a limit's rule or an event of the audit log, and are none. */
+/** Returns the code spans of a page that look like a limit's rule or an audit event, but are not. */
 export function findUnknownNames(page: string): string[] {
   return [...page.matchAll(/`([a-z]+)([._])([a-z_]+)`/g)].flatMap(([, family = '', mark, rest = '']) => {
     const name = `${family}${mark}${rest}`;
@@ -35,7 +35,7 @@ export function findUnknownNames(page: string): string[] {
   });
 }
 
-/** Returns the names in pages that are none, and the events of other services that docs/audit.md lacks. */
+/** Returns such unknown names in all pages, and the events of other services that docs/audit.md lacks. */
 export function findFaultsInPages(): string[] {
   const audit = read('docs/audit.md');
   return [

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { fileURLToPath } from 'node:url';
 
 /**
- * Writes a CycloneDX SBOM for each service, `reports/sbom/<service>.cdx.json`, with the packages that it needs to run,
- * as installed here. It is npm's own SBOM, narrowed to that service. `--omit dev` is not used: with it npm leaves out
- * packages that a development dependency needs too (npm 11.19, mongodb among others). Throws if an SBOM is not as
+ * Writes a CycloneDX SBOM for each service, `reports/sbom/<service>.cdx.json`, with the packages that the service needs
+ * to run, as installed here. It is npm's own SBOM, narrowed to the service. `--omit dev` is not used, because npm 11.19
+ * then leaves out packages that a development dependency needs too, such as mongodb. Throws if an SBOM is not as
  * expected.
  */
 
@@ -46,7 +46,10 @@ function askNpm(workspace: string): Sbom {
   return JSON.parse(text);
 }
 
-/** Only the runtime dependencies of a workspace; for other packages npm installs nothing else. */
+/**
+ * Returns true for runtime dependencies. Only a workspace has others, because npm installs no others for other
+ * packages.
+ */
 function isNeeded(from: string, to: string): boolean {
   const [, name] = /^@auth-account\/([^@]+)@/.exec(from) ?? [];
   if (name === undefined) return true;
@@ -55,7 +58,10 @@ function isNeeded(from: string, to: string): boolean {
   return !Object.keys(devDependencies).some((dev) => to.startsWith(`${dev}@`));
 }
 
-/** npm's root of the project is the service here; of the rest only the packages that it reaches remain. */
+/**
+ * Makes the service the root of the SBOM, in place of the project, and keeps only the packages that the service
+ * reaches.
+ */
 function narrow(sbom: Sbom, { name, version }: Manifest): Sbom {
   const own = sbom.components.find(({ purl }) => purl === `pkg:npm/${name.replace('@', '%40')}@${version}`);
   if (own === undefined) throw new Error(`${name} is no component of its own SBOM`);

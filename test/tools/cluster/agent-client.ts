@@ -23,7 +23,7 @@ export function openAgentInPod(namespace: string, pod: string): AgentClient {
   return openAgent('kubectl', ['-n', namespace, 'exec', '-i', pod, '--', ...command]);
 }
 
-/** Starts an agent by a command; it ends with its stdin. */
+/** Starts an agent by a command. The agent ends when its stdin ends. */
 export function openAgent(
   program: string,
   args: readonly string[],

@@ -4,11 +4,12 @@ import type { Images } from './cluster.ts';
 
 const source = join(import.meta.dirname, 'agent');
 
-/** Secret of the test's webhook, new in each run. */
+/** The secret of the test's webhook, which is new in each run. */
 const webhookSecret = `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64')}`;
 
 /**
- * Returns the programs of the pods, by file name: each with all that it needs. Of the image it only takes Node.
+ * Returns the programs of the pods, by file name. Each is bundled with all that it needs, so it only uses Node of the
+ * image.
  */
 export async function bundleAgent(): Promise<Record<string, string>> {
   const { outputFiles } = await build({
@@ -17,7 +18,7 @@ export async function bundleAgent(): Promise<Record<string, string>> {
     bundle: true,
     platform: 'node',
     format: 'esm',
-    // A ConfigMap holds 1 MiB. Packages in CommonJS require Node's modules.
+    // A ConfigMap holds only 1 MiB. The banner is for packages in CommonJS, which require Node's modules.
     minifyWhitespace: true,
     banner: {
       js: "import{createRequire as createRequire_}from'node:module';const require=createRequire_(import.meta.url);",
@@ -28,7 +29,7 @@ export async function bundleAgent(): Promise<Record<string, string>> {
   return Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path), text]));
 }
 
-/** Returns the agent's programs, its two pods and the client's subscription, as objects for `kubectl apply`. */
+/** Returns the objects of the agents' programs, their two pods and the client's subscription, for `kubectl apply`. */
 export async function agentObjects(images: Images): Promise<object[]> {
   const subscriber = { name: 'analytics', kind: 'webhook', url: 'http://receiver:8090/events', secret: webhookSecret };
   return [
@@ -50,7 +51,7 @@ export async function agentObjects(images: Images): Promise<object[]> {
   ];
 }
 
-/** Runs the receiver and waits for `kubectl exec` to start agents in the same pod. */
+/** Returns a pod that runs the receiver, and in which `kubectl exec` can start agents. */
 function agentPod(name: string, { registry, tag }: Images): object {
   return {
     apiVersion: 'v1',

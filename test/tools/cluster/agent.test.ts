@@ -13,10 +13,10 @@ let stack: TestStack;
 let unpacked: Awaited<ReturnType<typeof unpackAgent>>;
 let agent: ChildProcessByStdio<Writable, Readable, null>;
 
-/** Long enough for every handshake of the other tests. */
+/** The tokens' lifetime, which is long enough for every handshake of the other tests. */
 const tokenSeconds = 10;
 
-/** Starts the agent as its pod does: below the packages of an image, and with nothing else of this repository. */
+/** Starts the agent as its pod does, from its bundle alone, without anything else of this repository. */
 beforeAll(async () => {
   stack = await startTestStack({
     ...cheapHashes,
@@ -24,7 +24,7 @@ beforeAll(async () => {
     ACCESS_TOKEN_TTL_SECONDS: String(tokenSeconds),
   });
   unpacked = await unpackAgent();
-  // The names of the stack's addresses are not needed, but a call by name shows that the agent resolves it.
+  // The stack's addresses need no name, but a call by name shows that the agent resolves it.
   const env = { ...process.env, AGENT_HOSTS: '.cluster.invalid=127.0.0.1' };
   agent = spawn(process.execPath, [unpacked.program], { stdio: ['pipe', 'pipe', 'inherit'], env });
 });
@@ -83,7 +83,7 @@ test('a stream whose token nobody renews ends 30 s after it', async () => {
   const reports = await call('outliveTokens', { api: stack.apiUrl, push: stack.pushUrl });
   const ends = ['header', 'subprotocol'].map((by) => ({ way: `token by ${by}`, end: '4002 TOKEN_EXPIRED' }));
   expect(reports).toMatchObject(ends);
-  // A token begins with the second in which it was signed.
+  // A token's lifetime begins with the full second in which it was signed.
   for (const { ms } of reports as { ms: number }[]) expect(ms).toBeGreaterThan((tokenSeconds + 29) * 1_000);
 }, 90_000);
 

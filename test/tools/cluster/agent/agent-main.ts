@@ -14,7 +14,10 @@ import { newSessions } from './sessions.ts';
 import { walkCloses } from './walk-closes.ts';
 import { walkMainPath } from './walk-main-path.ts';
 
-/** The test's agent, within the cluster or outside: carries out the orders of its stdin (`protocol.ts`) and ends with it. */
+/**
+ * The test's agent, inside or outside the cluster. Carries out the orders on its stdin (`protocol.ts`), and ends with
+ * it.
+ */
 const connectLimitMs = 10_000;
 resolveHosts();
 let load: Load | undefined;

@@ -5,11 +5,11 @@ export interface Question {
   readonly url: string;
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Body, sent as JSON. */
+  /** The body, which is sent as JSON. */
   readonly body?: unknown;
-  /** Agent that keeps the connection; without one, the request has a separate connection. */
+  /** The HTTP agent that keeps the connection. Without an agent, the request has a separate connection. */
   readonly agent?: Agent;
-  /** False: without `X-Request-ID`. */
+  /** False to send no `X-Request-ID`. */
   readonly isNamed?: boolean;
 }
 
@@ -17,7 +17,7 @@ export interface Reply {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: each caller knows the shape that it asserts.
   readonly json: any;
-  /** `X-Request-ID` of the answer. */
+  /** The `X-Request-ID` of the answer. */
   readonly requestId?: string | undefined;
   /** Milliseconds from the request to the last byte. */
   readonly ms: number;
@@ -25,9 +25,9 @@ export interface Reply {
 
 const timeoutMs = 10_000;
 
-/** A request without an answer; the message says how far it came. */
+/** The error of a request without an answer. The message says how far the request came. */
 export class AskError extends Error {
-  /** `X-Request-ID`, by which the services' logs know it. */
+  /** The request's `X-Request-ID`, by which the services' logs name it. */
   readonly requestId: string;
 
   constructor(cause: NodeJS.ErrnoException, phase: string, requestId: string) {
@@ -36,7 +36,7 @@ export class AskError extends Error {
   }
 }
 
-/** Sends once and never retries: rejects with an `AskError` on any fault of the connection and after 10 s. */
+/** Sends a request once, without retries. Rejects with an `AskError` on any fault of the connection, and after 10 s. */
 export function ask({ url, method = 'POST', headers, body, agent, isNamed = true }: Question): Promise<Reply> {
   const start = performance.now();
   const payload = body === undefined ? '' : JSON.stringify(body);

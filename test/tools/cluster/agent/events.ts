@@ -4,10 +4,10 @@ import { register } from './sessions.ts';
 
 /** The receiver in the same pod. */
 const receiver = 'http://127.0.0.1:8090';
-/** Registrations at once: each costs a hash. */
+/** Number of registrations at once, which is small because each costs a hash. */
 const atOnce = 8;
 
-/** Registers accounts, for the sake of their events. */
+/** Registers accounts, to cause events. */
 export async function registerMany({ api, count }: { api: string; count: number }): Promise<RegistrationsReport> {
   const users: string[] = [];
   while (users.length < count) {
@@ -17,13 +17,13 @@ export async function registerMany({ api, count }: { api: string; count: number 
   return { users };
 }
 
-/** Has the receiver take this long for each delivery, and answer with this status. */
+/** Has the receiver take `ms` milliseconds for each delivery, and answer with `status`. */
 export async function paceReceiver({ ms, status = 204 }: { ms: number; status?: number }): Promise<null> {
   await ask({ url: `${receiver}/pace/${ms}/${status}`, method: 'PUT' });
   return null;
 }
 
-/** Counts what has arrived about these accounts. */
+/** Counts the events that have arrived about these accounts. */
 export async function countArrivals({ users }: RegistrationsReport): Promise<ArrivalsReport> {
   const { json } = await ask({ url: `${receiver}/deliveries`, method: 'GET' });
   const wanted = new Set(users);

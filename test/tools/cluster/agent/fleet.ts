@@ -6,7 +6,7 @@ import { platformSocket } from '../../../support/push-client.ts';
 import type { FleetOrder, FleetReport } from './protocol.ts';
 import { password } from './sessions.ts';
 
-/** Apps whose client reopens its stream whenever it ends. */
+/** Apps with a client that reopens its stream whenever the stream ends. */
 export interface Fleet {
   look(): Promise<FleetReport>;
   stop(): Promise<FleetReport>;
@@ -22,14 +22,14 @@ interface Figures {
 const newFigures = (): Figures => ({ closed: new Map(), refused: new Map(), reopened: 0, longestAwayMs: 0 });
 const count = (map: Map<string, number>, key: string) => map.set(key, (map.get(key) ?? 0) + 1);
 
-/** Milliseconds that a look waits for streams that are reconnecting. */
+/** Milliseconds for which `look` waits for streams that are reconnecting. */
 const patienceMs = 45_000;
-/** Apps that register at once: each costs two hashes. */
+/** Number of apps that register at once, which is small because each costs two hashes. */
 const registerAtOnce = 4;
 
 /**
- * Opens streams, each of another account, by the client that apps have. Below the client, every end of a stream and
- * every handshake that failed is counted: it hides them from its app.
+ * Opens streams, each of another account, with the client that apps use. The client hides from its app each end of a
+ * stream and each failed handshake, so they are counted at its sockets.
  */
 export async function startFleet({ api, push, streams }: FleetOrder): Promise<Fleet> {
   const open = new Set<number>();
@@ -98,11 +98,11 @@ export async function startFleet({ api, push, streams }: FleetOrder): Promise<Fl
 }
 
 interface SocketWatch {
-  /** Its `hello` has come. */
+  /** Called when the socket's `hello` has come. */
   onOpen(): void;
-  /** It has ended after that, with this code and reason. */
+  /** Called when the socket has ended after its `hello`, with code and reason. */
   onClose(end: string): void;
-  /** It has ended before. */
+  /** Called when the socket has ended before its `hello`. */
   onRefused(why: string): void;
 }
 

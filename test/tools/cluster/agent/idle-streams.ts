@@ -2,7 +2,7 @@ import type { StreamClient } from '../../../support/push-client.ts';
 import type { IdleOrder, IdleReport } from './protocol.ts';
 import { newSessions, openStream } from './sessions.ts';
 
-/** Streams on which neither side has anything to say but the gateway's pings. */
+/** Streams on which neither side sends anything but the gateway's pings. */
 export interface IdleStreams {
   look(): Promise<IdleReport>;
 }

@@ -5,14 +5,12 @@ import { bearer, newSessions, password, type Session } from './sessions.ts';
 
 /** A steady load that goes on until it is stopped. */
 export interface Load {
-  /**
-   * Returns the results since the last look, including those of requests under way; no request falls between two looks.
-   */
+  /** Waits for requests under way, and returns the results since the last look. No request falls between two looks. */
   look(): Promise<LoadReport>;
   stop(): Promise<LoadReport>;
 }
 
-/** One account: its requests run one after another, as an app's do. */
+/** An account, whose requests run one after another, as an app's do. */
 interface User {
   session: Session;
   readonly kept: Agent;
@@ -30,9 +28,9 @@ const loginEvery = 20;
 
 /**
  * Sends refreshes, reads of the sessions and, one in twenty, logins, at a fixed rate that does not depend on the
- * answers. Half of the requests use connections that the users keep, half fresh ones. No request is retried: a failure
- * is a connection that broke, ten seconds without an answer, or any other status than 200. Hence without the client of
- * apps, which retries.
+ * answers. Half of the requests use connections that the users keep, and half use fresh ones. No request is retried, so
+ * the client of apps, which retries, is not used. A failure is a connection that broke, ten seconds without an answer,
+ * or any other status than 200.
  */
 export async function startLoad({ api, perSecond, users: count }: LoadOrder): Promise<Load> {
   const users = (await newSessions(api, count)).map(

@@ -11,8 +11,8 @@ interface Place {
 }
 
 /**
- * Opens streams on every gateway pod, then logs each out through a given api pod, one after another. Without the client
- * of apps, which closes its stream itself: here the gateway's close is timed.
+ * Opens streams on every gateway pod, then logs each out through a given api pod, one after another. Does not use the
+ * client of apps, because that closes its stream itself, and here the gateway's close is timed.
  */
 export async function logOutAcross({ apis, gateways, each }: AcrossOrder): Promise<AcrossReport[]> {
   const pairs = apis.flatMap((api) => gateways.map((gateway) => ({ api, gateway })));

@@ -2,8 +2,8 @@ import type { CloseReport, TokenEndsOrder } from './protocol.ts';
 import { logIn, openStream, register, type StreamCredentials } from './sessions.ts';
 
 /**
- * Opens a stream by each part of the handshake that may carry the token, never renews the token, and reports how the
- * streams end. The time of each is that from the login.
+ * Opens a stream with each part of the handshake that may carry the token, never renews the token, and reports how the
+ * streams end. The reported times begin at the login.
  */
 export function outliveTokens({ api, push }: TokenEndsOrder): Promise<CloseReport[]> {
   async function end(by: StreamCredentials): Promise<CloseReport> {

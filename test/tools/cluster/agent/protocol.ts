@@ -1,45 +1,48 @@
 import type { StreamCredentials } from './sessions.ts';
 
-/** Requests of the test to the agent, and their answers: one JSON object per line, over stdin and stdout. */
+/** The test's requests to the agent, and their answers, with one JSON object per line, over stdin and stdout. */
 export interface AgentCalls {
   ask(question: AskOrder): Promise<AskReport>;
-  /** Tries to connect; a NetworkPolicy that forbids it shows as `timeout`. */
+  /** Tries to connect. If a NetworkPolicy forbids it, the result is `timeout`. */
   connect(target: { readonly host: string; readonly port: number }): Promise<'connected' | 'refused' | 'timeout'>;
   newSession(target: { readonly api: string }): Promise<AgentSession>;
   walkMainPath(target: { readonly api: string; readonly push: string }): Promise<MainPathReport>;
   startLoad(order: LoadOrder): Promise<null>;
-  /** Results since the last look, with the answers to requests under way. */
+  /** Returns the results since the last look, including those of requests under way. */
   lookAtLoad(): Promise<LoadReport>;
   stopLoad(): Promise<LoadReport>;
   startFleet(order: FleetOrder): Promise<null>;
-  /** Results since the last look, once every stream is open again or 45 s have passed. */
+  /** Returns the results since the last look, when every stream is open again or 45 s have passed. */
   lookAtFleet(): Promise<FleetReport>;
   stopFleet(): Promise<FleetReport>;
   logOutAcross(order: AcrossOrder): Promise<readonly AcrossReport[]>;
   walkCloses(order: ClosesOrder): Promise<readonly CloseReport[]>;
-  /** Returns when the tokens of two new streams have ended, and the streams too: so they must be short. */
+  /** Returns when the tokens of two new streams and the streams have ended, so tokens must be short-lived. */
   outliveTokens(order: TokenEndsOrder): Promise<readonly CloseReport[]>;
   holdIdle(order: IdleOrder): Promise<null>;
-  /** Reports and ends the idle streams. */
+  /** Reports on the idle streams, and ends them. */
   lookAtIdle(): Promise<IdleReport>;
   registerMany(order: { readonly api: string; readonly count: number }): Promise<RegistrationsReport>;
-  /** Has the receiver in the same pod take this long for each delivery, and answer with this status in place of 204. */
+  /**
+   * Has the receiver in the same pod take `ms` milliseconds for each delivery, and answer with `status` in place of
+   * 204.
+   */
   paceReceiver(order: { readonly ms: number; readonly status?: number }): Promise<null>;
-  /** Counts what the receiver in the same pod has got about these accounts. */
+  /** Counts the events about these accounts that the receiver in the same pod has received. */
   countArrivals(order: RegistrationsReport): Promise<ArrivalsReport>;
 }
 
 export interface RegistrationsReport {
-  /** Ids of the accounts. */
+  /** The ids of the accounts. */
   readonly users: readonly string[];
 }
 
 export interface ArrivalsReport {
-  /** Accounts about which an event has arrived. */
+  /** Number of accounts about which an event has arrived. */
   readonly users: number;
-  /** Events about them, each counted once by its id. */
+  /** Number of events about these accounts, each id counted once. */
   readonly events: number;
-  /** Deliveries of an event that had arrived before. */
+  /** Number of deliveries of an event that had arrived before. */
   readonly repeated: number;
 }
 
@@ -48,7 +51,7 @@ export interface AskOrder {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** False: without `X-Request-ID`. */
+  /** False to send no `X-Request-ID`. */
   readonly isNamed?: boolean;
 }
 
@@ -77,7 +80,7 @@ export interface MainPathReport {
   /** Milliseconds from the 201 to the event's arrival at the receiver. */
   readonly eventMs: number;
   readonly eventType: string;
-  /** Status of the second logout. */
+  /** The status of the second logout. */
   readonly again: number;
 }
 
@@ -89,11 +92,11 @@ export interface LoadOrder {
 
 export interface LoadReport {
   readonly seconds: number;
-  /** As ordered. */
+  /** The ordered number of requests per second. */
   readonly perSecond: number;
   readonly requests: number;
   readonly failed: number;
-  /** Number of failures, by kind. */
+  /** Numbers of failures, by kind. */
   readonly failures: Readonly<Record<string, number>>;
   /** Times of the first failures, in seconds since the last look. */
   readonly failedAt: readonly string[];
@@ -110,12 +113,12 @@ export interface FleetOrder {
 
 export interface FleetReport {
   readonly open: number;
-  /** Number of streams that ended, by code. */
+  /** Numbers of streams that ended, by code and reason. */
   readonly closed: Readonly<Record<string, number>>;
   readonly reopened: number;
-  /** Handshakes that failed, by answer. */
+  /** Numbers of handshakes that failed, by answer. */
   readonly refused: Readonly<Record<string, number>>;
-  /** Longest time without a stream, in ms. */
+  /** The longest time in milliseconds that an app had no stream. */
   readonly longestAwayMs: number;
 }
 
@@ -123,7 +126,7 @@ export interface AcrossOrder {
   /** Addresses of individual pods. */
   readonly apis: readonly string[];
   readonly gateways: readonly string[];
-  /** Logouts by each api of streams on each gateway. */
+  /** Number of logouts through each api of streams on each gateway. */
   readonly each: number;
 }
 
@@ -134,7 +137,7 @@ export interface AcrossReport {
   readonly closeMs: readonly number[];
   /** Codes and reasons of the closes. */
   readonly ends: readonly string[];
-  /** Number of other streams that closed meanwhile. */
+  /** Number of other streams that closed during the logouts. */
   readonly strays: number;
 }
 
@@ -151,7 +154,7 @@ export interface TokenEndsOrder {
 
 export interface CloseReport {
   readonly way: string;
-  /** Code and reason of the close, or the answer to a refused handshake. */
+  /** The code and reason of the close, or the answer to a refused handshake. */
   readonly end: string;
   /** Milliseconds from the request that ends the stream to the close frame. */
   readonly ms: number;
