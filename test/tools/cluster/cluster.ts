@@ -2,24 +2,24 @@ import type { AgentClient } from './agent-client.ts';
 import type { Kubernetes } from './kubernetes.ts';
 import type { Reporter } from './reporter.ts';
 
-/** Images of the run: `registry/auth-account/NAME:tag`. */
+/** The images of the run, `registry/auth-account/NAME:tag`. */
 export interface Images {
   readonly registry: string;
   readonly tag: string;
 }
 
-/** Cluster, clients and addresses that every part of the test uses. */
+/** The cluster, clients and images that every part of the test uses. */
 export interface Cluster {
   readonly kubernetes: Kubernetes;
   readonly reporter: Reporter;
   readonly images: Images;
   /** A client that the NetworkPolicies allow. */
   readonly agent: AgentClient;
-  /** A pod of the same namespace that no policy allows. */
+  /** A client in a pod of the same namespace that no policy allows. */
   readonly stranger: AgentClient;
 }
 
-/** Returns the addresses of the Services by their cluster IP, so that DNS does not affect the load. */
+/** Returns the URLs of the Services with their cluster IPs, so that DNS does not affect the load. */
 export async function serviceAddresses({ read }: Kubernetes): Promise<{ readonly api: string; readonly push: string }> {
   const address = async (name: string) => `http://${(await read(['get', 'service', name])).spec.clusterIP}`;
   return { api: await address('auth-account-api'), push: await address('auth-account-push-gateway') };

@@ -6,7 +6,7 @@ import { runCommand } from './run-command.ts';
 
 const root = join(import.meta.dirname, '../../..');
 
-/** Part of the object that is changed. */
+/** The parts of a StatefulSet that the test changes. */
 interface StatefulSet {
   readonly kind: string;
   readonly spec: {
@@ -20,11 +20,11 @@ interface StatefulSet {
   };
 }
 
-/** The images of k8s/dev: a container beside MongoDB initiates the replica set by the image of authctl. */
+/** The images of k8s/dev. A container beside MongoDB uses authctl's image to initiate the replica set. */
 export const storeImages = ['authctl', 'dev-mongodb', 'dev-redis'];
 export const serviceImages = ['api', 'push-gateway', 'worker'];
 
-/** Builds these images and pushes them. Returns the output: the sizes. */
+/** Builds and pushes the images. Returns the output with their sizes. */
 export async function buildImages(
   { registry, tag }: Images,
   names: readonly string[],
@@ -43,13 +43,14 @@ export async function installDependencies({ namespace, kubectl, apply }: Kuberne
   const objects = parseAllDocuments(manifests).map((document) => document.toJS() as StatefulSet);
   await apply(...objects.map((object) => (object.kind === 'StatefulSet' ? adapt(object, images) : object)));
   for (const name of ['mongodb', 'redis']) {
-    // The services' images are being built meanwhile, perhaps on the same cores.
+    // The services' images are being built at the same time, perhaps on the same cores.
     await kubectl(['rollout', 'status', `statefulset/${name}`, '--timeout=300s']);
   }
 }
 
 /**
- * Uses images from the test's registry, and data in the pod's own volumes, because a run must not use up a cluster's.
+ * Takes images from the test's registry, and keeps data in volumes of the pod, because a run must not use up the
+ * cluster's.
  */
 function adapt(object: StatefulSet, { registry, tag }: Images): StatefulSet {
   const { volumeClaimTemplates: claims = [], template, ...rest } = object.spec;

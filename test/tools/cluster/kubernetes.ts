@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '@auth-account/local-stack';
 import { runCommand } from './run-command.ts';
 
-/** Part of an object that the test reads. */
+/** The parts of a pod that the test reads. */
 export interface Pod {
   readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
   readonly spec: { readonly nodeName?: string; readonly containers: readonly { readonly name: string }[] };
@@ -27,23 +27,27 @@ export interface Kubernetes {
   read(args: readonly string[]): Promise<any>;
   apply(...objects: readonly object[]): Promise<void>;
   helm(args: readonly string[]): Promise<string>;
-  /** Pods of a component of the release. */
+  /** Returns the pods of a component of the release. */
   podsOf(component: string): Promise<readonly Pod[]>;
   /** Waits until a Deployment has the wanted number of ready pods of its newest template, and no others. */
   settled(component: string, timeoutMs?: number): Promise<readonly Pod[]>;
-  /** Returns the names of all objects in the namespace as `kind/name`, except those that come and go by themselves. */
+  /**
+   * Returns the names of all objects in the namespace as `kind/name`, except objects that come and go by themselves.
+   */
   listAll(): Promise<Set<string>>;
 }
 
 const release = 'auth-account';
 
-/** For a command that hangs: past the longest `--timeout` that a check gives to kubectl itself. */
+/** Limit for a command that hangs. It exceeds the longest `--timeout` that a check gives to kubectl itself. */
 const kubectlLimitMs = 330_000;
 
 export function openKubernetes(namespace: string): Kubernetes {
   const kubectl = (args: readonly string[], input = '') =>
     runCommand('kubectl', ['-n', namespace, ...args], { input, timeoutMs: kubectlLimitMs });
-  /** Retries requests that change nothing: the API server of a busy machine does not always answer. */
+  /**
+   * Runs a command that changes nothing, with retries, because the API server of a busy machine does not always answer.
+   */
   async function ask(args: readonly string[], triesLeft = 2): Promise<string> {
     try {
       return await kubectl(args);
@@ -96,7 +100,7 @@ export function isReady({ metadata, status }: Pod): boolean {
   return ready?.status === 'True' && metadata.deletionTimestamp === undefined;
 }
 
-/** Returns true if all containers have ended for good. */
+/** Returns true if all containers of a pod in this phase have ended for good. */
 export function isOver(phase: string): boolean {
   return phase === 'Failed' || phase === 'Succeeded';
 }

@@ -2,11 +2,11 @@ import { runCommand } from './run-command.ts';
 
 export const namespace = 'auth-cluster-test';
 
-/** Label of the objects that the test has created; nothing else is deleted. */
+/** The label of namespaces that the test has created. The test deletes no others. */
 const [ownKey, ownValue] = ['test', 'auth-account-cluster'];
 
 /**
- * Recreates the namespace, under the Pod Security Standard "restricted"; throws if one of that name is not the test's.
+ * Creates the namespace anew, under the Pod Security Standard "restricted". Throws if it exists and is not the test's.
  */
 export async function createNamespace(): Promise<void> {
   await deleteNamespace();

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 const docs = new URL('../../../docs/', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, docs), 'utf8');
 
-/** Spans that name a command and are not to be run as they stand. */
+/** Code spans that only mention a command. */
 const mentions: readonly string[] = [
   'authctl probe',
   'authctl probe --api-url https://api.example.com',
@@ -15,12 +15,13 @@ const mentions: readonly string[] = [
   'kubectl drain',
 ];
 
-/** Values of the commands' arguments: `<request_id>` in a page is `request_id` here. */
+/** Values of the commands' arguments, such as `request_id` for `<request_id>` in a page. */
 export type PageValues = Readonly<Record<string, string>>;
 
 /**
- * Returns the commands of the runbooks and of what operators read beside them, each once: every code span that begins with a command
- * line's first word, with its arguments filled in. Throws if a page wants an argument that is not among the values.
+ * Returns the commands of the runbooks and of operators' other pages, each once, with their arguments filled in.
+ * Commands are code spans that begin with the name of a command. Throws if a page needs an argument that is not among
+ * the values.
  */
 export function findPageCommands(values: PageValues): readonly string[] {
   const pages = [
@@ -43,7 +44,7 @@ function fill(command: string, values: PageValues): string {
   });
 }
 
-/** Returns the commands of a section of docs/operations.md, block by block. */
+/** Returns the blocks of commands in a section of docs/operations.md. */
 export function findBlocks(heading: string): readonly string[] {
   const [, after = ''] = read('operations.md').split(new RegExp(`^#+ ${heading}\\n`, 'm'));
   const section = after.split(/^##/m, 1)[0] ?? '';
@@ -52,11 +53,11 @@ export function findBlocks(heading: string): readonly string[] {
   return blocks;
 }
 
-/** Lines that docs/operations.md wants run before its commands. */
+/** The lines of docs/operations.md to run before its commands. */
 export interface Preparation {
-  /** Functions for a shell. */
+  /** Definitions of shell functions. */
   readonly functions: string;
-  /** Starts the pod for authctl. */
+  /** Lines that start the pod for authctl. */
   readonly start: string;
 }
 
@@ -67,7 +68,7 @@ export function findPreparation(namespace: string): Preparation {
   return { functions: functions.replace('NS=auth\n', `NS=${namespace}\n`), start };
 }
 
-/** Runs the work in a folder that has what commands of the pages take from the repository, and removes it. */
+/** Runs the work in a folder with the parts of the repository that the pages' commands use, and removes the folder. */
 export async function withPageFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'cluster-page-'));
   try {
@@ -80,10 +81,12 @@ export async function withPageFolder<T>(work: (folder: string) => Promise<T>): P
   }
 }
 
-/** For a command that hangs, in milliseconds. */
+/** Limit in milliseconds for a command that hangs. */
 const limitMs = 240_000;
 
-/** Runs a script in bash, which gets four minutes unless another `timeout` is given. `said`: the ends of its outputs. */
+/**
+ * Runs a script in bash, for at most four minutes if `timeout` gives no other limit. `said` is the end of its outputs.
+ */
 export function runInShell(script: string, options: SpawnSyncOptions = {}) {
   const env = { USER: 'operator', ...process.env };
   const all = { timeout: limitMs, env, ...options, encoding: 'utf8' } as const;

@@ -28,10 +28,10 @@ import { checkTokenEnds } from './steps/token-ends.ts';
 import { checkUninstall } from './steps/uninstall.ts';
 import { fleetSize, loadOrders } from './under-load.ts';
 
-/** A part of the long form; each finds the release as it was installed, or as the part before has left it. */
+/** A part of the long form. Each begins with the release as it was installed, or as the previous part has left it. */
 export type Phase = 'rest' | 'changes' | 'proxy' | 'restore' | 'operators' | 'end';
 
-/** Runs the checks under the load and the streams. */
+/** Runs the checks while load and streams go on. */
 async function withLoad(
   { agent, reporter }: Cluster,
   { api, push, ...order }: { readonly api: string; readonly push: string } & Omit<LoadOrder, 'api'>,
@@ -50,7 +50,7 @@ async function withLoad(
   }
 }
 
-/** The form for .ci/run: uses the release, and upgrades it meanwhile. */
+/** The short form for .ci/run, which uses the release while it is upgraded. */
 export async function checkShort(cluster: Cluster): Promise<void> {
   const { kubernetes, images } = cluster;
   await checkMainPath(cluster);
@@ -58,7 +58,7 @@ export async function checkShort(cluster: Cluster): Promise<void> {
   await withLoad(cluster, target, () => checkUpgrade(cluster, valuesOf(images)));
 }
 
-/** Checks that need an idle cluster; a new key takes long to reach the pods, which goes on meanwhile. */
+/** Runs checks that need an idle cluster. A new key takes long to reach the pods, so other checks run in between. */
 async function checkAtRest(cluster: Cluster): Promise<void> {
   await showFootprint(cluster);
   const rotation = await beginRotation(cluster);
@@ -80,13 +80,13 @@ async function checkChanges(cluster: Cluster): Promise<void> {
     await checkUpgrade(cluster, valuesOf(cluster.images));
     await checkRollback(cluster);
     await checkKills(cluster);
-    // Last under load: for two minutes its dead address stays in the node's connection tracking (docs/operations.md),
-    // and would fail a request of a later check.
+    // This check must be the last under load. The evicted pod's address stays in the node's connection tracking for two
+    // minutes (docs/operations.md), and would fail a request of a later check.
     await checkKubeletEviction(cluster);
   });
 }
 
-/** The way of apps: a client outside the cluster, by Ingress and by HTTPRoute, with TLS. */
+/** Checks the way that apps take, with a client outside the cluster, by Ingress and by HTTPRoute, over TLS. */
 async function checkBehindProxy(cluster: Cluster, proxy: ReverseProxy): Promise<void> {
   const values = [...valuesOf(cluster.images), ...proxy.values];
   const isOpen = await withAgentOutside(proxy, (outside) => openEntrances(cluster, outside, proxy, values));
@@ -121,7 +121,7 @@ async function checkBehindProxy(cluster: Cluster, proxy: ReverseProxy): Promise<
   await cluster.kubernetes.kubectl(['delete', 'configmap', authorityName]);
 }
 
-/** Beside the Prometheus Operator, KEDA and an OpenTelemetry Collector. */
+/** Checks the release beside the Prometheus Operator, KEDA and an OpenTelemetry Collector. */
 async function checkBesideOperators(cluster: Cluster, prometheus: Prometheus): Promise<void> {
   const values = [...valuesOf(cluster.images), ...prometheus.values];
   if (!(await checkMonitored(cluster, 'PodMonitor', values))) return;
@@ -136,7 +136,7 @@ async function checkBesideOperators(cluster: Cluster, prometheus: Prometheus): P
   await checkTargets(cluster, prometheus, 'serviceMonitor');
 }
 
-/** Runs everything, or the phases that are named. */
+/** Runs all phases, or the named ones. */
 export async function checkLong(
   cluster: Cluster,
   before: ReadonlySet<string>,

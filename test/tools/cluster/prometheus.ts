@@ -1,8 +1,8 @@
 import { runCommand } from './run-command.ts';
 
-/** The cluster's Prometheus, asked through the API server. */
+/** The cluster's Prometheus, which is queried through the API server. */
 export interface Prometheus {
-  /** Arguments for helm that have it scrape the release, and KEDA ask it. */
+  /** Arguments for helm with which Prometheus scrapes the release, and KEDA queries Prometheus. */
   readonly values: readonly string[];
   targets(): Promise<readonly Target[]>;
   ruleGroups(): Promise<readonly RuleGroup[]>;
@@ -27,7 +27,7 @@ export interface Series {
   readonly value: readonly [number, string];
 }
 
-/** Opens the Prometheus that the environment names as `namespace/service:port`; undefined: none for the test. */
+/** Returns the Prometheus that the environment names as `namespace/service:port`; undefined if it names none. */
 export function findPrometheus(env = process.env): Prometheus | undefined {
   const [, namespace, service, port] = /^([^/]+)\/([^:]+):(\d+)$/.exec(env.CLUSTER_PROMETHEUS ?? '') ?? [];
   if (port === undefined) return undefined;

@@ -4,7 +4,7 @@ import { type AgentClient, openAgent } from './agent-client.ts';
 import { unpackAgent } from './agent-folder.ts';
 import type { Cluster } from './cluster.ts';
 
-/** A way through the proxy to the release, as an app takes it. */
+/** A way for apps through the proxy to the release. */
 export interface Entrance {
   readonly name: string;
   readonly url: string;
@@ -13,16 +13,16 @@ export interface Entrance {
 /** The cluster's ingress controller and gateway. */
 export interface ReverseProxy {
   readonly address: string;
-  /** Ending of the names that lead there. */
+  /** The ending of the names that resolve to the proxy. */
   readonly domain: string;
-  /** Authority of its certificate, PEM; a file. */
+  /** The PEM file of the authority of its certificate. */
   readonly caFile: string;
   readonly entrances: readonly Entrance[];
-  /** Arguments for helm that lead both ways in. */
+  /** Arguments for helm that open both ways. */
   readonly values: readonly string[];
 }
 
-/** Returns the proxy that the environment names; undefined: the cluster has none for the test. */
+/** Returns the proxy that the environment names; undefined if it names none. */
 export function findProxy(env = process.env): ReverseProxy | undefined {
   const { CLUSTER_INGRESS_DOMAIN: domain, CLUSTER_INGRESS_ADDRESS: address, CLUSTER_INGRESS_CA: caFile } = env;
   if (!domain || !address || !caFile) return undefined;
@@ -44,16 +44,16 @@ export function findProxy(env = process.env): ReverseProxy | undefined {
   };
 }
 
-/** As in proxy-values.yaml. */
+/** The ConfigMap's name, as in proxy-values.yaml. */
 export const authorityName = 'cluster-test-ingress-ca';
 
-/** The ConfigMap with the authority, for `helm test`. */
+/** Returns the ConfigMap with the authority, for `helm test`. */
 export function authorityObject({ caFile }: ReverseProxy): object {
   const data = { 'ca.crt': readFileSync(caFile, 'utf8') };
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: authorityName }, data };
 }
 
-/** Runs the work with an agent on this machine: a client outside the cluster, which knows nothing but the names. */
+/** Runs the work with an agent on this machine, which is a client outside the cluster and knows only the names. */
 export async function withAgentOutside<T>(proxy: ReverseProxy, work: (agent: AgentClient) => Promise<T>): Promise<T> {
   const { folder, program } = await unpackAgent();
   const env = { AGENT_HOSTS: `.${proxy.domain}=${proxy.address}`, NODE_EXTRA_CA_CERTS: proxy.caFile };
@@ -66,7 +66,7 @@ export async function withAgentOutside<T>(proxy: ReverseProxy, work: (agent: Age
   }
 }
 
-/** Returns the cluster as that agent sees it through an entrance; the names of its checks say so. */
+/** Returns the cluster with this agent in place of its own. Names of checks say by which entrance it comes. */
 export function through(cluster: Cluster, agent: AgentClient, { name }: Entrance): Cluster {
   const { reporter } = cluster;
   const named: Cluster['reporter'] = { ...reporter, check: (what, run) => reporter.check(`by ${name}: ${what}`, run) };

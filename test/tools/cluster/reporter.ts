@@ -5,7 +5,7 @@ export interface Reporter {
   counted(): { readonly passed: number; readonly failed: number };
 }
 
-/** `onFailure` is called once per failure, to print what may explain it. */
+/** Creates a reporter. `onFailure` is called once per failure, to print what may explain it. */
 export function createReporter(onFailure: () => Promise<void>): Reporter {
   const count = { passed: 0, failed: 0 };
   const begin = performance.now();

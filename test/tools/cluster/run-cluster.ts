@@ -13,10 +13,11 @@ import { showState } from './show-state.ts';
 import { checkInstall } from './steps/install.ts';
 
 /**
- * `npm run test:cluster [-- --long [--only PHASE]] [--output FILE]`: builds the images, installs k8s/dev and the chart in
- * a separate namespace of the cluster that KUBECONFIG names, walks the main path, and upgrades the release while clients
- * in the cluster use it. `--long` also evicts, kills, rotates keys, comes through a proxy and removes everything that it
- * has installed (`phases.ts`). Prints one line for each check; exits with 1 if one failed. See docs/testing.md.
+ * `npm run test:cluster [-- --long [--only PHASE]] [--output FILE]`: builds the images, installs k8s/dev and the chart
+ * in a separate namespace of the cluster that KUBECONFIG names, walks the main path, and upgrades the release while
+ * clients in the cluster use it. `--long` also evicts and kills pods, rotates keys, uses the release through a proxy,
+ * and uninstalls everything (`phases.ts`). Prints a line for each check, and exits with 1 if any failed. See
+ * docs/testing.md.
  */
 const { CLUSTER_REGISTRY = '', CLUSTER_REGISTRY_INSECURE, CLUSTER_TAG, KEEP } = process.env;
 if (CLUSTER_REGISTRY === '')
@@ -50,7 +51,8 @@ for (const [signal, status] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const) {
-  // Again and again: npm forwards a signal that the process group has had already, and the default action would kill.
+  // Handles each signal, because npm forwards one that the process group has already received, and the default action
+  // would kill.
   process.on(signal, () => {
     if (ending !== undefined) return;
     console.error(
@@ -64,8 +66,8 @@ for (const [signal, status] of [
 let isReported = false;
 
 /**
- * Prints and writes the present figures, once. `unfinished`: a run that did not reach its end counts as one more
- * failure.
+ * Prints and writes the figures so far, once. `unfinished` is 1 for a run that did not reach its end, which counts as a
+ * further failure.
  */
 function report(unfinished: 0 | 1 = 0): void {
   if (isReported) return;
@@ -95,8 +97,8 @@ async function checkDependencies(): Promise<boolean> {
 }
 
 /**
- * Builds images, stores and agents: without them there is nothing to test. The stores start while the services' images
- * are built.
+ * Builds the images, and starts the stores and the agents, without which nothing can be tested. The stores start while
+ * the services' images are built.
  */
 async function prepare(): Promise<Cluster | undefined> {
   if (!(await checkImages('stores', storeImages))) return undefined;

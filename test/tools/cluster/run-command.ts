@@ -5,11 +5,11 @@ export interface CommandOptions {
   readonly input?: string;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Limit in milliseconds; default two minutes. */
+  /** Limit in milliseconds, by default two minutes. */
   readonly timeoutMs?: number;
 }
 
-/** Runs a program and returns its stdout; throws with all of its output if it does not exit with 0. */
+/** Runs a program and returns its stdout. Throws an error with all of its output if it does not exit with 0. */
 export async function runCommand(
   program: string,
   args: readonly string[],

@@ -1,6 +1,6 @@
 import type { Kubernetes } from './kubernetes.ts';
 
-/** Prints details that may explain a failure: pods, the latest events, and the last lines of each pod's log. */
+/** Prints what may explain a failure, which is the pods, the latest events, and the last lines of each pod's log. */
 export async function showState({ kubectl, read }: Kubernetes): Promise<void> {
   console.log(await tell(() => kubectl(['get', 'pods', '-o', 'wide'])));
   const events = await tell(() => kubectl(['get', 'events', '--sort-by=.lastTimestamp']));

@@ -4,10 +4,10 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Subscriber of the cluster test: accepts webhooks on `/events`, signed by Standard Webhooks under the secret in the
- * file that WEBHOOK_SECRET_FILE names. Returns on `/arrivals/{user_id}` the first one about that user, and on
- * `/deliveries` the ids of all, by user. `PUT /pace/{ms}/{status}` has it take that long for each, and take none if
- * the status is not 204.
+ * The subscriber of the cluster test. It accepts webhooks on `/events`, signed as in Standard Webhooks with the secret
+ * in the file that WEBHOOK_SECRET_FILE names. `/arrivals/{user_id}` returns the first event about the user, and
+ * `/deliveries` the ids of all events, by user. After `PUT /pace/{ms}/{status}` it takes `ms` milliseconds for each
+ * event, and refuses all if the status is not 204.
  */
 const { WEBHOOK_SECRET_FILE = '', PORT = '8090' } = process.env;
 const key = Buffer.from(readFileSync(WEBHOOK_SECRET_FILE, 'utf8').trim().replace('whsec_', ''), 'base64');

@@ -3,8 +3,9 @@ import dns, { type LookupAddress, type LookupOptions } from 'node:dns';
 type Callback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
 /**
- * Leads names to addresses, as `AGENT_HOSTS` says (`.example.test=192.0.2.1`: every name with this ending), for an agent
- * outside the cluster whose DNS does not know them. Sockets, TLS and `fetch` all ask `dns.lookup`.
+ * Resolves names as `AGENT_HOSTS` says, for an agent outside the cluster whose DNS does not know them.
+ * `.example.test=192.0.2.1` gives every name with this ending the address. Sockets, TLS and `fetch` all use
+ * `dns.lookup`.
  */
 export function resolveHosts(hosts = process.env.AGENT_HOSTS ?? ''): void {
   const known = hosts.split(',').flatMap((pair): [string, string][] => {

@@ -13,7 +13,7 @@ export interface Session {
   readonly refresh_token: string;
 }
 
-/** Sends, and throws if the answer has another status. */
+/** Sends a request, and throws if the answer has another status. */
 export async function expectStatus(status: number, question: Question): Promise<Reply> {
   const reply = await ask(question);
   if (reply.status === status) return reply;
@@ -31,13 +31,13 @@ export async function register(api: string): Promise<{ readonly email: string; r
   return { email, user_id: json.data.user_id };
 }
 
-/** Logs in on a new device, or on the given one. */
+/** Logs in on the given device, or on a new one. */
 export async function logIn(api: string, email: string, device_id: string = crypto.randomUUID()): Promise<Session> {
   const { json } = await expectStatus(200, { url: `${api}/api/v1/auth/login`, body: { email, password, device_id } });
   return { ...json.data, email };
 }
 
-/** Creates accounts with a session each; few at once, because each costs two hashes. */
+/** Creates accounts with a session each. It creates few at once, because each costs two hashes. */
 export async function newSessions(api: string, count: number): Promise<Session[]> {
   const sessions: Session[] = [];
   while (sessions.length < count) {
@@ -50,10 +50,10 @@ export async function newSessions(api: string, count: number): Promise<Session[]
   return sessions;
 }
 
-/** Part of the handshake that carries the access token. */
+/** The part of the handshake that carries the access token. */
 export type StreamCredentials = 'header' | 'subprotocol';
 
-/** Opens a push stream once and waits for `hello`; throws if the handshake is refused or fails. */
+/** Opens a push stream without retries, and waits for `hello`. Throws if the handshake is refused or fails. */
 export function openStream(
   push: string,
   { session_id, access_token: token }: Session,

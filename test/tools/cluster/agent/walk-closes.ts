@@ -4,8 +4,8 @@ import type { CloseReport, ClosesOrder } from './protocol.ts';
 import { bearer, expectStatus, logIn, openStream, register, type Session, type StreamCredentials } from './sessions.ts';
 
 /**
- * Ends a stream in each way that an app can bring about, and reports how each end arrives. Without the client of apps,
- * which does not show its app the codes.
+ * Ends a stream in each way that an app can cause, and reports how each end arrives. Does not use the client of apps,
+ * because that hides the codes from its app.
  */
 export async function walkCloses({ api, push, by }: ClosesOrder): Promise<CloseReport[]> {
   const { email } = await register(api);
@@ -41,7 +41,7 @@ export async function walkCloses({ api, push, by }: ClosesOrder): Promise<CloseR
   ];
 }
 
-/** Returns the token of an invite into the group of a new account. */
+/** Returns the token of an invite into a new account's group. */
 async function inviteOfAnother(api: string): Promise<string> {
   const { email } = await register(api);
   const headers = bearer(await logIn(api, email));

@@ -3,14 +3,14 @@ import { ask } from './ask.ts';
 import type { MainPathReport } from './protocol.ts';
 import { bearer, logIn, openStream, register } from './sessions.ts';
 
-/** Address at which the receiver in this pod reports arrivals. */
+/** The URL at which the receiver in this pod reports arrivals. */
 const arrivals = 'http://127.0.0.1:8090/arrivals';
 const eventLimitMs = 60_000;
 
 /**
- * Registers, waits for the event, logs in, opens a stream, logs out twice. Throws if an answer violates the contract.
- * Without the client of apps: it closes its stream before a logout begins, and so never sees the gateway's close, and it
- * takes the second logout's 404 for a success.
+ * Registers, waits for the event, logs in, opens a stream, and logs out twice. Throws if an answer violates the
+ * contract. Does not use the client of apps, because that closes its stream before a logout, so that it never sees the
+ * gateway's close, and takes the second logout's 404 for a success.
  */
 export async function walkMainPath({ api, push }: { api: string; push: string }): Promise<MainPathReport> {
   const start = performance.now();

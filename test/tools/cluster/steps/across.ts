@@ -4,7 +4,7 @@ import type { Kubernetes, Pod } from '../kubernetes.ts';
 
 const each = 5;
 
-/** Adds one gateway; then logs out by every api pod streams on every gateway pod. */
+/** Adds a gateway, then logs out through every api pod sessions with streams on every gateway pod. */
 export async function checkLogoutsAcross({ reporter, kubernetes, agent }: Cluster): Promise<void> {
   await reporter.check(
     'scale-out of the gateway: whichever api pod takes a logout, the right stream closes',
@@ -30,7 +30,7 @@ export async function checkLogoutsAcross({ reporter, kubernetes, agent }: Cluste
   );
 }
 
-/** Adds a third gateway, and removes one again whatever the result. */
+/** Runs the work with a third gateway, and removes one afterwards, whatever the result. */
 async function withThreeGateways<T>(kubernetes: Kubernetes, work: (pods: readonly Pod[]) => Promise<T>): Promise<T> {
   const scale = async (replicas: number) => {
     await kubernetes.kubectl(['scale', 'deployment/auth-account-push-gateway', `--replicas=${replicas}`]);

@@ -12,7 +12,7 @@ import { authorityObject, type Entrance, type ReverseProxy } from '../proxy.ts';
 const limitMs = 60_000;
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** Upgrades the release so that it is reached through the proxy, and waits until it is. */
+/** Upgrades the release so that it can be reached through the proxy, and waits until it is reached. */
 export async function openEntrances(
   { reporter, kubernetes }: Cluster,
   outside: AgentClient,
@@ -36,7 +36,10 @@ export async function openEntrances(
   });
 }
 
-/** Returns the status of the answer; a name that leads nowhere yet has another certificate, or another answer. */
+/**
+ * Returns the answer's status, or 0 without an answer. A name that the proxy does not know yet has another certificate
+ * or answer.
+ */
 async function readKeys(agent: AgentClient, url: string): Promise<number> {
   try {
     return (await agent.call('ask', { url: `${url}/.well-known/jwks.json`, method: 'GET' })).status;
@@ -45,7 +48,7 @@ async function readKeys(agent: AgentClient, url: string): Promise<number> {
   }
 }
 
-/** Every close arrives with its code and reason, whichever part of the handshake carries the token. */
+/** Checks that every close arrives with its code and reason, whichever part of the handshake carries the token. */
 export async function checkCloses({ reporter, agent }: Cluster, { url }: Entrance): Promise<void> {
   for (const by of ['header', 'subprotocol'] satisfies StreamCredentials[]) {
     await reporter.check(`streams by ${by}: each close arrives with its code and reason`, async () => {
@@ -65,7 +68,7 @@ export async function checkCloses({ reporter, agent }: Cluster, { url }: Entranc
   }
 }
 
-/** The proxy makes an id if the app has sent none, and keeps the app's own. */
+/** Checks that the proxy creates an id if the app has sent none, and otherwise keeps the app's. */
 export async function checkRequestIds({ reporter, agent }: Cluster, inside: AgentClient, { url }: Entrance) {
   await reporter.check('a request without X-Request-ID gets one from the proxy, and an own one stays', async () => {
     const path = '/api/v1/auth/sessions';
@@ -82,7 +85,7 @@ export async function checkRequestIds({ reporter, agent }: Cluster, inside: Agen
   });
 }
 
-/** `/apix` is not below `/api`. */
+/** Checks that paths such as `/apix`, which is not below `/api`, do not reach the api. */
 export async function checkPaths({ reporter, agent }: Cluster, { url }: Entrance): Promise<void> {
   await reporter.check('only the paths of the api lead to it', async () => {
     const ask = (path: string) => agent.call('ask', { url: url + path, method: 'GET' });
@@ -98,7 +101,10 @@ export async function checkPaths({ reporter, agent }: Cluster, { url }: Entrance
   });
 }
 
-/** A Service without a ready pod, as while all of them miss a dependency, is an outage and no wrong address. */
+/**
+ * Checks that a Service without a ready pod, such as while all pods lack a dependency, answers as an outage and not as
+ * a wrong address.
+ */
 export async function checkNoPodLeft({ reporter, kubernetes }: Cluster, outside: AgentClient, proxy: ReverseProxy) {
   await reporter.check('with no pod left the proxy answers 503', async () => {
     const { kubectl, podsOf, settled } = kubernetes;
@@ -112,7 +118,7 @@ export async function checkNoPodLeft({ reporter, kubernetes }: Cluster, outside:
       await Promise.all(components.map((component) => scale(component, 0)));
       const isEmpty = async () => (await Promise.all(components.map(podsOf))).every(({ length }) => length === 0);
       await waitUntil(isEmpty, { what: 'all pods have gone', timeoutMs: 2 * limitMs, intervalMs: 500 });
-      // The proxy learns of it a moment later.
+      // The proxy learns of the change a moment later.
       await new Promise((resolve) => setTimeout(resolve, 5_000));
       const answers = await Promise.all(targets.map((target) => outside.call('ask', target)));
       assert.deepEqual(
@@ -132,10 +138,10 @@ const forged = {
   'X-Real-Ip': '203.0.113.7',
   Forwarded: 'for=203.0.113.7',
 };
-/** Requests after which a limit of 40 a minute must have shown, however slow the machine. */
+/** Number of requests after which a limit of 40 a minute must have taken effect, however slow the machine. */
 const patience = 2_000;
 
-/** Audit log and limits go by the address that the proxy has seen, whatever the client says of itself. */
+/** Checks that audit log and limits use the address that the proxy has seen, whatever the client's headers say. */
 export async function checkClientAddress(
   { reporter, kubernetes, agent }: Cluster,
   inside: AgentClient,
@@ -175,7 +181,7 @@ export async function checkClientAddress(
   );
 }
 
-/** A handshake with a wrong token, by hand: its id must be known. */
+/** Returns a handshake with a wrong token as a plain request, because its request id must be known. */
 function upgradeAs(requestId: string) {
   const headers = {
     ...forged,
@@ -198,7 +204,7 @@ async function ownNetwork(address: string): Promise<string> {
   return networkOf(localAddress, { v4: 24, v6: 48 });
 }
 
-/** Returns the address in the audit line of a request. */
+/** Returns the network in the audit line of a request. */
 async function findAudit({ kubectl }: Kubernetes, component: string, requestId: string): Promise<string> {
   const labels = `app.kubernetes.io/instance=auth-account,app.kubernetes.io/component=${component}`;
   let address: string | undefined;
@@ -217,10 +223,10 @@ async function findAudit({ kubectl }: Kubernetes, component: string, requestId: 
 }
 
 const idleStreams = 6;
-/** Longer than the gateway's own limit, and than Traefik's for an idle connection (180 s). */
+/** Milliseconds that exceed the gateway's own limit, and Traefik's for an idle connection (180 s). */
 const idleMs = 190_000;
 
-/** Streams without a word through each entrance. Returns the check of what has become of them, which waits if need be. */
+/** Opens idle streams through an entrance. Returns a check that they are still open after `idleMs`. */
 export async function holdIdleStreams(cluster: Cluster, { url }: Entrance): Promise<() => Promise<void>> {
   const { reporter, agent } = cluster;
   const start = performance.now();

@@ -9,15 +9,17 @@ import { runCommand } from '../run-command.ts';
 
 const limitMs = 180_000;
 const manifests = 'k8s/otel-tail-sampling';
-/** Of them one in a hundred is kept: 20 or more with a chance of one in 10^12. */
+/**
+ * Number of ordinary requests, of which one in a hundred is kept. The chance that 20 or more are kept is one in 10^12.
+ */
 const ordinary = 200;
 const notable = 5;
-/** Time of the receiver for an event: more than the policy `slow` takes for slow. */
+/** Milliseconds that the receiver takes for an event, which the policy `slow` counts as slow. */
 const slowMs = 2_500;
 
 /**
- * Builds an image of the collector that CLUSTER_COLLECTOR names, applies k8s/otel-tail-sampling with it, and looks at
- * what the collector keeps of ordinary, slow and failed requests.
+ * Builds an image of the collector that CLUSTER_COLLECTOR names, applies k8s/otel-tail-sampling with it, and checks
+ * which ordinary, slow and failed requests the collector keeps.
  */
 export async function checkCollector(cluster: Cluster, program: string, values: readonly string[]): Promise<void> {
   const { reporter, kubernetes, images } = cluster;
@@ -58,7 +60,7 @@ async function checkKept(cluster: Cluster): Promise<void> {
   });
 }
 
-/** Returns the image, which has nothing but the program. */
+/** Builds and returns the image, which contains nothing but the program. */
 async function buildCollectorImage({ registry, tag }: Images, program: string): Promise<string> {
   const image = `${registry}/auth-account/otel-collector:${tag}`;
   const folder = await mkdtemp(join(tmpdir(), 'auth-account-collector-'));
@@ -74,7 +76,10 @@ async function buildCollectorImage({ registry, tag }: Images, program: string): 
   }
 }
 
-/** Returns the request ids. The requests of one kind follow one another, as their traces must not overlap in time. */
+/**
+ * Returns the request ids. Slow and failed requests come one after another, because their traces must not overlap in
+ * time.
+ */
 async function sendTraffic({ agent }: Cluster) {
   const api = 'http://auth-account-api';
   const register = () => {

@@ -4,7 +4,10 @@ import type { Cluster } from '../cluster.ts';
 import { isOver, isReady, type Kubernetes, type Pod } from '../kubernetes.ts';
 import { assertMoved, assertNothingLost, describeSeen, fleetSize, underLoad } from '../under-load.ts';
 
-/** Evictions by the API, as a drain of a node does them: the budget delays a second one while the first pod is away. */
+/**
+ * Checks evictions by the API, as in a node's drain. The disruption budget refuses a second eviction while the first
+ * pod is away.
+ */
 export async function checkEviction({ reporter, kubernetes, agent }: Cluster): Promise<void> {
   for (const component of ['api', 'push-gateway']) {
     await reporter.check(`eviction of ${component}: a second one is refused with 429; 0 failed requests`, async () => {
@@ -31,7 +34,7 @@ async function evict({ namespace, kubectl }: Kubernetes, pod: Pod | undefined): 
     await kubectl(['create', '--raw', path, '-f', '-'], JSON.stringify(eviction));
     return 'evicted';
   } catch (error) {
-    // kubectl's message for a 429 whose cause is DisruptionBudget.
+    // This is kubectl's message for a 429 whose cause is DisruptionBudget.
     if (/disruption budget/.test((error as Error).message)) return 'refused: disruption budget';
     throw error;
   }
@@ -41,10 +44,10 @@ const fill = `require('node:fs').writeFileSync('/scratch/fill', Buffer.alloc(16 
 const limitMs = 150_000;
 
 /**
- * The kubelet's own eviction, of one pod of the api and one of the gateway at once: each fills a volume past its limit.
- * The kubelet kills them as under hard pressure of the node (a grace of one second, whatever the pod asks for, and
- * without asking a budget), although no resource of the node is short. It removes a pod from the Service only when the
- * pod has ended, so requests may fail in between: they are counted, and recovery is required.
+ * Checks the kubelet's own eviction, of a pod of the api and a pod of the gateway at once, which each fill a volume
+ * past its limit. The kubelet kills them as under hard pressure of the node, although no resource of the node is short,
+ * with a grace of one second, whatever the pod asks for, and without regard to a budget. It removes a pod from the
+ * Service only when the pod has ended, so requests may fail in between. They are counted, and recovery is required.
  */
 export async function checkKubeletEviction({ reporter, kubernetes, agent }: Cluster): Promise<void> {
   const name = 'the kubelet evicts a pod of api and one of push-gateway (1 s of grace; failures are counted)';
@@ -74,7 +77,7 @@ async function firstReady(kubernetes: Kubernetes, component: string) {
   return { component, name: pod.metadata.name };
 }
 
-/** Returns the reason, and the pod's end: `Failed`, or `Succeeded` if its process ended before SIGKILL. */
+/** Returns the reason and the pod's phase, which is `Failed`, or `Succeeded` if its process ended before SIGKILL. */
 async function waitForEviction({ read }: Kubernetes, name: string): Promise<string> {
   let phase = '';
   let reason: string | undefined;

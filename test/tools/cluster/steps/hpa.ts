@@ -4,7 +4,7 @@ import type { Cluster } from '../cluster.ts';
 
 const limitMs = 120_000;
 
-/** The HorizontalPodAutoscaler of the api gets CPU figures. */
+/** Checks that the api's HorizontalPodAutoscaler receives CPU figures. */
 export async function checkHpa({ reporter, kubernetes }: Cluster): Promise<void> {
   await reporter.check('the HorizontalPodAutoscaler reads the CPU of the api', async () => {
     let utilization: number | undefined;

@@ -4,17 +4,17 @@ import type { Cluster, Images } from '../cluster.ts';
 import type { Kubernetes } from '../kubernetes.ts';
 import type { Reporter } from '../reporter.ts';
 
-/** Values of the release for `helm install` and `helm upgrade`. */
+/** Returns the arguments with the release's values, for `helm install` and `helm upgrade`. */
 export function valuesOf({ registry, tag }: Images): string[] {
   const files = ['charts/auth-account/ci/dev-values.yaml', 'test/tools/cluster/values.yaml'];
-  // Each run moves the tag.
+  // Each run moves the tag to its own images, so they must be pulled.
   const settings = [`image.registry=${registry}`, `image.tag=${tag}`, 'image.pullPolicy=Always'];
   return [...files.flatMap((file) => ['-f', file]), ...settings.flatMap((setting) => ['--set', setting])];
 }
 
 const components = ['api', 'push-gateway', 'worker'] as const;
 
-/** Runs `helm install` as a user does; the migration is a hook. Returns false if the test can't continue. */
+/** Runs `helm install` as a user does, with the migration as a hook. Returns false if the test can't continue. */
 export function checkInstall(kubernetes: Kubernetes, reporter: Reporter, images: Images): Promise<boolean> {
   return reporter.check('helm install: the migration runs once, all Deployments come up', async () => {
     const start = performance.now();
@@ -59,8 +59,8 @@ interface PodFigures {
 }
 
 /**
- * The chart leaves the number of the api's pods to the HorizontalPodAutoscaler: until it acts, a new Deployment has
- * one.
+ * Waits until the HorizontalPodAutoscaler has set the number of the api's pods, which the chart does not set. Until
+ * then, a new Deployment has one.
  */
 async function waitForAutoscaler({ read }: Kubernetes): Promise<void> {
   const isScaled = async () => {
@@ -71,7 +71,7 @@ async function waitForAutoscaler({ read }: Kubernetes): Promise<void> {
   await waitUntil(isScaled, { what: 'the HPA has set its minimum', timeoutMs: 120_000, intervalMs: 1_000 });
 }
 
-/** Read from the Jobs' events, which outlive a Job that a hook's policy deletes. */
+/** Counts completed migrations by the Jobs' events, which outlive a Job that a hook's policy deletes. */
 async function countMigrations({ read }: Kubernetes): Promise<number> {
   const { items } = await read(['get', 'events', '--field-selector', 'involvedObject.kind=Job,reason=Completed']);
   const ofMigration = (items as { involvedObject: { name: string }; count?: number }[]).filter(({ involvedObject }) =>
@@ -80,7 +80,10 @@ async function countMigrations({ read }: Kubernetes): Promise<number> {
   return ofMigration.reduce((sum, { count = 1 }) => sum + count, 0);
 }
 
-/** The installation without hooks, as Argo CD users need it: each pod of api and worker migrates before it starts. */
+/**
+ * Checks the installation without hooks, as Argo CD users need it. Each pod of api and worker migrates before it
+ * starts.
+ */
 export async function checkInitContainers(kubernetes: Kubernetes, reporter: Reporter, images: Images): Promise<void> {
   await reporter.check(
     'helm install --no-hooks with the migration as an init container, on the data that is there',

@@ -9,13 +9,16 @@ import { findBlocks, findPreparation, runInShell, withPageFolder } from '../page
 
 const secretName = 'auth-keys';
 const fileName = 'access-token-keys.json';
-/** The kubelet reads a Secret again within a minute and a half, the services read the file every 10 s. */
+/**
+ * Limit in milliseconds. The kubelet updates a Secret within a minute and a half, and the services read the file every
+ * 10 s.
+ */
 const limitMs = 150_000;
-/** Reports for each key whether it is private, and never prints one. */
+/** An expression for the ids of the keys, and whether each is private. It never prints a key. */
 const readFacts = `JSON.parse(require('node:fs').readFileSync(process.env.ACCESS_TOKEN_KEYS_FILE, 'utf8'))
   .keys.map((key) => ({ kid: key.kid, isPrivate: 'd' in key }))`;
 
-/** A rotation under way; its waits are long, so other checks run in between. */
+/** A rotation under way. Its steps wait long, so other checks run in between. */
 export interface Rotation {
   activate(): Promise<void>;
   finish(): Promise<void>;
@@ -95,7 +98,7 @@ async function assertAccepted({ agent }: Cluster, apis: readonly string[], sessi
   }
 }
 
-/** Every gateway accepts tokens of the key that signs by now. */
+/** Asserts that every gateway accepts tokens of the key that now signs. */
 async function assertStreams({ agent, kubernetes }: Cluster, apis: readonly string[]): Promise<void> {
   const gateways = (await kubernetes.settled('push-gateway')).map(
     ({ status }) => `http://${status.podIP}:${ports.push}`,
@@ -104,13 +107,13 @@ async function assertStreams({ agent, kubernetes }: Cluster, apis: readonly stri
   assert.deepEqual(new Set(reports.flatMap(({ ends }) => ends)), new Set(['1000 LOGOUT_CONFIRMED']));
 }
 
-/** Returns the names of the pods with the number of restarts of their containers. */
+/** Returns the names of the pods, each with the number of its container's restarts. */
 async function containersOf({ podsOf }: Kubernetes): Promise<string[]> {
   const pods = [...(await podsOf('api')), ...(await podsOf('worker'))];
   return pods.map(({ metadata, status }) => `${metadata.name} ${status.containerStatuses?.[0]?.restartCount}`).sort();
 }
 
-/** Key file of a pod. */
+/** The key file of a pod. */
 interface FileInPod {
   readonly component: 'api' | 'push-gateway';
   readonly keys: readonly { readonly kid: string; readonly isPrivate: boolean }[];
@@ -128,7 +131,7 @@ async function filesInPods({ kubectl, podsOf }: Kubernetes): Promise<FileInPod[]
   return [...(await filesOf('api')), ...(await filesOf('push-gateway'))];
 }
 
-/** Takes one of the three steps of docs/operations.md, by its own lines; returns the kids in the new order. */
+/** Takes one of the three steps of docs/operations.md with its own commands. Returns the kids in the new order. */
 function rotate({ namespace, read }: Kubernetes, step: 1 | 2): Promise<string[]> {
   return withPageFolder(async (folder) => {
     const { data } = await read(['get', 'secret', secretName]);
@@ -141,7 +144,7 @@ function rotate({ namespace, read }: Kubernetes, step: 1 | 2): Promise<string[]>
     const lines = `${definitions}\n${steps[step - 1]}`
       .replaceAll('KIND-FILE', 'access-token-keys')
       .replaceAll('KIND', 'access')
-      // The test has not the time that siblings have to fetch the key.
+      // The test can't wait as long as siblings are given to fetch the key.
       .replace('--activate', '--activate --now');
     const { status, said } = runInShell(`set -e\n${findPreparation(namespace).functions}\n${lines}`, { cwd: folder });
     assert.equal(status, 0, said);

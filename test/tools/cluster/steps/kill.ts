@@ -4,14 +4,16 @@ import type { Cluster } from '../cluster.ts';
 import { isReady } from '../kubernetes.ts';
 import { describeSeen, fleetSize, underLoad } from '../under-load.ts';
 
-/** Sends SIGKILL to the process below the init of a container; processes run by `exec` have no parent there. */
+/**
+ * A program that sends SIGKILL to the child of a container's init. Processes of `exec` have no parent in the container.
+ */
 const kill = `const { readdirSync, readFileSync } = require('node:fs');
 for (const pid of readdirSync('/proc').filter((name) => Number(name) > 1)) {
   const stat = readFileSync('/proc/' + pid + '/stat', 'utf8');
   if (stat.slice(stat.lastIndexOf(')')).split(' ')[2] === '1') process.kill(Number(pid), 'SIGKILL');
 }`;
 
-/** Kills a process of each kind without notice. The effect on its clients is reported; recovery is required. */
+/** Kills a process of each service without notice. The effect on its clients is reported, and recovery is required. */
 export async function checkKills({ reporter, kubernetes, agent }: Cluster): Promise<void> {
   for (const component of ['api', 'push-gateway', 'worker']) {
     await reporter.check(

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { registeredTopic } from '@auth-account/contracts';
 import type { Cluster } from '../cluster.ts';
 
-/** Walks the main path through the Services by their names, as an app's requests come from an ingress. */
+/** Walks the main path through the names of the Services, as an ingress does with an app's requests. */
 export async function checkMainPath({ reporter, agent }: Cluster): Promise<void> {
   await reporter.check(
     'main path through the Services: the event arrives, logout closes the stream with 1000',
@@ -22,7 +22,7 @@ export async function checkMainPath({ reporter, agent }: Cluster): Promise<void>
   );
 }
 
-/** The chart's own canary. */
+/** Runs `helm test`, which is the chart's own canary. */
 export async function checkHelmTest({ reporter, kubernetes }: Cluster, way = 'through the Services'): Promise<void> {
   await reporter.check(`helm test --logs: the canary walks the path ${way}`, async () => {
     const said = await kubernetes.helm(['test', 'auth-account', '--logs', '--timeout', '90s']);

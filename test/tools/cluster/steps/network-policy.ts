@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { type Cluster, ports, serviceAddresses } from '../cluster.ts';
 import type { Kubernetes } from '../kubernetes.ts';
 
-/** Tries to connect from inside a pod of the release. */
+/** A program that tries to connect from inside a pod of the release. */
 const probe = `const [host, port] = process.argv.slice(1);
 const socket = require('node:net').connect({ host, port });
 const tell = (outcome) => { console.log(outcome); process.exit(0); };
@@ -12,7 +12,7 @@ setTimeout(() => tell('timeout'), 10000);`;
 
 type Row = readonly [from: string, to: string, outcome: string, expected: 'connected' | 'timeout'];
 
-/** The policies hold: each component reaches what it needs, unknown pods reach nothing. */
+/** Checks that each component reaches what it needs, and that unknown pods reach nothing. */
 export async function checkNetworkPolicies(cluster: Cluster): Promise<void> {
   await cluster.reporter.check('NetworkPolicies: strangers reach nothing, each part what it needs', async () => {
     const rows = await tryConnections(cluster);

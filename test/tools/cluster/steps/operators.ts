@@ -6,12 +6,15 @@ import type { Cluster } from '../cluster.ts';
 import { isReady } from '../kubernetes.ts';
 import type { Prometheus } from '../prometheus.ts';
 
-/** A changed monitor or rule reaches Prometheus by a mounted Secret, within two to four minutes. */
+/**
+ * Limit in milliseconds. A changed monitor or rule reaches Prometheus through a mounted Secret, within two to four
+ * minutes.
+ */
 const limitMs = 420_000;
 const components = ['api', 'push-gateway', 'worker', 'probe'];
 const seconds = (since: number) => ((performance.now() - since) / 1_000).toFixed(0);
 
-/** Upgrades the release; with KEDA the number of the worker's pods is KEDA's from then on. */
+/** Upgrades the release. From then on KEDA controls the number of the worker's pods. */
 export async function checkMonitored({ reporter, kubernetes }: Cluster, kind: string, values: readonly string[]) {
   return reporter.check(`helm upgrade with a ${kind}, a PrometheusRule and a ScaledObject`, async () => {
     await kubernetes.helm(['upgrade', 'auth-account', 'charts/auth-account', ...values, '--wait', '--timeout', '4m']);
@@ -24,7 +27,7 @@ export async function checkMonitored({ reporter, kubernetes }: Cluster, kind: st
   });
 }
 
-/** Prometheus scrapes each pod once, and without a fault. */
+/** Checks that Prometheus scrapes each pod once, without faults. */
 export async function checkTargets({ reporter, kubernetes }: Cluster, prometheus: Prometheus, kind: string) {
   await reporter.check(`every target of the ${kind} is up`, async () => {
     const start = performance.now();
@@ -45,7 +48,10 @@ export async function checkTargets({ reporter, kubernetes }: Cluster, prometheus
   });
 }
 
-/** Prometheus has taken all rules; each that records has recorded, and each alert finds the series that it asks for. */
+/**
+ * Checks that Prometheus has loaded all rules, that each recording rule has recorded, and that each alert's series
+ * exist.
+ */
 export async function checkRules({ reporter, kubernetes }: Cluster, prometheus: Prometheus): Promise<void> {
   await reporter.check('every rule is loaded without a fault, and has data', async () => {
     const start = performance.now();
@@ -86,7 +92,7 @@ export async function checkRules({ reporter, kubernetes }: Cluster, prometheus: 
   });
 }
 
-/** The selectors of an expression, with all matchers but those of the namespace. */
+/** Returns the selectors of an expression, with all matchers but those of the namespace. */
 function queriesOf(expression: string): string[] {
   return selectorsOf(expression).map(({ metric, matchers }) => {
     const kept = matchers.filter(({ label }) => label !== 'namespace');
@@ -95,10 +101,13 @@ function queriesOf(expression: string): string[] {
 }
 
 const accounts = 600;
-/** The receiver's time for one delivery while the backlog grows: two workers then deliver four events a second. */
+/**
+ * Milliseconds that the receiver takes for a delivery while the backlog grows, so that two workers deliver four events
+ * a second.
+ */
 const slowMs = 5_000;
 
-/** KEDA scales the worker out by its backlog and in again; every event takes effect once. */
+/** Checks that KEDA scales the worker out by its backlog and in again, and that every event takes effect once. */
 export async function checkKeda({ reporter, kubernetes, agent }: Cluster): Promise<void> {
   await reporter.check('KEDA scales the worker out by its backlog and in again; no event counts twice', async () => {
     const pods = async () => (await kubernetes.podsOf('worker')).filter(isReady).length;

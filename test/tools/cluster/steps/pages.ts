@@ -2,12 +2,12 @@ import { strict as assert } from 'node:assert';
 import type { Cluster } from '../cluster.ts';
 import { findPageCommands, findPreparation, runInShell } from '../page-commands.ts';
 
-/** Answers of a command that is right, though there is nothing to show: no dead letter, no container before this one. */
+/** Matches answers of a right command that has nothing to show, such as no dead letter, or no previous container. */
 const nothingThere = /^authctl: |previous terminated container/m;
 
 /**
- * Runs what the runbooks and the pages beside them tell to run, as it stands there, on the release. Scales it to its size
- * again; the last command takes the pod for authctl away.
+ * Runs the commands of the runbooks and of operators' other pages on the release, as they are written there. Then
+ * scales the release to its size again. The last command removes the pod for authctl.
  */
 export async function checkPages({ reporter, kubernetes, agent }: Cluster): Promise<void> {
   const { kubectl, namespace, podsOf, settled } = kubernetes;
@@ -55,7 +55,10 @@ export async function checkPages({ reporter, kubernetes, agent }: Cluster): Prom
   });
 }
 
-/** Sorts commands that restart pods behind the others, then those that end them, last the end of authctl's own pod. */
+/**
+ * Returns a command's place in the order. Commands that restart pods come after others, then those that end pods, and
+ * last the end of authctl's own pod.
+ */
 function effectOf(line: string): number {
   if (line.includes('component=authctl')) return 3;
   if (line.includes('--replicas=0')) return 2;

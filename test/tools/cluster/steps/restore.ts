@@ -9,13 +9,13 @@ import { findBlocks, findPreparation, runInShell, withPageFolder } from '../page
 import { authorityName, type ReverseProxy, withAgentOutside } from '../proxy.ts';
 import { openEntrances } from './behind-proxy.ts';
 
-/** For the whole procedure, in milliseconds. */
+/** Limit in milliseconds for the whole procedure. */
 const limitMs = 900_000;
 const programs = ['mongodump', 'mongorestore', 'redis-cli', 'jq'];
 
 /**
- * Restores MongoDB as docs/operations.md says, by its own commands, from a mongodump: what came after the backup is
- * undone, but sessions that were ended since are ended again.
+ * Restores MongoDB from a mongodump with the commands of docs/operations.md. Everything after the backup is undone,
+ * except that sessions that have ended since are ended again.
  */
 export async function checkRestore(cluster: Cluster, proxy: ReverseProxy, values: readonly string[]): Promise<void> {
   const missing = programs.filter((program) => spawnSync('which', [program]).status !== 0);
@@ -33,7 +33,7 @@ export async function checkRestore(cluster: Cluster, proxy: ReverseProxy, values
 }
 
 interface Place {
-  /** Where an app reaches the api. */
+  /** The URL at which an app reaches the api. */
   readonly url: string;
   readonly folder: string;
   readonly ways: Ways;
@@ -116,7 +116,7 @@ async function openWays({ namespace, read }: Kubernetes): Promise<Ways> {
   };
 }
 
-/** Leads a port of this machine to one of a pod. */
+/** Forwards a port of this machine to a pod's port. */
 async function forward(namespace: string, pod: string, port: number): Promise<{ port: string; close(): void }> {
   const args = ['-n', namespace, 'port-forward', `pod/${pod}`, `:${port}`];
   const child = spawn('kubectl', args, { stdio: ['ignore', 'pipe', 'inherit'] });

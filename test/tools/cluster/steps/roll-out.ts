@@ -3,7 +3,7 @@ import { assertMoved, assertNothingLost, describeSeen, fleetSize, underLoad } fr
 
 const components = ['api', 'push-gateway', 'worker'] as const;
 
-/** A rolling update of each Deployment, one after another. */
+/** Updates each Deployment by a rolling update, one after another. */
 export async function checkRollOuts({ reporter, kubernetes, agent }: Cluster): Promise<void> {
   for (const component of components) {
     await reporter.check(`rolling update of ${component}: 0 failed requests, streams closed by 1001 only`, async () => {
@@ -18,7 +18,10 @@ export async function checkRollOuts({ reporter, kubernetes, agent }: Cluster): P
   }
 }
 
-/** Changes a value by `helm upgrade`: all Deployments roll out at once. `logLevel`: one that the release does not have. */
+/**
+ * Changes a value by `helm upgrade`, so that all Deployments roll out at once. `logLevel` must differ from the
+ * release's.
+ */
 export function checkUpgrade(cluster: Cluster, values: readonly string[], logLevel = 'warn'): Promise<void> {
   const args = ['upgrade', 'auth-account', 'charts/auth-account', ...values, '--set', `config.LOG_LEVEL=${logLevel}`];
   return checkRelease(cluster, 'helm upgrade with a changed value', args);

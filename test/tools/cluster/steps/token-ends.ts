@@ -3,14 +3,17 @@ import type { AgentClient } from '../agent-client.ts';
 import type { Cluster } from '../cluster.ts';
 import type { ReverseProxy } from '../proxy.ts';
 
-/** Long enough for the handshakes of a busy machine; with the gateway's 30 s shorter than a call of the agent may be. */
+/**
+ * The tokens' lifetime. It is enough for handshakes on a busy machine, and with the gateway's 30 s below the limit of
+ * an agent's call.
+ */
 const tokenSeconds = 15;
-/** The api rounds the beginning of a token down to the second. */
+/** The shortest time until a stream's end, because the api rounds the beginning of a token down to the second. */
 const leastMs = (tokenSeconds + 30 - 1) * 1_000;
 
 /**
- * Upgrades the release so that access tokens are short, and has them end under streams that come by each entrance. Comes
- * last: until the next upgrade all tokens are short. One upgrade is enough, because no longer one is in use any more.
+ * Upgrades the release so that access tokens are short-lived, and has them end under streams through each entrance.
+ * Must be the last check, because until the next upgrade all tokens are short-lived.
  */
 export async function checkTokenEnds(
   { reporter, kubernetes }: Cluster,
