@@ -20,7 +20,7 @@ export interface EmailChange {
 /** The return to a former address. The new hash matches no password, and the account knows no device afterwards. */
 export interface EmailUndo {
   readonly former: FormerEmail;
-  /** The account's other former addresses: those that it keeps, and those that it loses. */
+  /** All other former addresses of the account, including those that the undo takes away. */
   readonly others: readonly FormerEmail[];
   readonly password_hash: string;
   readonly at: Date;

@@ -5,7 +5,7 @@ import { Type } from 'typebox';
 import { openMongo } from '../src/compose.ts';
 import { migrateConfig } from '../src/config.ts';
 
-// Makes the collections and indexes that are missing, and ends: run before a new version of the services starts.
+// Creates the missing collections and indexes, and exits. It must run before a new version of the services starts.
 const config = loadConfig(Type.Object({ ...mongoConfig, ...logConfig, ...migrateConfig.properties }));
 const logger = createLogger({ service: 'migrate', level: config.LOG_LEVEL, pretty: config.LOG_PRETTY });
 const mongo = openMongo(config);

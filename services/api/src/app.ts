@@ -13,8 +13,8 @@ import { type MountDeps, mountRoutes, nameRoute } from './http/mount-routes.ts';
 export interface AppDeps extends MountDeps {
   readonly requestIdMode: 'require' | 'generate';
   /**
-   * Number of our own proxies in front of the api. That many addresses at the right end of `X-Forwarded-For` are
-   * trusted.
+   * Number of our own proxies in front of the api. The same number of addresses at the right end of `X-Forwarded-For`
+   * is trusted.
    */
   readonly trustedProxyHops: number;
   readonly logger: Logger;

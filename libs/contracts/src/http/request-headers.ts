@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 /**
- * A well-formed `X-Request-ID`. It matches no comma or space, because Node joins repeated headers with a comma and a
+ * A well-formed `X-Request-ID`. It matches no comma or space, because repeated headers arrive joined by a comma and a
  * space.
  */
 export const requestIdPattern = /^[A-Za-z0-9._~:/+=-]{1,128}$/;

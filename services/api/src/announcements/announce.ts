@@ -87,8 +87,8 @@ export function createIsDenied(denyList: Pick<DenyList, 'peek'>): IsDenied {
  * rolled back, the function returns false and announces nothing.
  *
  * It waits until a majority of MongoDB's members has stored the end, and throws the driver's error (503) if that takes
- * too long. An end that Redis knows was stored by a majority before. So a repeated request costs one question to Redis,
- * but neither a majority read nor another close command.
+ * too long. If Redis knows the end, a majority has already stored it. So a repeated request costs one question to
+ * Redis, but neither a majority read nor another close command.
  */
 export function createAnnounceAgain({ sessions, announce, isDenied }: AnnounceAgainDeps) {
   return async (sessionId: string, alsoClose?: string): Promise<boolean> => {

@@ -34,7 +34,7 @@ export interface EndedSessions {
 }
 
 /**
- * Everything that must be announced of a change. The change's work fills in each part, with {@link none} if it is
+ * Everything that must be announced after a change. The change's work fills in each part, with {@link none} if it is
  * empty.
  */
 export interface Outcome {
@@ -59,11 +59,11 @@ export interface Change<O extends Outcome> extends Pick<TransactionRequest, 'loc
   /** Makes the writes. It runs again after a conflict, so ids must be created before it. */
   readonly work: (session: ClientSession) => Promise<O>;
   /**
-   * Finds out, if the commit got no answer, whether the change has taken effect. `by event`: it has taken effect if its
-   * first event is stored. A change without events counts as rolled back and is tried again.
+   * Finds out, if the commit got no answer, whether the change has taken effect. `by event`: the change has taken
+   * effect if its first event is stored. A change without events counts as rolled back and is tried again.
    */
   readonly isCommitted: 'by event' | (() => Promise<boolean>);
-  /** `abort` if the change could harm a later request of the client that gave up this one. */
+  /** `abort` if the change could harm a later request of a client that has given up this request. */
   readonly ifClientLeft: 'abort' | 'commit';
 }
 
@@ -110,8 +110,8 @@ const longestDelayMs = 500;
 function createTell({ publishEvent, audit, announce, tellSessions }: Omit<CommitDeps, 'transaction' | 'outbox'>) {
   function publish(each: AuthEvent | QuietEvent): void {
     if (!('isFor' in each)) publishEvent(each);
-    // Publishes after a random time, so that neither the time of this answer nor that of the next one shows whether an
-    // event is published. If the process stops before then, the relay publishes the event.
+    // Publishes after a random time, so that the times of this answer and the next do not show whether an event is
+    // published. If the process stops before then, the relay publishes the event.
     else if (each.isFor === 'user') setTimeout(publishEvent, randomInt(longestDelayMs), each.event).unref();
   }
 

@@ -3,10 +3,12 @@ import { addEvent, type EventQueue } from '@auth-account/messaging';
 import type { Logger } from '@auth-account/telemetry';
 
 export interface EventPublisherDeps {
-  /** Their connection must fail at once while Redis is away. Otherwise events would wait for Redis and pile up. */
+  /**
+   * The queues' connection must fail at once while Redis is away. Otherwise events would wait for Redis and pile up.
+   */
   readonly queues: Readonly<Record<EventChannel, EventQueue>>;
   readonly logger: Logger;
-  /** Called for each event that is left to the relay. */
+  /** Called for each event that could not be published, so that only the relay will enqueue it. */
   readonly onLeft: () => void;
 }
 
@@ -14,13 +16,13 @@ export interface EventPublisherDeps {
 export interface EventPublisher {
   /** Starts to publish the event and returns at once. If that fails, the event stays in the outbox for the relay. */
   publish(event: AuthEvent): void;
-  /** Resolves when all events under way are published or left to the relay. */
+  /** Resolves when each event under way is published or has failed to be. */
   idle(): Promise<void>;
 }
 
 /**
- * Creates the publisher. It may fail, because the relay enqueues each event that is still in the outbox a few seconds
- * after its commit.
+ * Creates the publisher. Publishing may fail, because the relay enqueues each event that is still in the outbox a few
+ * seconds after its commit.
  */
 export function createEventPublisher({ queues, logger, onLeft }: EventPublisherDeps): EventPublisher {
   const pending = new Set<Promise<void>>();

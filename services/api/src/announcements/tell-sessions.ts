@@ -2,7 +2,7 @@ import type { PushContent, PushMessagePublisher } from '@auth-account/messaging'
 import type { Logger } from '@auth-account/telemetry';
 
 export interface TellSessionsDeps {
-  /** Its connection must fail at once while Redis is away. */
+  /** The publisher's connection must fail at once while Redis is away. */
   readonly push: Pick<PushMessagePublisher, 'toSession'>;
   readonly logger: Logger;
 }

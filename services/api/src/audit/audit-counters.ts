@@ -8,7 +8,7 @@ export type AuditCounters = Readonly<Record<CounterName, Counter<string>>>;
 
 const rows = Object.entries(auditEvents) as [AuditEventName, AuditRow][];
 
-/** Returns the label's value under which an event counts, or `reason` if the event's reason is that value. */
+/** Returns the label's value with which an event is counted; `reason` stands for the event's own reason. */
 export const labelOf = (name: AuditEventName, as = name.replace(/^.*\./, '')) => as;
 
 /** Returns all values of a counter's label, in the order of the table. */
@@ -37,7 +37,7 @@ export function countAuditEvents(counters: AuditCounters): (event: AuditEvent) =
   return (event) => steps.get(event.event)?.(event);
 }
 
-/** Returns the function that counts an event of that row; undefined if it does not count. */
+/** Returns the function that counts an event of that row; undefined if such events are not counted. */
 function stepOf(name: AuditEventName, { counts }: AuditRow, counters: AuditCounters) {
   if (!counts) return;
   const { purpose, unless } = counts;

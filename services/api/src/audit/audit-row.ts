@@ -78,7 +78,7 @@ type Field = keyof Fields;
 export interface AuditRow {
   /** `success` if it is left out. */
   readonly outcome?: 'success' | 'failure';
-  /** `?` at the end of a name: the field may be undefined. */
+  /** If a name ends with `?`, the field may be undefined. */
   readonly fields: readonly (Field | `${Field}?`)[];
   /** Reasons with their explanations; '' if the name explains itself. */
   readonly reasons?: Readonly<Record<string, string>>;

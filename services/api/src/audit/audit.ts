@@ -9,7 +9,7 @@ export type Audit = (event: AuditEvent, origin: Pick<RequestOrigin, 'requestId' 
 
 export interface AuditDeps {
   readonly write: WriteAudit;
-  /** Takes the events that any client can cause without limit. */
+  /** Writes a sample of the events that any client can cause without limit. */
   readonly sampler: Pick<AuditSampler, 'write'>;
   /** Called with every event. */
   readonly count: (event: AuditEvent) => void;

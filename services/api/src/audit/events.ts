@@ -22,7 +22,9 @@ const user = ['user_id'] as const;
 const session = ['user_id', 'session_id'] as const;
 const group = ['user_id', 'session_id', 'home_group_id'] as const;
 
-/** Every event of the audit log. Its type, its counter and the table of docs/audit.md come from the row. */
+/**
+ * Every event of the audit log. The type of an event, its counter and its line in docs/audit.md come from its row here.
+ */
 export const auditEvents = {
   'account.registered': { fields: user, meaning: 'An account was created. A replay by `Idempotency-Key` is no event.' },
   'login.succeeded': { fields: session, counts: { in: 'logins' }, meaning: 'A session was opened.' },

@@ -37,8 +37,7 @@ type OwnParts = 'requestCode' | 'checkCode' | 'endSessions' | 'reauthenticate';
 export type CodeUseCaseParts = Omit<CodeDeps & PasswordDeps & EmailDeps & OrderDeletionDeps, OwnParts>;
 
 /**
- * Gives the use cases of codes by e-mail the dependencies that they name. Also returns `requestCode` for the other use
- * cases.
+ * Creates the use cases of codes by e-mail with their dependencies. Also returns `requestCode` for the other use cases.
  */
 export function codeUseCases(parts: CodeUseCaseParts) {
   const requestCode = createRequestCode(parts);

@@ -140,7 +140,7 @@ async function watchSiblings(
 /**
  * Returns the metadata of RFC 8414. The address of the keys begins with the issuer, which is the public address of the
  * api. RFC 8414 also requires `response_types_supported` and `token_endpoint`, but they would be false here, because
- * login and refresh are not those of OAuth.
+ * login and refresh are not OAuth endpoints.
  */
 function metadataOf(config: ApiConfig): PublicDocuments['metadata'] {
   return {

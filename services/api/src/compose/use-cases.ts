@@ -72,7 +72,7 @@ export interface Guards {
 export interface UseCaseParts extends Pick<Guards, 'audit' | 'limits'> {
   readonly config: ApiConfig;
   readonly stores: Stores;
-  /** Shared by all use cases, so that changes of the same group take turns. */
+  /** Shared by all use cases, so that changes of the same group run one after another. */
   readonly commit: Commit;
   readonly security: Security;
   readonly announce: (announcement: Announcement) => Promise<void>;
@@ -99,7 +99,7 @@ export function composeGuards({ config, logger, metrics, redis, secrets, now }: 
   return { audit, limits, flushAudit: sampler.flush };
 }
 
-/** Gives the use case of each route the dependencies that it names. */
+/** Creates the use case of each route with its dependencies. */
 export function composeUseCases(parts: UseCaseParts): Operations {
   const shared = sharedParts(parts);
   const { hasher, emailCodes: codes, emailChangeTokens } = parts.security;

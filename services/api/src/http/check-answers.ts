@@ -58,8 +58,8 @@ function errorCheck(code: string, own?: readonly number[]): ErrorCheck {
 }
 
 /**
- * Compiles a schema on its first use. Compiling those of all routes would add half a second to the start, and a test
- * uses few.
+ * Compiles a schema on its first use. Compiling the schemas of all routes would add half a second to the start, and a
+ * test uses few.
  */
 function compileWhenUsed(schema: TSchema): () => ValidateFunction {
   let validate: ValidateFunction | undefined;

@@ -167,7 +167,7 @@ describe('requests that come before the answers to those before them', () => {
     socket.destroy();
     await once(taken[0] as ServerResponse, 'close');
     await server.drain(0);
-    // Only answers that are still to be sent say that the connection ends with them.
+    // `drain` changes only answers of open connections.
     expect(taken.map(({ shouldKeepAlive }) => shouldKeepAlive)).toEqual([true, true]);
   });
 });

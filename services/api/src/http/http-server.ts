@@ -21,8 +21,8 @@ const backlog = 4_096;
 const maxConnections = 10_000;
 
 /**
- * Milliseconds in which a client must take a part of an answer that waits for it. A client that has taken a part before
- * has twice as long. The work on a request has limits of its own.
+ * Milliseconds within which a client must read some part of an answer. A client that has read a part before has twice
+ * as long. The work on a request has limits of its own.
  */
 const defaultTakenForMs = 30_000;
 
@@ -40,9 +40,9 @@ export interface HttpServer {
   listen(port: number, host: string): Promise<AddressInfo>;
   /**
    * Ends the server without losing a request. For up to `retireForMs` every answer, including those to requests under
-   * way, has `Connection: close`, so that clients give up the connections that they keep. It does not close idle ones
-   * yet, because a request might be on its way (RFC 9112, section 9.6). Then it accepts no new connection, lets
-   * requests under way end, and closes connections as they become idle.
+   * way, has `Connection: close`, so that clients give up the connections that they keep. It does not close idle
+   * connections yet, because a request might be on its way (RFC 9112, section 9.6). Then it accepts no new connection,
+   * lets requests under way end, and closes connections as they become idle.
    */
   drain(retireForMs?: number): Promise<void>;
 }
@@ -55,8 +55,8 @@ interface HttpServerOptions {
 /**
  * Creates an HTTP/1.1 server with explicit limits (docs/security.md). It ends slow, oversized and ambiguous requests. A
  * connection may send any number of requests, one after the other, because `maxRequestsPerSocket` would make Node
- * answer 503 to requests under way. The server closes a connection with more than {@link maxUnderWay} unanswered
- * requests, or whose client takes nothing of an answer for `takenForMs`. It keeps an idle connection for
+ * answer 503 to requests under way. The server closes a connection that has more than {@link maxUnderWay} unanswered
+ * requests, or whose client reads nothing of an answer for `takenForMs`. It keeps an idle connection for
  * `keepAliveSeconds`.
  */
 export function createHttpServer(
@@ -64,7 +64,7 @@ export function createHttpServer(
   { keepAliveSeconds, takenForMs = defaultTakenForMs }: HttpServerOptions,
 ): HttpServer {
   /**
-   * Answers under way by connection, because no event reports the end of an answer that is still queued when its
+   * Unfinished answers by connection, because no event reports the end of an answer that is still queued when its
    * connection ends.
    */
   const underWay = new Map<Socket, Set<ServerResponse>>();

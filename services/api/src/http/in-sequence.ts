@@ -1,10 +1,10 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 
 /**
- * Creates one handler out of several, which run one after the other as in Express. If one throws or rejects, its error
- * goes to the error handler, and the rest are skipped. The argument of `next('route')` goes there too, although Express
- * treats it separately. This saves the costs of each layer of Express's router: a match, closures and a promise check
- * (docs/performance.md).
+ * Creates one handler out of several, which run one after the other as in Express. If a handler throws or rejects, its
+ * error goes to the error handler, and the rest are skipped. The argument of `next('route')` goes to the error handler
+ * too, although Express treats it separately. This saves the costs of each layer of Express's router: a match, closures
+ * and a promise check (docs/performance.md).
  */
 export function inSequence(handlers: readonly RequestHandler[]): RequestHandler {
   function run(index: number, req: Request, res: Response, done: NextFunction): void {

@@ -26,7 +26,7 @@ export interface MountDeps {
   readonly findSibling: FindSibling | undefined;
   /** Checks of bodies in addition to the schemas. */
   readonly bodyChecks?: BodyChecks;
-  /** True in tests: an answer that the operation does not declare becomes a 500. */
+  /** True in tests, so that an answer that the operation does not declare becomes a 500. */
   readonly validateResponses: boolean;
 }
 
@@ -58,7 +58,10 @@ export function mountRoutes(app: Express, deps: MountDeps): void {
   }
 }
 
-/** Marks the request as one that needs authorization. {@link nameRoute} cannot do it, because it ignores the method. */
+/**
+ * Marks the request as one that needs authorization. {@link nameRoute} cannot do this, because that handler ignores the
+ * method.
+ */
 const markGuarded: RequestHandler = (_req, res, next) => {
   extendContext(res, { isGuarded: true });
   next();

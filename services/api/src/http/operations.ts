@@ -57,7 +57,7 @@ type OutputOf<N extends RouteName> = 'Idempotency-Key' extends Routes[N]['header
   : DataOf<N>;
 
 /**
- * The use case of each route. It takes the parts of the request that the route declares, or only the first of them. A
+ * The use case of each route. It takes all parts of the request that the route declares, or only the leading ones. A
  * use case that takes other parts does not compile.
  */
 export type Operations = {
@@ -67,7 +67,7 @@ export type Operations = {
 /** Any one of the operations. */
 type AnyOperation = (...parts: unknown[]) => Promise<unknown>;
 
-/** Content of the answers without the envelope. */
+/** Content of the answers that have no envelope. */
 export interface PublicDocuments {
   /** The key set. Each read returns the present keys. */
   readonly publicKeys: unknown;

@@ -8,13 +8,13 @@ import type { TObject } from 'typebox';
 /** The answer to the first request with the same key. */
 export interface EarlierAnswer<T> {
   readonly answer: T;
-  /** False if that request had another body. Its answer must not be repeated then. */
+  /** False if the first request had another body. In that case, its answer must not be repeated. */
   readonly isSame: boolean;
 }
 
 /** A request with an `Idempotency-Key`, which may get an earlier answer instead of being carried out. */
 export interface IdempotentRequest<T> {
-  /** Marks under each of the server's secrets; empty if the request has no `Idempotency-Key`. */
+  /** The request's marks, one for each of the server's secrets; empty if it has no `Idempotency-Key`. */
   readonly marks: readonly RequestMark[];
   /** Returns the first answer, if there is one. */
   find(): Promise<EarlierAnswer<T> | undefined>;
@@ -72,7 +72,7 @@ const withoutKey: IdempotentRequest<never> = {
 export function createOpenIdempotent({ store, secrets, now }: OpenIdempotentDeps): OpenIdempotent {
   return <T>({ route, caller, key, body }: IdempotencyScope): IdempotentRequest<T> => {
     if (key === undefined) return withoutKey;
-    // One mark for each secret, because during a rotation a repeat may reach a pod whose newest secret is another one.
+    // One mark for each secret, because during a rotation a repeat may reach a pod whose newest secret differs.
     const marks = secrets().map((secret) => ({
       _id: hmac(secret, JSON.stringify(['id', route, caller, key])),
       fingerprint: hmac(secret, JSON.stringify(['body', route, body])),

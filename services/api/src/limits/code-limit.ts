@@ -102,7 +102,7 @@ type CodeScript = (
 
 /**
  * Creates the limit of codes for an account (docs/specification/account.md, "Limits of codes"). All strangers share one
- * count. All devices and networks that the account knows share a second one, which no stranger can use up. If the
+ * count. All devices and networks that the account knows share a second count, which no stranger can use up. If the
  * mailbox is known to be the account's, each pinned device and network has a count of its own, which nobody on other
  * devices and networks can use up, even with the password. For an address without an account everybody is a stranger,
  * because no device or network is known.

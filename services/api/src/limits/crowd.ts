@@ -1,7 +1,7 @@
 /**
- * Limit for the accounts whose tries by strangers are kept. They are kept for a day. Each account takes some 430 bytes,
- * or 1,400 after a hundred failures. Above the limit, the account whose last try is the oldest is forgotten. To cause
- * that, a stranger must try this many other accounts.
+ * Limit for the accounts whose tries by strangers are kept. The tries are kept for a day. Each account takes some 430
+ * bytes, or 1,400 after a hundred failures. Above the limit, the account whose last try is the oldest is forgotten. To
+ * cause that, a stranger must try this many other accounts.
  */
 export const crowdLimit = 250_000;
 

@@ -9,7 +9,10 @@ export interface RequestLimitRow {
   readonly default: number;
   /** The first words of the docs' sentence, followed by `per` and `window`. */
   readonly counts: string;
-  /** Each of these has a count of its own: an IPv4 /32 or IPv6 /64, an account by its id or e-mail address, … */
+  /**
+   * The unit that has a count of its own, such as a network (IPv4 /32 or IPv6 /64) or an account (id or e-mail
+   * address).
+   */
   readonly per: 'network' | 'account' | 'e-mail address' | 'session' | 'sibling';
   readonly window: { readonly seconds: number; readonly text: string };
   /** The rest of the docs' sentence, with its comma. */
@@ -90,7 +93,7 @@ export const requestLimits = {
     window: hour,
     key: 'move',
   },
-  /** Counted by session, so that the thief of one session cannot use up the limit of the owner's others. */
+  /** Counted by session, so that the thief of one session cannot use up the limit of the owner's other sessions. */
   write: {
     rule: 'write_session',
     setting: 'WRITE_LIMIT_PER_SESSION',

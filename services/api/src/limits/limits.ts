@@ -109,7 +109,7 @@ export interface LimitsDeps {
   readonly onInsured: () => void;
 }
 
-/** Usual size of one subscriber's line: an IPv4 address, or a /64 with any number of addresses. */
+/** Usual network of one internet connection: an IPv4 address, or a /64 with any number of addresses. */
 const subscriberPrefix: PrefixLength = { v4: 32, v6: 64 };
 
 /** Number of denials in an answer that count as one question. */

@@ -26,7 +26,7 @@ export interface LoginIdentity {
  * The steps of a try. Each returns the refusal if there is one. None of them fails.
  *
  * The step after the hash checks again, so that no more simultaneous tries get a verdict than the rules allow. The
- * others learn nothing about their password.
+ * other tries learn nothing about their password.
  */
 export interface LoginSteps {
   /** Called before the hash. Counts the try for the network's total of logins. */
@@ -79,12 +79,13 @@ export const dayMs = 86_400_000;
 /** The longest life of a session. A source stays known if it logs in once in that time. */
 export const knownMs = 180 * dayMs;
 /**
- * Limit for the devices and networks that an account knows. Above the limit, the one not seen for longest is forgotten.
+ * Limit for the devices and networks that an account knows. Above the limit, the device or network that was not seen
+ * for longest is forgotten.
  */
 const knownLimit = 20;
 /**
- * Limit for the pinned ones among these devices and networks. Registrations and proofs of the mailbox pin them, and
- * logins never push them out.
+ * Limit for the pinned devices and networks of an account. Registrations and proofs of the mailbox pin them, and logins
+ * never push them out.
  */
 const pinnedLimit = 5;
 /** Milliseconds without a failure after which a delay is forgotten, unless the delay itself is longer. */

@@ -13,7 +13,7 @@ export interface RequestLimitOptions {
   readonly name: string;
   /** Limit for the requests within the window. */
   readonly points: number;
-  /** Length of the window, in seconds. It begins with its first request. */
+  /** Length of the window, in seconds. The window begins with its first request. */
   readonly seconds: number;
 }
 
@@ -31,11 +31,11 @@ export interface RequestLimit {
    * full; 0 if Redis must be asked.
    */
   refusedFor(who: string): number;
-  /** Makes this process refuse `who` for that many milliseconds without asking Redis. */
+  /** Makes this process refuse `who` for `ms` milliseconds without asking Redis. */
   refuse(who: string, ms: number): void;
   /**
    * Counts one request as `weight` points. Returns the milliseconds to wait if it exceeds the limit, otherwise
-   * undefined. Never fails. After {@link patience} refusals, each further one is answered a second later.
+   * undefined. Never fails. After {@link patience} refusals, each further refusal is answered a second later.
    */
   count(who: string, weight?: number): Promise<number | undefined>;
   /**

@@ -38,7 +38,7 @@ export interface SettledLimitOptions extends RequestLimitOptions {
 /**
  * Creates a limit by network for cheap and frequent requests, so that few of them wait for Redis. Each process admits
  * up to 1 % of the limit from a network without asking Redis. It adds them to the counts in Redis a second later, for
- * all networks in one command. Further requests, and all those of a network that has used half of the limit, are
+ * all networks in one command. Further requests, and all requests of a network that has used half of the limit, are
  * counted at once. So each process can exceed the limit by 1 % at most. Limits below 1,000 requests are exact.
  */
 export function createSettledLimit({ settleMs = 1_000, ...options }: SettledLimitOptions): SettledLimit {
@@ -107,7 +107,7 @@ interface Counted {
 
 /**
  * Creates the function that counts several networks in one command. If Redis is away or slow, it counts them in this
- * process, because the command may have been carried out and a second one would count twice.
+ * process, because the command may have been carried out, and a second command would count twice.
  */
 function createSettleCounts({ redis, seconds }: RequestLimitOptions, exact: RequestLimit) {
   redis.defineCommand('settleCounts', { lua: settleScript });

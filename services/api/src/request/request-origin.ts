@@ -18,7 +18,7 @@ export interface RequestOrigin {
   readonly traceparent?: string | undefined;
 }
 
-/** Returns the language of a mail: the user's if known, otherwise the one that the client asks for. */
+/** Returns the language of a mail: the user's if known, otherwise the language that the client asks for. */
 export function mailLocale(user: Pick<UserDocument, 'locale'> | undefined, { locale }: RequestOrigin): Locale {
   return user?.locale ?? locale ?? 'en';
 }

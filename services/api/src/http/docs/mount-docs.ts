@@ -72,8 +72,8 @@ const entrance = JSON.stringify({
  * `/asyncapi.json` and its page at `/docs/stream`, and links to all of them at `/`. Nothing comes from another host.
  */
 export function mountDocs(app: Express): void {
-  // Kept as bytes, which all answers share. A text would be converted for each answer, and slow readers would hold the
-  // copies.
+  // The document is kept as bytes, which all answers share. A text would be converted for each answer, and slow readers
+  // would hold the copies.
   const document = Buffer.from(apiDocument());
   const streams = Buffer.from(streamDocument());
   const streamsPage = Buffer.from(streamPage(streamDocument()));

@@ -18,7 +18,7 @@ function readRequestId(header: string | string[] | undefined): string | undefine
 
 /**
  * The first handler. It gives the request its context, and every answer an `X-Request-ID`, either the client's or a
- * generated one. `requireRequestId` decides whether a generated one is enough. If a huge body is announced, the
+ * generated id. `requireRequestId` decides whether a generated id is enough. If a huge body is announced, the
  * connection ends after the answer.
  */
 export const beginRequest: RequestHandler = (req, res, next) => {
@@ -62,7 +62,7 @@ export function requireRequestId(mode: 'require' | 'generate'): RequestHandler {
 /**
  * Limit for the bytes of a body that is read only to be discarded. The rest of a body that is too large is read before
  * the answer, because otherwise the client might not read the answer. If the client announces more bytes than this,
- * they are not read, and the connection ends after the answer.
+ * nothing is read, and the connection ends after the answer.
  */
 const patienceLimit = 1_048_576;
 

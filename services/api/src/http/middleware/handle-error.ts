@@ -57,7 +57,8 @@ interface HttpErrorLike {
 }
 
 /**
- * Turns any error of a handler into one for the client. This is the only place that gives codes to errors of libraries.
+ * Turns any error of a handler into an error for the client. This is the only place that gives codes to errors of
+ * libraries.
  */
 function toAppError(error: unknown): AnyAppError {
   if (isAppError(error)) return error;

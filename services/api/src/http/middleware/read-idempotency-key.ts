@@ -5,7 +5,7 @@ import { extendContext } from '../request-context.ts';
 /** 1 to 128 visible ASCII characters. Node joins two headers with a comma and a space, and the space does not match. */
 const keyPattern = /^[\x21-\x7e]{1,128}$/;
 
-/** Puts the optional `Idempotency-Key` into the context. Raises `ERR-VALIDATION-FAILED` for a malformed one. */
+/** Puts the optional `Idempotency-Key` into the context. Raises `ERR-VALIDATION-FAILED` for a malformed key. */
 export const readIdempotencyKey: RequestHandler = (req, res, next) => {
   const header = req.headers['idempotency-key'];
   if (header !== undefined) {

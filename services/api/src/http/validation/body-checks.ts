@@ -8,8 +8,8 @@ export type BodyCheck = (body: unknown) => ValidationItem[];
 export type BodyChecks = Partial<Readonly<Record<RouteName, BodyCheck>>>;
 
 /**
- * Refuses blocked passwords (docs/specification/registration.md, "Passwords"). A password that is not a string is left
- * to the schema, which refuses it.
+ * Refuses blocked passwords (docs/specification/registration.md, "Passwords"). The check skips a password that is not a
+ * string, because the schema refuses it.
  */
 export function blockedPasswordCheck(
   isBlocked: (password: string) => boolean,

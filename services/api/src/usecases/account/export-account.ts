@@ -30,8 +30,8 @@ const mostOfAKind = 10_000;
 
 /**
  * Returns all data that is held about the caller, except secrets and hashes, and nothing about other people. Only
- * exports with the right password count for the limit, so that the thief of a session without the password can't use it
- * up.
+ * exports with the right password count for the limit, so that the thief of a session, without the password, can't use
+ * the limit up.
  *
  * Raises the errors of {@link Reauthenticate}, and `ERR-RATE-LIMITED`.
  */
@@ -67,7 +67,7 @@ export function createExportAccount(deps: ExportAccountDeps) {
   };
 }
 
-/** Describes the account with the fields that apps do not get, and with a lapsed address for as long as it is held. */
+/** Describes the account, including the fields that apps do not get, and a lapsed address that is still stored. */
 function describeHeld(user: UserDocument, at: Date): AccountExport['account'] {
   const { email_verified_at, pending_email = null, pending_email_until, last_login_at } = user;
   return {

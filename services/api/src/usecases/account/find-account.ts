@@ -9,7 +9,7 @@ export interface FindAccountDeps {
   readonly now: () => Date;
 }
 
-/** Returns the caller's account. Raises `IAD_JWT_ACCESS_INVALID` if it is gone. */
+/** Returns the caller's account. Raises `IAD_JWT_ACCESS_INVALID` if the account is gone. */
 export function createFindAccount({ users, now }: FindAccountDeps) {
   return async ({ user_id }: VerifiedAccessToken): Promise<AccountResponse['data']> => {
     const user = await users.find(user_id);

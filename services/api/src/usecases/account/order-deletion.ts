@@ -41,7 +41,8 @@ export interface DeletionOrder {
   /** Returns true if `use` has taken effect. */
   readonly isUsed?: () => Promise<boolean>;
   /**
-   * If true, the order makes the password void, so that it cannot restore the account. All other codes become void too.
+   * If true, the order makes the password void, so that the password cannot restore the account. All other codes become
+   * void too.
    */
   readonly voidsPassword?: boolean;
 }

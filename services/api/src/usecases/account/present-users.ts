@@ -4,7 +4,8 @@ import { isDue } from '@auth-account/stores/users';
 
 /**
  * Returns the users as every use case sees them. An account is unknown from the time at which it is due to be erased.
- * No operation answers for it, and the limits do not learn its data again, which the worker makes them forget.
+ * No operation answers for it, and the limits do not learn its data again after the worker has made them forget the
+ * data.
  */
 export function presentUsers<T extends Pick<UserStore, 'find' | 'findByEmail' | 'findAddressee'>>(
   users: T,

@@ -30,8 +30,8 @@ export interface RestoreAccountDeps {
  * too, because the answer to an earlier try may have been lost. So that a thief cannot try passwords unnoticed, a
  * restore is reported like a login: in the audit log and, from a device that the account does not know, by mail.
  *
- * Raises the errors of {@link Authenticate}, and `ERR-ACCOUNT-DISABLED`. It raises `ERR-INVALID-CREDENTIALS` also if
- * the time of the erasure has come.
+ * Raises the errors of {@link Authenticate}, and `ERR-ACCOUNT-DISABLED`. Also raises `ERR-INVALID-CREDENTIALS` if the
+ * time of the erasure has come.
  */
 export function createRestoreAccount(deps: RestoreAccountDeps) {
   const { authenticate, audit, now } = deps;

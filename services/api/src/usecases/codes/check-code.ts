@@ -34,7 +34,7 @@ export interface RightCode {
   isUsed(): Promise<boolean>;
 }
 
-/** `userId`: the caller, if the route has one. To a caller, challenges of other users are unknown. */
+/** `userId`: the caller, if the route has one. For a caller, challenges of other users count as unknown. */
 export type CheckCode = (
   purpose: CodePurpose,
   body: ConfirmCodeRequest,
@@ -103,7 +103,7 @@ function createRefuseWrong(deps: CheckCodeDeps) {
   const refuseClosed = createRefuseClosed(deps);
   return async (key: ChallengeKey, user: UserDocument | undefined, origin: RequestOrigin): Promise<never> => {
     const counted = await challenges.takeTry(key, now());
-    // Other tries were faster and used up the challenge, so this one gets no verdict.
+    // Other tries were faster and used up the challenge, so this try gets no verdict.
     if (counted === undefined) return refuseClosed(key, await challenges.find(key), origin);
     audit({ event: 'code.failed', user_id: user?._id, purpose: key.purpose, reason: 'wrong' }, origin);
     throw codeInvalid(counted.tries_left);

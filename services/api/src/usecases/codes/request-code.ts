@@ -31,7 +31,7 @@ export interface CodeRequest {
   readonly locale: Locale;
   /** True if another account has the address. The challenge is the user's, but the code is not sent. */
   readonly isWithheld?: boolean;
-  /** Event that is published instead of the code's. */
+  /** Event that is published instead of the event for the code. */
   readonly instead?: AuthEvent | undefined;
   /** Makes further writes in the transaction, before the challenge is stored. */
   readonly change?: (session: ClientSession) => Promise<void>;
@@ -106,7 +106,7 @@ export interface CodeToSend {
   readonly locale: Locale;
   /** `nobody`: the same work is done, but no mail is sent. */
   readonly to: 'user' | 'nobody';
-  /** Event that is published instead of the code's. */
+  /** Event that is published instead of the event for the code. */
   readonly instead?: AuthEvent | undefined;
   readonly at: Date;
 }

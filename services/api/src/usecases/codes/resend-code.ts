@@ -30,7 +30,7 @@ export interface ResendCodeDeps {
   readonly now: () => Date;
 }
 
-/** `userId`: the caller, if the route has one. To a caller, challenges of other users are unknown. */
+/** `userId`: the caller, if the route has one. For a caller, challenges of other users count as unknown. */
 export type ResendCode = (
   purpose: CodePurpose,
   body: ResendCodeRequest,

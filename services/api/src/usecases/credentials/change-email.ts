@@ -27,7 +27,7 @@ export interface ChangeEmailDeps {
 }
 
 /**
- * Changes the caller's address with a code from the new one, and ends all other sessions and all open codes of the
+ * Changes the caller's address with a code from the new address, and ends all other sessions and all open codes of the
  * account in the same transaction. The old address gets a notice, which can undo the change for 72 hours.
  *
  * Raises the errors of {@link CheckCode}, `ERR-RATE-LIMITED`, `ERR-EMAIL-ALREADY-EXISTS` if another account has taken

@@ -26,7 +26,7 @@ export interface RequestEmailChangeDeps {
 
 /**
  * Sends a code to the address that the caller wants to have. If another account has the address, the answer and the
- * work are the same, but the account gets a notice and no code is sent. Earlier codes for a change become void.
+ * work are the same, but that account gets a notice and no code is sent. Earlier codes for a change become void.
  *
  * Raises the errors of {@link Reauthenticate}, also if the password has been changed since it was checked, and
  * `ERR-RATE-LIMITED`.

@@ -130,7 +130,7 @@ function createUndo(deps: UndoEmailChangeDeps) {
   };
 }
 
-/** Creates the function that finds the change which a token undoes. */
+/** Creates the function that finds the change that a token undoes. */
 function createFindChange({ emailChanges, emailChangeTokens }: UndoEmailChangeDeps) {
   async function verify(token: string): Promise<string> {
     const changeId = emailChangeTokens.verify(token);
@@ -152,9 +152,9 @@ function createFindChange({ emailChanges, emailChangeTokens }: UndoEmailChangeDe
 }
 
 /**
- * Returns the account's former addresses after an undo. They are the addresses from earlier changes, and those that the
- * undo takes away. The latter are kept so that the worker can make the limits forget them, and get new ids, which no
- * token has.
+ * Returns the account's former addresses after an undo. They are the addresses from earlier changes, and the addresses
+ * that the undo takes away. The latter get new ids, which no token has. They are kept so that the worker can make the
+ * limits forget them.
  */
 function othersOf({ email, email_key, former_emails = [] }: UserDocument, former: FormerEmail, at: Date) {
   const undone = former_emails.findIndex(({ change_id }) => change_id === former.change_id);

@@ -20,20 +20,20 @@ export interface ChangeGroupDeps {
 /** A user's move from one group into another. */
 export interface GroupChange {
   readonly userId: string;
-  /** The group that is left. */
+  /** The group that the user leaves. */
   readonly from: string;
   readonly to: Membership;
   /** Creates the new group, or counts the user as a member of an existing one. Throws if that is impossible. */
   readonly enter: (session: ClientSession) => Promise<void>;
   /** Returns the error for a user who is not, or no longer, in `from`. */
   readonly notThere: () => Error;
-  /** Checks the group that is left, in the transaction. Throws if the change is not allowed. */
+  /** Checks the group that the user leaves, in the transaction. Throws if the change is not allowed. */
   readonly assertAllowed?: (left: GroupDocument) => Promise<void>;
-  /** Records of the audit log about the user's own move. */
+  /** Audit records of the user's own move. */
   readonly audit: readonly AuditEvent[];
   /**
-   * Audit record for the end of the invite that brought the user into `from`. If given, that invite ends too if it is
-   * still valid.
+   * Audit record for the end of the invite that brought the user into `from`. If this is given, the invite also ends,
+   * unless it is over already.
    */
   readonly endsInvite?: AuditEvent;
 }
@@ -89,7 +89,7 @@ export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
   };
 }
 
-/** Returns the audit records of the group that is left: its new owner, or its end. */
+/** Returns the audit records about the group that the user left: its new owner, or its end. */
 function consequences({ userId, from: home_group_id }: GroupChange, { heir, isClosed }: LeftGroup): AuditEvent[] {
   const byNobody = { home_group_id, handed_over_by: undefined, session_id: undefined };
   return [

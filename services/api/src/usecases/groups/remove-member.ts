@@ -19,11 +19,11 @@ export interface RemoveMemberDeps {
 
 /**
  * Removes a member from the caller's group, as if that member had left. It also revokes the invite that brought the
- * member there. Otherwise the member could come back with it. If the id is the owner's own, the owner leaves and no
+ * member there, because the member could come back with it. If the id is the owner's own, the owner leaves and no
  * invite is revoked.
  *
- * Raises the errors of {@link nonOwnerError} if the caller does not, or no longer, own the group,
- * `ERR-GROUP-MEMBER-NOT-FOUND`, and for the owner's own id `ERR-RATE-LIMITED`. To remove others does not count as a
+ * Raises the errors of {@link nonOwnerError} if the caller does not own the group, or no longer does,
+ * `ERR-GROUP-MEMBER-NOT-FOUND`, and for the owner's own id `ERR-RATE-LIMITED`. Removing others does not count as a
  * move.
  */
 export function createRemoveMember(deps: RemoveMemberDeps) {

@@ -36,8 +36,8 @@ const inviteLimit = 100;
 
 /**
  * Creates an invite into the caller's group. The caller must own the group at the commit, so the transaction writes the
- * group's document, like every change that closes the group or changes its owner. A recovery of the account writes it
- * too, so that a session which the recovery has ended can create no invite.
+ * group's document, like every change that closes the group or changes its owner. A recovery of the account writes this
+ * document too, so that a session that the recovery has ended can create no invite.
  *
  * Raises the errors of {@link nonOwnerError}, `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since,
  * `ERR-INVITE-LIMIT-REACHED`, `ERR-RATE-LIMITED` and `ERR-IDEMPOTENCY-KEY-REUSED`. A retry with the same
@@ -68,7 +68,7 @@ export function createCreateInvite(deps: CreateInviteDeps) {
       isCommitted: () => invites.exists(invite._id),
       ifClientLeft: 'commit',
       async work(session) {
-        // The first write, so that a simultaneous request with the same key waits here.
+        // This is the first write, so that a simultaneous request with the same key waits here.
         await idempotent.keep(data, user_id, session);
         const group = await groups.countInvite(home_group_id, user_id, session);
         if (group === undefined) throw await nonOwnerError(users, caller);

@@ -45,7 +45,9 @@ export function previewInvite(invite: InviteDocument, state: InviteState): Previ
   };
 }
 
-/** Describes the invite for the owner of the group. Its state is the invite's own, even if the group is full. */
+/**
+ * Describes the invite for the owner of the group. The state is that of the invite alone, even if the group is full.
+ */
 export function describeInvite(invite: InviteDocument, now: Date): Invite {
   return {
     invite_token: invite._id,

@@ -11,7 +11,7 @@ export interface ListInvitesDeps {
   readonly now: () => Date;
 }
 
-/** Limit for the ended invites in one list. The number of valid ones is limited elsewhere. */
+/** Limit for the ended invites in one list. The number of valid invites is limited elsewhere. */
 const tombstoneLimit = 100;
 
 /** Lists the invites of the group that the caller owns, newest first. Raises the errors of {@link nonOwnerError}. */

@@ -5,7 +5,7 @@ import { holdMs } from '@auth-account/stores/session-hold';
 
 /** Milliseconds between two reads of a held session. */
 const pauseMs = 100;
-/** Limit for the refreshes of one session that wait in one process. An app has only one under way. */
+/** Limit for the refreshes of one session that wait in one process. An app has only one refresh under way. */
 const mostWaiting = 2;
 const retryAfterSeconds = 1;
 

@@ -7,7 +7,8 @@ import type { SessionDocument } from '@auth-account/stores/documents';
 export type Generations = Pick<SessionDocument, 'gen' | 'parent' | 'floor'>;
 
 /**
- * `advance`: write these generations and hand out `gen`. `repeat`: hand out `gen` again. `reuse`: treat it as theft.
+ * `advance`: write these generations and hand out `gen`. `repeat`: hand out `gen` again. `reuse`: treat the token as
+ * stolen.
  */
 export type RefreshDecision =
   | { readonly kind: 'advance'; readonly next: Generations }
@@ -19,11 +20,12 @@ export type RefreshDecision =
  * gen`.
  *
  * - A child is accepted. It becomes the parent, and its siblings are void from now on.
- * - The parent, within the window after the last hand-out, is a slower twin or a quick retry. It gets the newest child
- *   again.
- * - The parent, later: its answer was lost, or somebody else took it. It gets one more child. Its other children stay
- *   valid.
- * - A generation above `gen`: the store was restored from a backup. It is adopted as the newest child.
+ * - The parent, within the window after the last hand-out, comes from a slower twin or a quick retry. It gets the
+ *   newest child again.
+ * - The parent, after this window, means that its answer was lost or taken by somebody else. It gets one more child.
+ *   Its other children stay valid.
+ * - A generation above `gen` means that the store was restored from a backup. The generation is adopted as the newest
+ *   child.
  * - Any other generation has been void for some time, so two clients hold tokens of this session.
  */
 export function decideRefresh(

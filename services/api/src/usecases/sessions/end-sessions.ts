@@ -24,8 +24,8 @@ export interface SessionsEnd {
 /** Ends a user's sessions as part of the change that requires it. */
 export interface EndSessions {
   /**
-   * Returns the settings by which such a change takes its turn. Refreshes are kept away while the change is tried
-   * again. These changes of one account run one after the other, and before other changes that wait for the account.
+   * Returns the lock and the hold of such a change. Refreshes are kept away while the change is tried again. Such
+   * changes of one account run one after another, and before other changes that wait for the account.
    */
   turnOf(userId: string): Pick<Change<Outcome>, 'lockKey' | 'hold' | 'isUrgent'>;
   /**

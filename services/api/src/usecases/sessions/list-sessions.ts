@@ -7,7 +7,7 @@ export interface ListSessionsDeps {
   readonly now: () => Date;
 }
 
-/** Lists the caller's live sessions, last used first. */
+/** Lists the caller's live sessions, most recently used first. */
 export function createListSessions({ sessions, now }: ListSessionsDeps) {
   return async (caller: VerifiedAccessToken): Promise<SessionListResponse['data']> => {
     const at = now();

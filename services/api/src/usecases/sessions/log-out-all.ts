@@ -14,10 +14,10 @@ export interface LogOutAllDeps extends AnnounceAgainDeps {
 }
 
 /**
- * Ends all of the caller's sessions, or all others. It writes the user's document, like every login, so that it misses
- * no login. The account forgets all devices except the caller's. Streams close with 4001, the caller's own with 1000.
- * If the caller's session was over already, its end is announced again, because the request that ended it may have been
- * answered 503.
+ * Ends all of the caller's sessions, or all except the present one. It writes the user's document, like every login, so
+ * that it misses no login. The account forgets all devices except the caller's. Streams close with 4001, the caller's
+ * own stream with 1000. If the caller's session was over already, its end is announced again, because the request that
+ * ended it may have been answered 503.
  */
 export function createLogOutAll(deps: LogOutAllDeps) {
   const { users, sessions, commit, now } = deps;
@@ -34,8 +34,8 @@ export function createLogOutAll(deps: LogOutAllDeps) {
     const { isOver } = await commit(
       {
         at,
-        // These logouts run one after the other for each account, because each writes the user's document and parallel
-        // ones would conflict.
+        // These logouts run one after the other for each account, because each writes the user's document, and parallel
+        // logouts would conflict.
         lockKey: user_id,
         hold: sessions.holdOf([user_id], now),
         // If no session was left to end, no write shows that the change has taken effect, so it is tried again.

@@ -21,7 +21,7 @@ export interface LogOutDeps {
 /**
  * Logs out (docs/specification/logout.md, "Logout"). The user is always that of the access token.
  *
- * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` unless the token is a genuine one of a live session of the caller, and
+ * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` unless the token is a genuine token of a live session of the caller, and
  * `ERR-DEPENDENCY-UNAVAILABLE` if its key has not arrived here yet ({@link createAwaitKey}). If the session is over
  * already, its end is first announced again, because the logout that ended it may have been answered 503.
  */
@@ -33,7 +33,8 @@ export function createLogOut(
   const announceAgain = createAnnounceAgain(deps);
 
   /**
-   * Returns true if a majority has stored this logout, although its write got no answer. It cannot be rolled back then.
+   * Returns true if a majority has stored this logout, although its write got no answer. In that case, the logout
+   * cannot be rolled back.
    */
   async function isConfirmed({ sessionId }: OwnSession, { at, requestId }: Revocation): Promise<boolean> {
     const session = await sessions.findConfirmed(sessionId);

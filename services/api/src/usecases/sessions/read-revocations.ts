@@ -6,7 +6,7 @@ import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import type { Sibling } from '../../security/sibling-secrets.ts';
 
-/** Content of an answer: no denials since the cursor, all of them, a page of more, or an error (429, 500, 503). */
+/** Content of an answer: no denials since the cursor, all of them, one page of them, or an error (429, 500, 503). */
 export type FeedContent = 'nothing' | 'news' | 'page' | 'refused';
 
 export interface ReadRevocationsDeps {

@@ -105,7 +105,7 @@ export function createRefresh(
 }
 
 /**
- * Creates the usual refresh, by the newest token of a live session. It needs one write, and decides as
+ * Creates the usual refresh, with the newest token of a live session. It needs one write, and decides as
  * {@link decideRefresh} would. It returns undefined if the session must be read.
  */
 function createAdvance({ sessions, refreshTokens, lifetime, now }: RefreshDeps) {

@@ -24,8 +24,8 @@ export interface RevokeSessionDeps {
 
 /**
  * Ends one of the caller's sessions by its id. Its stream closes with 4001, or with 1000 if it is the caller's own
- * session. If it is another session ("not me"), the account forgets its device, so that the device's next login sends a
- * notice again.
+ * session. If it is another session ("not me"), the account forgets that session's device, so that the device's next
+ * login sends a notice again.
  *
  * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` if the id is not that of a live session of the caller. If the session is over
  * already, its end is first announced again, because the request that ended it may have been answered 503.
@@ -41,8 +41,8 @@ export function createRevokeSession({ users, sessions, announce, isDenied, audit
   }
 
   /**
-   * Revokes the caller's own session in one write. The session is read only if it is another one, or if the write found
-   * no live session.
+   * Revokes the caller's own session in one write. The session is read only if it is not the caller's own, or if the
+   * write found no live session.
    */
   async function revoke(own: OwnSession, revocation: Revocation): Promise<boolean> {
     const isRevoked = await sessions.revokeOwn(own, revocation);

@@ -16,7 +16,10 @@ const toldReasons: Readonly<Record<RevocationReason, ToldReason>> = {
   refresh_token_reuse: 'reused',
 };
 
-/** Returns the reason for the end of a session as its user may know it; undefined if it comes from a newer version. */
+/**
+ * Returns the reason for the end of a session as the session's user may know it; undefined if the reason comes from a
+ * newer version.
+ */
 export function toldReasonOf(reason: RevocationReason | undefined): ToldReason | undefined {
   return reason && toldReasons[reason];
 }
