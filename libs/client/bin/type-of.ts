@@ -19,8 +19,8 @@ const simple: Readonly<Record<string, string>> = {
 };
 
 /**
- * The TypeScript type of the values that the schema accepts, indented by that many levels. Throws if the schema has no
- * such type.
+ * Returns the TypeScript type of the values that the schema accepts, indented by `level` levels. Throws if the schema
+ * has no such type.
  */
 export function typeOf(schema: Schema, level: number): string {
   if (schema.anyOf) return schema.anyOf.map((option) => typeOf(option, level)).join(' | ');

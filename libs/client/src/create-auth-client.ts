@@ -46,7 +46,7 @@ export type Added<G extends readonly ClientGroup<object>[]> = (
   ? All
   : unknown;
 
-/** The client of the authentication and account service. An app has one, and a page has one in each tab. */
+/** The client of the authentication and account service. An app has one client, and a page has one in each tab. */
 export interface AuthClient {
   /** The present state, without waiting: `unknown` until the storage was read. */
   state(): AuthState;
@@ -67,7 +67,7 @@ export interface AuthClient {
   readonly fetch: ServiceFetch;
   /**
    * Returns an access token that lasts a while, for requests that `fetch` can't send. After a 401, pass the refused
-   * token to get another one.
+   * token to get another.
    */
   accessToken(refused?: string): Promise<string>;
   readonly stream: { isOpen(): boolean };

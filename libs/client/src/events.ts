@@ -65,7 +65,7 @@ export interface Events {
 }
 
 /**
- * Reports events to the app. Each is reported in a turn of its own, never inside a lock or in the middle of a change. A
+ * Reports events to the app. Each event is reported asynchronously, never inside a lock or in the middle of a change. A
  * listener that throws is logged, and the others are still called.
  */
 export function createEvents(log: Log): Events {

@@ -29,7 +29,7 @@ describe('AppError', () => {
     );
   });
 
-  // The types forbid each of these; JavaScript callers and casts do not.
+  // The types forbid each of these, but JavaScript callers and casts can pass them.
   test.each([
     ['INV_STOCK_MASKED_MINUS', {}],
     ['ERR-NO-SUCH-CODE', {}],

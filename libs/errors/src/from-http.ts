@@ -12,7 +12,7 @@ export interface HttpFailure {
 }
 
 /**
- * Restores the AppError from the HTTP answer of a service of this family. The opposite of `toHttp`.
+ * Restores the AppError from the HTTP answer of a service of this family. This is the opposite of `toHttp`.
  *
  * An answer with an unknown code, or with a body of another format, never becomes an error that a client acts upon,
  * because a proxy's 401 must not log the user out. Such an answer is mapped by its status: 429 to ERR-RATE-LIMITED,

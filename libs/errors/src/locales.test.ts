@@ -6,7 +6,7 @@ import { negotiateLocale } from './negotiate-locale.ts';
 import { notice } from './notice.ts';
 
 describe('texts', () => {
-  /** Every text of a code: its own, and those that stand in its place. */
+  /** Returns every text of a code: its own text and its variants. */
   function textsOf(locale: Locale, code: ErrorCode): string[] {
     const text: CodeText = locales[locale][code];
     const variants: MessageText[] = Object.values(text.variants ?? {}).flatMap((words) => Object.values(words));

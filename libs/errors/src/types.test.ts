@@ -9,8 +9,8 @@ import { notice } from './notice.ts';
 import type { ValidationItem } from './validation-item.ts';
 
 /*
- * tsc checks this file: each `@ts-expect-error` fails the type check if the line below it compiles.
- * `refused` is called once, so that what the types forbid is seen to be what the constructor refuses, too.
+ * tsc checks this file: each `@ts-expect-error` fails the type check if the line below it compiles. `refused` is called
+ * once, to show that the constructor also refuses what the types forbid.
  */
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -56,7 +56,7 @@ const refused = [
   () => new AppError('ERR-INTERNAL', { canonical: 'ERR-OVERLOADED' }),
 ];
 
-/** Never called: the constructor leaves details to the types. */
+/** Never called, because only the types check details, not the constructor. */
 export const refusedByTypesOnly = [
   // @ts-expect-error rejected_email is required
   () => new AppError('ERR-EMAIL-ALREADY-EXISTS'),

@@ -10,7 +10,7 @@ type Foreign = any;
 
 /** The part of a request's config that the interceptors use. */
 export interface AxiosConfig {
-  /** In axios 1 this is an object of axios' own that also has the headers as properties. */
+  /** In axios 1 this is axios' own object, which also has the headers as properties. */
   headers?: Foreign;
   data?: unknown;
   maxRedirects?: number;
@@ -37,8 +37,8 @@ interface Sent {
  * Adds the access token and an `X-Request-ID` to the requests that an axios instance sends to these origins. On Node,
  * these requests follow no redirect. If the service refuses a token, the token is renewed once for all requests under
  * way, and each of them is repeated once. A request that already has an `Authorization` header is not changed. Add
- * these interceptors before your own: axios runs interceptors that were added later first, so these see the address
- * that yours have set.
+ * these interceptors before your own. Axios runs the interceptors in reverse order, so these see the address that yours
+ * have set.
  *
  * A request fails with `CLIENT_SIGNED_OUT` if there is no session, with `CLIENT_SUPERSEDED` if another session has
  * begun since the call, and with the errors of a refresh.

@@ -9,7 +9,7 @@ import {
   secureStorage,
 } from './react-native.ts';
 
-/** As React Native declares it. */
+/** `AppState` as React Native declares it. */
 interface PublishedAppState {
   currentState: 'active' | 'background' | 'inactive' | 'unknown' | 'extension';
   addEventListener(
@@ -46,7 +46,7 @@ test('what is stored stays on the phone, and is readable after the first unlock'
 });
 
 test("takes React Native's own AppState", () => {
-  // The compiler checks it.
+  // The compiler checks the assignment.
   const take = (published: PublishedAppState): ReactNativeParts['appState'] => published satisfies AppState;
   expect(take).toBeInstanceOf(Function);
 });

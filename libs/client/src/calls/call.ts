@@ -21,20 +21,20 @@ export interface CallInput {
   /** Parameters of the path, in the order of the path. */
   readonly params?: readonly string[];
   readonly body?: object | undefined;
-  /** Idempotency key. If the operation takes one and none is given, a new one is made. */
+  /** Idempotency key. If the operation takes a key and none is given, a new key is made. */
   readonly idempotencyKey?: string;
   /** Called before each request. Returns false if the work must no longer be done. */
   readonly isWanted?: () => boolean;
 }
 
 /**
- * Calls an operation. Adds what the operation takes of these: the device's id, the access token (with one transparent
- * refresh), an idempotency key. A call with a key is repeated once if its answer was lost.
+ * Calls an operation. If the operation takes them, adds the device's id, the access token (with one transparent
+ * refresh) and an idempotency key. A call with a key is repeated once if its answer was lost.
  */
 export type Call = <N extends OperationName>(operation: Operation<N>, input?: CallInput) => Promise<Data<N>>;
 
 /**
- * Does the work with an access token. If the service refuses the token, does the work once more with another one.
+ * Does the work with an access token. If the service refuses the token, does the work once more with another token.
  * Raises `CLIENT_SUPERSEDED` if another login has replaced the session since, or if the work is no longer wanted.
  */
 export async function withAccess<T>(

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { type Reaction, type Retry, reactions } from './reactions.ts';
 import { siblingReactions } from './sibling-reactions.ts';
 
-/** Holds at compile time: what the client knows is a reaction of the catalogue. */
+/** Compiles only if each reaction that the client knows is a reaction of the catalogue. */
 const isCatalogues: (reaction: Reaction, retry: Retry) => [CatalogueReaction, CatalogueRetry] = (reaction, retry) => [
   reaction,
   retry,

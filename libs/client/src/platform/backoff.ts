@@ -3,7 +3,7 @@ import type { Platform } from './platform.ts';
 export interface Backoff {
   /** Plans the next try after `atLeastMs` plus a random time. The range of the random time grows with each try. */
   schedule(atLeastMs?: number): void;
-  /** Plans the next try after exactly that time. */
+  /** Plans the next try after exactly `ms` milliseconds. */
   scheduleAt(ms: number): void;
   cancel(): void;
   /** Cancels the planned try, and plans no more. */

@@ -60,7 +60,7 @@ export interface Timers {
 /** Everything that the client takes from the platform. */
 export interface Platform {
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
-  /** Undefined if the platform has none. There is then no stream. */
+  /** Undefined if the platform has no WebSocket. There is then no stream. */
   readonly WebSocket: (new (url: string, protocols: string[]) => StreamSocket) | undefined;
   readonly storage: AuthStorage;
   /**

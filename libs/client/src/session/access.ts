@@ -17,7 +17,7 @@ export interface AccessHolder {
   /** Returns the token of this era if it still lasts a while and was not refused. */
   freshOf(era: string | undefined, refused?: string): Access | undefined;
   hold(pair: TokenPair, era: string, sentAt: number): Access;
-  /** Takes another tab's token if that one lasts longer. */
+  /** Adopts another tab's token if it lasts longer. */
   adopt(access: Access): void;
   /** Settles when another tab's token arrives. */
   adopted(): Promise<void>;

@@ -96,7 +96,7 @@ const toldReasons: ReadonlySet<string> = new Set<SignedOutReason>([
   'reused',
 ]);
 
-/** Returns true if this version knows the reason. A newer service may send others. */
+/** Returns true if this version knows the reason. A newer service may send other reasons. */
 function isToldReason(reason: string | undefined): reason is SignedOutReason {
   return reason !== undefined && toldReasons.has(reason);
 }

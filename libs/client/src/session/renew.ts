@@ -46,7 +46,7 @@ const secondTryMs = 1_000;
  * frozen.
  */
 const staleMs = 5_000;
-/** Limit for the number of reads, because a slow storage may take longer than that each time. */
+/** Limit for the number of reads, because a slow storage may take longer than `staleMs` each time. */
 const mostReads = 3;
 
 /** Creates the functions that handle an answer: one stores the pair, the other ends the session. */
@@ -66,7 +66,7 @@ function createKeep({ platform: { randomUUID }, vault, holder }: RenewDeps) {
         const session = { ...newest.session, ...sessionOf(pair) };
         // If the storage refuses the new token, the next refresh presents the previous one again. The service accepts
         // that until the new token has been used. If the app used the new token and were then killed, its next start
-        // would present the previous one, which would be taken for theft.
+        // would present the previous token, which would be taken for theft.
         const { refresh_token } = newest.session;
         const unwritten = { ...newest, session: { ...session, refresh_token } };
         return {

@@ -68,8 +68,8 @@ export function endedRecord(
 }
 
 /**
- * Returns the pending logouts of the first record. If `other` has the session of one of them and is not older, that
- * logout gets the token of `other`. Another tab may have used this token, and the previous one would then count as
+ * Returns the pending logouts of the first record. If `other` is not older and has the session of such a logout, the
+ * logout gets the token of `other`. Another tab may have used this token, and the previous token would then count as
  * theft.
  */
 export function logoutsAfter({ n, logouts }: SessionRecord, other: SessionRecord): SessionRecord['logouts'] {

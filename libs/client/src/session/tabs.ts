@@ -55,7 +55,7 @@ export function openTabs(
     tellCheck: (afterMs) => channel?.postMessage({ kind: 'check', afterMs }),
     close() {
       channel?.close();
-      // A closed channel throws. This would break a change under way.
+      // A message to a closed channel throws, which would break a change under way.
       channel = undefined;
     },
   };

@@ -39,7 +39,7 @@ export interface VaultDeps {
   readonly exclusive: Exclusive;
   readonly prefix: string;
   readonly log: Log;
-  /** Called for every change in memory, in the same turn. */
+  /** Called synchronously for every change in memory. */
   readonly onChange: (before: SessionRecord | undefined, after: SessionRecord) => void;
   /** Called when the storage has a change, so that other tabs can read it. */
   readonly onWritten: () => void;

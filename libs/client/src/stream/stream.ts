@@ -120,8 +120,8 @@ function createRenewRefused({ keeper, log }: StreamDeps) {
 function createWish({ vault, isAwake }: StreamDeps) {
   let pauses = 0;
   /**
-   * Era whose stream another connection has taken over. If both connections kept opening it, they would take it from
-   * each other for ever.
+   * Era whose stream another connection has taken over. If both connections kept opening the stream, they would take it
+   * from each other for ever.
    */
   let takenOver: string | undefined;
   return {
@@ -188,11 +188,11 @@ export function createStream(deps: StreamDeps): Stream {
       if (event) tell(event);
       else if (frame.type === 'error') renewRefused(state.connection, String(frame.error_code));
     },
-    // If there is no answer, the stream ends with 4002, and the next one asks again.
+    // If no token comes, the stream ends with 4002, and the next stream asks again.
     onExpiring: () => void (isAwake() && keeper.access().then(extend, () => undefined)),
   });
 
-  /** Extends the stream. The token may be one that another tab has got. */
+  /** Extends the stream with the token, which another tab may have got. */
   function extend(access: Access): void {
     if (state.connection?.era === access.era) state.connection.extend(access);
   }
@@ -227,9 +227,8 @@ export function createStream(deps: StreamDeps): Stream {
 
 /**
  * The client's step after a reaction. `renew` asks the service by a refresh whether the session has ended. `stop` opens
- * no stream, because it would take the stream from the connection that has it now. `reconnect` opens the stream again
- * after a pause. The gateway may set the length of the pause. A new reaction in the contract is not assignable to any
- * step.
+ * no stream, because a new stream would replace the one of another connection. `reconnect` opens the stream again after
+ * a pause. The gateway may set the length of the pause. A new reaction in the contract is not assignable to any step.
  */
 type StepAfter<R> = R extends 'log_in' | 'refresh_and_reconnect'
   ? 'renew'

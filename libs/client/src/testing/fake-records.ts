@@ -57,7 +57,7 @@ export function sessionOfAccess({ sessions }: FakeRecords, token: string): FakeS
 
 export const refreshTokenOf = ({ session_id, generation }: FakeSession) => `${session_id}.${generation}`;
 
-/** Reads a refresh token. Returns undefined if it is not one of this service's. */
+/** Reads a refresh token. Returns undefined if this service did not issue it. */
 export function parseRefreshToken({ sessions }: FakeRecords, token: string) {
   const [id = '', generation] = token.split('.');
   const session = sessions.get(id);

@@ -12,7 +12,7 @@ export interface FakeService extends Pick<Platform, 'fetch'> {
   readonly WebSocket: FakeStreams['WebSocket'];
   /** While false, no request gets through. */
   isOnline: boolean;
-  /** Lets the service carry out the next request, and loses the answer. */
+  /** Lets the service carry out the next request, but loses the answer. */
   loseNextAnswer(): void;
   /** Ends a session, as another device or an operator would. Its stream closes. */
   endSession(session_id: string, reason: NonNullable<FakeSession['ended']>): void;

@@ -85,8 +85,8 @@ type ReactionWithoutParameters =
   | 'USE_NEW_IDEMPOTENCY_KEY';
 
 /**
- * When the same request, unchanged, may succeed. `after_delay`: a little later (`Retry-After`, then growing pauses).
- * `after_refresh`: at once with a new access token. `never`: something else must change first.
+ * Says when the same request, unchanged, may succeed. `after_delay`: a little later (`Retry-After`, then growing
+ * pauses). `after_refresh`: at once with a new access token. `never`: something else must change first.
  */
 export type Retry = 'after_delay' | 'after_refresh' | 'never';
 

@@ -14,7 +14,7 @@ export interface GrpcFailure {
 }
 
 /**
- * Returns the AppError behind a failed gRPC call to a service of this family. The opposite of `toGrpc`.
+ * Returns the AppError behind a failed gRPC call to a service of this family. This is the opposite of `toGrpc`.
  *
  * A failure without our `ErrorInfo` (another domain, an unknown reason, details that cannot be decoded) never becomes
  * an error that a client acts upon. Such a failure is mapped by its status: UNAVAILABLE and DEADLINE_EXCEEDED to

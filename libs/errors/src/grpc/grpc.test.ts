@@ -42,7 +42,7 @@ const service: ServiceDefinition = {
   },
 };
 
-/** Fails with the error that the request names; any other request gets an answer that is not ours. */
+/** Fails with the error that the request names. Any other request fails in a way that is not ours. */
 function fail(call: ServerUnaryCall<string, string>, callback: sendUnaryData<string>): void {
   const metadata = new Metadata();
   if (!isThrowableCode(call.request)) {

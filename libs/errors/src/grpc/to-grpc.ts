@@ -40,8 +40,8 @@ export interface GrpcErrorOptions {
 }
 
 /**
- * Returns the gRPC answer to an error: a `google.rpc.Status` as AIP-193 requires it. Its details are `ErrorInfo` (the
- * code as its reason; as its metadata `http_status`, the type of the `reaction`, `retry`, `action` and, if there is
+ * Returns the gRPC answer to an error: a `google.rpc.Status` as AIP-193 requires it. Its details are `ErrorInfo` (its
+ * reason is the code; its metadata are `http_status`, the type of the `reaction`, `retry`, `action` and, if there is
  * one, `canonical_code`), `LocalizedMessage`, `BadRequest` for validation items, `RetryInfo`, `RequestInfo`, and a
  * `google.protobuf.Struct` of the typed details. Clients and proxies accept only about 8 KiB of trailing metadata, so
  * keep lists in details short.

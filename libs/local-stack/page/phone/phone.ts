@@ -37,7 +37,7 @@ export interface Phone {
   mend(): void;
   /** Makes the phone believe that ten minutes have passed, so that its access token has expired. */
   skipTenMinutes(): void;
-  /** Returns the refresh token in the phone's storage, the same as a thief would get who copies the storage. */
+  /** Returns the refresh token in the phone's storage, as a thief would get it by copying the storage. */
   copyRefreshToken(): string | undefined;
 }
 

@@ -11,7 +11,7 @@ import type { KeyEntry } from '@auth-account/verifier/access-token';
 
 /** Paths of the JWKS files, for the services' configuration. */
 export interface KeyFiles {
-  /** `ACCESS_TOKEN_KEYS_FILE` of the api: private Ed25519 keys. The first one signs, and all verify. */
+  /** `ACCESS_TOKEN_KEYS_FILE` of the api: private Ed25519 keys. The first key signs, and all verify. */
   readonly accessToken: string;
   /** `ACCESS_TOKEN_KEYS_FILE` of the push gateway: the public halves of the api's access token keys. */
   readonly accessTokenPublic: string;

@@ -8,9 +8,9 @@ const flaw = 'CVE-2025-14847';
 const fixedIn: Readonly<Record<string, number>> = { '6.0': 27, '7.0': 28, '8.0': 17, '8.2': 3 };
 
 /**
- * Returns a reason if the version has CVE-2025-14847 ("MongoBleed"): anybody who reaches the port can read mongod's
- * memory without logging in. The local stack's mongod listens only on loopback, which only users of this machine can
- * reach.
+ * Returns a reason to refuse the version if it has CVE-2025-14847 ("MongoBleed"): anybody who reaches the port can read
+ * mongod's memory without logging in. The local stack's mongod listens only on loopback, which only users of this
+ * machine can reach.
  */
 function findMongoBleed(version: Version, patch: number): string | undefined {
   const [major, minor] = version;

@@ -7,7 +7,7 @@ import type { ProvisionStep } from './provision-step.ts';
 
 const titleOf = (title: string, suffix: string | undefined) => (suffix === undefined ? title : `${title}, ${suffix}`);
 
-/** Creates the step that looks for these programs on the PATH, in this order, and takes one. */
+/** Creates the step that looks for these programs on the PATH, and takes the first that fits. */
 export function createPathStep(names: readonly string[], requirement: Requirement, suffix?: string): ProvisionStep {
   return {
     title: titleOf(`${names.join(' or ')} on the PATH`, suffix),

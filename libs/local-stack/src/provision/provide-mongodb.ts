@@ -31,7 +31,9 @@ const PART = {
   ].join('\n'),
 };
 
-/** Steps that find a mongod. One with a security flaw is taken only if the user names it, or if there is no other. */
+/**
+ * Steps that find a mongod. A mongod with a security flaw is taken only if the user names it, or if there is no other.
+ */
 const BINARY_STEPS: readonly ProvisionStep[] = [
   createBinaryVariableStep('LOCAL_MONGOD', ANY_MONGODB),
   createPathStep(['mongod'], MONGODB_REQUIREMENT),

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * The ports to choose from. They are below every system's ephemeral range (Linux from 32,768, macOS and Windows from
+ * The ports to choose from. They are below each system's ephemeral range (Linux from 32,768, macOS and Windows from
  * 49,152), Kubernetes' node ports (from 30,000) and MongoDB's 27,017. Between the search and the `listen`, the system
  * could give a port of the ephemeral range to any other connection or `listen(0)` on the machine.
  */

@@ -19,7 +19,9 @@ export interface StartMongoOptions {
    * data.
    */
   readonly logDir?: string;
-  /** Port of the first member. If it is left out, the first member gets a free port. The other members always do. */
+  /**
+   * Port of the first member. If left out, the first member gets a free port. The other members always get free ports.
+   */
   readonly port?: number;
   readonly members?: 1 | 2 | 3;
   /**
@@ -46,11 +48,13 @@ export interface LocalMongo {
   pids(): number[];
   /** Returns the process id of the member with this index, or undefined while it does not run. */
   pid(member: number): number | undefined;
-  /** Ends the members (or the one with this index) in an orderly way. */
+  /** Ends the members (or the member with this index) in an orderly way. */
   stop(member?: number): Promise<void>;
-  /** Sends a signal (default SIGKILL) to the members (or the one with this index) and waits until they have ended. */
+  /**
+   * Sends a signal (default SIGKILL) to the members (or the member with this index) and waits until they have ended.
+   */
   kill(signal?: NodeJS.Signals, member?: number): Promise<void>;
-  /** Starts the members (or the one with this index) again, on the same ports and data, and waits for a primary. */
+  /** Starts the members (or the member with this index) again, on the same ports and data, and waits for a primary. */
   start(member?: number): Promise<void>;
   /** Waits until one member accepts writes. Throws after `timeoutMs` (default 60,000). */
   waitForPrimary(timeoutMs?: number): Promise<void>;
@@ -158,7 +162,7 @@ async function waitForPrimary(
 }
 
 async function isWritablePrimary(port: number): Promise<boolean> {
-  // A client whose first connection failed can't be used again, so each attempt has its own client.
+  // A client can't be used again after its first connection has failed, so each attempt has its own client.
   const client = new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`, {
     serverSelectionTimeoutMS: 250,
     minHeartbeatFrequencyMS: 50,

@@ -17,7 +17,7 @@ export interface StartRedisOptions {
   readonly port?: number;
   /** Additional arguments of redis-server, for example `['--maxmemory', '64mb']`. */
   readonly extraArgs?: readonly string[];
-  /** Path of redis-server. If left out, one is found or provided. */
+  /** Path of redis-server. If left out, a redis-server is found or provided. */
   readonly binary?: string;
   readonly log: Log;
   readonly onSpawn?: OnSpawn;

@@ -8,8 +8,8 @@ export interface WaitOptions {
 }
 
 /**
- * Calls `check` repeatedly until it returns true. Throws after `timeoutMs`, and also throws the errors of `check`. It
- * gives up only after one more call past that time, because the machine may have been stalled.
+ * Calls `check` repeatedly until it returns true. Throws after `timeoutMs`, and also throws the errors of `check`.
+ * Before it gives up, it calls `check` once more after that time, because the machine may have stalled.
  */
 export async function waitUntil(check: () => Promise<boolean>, options: WaitOptions): Promise<void> {
   const deadline = performance.now() + options.timeoutMs;

@@ -37,8 +37,8 @@ export async function endProcess(record: ProcessRecord, signal: 'SIGTERM' | 'SIG
 const run = promisify(execFile);
 
 /**
- * Returns the command line of a process, or undefined if there is no process with this id. A process that has ended and
- * still waits for its parent to notice does not count.
+ * Returns the command line of a process, or undefined if there is no process with this id. A zombie (ended, but not yet
+ * waited for by its parent) does not count.
  */
 async function readCommandLine(pid: number): Promise<string | undefined> {
   const line = process.platform === 'linux' ? await readFromProc(pid) : await readFromPs(pid);

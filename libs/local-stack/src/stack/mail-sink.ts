@@ -46,7 +46,7 @@ export async function startMailSink(print: Log, options: SMTPServerOptions = {},
         .catch(callback);
     },
   });
-  // If a client breaks the connection, this is only printed.
+  // An error, such as a connection that a client breaks, is only printed.
   server.on('error', (error) => print(error.message));
   server.listen(port, '127.0.0.1');
   await once(server.server, 'listening');

@@ -3,7 +3,7 @@ import type { Settings } from './read-settings.ts';
 
 export interface ReadyInfo {
   readonly settings: Settings;
-  /** Addresses of the stack's own servers. Undefined if the environment names the server. */
+  /** Addresses of the stack's own servers. An address is undefined if the environment names the server. */
   readonly mongodbUri: string | undefined;
   readonly redisUrl: string | undefined;
   /** True if the stack's own event subscriber runs. */

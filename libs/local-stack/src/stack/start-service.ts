@@ -23,7 +23,7 @@ export interface StartServiceOptions {
   readonly log: Log;
   readonly onSpawn?: OnSpawn;
   readonly onWrongConfig?: () => void;
-  /** Pauses before the first, second, … restart, in milliseconds. The last one repeats. */
+  /** Pauses before the first, second, … restart, in milliseconds. The last pause repeats. */
   readonly restartDelaysMs?: readonly number[];
 }
 

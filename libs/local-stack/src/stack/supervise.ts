@@ -11,7 +11,7 @@ export interface SuperviseOptions extends PipedOptions {
    * again.
    */
   readonly onWrongConfig?: () => void;
-  /** Pauses before the first, second, … restart, in milliseconds. The last one repeats. */
+  /** Pauses before the first, second, … restart, in milliseconds. The last pause repeats. */
   readonly restartDelaysMs?: readonly number[];
 }
 

@@ -39,7 +39,7 @@ test('its header has 512 characters at most', () => {
     return made;
   };
   expect(read(ofLength(512))).toBeDefined();
-  // No base64url has 513.
+  // No base64url has 513 characters.
   expect(read(ofLength(514))).toBeUndefined();
 });
 

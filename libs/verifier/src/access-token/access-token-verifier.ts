@@ -45,8 +45,8 @@ export async function createAccessTokenVerifier(settings: AccessTokenSettings): 
 }
 
 /**
- * Cause of an `IAD_JWT_ACCESS_EXPIRED`. It is not an Error, because expired tokens are frequent and each second stack
- * would cost CPU.
+ * Cause of an `IAD_JWT_ACCESS_EXPIRED`. It is not an Error, because expired tokens are frequent and a second stack
+ * trace for each would cost CPU.
  */
 class ExpiredClaims {
   readonly claims: AccessTokenClaims;

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { type KeySource, oncePerSet } from './key-source.ts';
 import { type AccessTokenAlgorithm, importPublicKeys } from './public-keys.ts';
 
-/** Returns the public key with that id, or undefined if there is none even after another look. */
+/** Returns the public key with this id, or undefined if there is none even after another look. */
 export type FindKey = (kid: string) => Promise<KeyObject | undefined>;
 
 /**

@@ -15,7 +15,7 @@ const metadataPath = '/.well-known/oauth-authorization-server';
 
 let server: Server;
 let base: string;
-/** Answers by path: an object is sent as JSON, a number is a status. */
+/** Answers by path. An object is sent as JSON, and a number is a status. */
 let answers: Record<string, unknown>;
 let asked: string[];
 let passed: number;
@@ -61,7 +61,7 @@ const open = (options: Partial<IssuerSourceOptions> = {}) =>
 const kidsOf = ({ keys: { keys } }: { readonly keys: { readonly keys: readonly { readonly kid: string }[] } }) =>
   keys.map(({ kid }) => kid);
 
-/** Waits for what the source does behind its caller's back. */
+/** Waits for the work that the source does in the background. */
 async function until(check: () => boolean): Promise<void> {
   const deadline = performance.now() + 60_000;
   while (!check()) {

@@ -72,7 +72,7 @@ export function createIssuerSource(options: IssuerSourceOptions): IssuerSource {
     return named(url, fetchDocument(url, fetching), (text) => parseKeys(text, url, algorithm));
   }
 
-  /** Starts and returns an attempt. If an attempt is under way or began a moment ago, returns that one instead. */
+  /** Starts and returns an attempt. If an attempt is under way or began a moment ago, returns that attempt instead. */
   function askOnce(): Promise<void> {
     if (attempt?.isUnderWay || (attempt && elapsed() - attempt.at < gapMs)) return attempt.done;
     const next = { at: elapsed(), isUnderWay: true, done: ask() };

@@ -4,7 +4,7 @@ import { createDenyListReader } from '@auth-account/redis/deny-list-reader';
 import type { RevocationSource } from './revocation-source.ts';
 
 export interface RedisRevocationsOptions extends RedisConfig {
-  /** The same as the service's. */
+  /** `KEY_PREFIX` of the service. */
   readonly KEY_PREFIX: string;
   /** Called for faults of the connection. The connection recovers by itself. */
   readonly onError?: (error: Error) => void;
@@ -18,7 +18,7 @@ const pageSize = 1_000;
  * docs/verifying.md ("Its Redis user") and cannot write.
  */
 export function redisRevocations({ KEY_PREFIX, onError, ...config }: RedisRevocationsOptions): RevocationSource {
-  // The first question may come before the connection is open. It then waits, within the time limit of a command.
+  // The first command may be sent before the connection is open. It then waits, within the time limit of a command.
   const settings = { ...failFastOptions(), enableOfflineQueue: true };
   // biome-ignore lint/plugin: a sibling does not have our compose.ts, and needs one line only.
   const redis = openRedis(config, settings);

@@ -3,7 +3,7 @@ import { createRevocationList, type RevocationList } from './revocation-list.ts'
 import type { Denied, RevocationSource } from './revocation-source.ts';
 
 const keepSeconds = 100;
-/** Content of the next answers; an error is thrown. */
+/** Content of the next answers. An error is thrown. */
 let next: (readonly Denied[] | Error)[];
 let cursors: unknown[];
 let passed: number;
@@ -37,7 +37,7 @@ async function open(graceSeconds = 10): Promise<void> {
   await list.started;
 }
 
-/** Waits until the source was asked so many times more. */
+/** Waits until the source was asked `count` more times. */
 async function polls(count = 2): Promise<void> {
   const enough = cursors.length + count;
   const deadline = performance.now() + 60_000;

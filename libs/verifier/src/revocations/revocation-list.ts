@@ -35,7 +35,7 @@ export interface RevocationList {
 /** How long a copy counts as up to date, in milliseconds. It is enough for two intervals and an answer. */
 const presentMs = 1_000;
 
-/** Limit for the growing pause after failures, in intervals. The pause grows to spare an overloaded source. */
+/** Longest pause after failures, in intervals. The pause grows to spare an overloaded source. */
 const longestPause = 8;
 
 /** Creates the copy and keeps it up to date until `close`. */

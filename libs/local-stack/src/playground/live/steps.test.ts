@@ -66,7 +66,7 @@ const expected = [
   ['api', 'phone', { kind: 'answer', status: 201 }],
 ];
 
-/** Reads the spans in those deliveries, and returns the steps of the request as the page has them in the end. */
+/** Reads these deliveries of spans, and returns the steps of the request that the page has in the end. */
 function stepsAfter(...deliveries: readonly Span[][]): Step[] {
   const read = createStepReader();
   return deliveries.reduce<Step[]>((last, delivery) => [...(read(delivery)[0]?.steps ?? last)], []);
