@@ -2,7 +2,7 @@ import type { Collections } from './collections.ts';
 import type { HashPlace, SessionDocument } from './documents.ts';
 import { writeOnce } from './write-once.ts';
 
-/** A refresh by the newest token of a live session. */
+/** A refresh with the newest token of a live session. */
 export interface Advance {
   readonly sessionId: string;
   /** Hash of the presented token. */
@@ -26,8 +26,8 @@ export type AdvancedSession = Omit<SessionDocument, 'ahead'>;
  * the session is not live or is held, if `token` is not its newest, or if the next hash is not in `ahead`. After
  * undefined, the caller must read the session and decide.
  *
- * Returns undefined also if the answer is lost. By reading the session, the caller then reaches the same result, just
- * as it does if another request has refreshed the session.
+ * Also returns undefined if the answer is lost. The caller then reads the session and reaches the same result, as after
+ * a refresh by another request.
  */
 export async function advanceSession(
   { db, collectionName }: Collections['sessions'],

@@ -6,10 +6,10 @@ import type { SessionDocument } from './documents.ts';
 /** Keeps refreshes away from some users' sessions while a transaction that ends or moves these sessions is retried. */
 export interface SessionHold {
   /**
-   * Marks the sessions that are live now, for {@link holdMs}. Of all refreshes, only those already accepted come before
-   * the next transaction. Replaces any other hold. A transaction that begins in the same `session` sees the marks in
-   * its snapshot. The snapshot of a transaction in another session may lack them while other writes of the server are
-   * open.
+   * Marks the sessions that are live now, for {@link holdMs}, so that only refreshes that were already accepted come
+   * before the next transaction. Replaces any other hold. A transaction that begins in the same `session` sees the
+   * marks in its snapshot. The snapshot of a transaction in another session may lack them while other writes of the
+   * server are open.
    */
   take(session?: ClientSession): Promise<void>;
   /**
@@ -19,7 +19,7 @@ export interface SessionHold {
   release(): Promise<void>;
 }
 
-/** Milliseconds after which a hold ends by itself. A refresh waits for the end of one hold, at most as long. */
+/** Milliseconds after which a hold ends by itself. A refresh waits for the end of one hold, for at most this time. */
 export const holdMs = 2_000;
 
 /** Milliseconds for which a write waits for another transaction that is writing the session. */

@@ -34,7 +34,7 @@ export interface SessionStore {
    * Returns whether the session is revoked, and the current version of its claims. Reads the newest state of the
    * primary, so that no acknowledged write is missing. A read with majority concern could be older on a member that has
    * just become primary. The state may contain a write that is not acknowledged yet and may be rolled back. A caller
-   * that refuses because of it is on the safe side.
+   * that refuses because of such a write is on the safe side.
    */
   findStanding(sessionId: string): Promise<SessionStanding | undefined>;
   /** Returns the user's live sessions at `now`, most recently used first. */
@@ -92,7 +92,7 @@ export interface SessionStore {
 /** Sessions of a user that one transaction has revoked. */
 export interface RevokedOf {
   readonly ended: string[];
-  /** True if the spared session is live; false also if no session is to be spared. */
+  /** True if a session is spared and it is live. */
   readonly isSpareLive: boolean;
 }
 
@@ -244,8 +244,8 @@ function createWrites(
     async rotate(seen, rotation) {
       const { hold, ...unheld } = seen;
       const { _id, gen, parent, claims } = seen;
-      // The filter has all fields of a live session that can change. So the new state is known without reading it back.
-      // A retryable findAndModify would return that state, but also store an image of the document.
+      // The filter has all fields of a live session that can change. So the new state is known without a read. A
+      // retryable findAndModify would return that state, but also store an image of the document.
       const held: Filter<SessionDocument> = hold === undefined ? { hold: { $exists: false } } : { 'hold.by': hold.by };
       const filter = { _id, gen, parent, ...withClaims(claims), is_revoked: false, ...held };
       const update = { $set: rotation, ...(hold && { $unset: { hold: true as const } }) };

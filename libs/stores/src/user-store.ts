@@ -90,7 +90,7 @@ export interface LearnedDevice {
   readonly counts: boolean;
 }
 
-/** Stands in `known_devices` for all clients without a `device_id`, because they can't be told apart. */
+/** Represents, in `known_devices`, all clients without a `device_id`, because they can't be told apart. */
 export const unnamedDevice = 'unnamed';
 
 const addresseeFields = { email_verified_at: 1, locale: 1, pending_email: 1, deletes_at: 1 } as const;
@@ -101,9 +101,7 @@ const addresseeFields = { email_verified_at: 1, locale: 1, pending_email: 1, del
  */
 export type Addressee = Pick<UserDocument, '_id' | keyof typeof addresseeFields>;
 
-/**
- * Sorts the longest-standing member first; of two members who joined at the same time, the one with the older account.
- */
+/** Sorts members by the time at which they joined, then by the age of their accounts, oldest first. */
 const eldestFirst = { joined_at: 1, _id: 1 } as const;
 
 /** Update that always changes the document, so that every other transaction that writes it conflicts. */
@@ -117,7 +115,8 @@ export interface UserStore {
   findByEmail(email: string): Promise<UserDocument | undefined>;
   findAddressee(of: { readonly email: string } | { readonly userId: string }): Promise<Addressee | undefined>;
   /**
-   * Returns true if an account has the address, or can still undo its change to another one: see `EmailChangeStore`.
+   * Returns true if an account has the address, or can still undo its change to another address: see
+   * `EmailChangeStore`.
    */
   isEmailTaken(email: string, now: Date): Promise<boolean>;
   /** Returns true if the user is in that group now. */
@@ -146,8 +145,8 @@ export interface UserStore {
   /** Marks every user of the group in the same way, and returns their ids. */
   touchGroupSessions(groupId: string, at: Date, session: ClientSession): Promise<string[]>;
   /**
-   * Moves the user out of the group `from`, and returns how they had joined it; undefined if the user is not in it.
-   * Logins write the same document, so a concurrent login conflicts and can't keep the claims of the old group.
+   * Moves the user out of the group `from`, and returns how they had joined that group; undefined if the user is not in
+   * it. Logins write the same document, so a concurrent login conflicts and can't keep the claims of the old group.
    */
   move(userId: string, from: string, to: Membership, session: ClientSession): Promise<Moved | undefined>;
   /** Returns true if exactly this move took effect. Reads with majority concern, so the result can't be rolled back. */

@@ -14,8 +14,8 @@ export interface Argon2Binding {
 }
 
 /**
- * Loads the Rust binding. It takes half the CPU of the other, but is prebuilt for the usual platforms only. It hashes
- * on the calling thread (see `hash-thread.ts`).
+ * Loads the Rust binding. It takes half the CPU time of the C binding, but is prebuilt for the usual platforms only. It
+ * hashes on the calling thread (see `hash-thread.ts`).
  */
 export async function loadNodeRsBinding(): Promise<Argon2Binding> {
   const { hashSync, verifySync } = await import('@node-rs/argon2');
@@ -30,8 +30,8 @@ export async function loadNodeRsBinding(): Promise<Argon2Binding> {
 }
 
 /**
- * Loads the C binding, which is compiled on installation if there is no binary. It hashes on libuv's threads, whatever
- * thread calls it.
+ * Loads the C binding, which is compiled on installation if there is no binary. It hashes on libuv's threads, no matter
+ * which thread calls it.
  */
 export async function loadNodeBinding(): Promise<Argon2Binding> {
   const { default: argon2 } = await import('argon2');

@@ -11,8 +11,8 @@ const keySpreadMs = 5 * 60_000;
 
 /**
  * Creates the function that a use case calls before it checks a token or a code. Neither may be refused because its key
- * has not arrived here yet, but both must be refused if the key was removed. So nothing that was handed out more than
- * five minutes ago waits for its key.
+ * has not arrived here yet, but both must be refused if the key was removed. So a token or code that was handed out
+ * more than five minutes ago does not wait for its key.
  *
  * Raises `ERR-DEPENDENCY-UNAVAILABLE` if another api has used a key that has not arrived here yet.
  */

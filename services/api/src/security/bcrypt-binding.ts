@@ -1,10 +1,12 @@
 /** Verifies bcrypt hashes that were imported. The service itself creates none. */
 export interface BcryptBinding {
-  /** Compares the bytes of the password unchanged. Only the first 72 count for bcrypt. */
+  /** Compares the bytes of the password unchanged. Only the first 72 bytes count for bcrypt. */
   verify(hash: string, password: string): Promise<boolean>;
 }
 
-/** `$2a$`, `$2b$` and `$2y$` name the same algorithm. `$2x$` names a faulty one, whose hashes cannot be verified. */
+/**
+ * `$2a$`, `$2b$` and `$2y$` name the same algorithm. `$2x$` names a faulty algorithm, whose hashes cannot be verified.
+ */
 const bcryptPattern = /^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/;
 
 export function isBcryptHash(stored: string): boolean {

@@ -153,7 +153,7 @@ describe('the hash gate', () => {
     };
     expect(await countAdmitted()).toBe(200);
     await hashOf(50);
-    // The 20 that are in take 20 × 50 ms / 2 slots = 500 ms; then comes one more.
+    // The 20 hashes that are in take 20 × 50 ms / 2 slots = 500 ms. One more hash may come after them.
     expect(await countAdmitted()).toBe(21);
     for (let each = 0; each < 100; each++) await hashOf(10);
     expect(await countAdmitted()).toBe(100);

@@ -9,13 +9,13 @@ export interface HashGateOptions {
   /** Limit for the milliseconds between the receipt of a request and the start of its hash. */
   readonly waitMs: number;
   /**
-   * Called if a hash was refused because no place was free, its client's network held its share already, or its time
-   * was over.
+   * Called if a hash was refused because no place was free, the client's network already held its share, or the time
+   * limit was over.
    */
   readonly onShed?: (reason: ShedReason) => void;
   /**
    * Called when work that had a slot has ended, whether it succeeded or not. `times`: milliseconds that the work waited
-   * for the slot, and that it took then.
+   * for the slot, and milliseconds that it then took.
    */
   readonly onDone?: (times: { readonly waitedMs: number; readonly tookMs: number }) => void;
   /** Milliseconds on the clock of `performance.now()`. */
@@ -25,7 +25,7 @@ export interface HashGateOptions {
 export const shedReasons = ['full', 'share', 'late'] as const;
 export type ShedReason = (typeof shedReasons)[number];
 
-/** The client that a hash is for. */
+/** The client for which a hash is made. */
 export interface HashClient {
   /** The client's network. All clients of one source share the source's part of the places. */
   readonly source: string;

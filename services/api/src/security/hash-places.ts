@@ -37,14 +37,14 @@ export function createHashPlaces() {
   return {
     held: () => held,
     waiting: turns.waiting,
-    /** Takes the place whose turn is next out of the queue. */
+    /** Takes the next place out of the queue. */
     next: turns.next,
     heldBy: (source: string) => bySource.get(source)?.places.size ?? 0,
     /** Returns true if another source has a place whose hash has not begun. */
     othersWait: (source: string) => idle > (bySource.get(source)?.idle ?? 0),
     /**
      * Returns the newest idle place of the source that holds most places. It considers only sources that hold more than
-     * `count` places and have an idle one.
+     * `count` places and have an idle place.
      */
     youngestOfMoreThan: (count: number) => youngestOfLargest(bySource.values(), count),
     take(source: string, receivedAt: number): HashPlace {

@@ -40,7 +40,7 @@ function outputOf(program: string, under: readonly string[] = []): string {
   return execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], timeout: 60_000 });
 }
 
-/** For a process that is nicer than hash threads are, and may not become less nice. */
+/** Command that starts a process with a higher niceness than hash threads have, and without the right to lower it. */
 const nicer = [...(process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-sys_nice'] : []), ...['nice', '-n', '15']];
 
 describe('hash threads', () => {
@@ -61,7 +61,7 @@ describe('hash threads', () => {
   });
 
   test('verify bcrypt hashes', async () => {
-    // Of the bcrypt test vectors that all implementations share (Openwall crypt_blowfish).
+    // One of the bcrypt test vectors that all implementations share (Openwall crypt_blowfish).
     const stored = '$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW';
     expect(await threads.bcrypt.verify(stored, 'U*U')).toBe(true);
     expect(await threads.bcrypt.verify(stored, 'U*V')).toBe(false);

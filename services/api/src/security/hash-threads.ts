@@ -18,8 +18,8 @@ export interface HashThreadsOptions {
 }
 
 /**
- * Starts the first hash thread. Each further thread starts when a job finds all others busy, and stays. So there are as
- * many threads as there have ever been jobs at once, and the hash gate limits that number. If a thread dies its job
+ * Starts the first hash thread. Each further thread starts when a job finds all others busy, and stays. So the number
+ * of threads is the largest number of simultaneous jobs so far, which the hash gate limits. If a thread dies, its job
  * fails, and a new thread starts when it is needed.
  */
 export async function createHashThreads({ onFallback, onDeath }: HashThreadsOptions): Promise<HashThreads> {

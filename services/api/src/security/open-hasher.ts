@@ -10,9 +10,9 @@ import { type ProcessLimits, readProcessLimits } from './process-limits.ts';
 
 export interface OpenHasherOptions {
   readonly cost: Argon2Cost;
-  /** Limit for the hashes at once; 0: as many as the process has cores. */
+  /** Limit for simultaneous hashes; 0 means as many as the process has cores. */
   readonly concurrency: number;
-  /** MiB for all hashes and their threads together; 0: half of the memory that the process may use. */
+  /** MiB for all hashes and their threads together; 0 means half of the memory that the process may use. */
   readonly memoryMib: number;
   readonly queueLimit: number;
   /** Limit for the milliseconds between the receipt of a request and the start of its hash. */
@@ -78,9 +78,9 @@ function findText(path: string): string | undefined {
 
 export interface HashSlotsInput {
   readonly limits: ProcessLimits;
-  /** Configured limit for the hashes at once; 0: as many as the process has cores. */
+  /** Configured limit for simultaneous hashes; 0 means as many as the process has cores. */
   readonly concurrency: number;
-  /** MiB for all hashes and their threads together; 0: half of the memory that the process may use. */
+  /** MiB for all hashes and their threads together; 0 means half of the memory that the process may use. */
   readonly memoryMib: number;
   /** KiB that one hash takes. */
   readonly hashKib: number;

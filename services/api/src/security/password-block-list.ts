@@ -13,7 +13,7 @@ export interface PasswordBlockList {
  * They are compared after NFKC and without regard to case, because most people put the capital in the same place.
  *
  * For each password, 64 bits of its SHA-256 are kept. In a list of a million, one other password in 10^13 is mistaken
- * for one of the list. No user's password is stored this way.
+ * for a listed one. No user's password is stored this way.
  */
 function createPasswordBlockList(passwords: Iterable<string>): PasswordBlockList {
   const digests = digestsOf(passwords);
@@ -42,8 +42,8 @@ export async function loadBlockLists(
 }
 
 /**
- * Shortest allowed password, in code points (docs/specification/registration.md, "Passwords"). Shorter ones need no
- * entry.
+ * Shortest allowed password, in code points (docs/specification/registration.md, "Passwords"). Shorter passwords need
+ * no entry.
  */
 const shortest = 8;
 

@@ -75,7 +75,7 @@ describe('the hasher', () => {
 });
 
 describe('a bcrypt hash that was imported', () => {
-  // Of the bcrypt test vectors that all implementations share (Openwall crypt_blowfish).
+  // One of the bcrypt test vectors that all implementations share (Openwall crypt_blowfish).
   const body = '$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW';
 
   test.each(['2a', '2b', '2y'])('verifies with the prefix $%s$, and is to be hashed again', async (version) => {
@@ -87,7 +87,7 @@ describe('a bcrypt hash that was imported', () => {
 
   test('compares the bytes as they were typed, not what NFKC makes of them', async () => {
     const hasher = await hasherOf(await loadArgon2());
-    // Of the password with the ligature \ufb01, which NFKC turns into two letters.
+    // A hash of the password with the ligature \ufb01, which NFKC turns into two letters.
     const { hash } = await import('@node-rs/bcrypt');
     const stored = await hash('\ufb01nance', { cost: 4 });
     expect(await verify(hasher, stored, '\ufb01nance')).toBe(true);

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 
 /** The part of the machine that the process may use. */
 export interface ProcessLimits {
-  /** Can be a fraction: a pod with a CPU limit of 500m has 0.5 cores. */
+  /** Can be a fraction. For example, a pod with a CPU limit of 500m has 0.5 cores. */
   readonly cores: number;
   readonly memoryBytes: number;
 }

@@ -19,7 +19,7 @@ interface KnownSecret extends Sibling {
 /** The sibling's name, and an optional suffix that tells its secrets apart. */
 const kidPattern = /^(?<name>[a-z0-9][a-z0-9-]{0,31})(?:\.[A-Za-z0-9-]{1,32})?$/;
 
-/** A value that is no secret's digest. */
+/** A value that is not the digest of any secret. */
 const nobody = Buffer.alloc(32);
 
 /**

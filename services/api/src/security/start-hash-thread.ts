@@ -33,7 +33,7 @@ export interface HashThread {
   end(): Promise<unknown>;
 }
 
-/** Starts a thread and waits until it accepts jobs. `onExit` gets the error if the thread died of one. */
+/** Starts a thread and waits until it accepts jobs. `onExit` gets the error if an error ended the thread. */
 export async function startHashThread(onExit: (error?: unknown) => void): Promise<HashThread> {
   // The thread gets neither the process's options nor its environment. It must not load the modules that are preloaded
   // into the process (tracing), nor see the process's secrets.

@@ -3,7 +3,7 @@ import { DenyListUnavailable } from '@auth-account/messaging/deny-list';
 import { isBrokenSocket, isStoreUnavailable } from '@auth-account/stores';
 import { CommanderError } from '@commander-js/extra-typings';
 
-/** Exit codes of authctl (the larger ones are those of BSD's sysexits). */
+/** Exit codes of authctl (the larger codes are those of BSD's sysexits). */
 export const exitCodes = {
   ok: 0,
   /**

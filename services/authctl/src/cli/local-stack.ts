@@ -7,7 +7,7 @@ import type { Terminal } from './terminal.ts';
 
 /** Content of the file that `npm run up` writes into its data directory while it runs. */
 interface RunFile {
-  /** The process that wrote it. `marker` is in its command line. */
+  /** The process that wrote the file. `marker` is in its command line. */
   readonly owner: { readonly pid: number; readonly marker: string };
   readonly environment?: Readonly<Record<string, string>>;
 }

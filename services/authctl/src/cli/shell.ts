@@ -19,8 +19,8 @@ export interface Shell {
   readonly terminal: Terminal;
   readonly now: () => Date;
   /**
-   * Reads these variables. Missing ones are taken from the local stack, but not if the command line names a system.
-   * Throws a `ConfigError`.
+   * Reads these variables. Missing variables are taken from the local stack, but not if the command line names a
+   * system. Throws a `ConfigError`.
    */
   config<S extends TObject>(schema: S, options?: { readonly isNamed?: boolean }): Config<S>;
   /** Prints the outcome, and stores the exit code. */

@@ -15,7 +15,8 @@ export interface Terminal {
   /** Variables to use instead of the process's environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /**
-   * Directory in which to look for a local stack if the environment names no servers. If absent, none is looked for.
+   * Directory in which to look for a local stack if the environment names no servers. If this is absent, no stack is
+   * looked for.
    */
   readonly localStack?: URL;
 }

@@ -81,8 +81,8 @@ function parse(text: string): unknown {
 }
 
 /**
- * Returns the code of an error body, such as ` ERR-OVERLOADED`. Of any other body it returns nothing, because it may be
- * a proxy's page.
+ * Returns the code of an error body, such as ` ERR-OVERLOADED`. For any other body it returns nothing, because that
+ * body may be a proxy's page.
  */
 function errorCodeOf(json: unknown): string {
   const { error_code } = Object(json) as { readonly error_code?: unknown };

@@ -36,7 +36,7 @@ const leftoverAgeMs = 3_600_000;
 /** Limit for the accounts that one run removes. The next run removes more. */
 const batch = 1_000;
 
-/** Removes the data of this run, then those of earlier runs that were interrupted before their own cleanup. */
+/** Removes the data of this run, then the data of earlier runs that were interrupted before their own cleanup. */
 export async function cleanUp(mongo: Mongo, traces: Traces, options: CleanUpOptions): Promise<CleanUpReport> {
   const isSettled = await cleanUpOwn(mongo, traces, options);
   const leftovers = await cleanUpLeftovers(mongo, options);

@@ -5,7 +5,7 @@ import { expectShape, reasonOf } from './api-client.ts';
 import { ProbeFailure } from './step-log.ts';
 import { type Patience, within } from './within.ts';
 
-/** Where the probe reads the mails to its own addresses. */
+/** Access to the mailbox in which the probe reads the mails to its own addresses. */
 export interface MailboxAccess {
   readonly url: string;
   /** Bearer token, if the mailbox asks for one. */

@@ -22,7 +22,7 @@ export interface Credentials {
 
 /** Plan of the path through a mailbox. */
 export interface MailPlan extends MailboxAccess {
-  /** Milliseconds from the start of one run with mails to that of the next. */
+  /** Milliseconds from the start of one run with mails to the start of the next. */
   readonly everyMs: number;
   /** Limit in milliseconds for the arrival of a mail. */
   readonly waitMs: number;

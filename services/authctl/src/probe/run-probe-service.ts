@@ -9,7 +9,7 @@ export interface ProbeServiceOptions {
   readonly probe: Probe;
   /** True if there is a database to clean up. */
   readonly canCleanUp: boolean;
-  /** Milliseconds from the start of one run to that of the next. A run that takes longer delays the next one. */
+  /** Milliseconds from the start of one run to the start of the next. A longer run delays the next. */
   readonly intervalMs: number;
   readonly now: () => Date;
 }

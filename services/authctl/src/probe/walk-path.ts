@@ -37,8 +37,8 @@ export interface Walk {
 }
 
 /**
- * Milliseconds that a running request may continue after the stop. Without them, a registration could take effect after
- * the cleanup.
+ * Milliseconds that a running request may continue after the stop. Without this time, a registration could take effect
+ * after the cleanup.
  */
 const requestGraceMs = 2_000;
 

@@ -39,7 +39,7 @@ const inviteLimit = 100;
  * group's document, like every change that closes the group or changes its owner. A recovery of the account writes this
  * document too, so that a session that the recovery has ended can create no invite.
  *
- * Raises the errors of {@link nonOwnerError}, `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since,
+ * Raises the errors of {@link nonOwnerError}, `IAD_JWT_ACCESS_INVALID` if the caller's session has since ended,
  * `ERR-INVITE-LIMIT-REACHED`, `ERR-RATE-LIMITED` and `ERR-IDEMPOTENCY-KEY-REUSED`. A retry with the same
  * `Idempotency-Key` gets the first answer again, and does not count for any limit.
  */

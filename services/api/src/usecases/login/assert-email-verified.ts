@@ -25,10 +25,10 @@ export type AssertEmailVerified = (
 ) => Promise<void>;
 
 /**
- * Creates the check of a login whose password was right. If verified addresses are required and this one is not
- * verified, it raises `ERR-EMAIL-NOT-VERIFIED` with a challenge, whose code is sent to the address. An open challenge
- * is used again, so that repeated logins send no further mails. Before that it raises `ERR-RATE-LIMITED` and the errors
- * of {@link assertMayLogIn}.
+ * Creates the check that follows when the password of a login was right. If verified addresses are required and the
+ * account's address is not verified, it raises `ERR-EMAIL-NOT-VERIFIED` with a challenge, whose code is sent to the
+ * address. An open challenge is used again, so that repeated logins send no further mails. It raises the errors of
+ * {@link assertMayLogIn} first, and `ERR-RATE-LIMITED` if no further code may be sent.
  */
 export function createAssertEmailVerified(deps: AssertEmailVerifiedDeps): AssertEmailVerified {
   const { challenges, requestCode, limits, audit, isRequired, now } = deps;

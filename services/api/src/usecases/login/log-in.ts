@@ -47,7 +47,7 @@ interface Opened extends Outcome {
 }
 
 /**
- * Limit for the live sessions of one user. Above it the one unused for longest ends
+ * Limit for the live sessions of one user. Above it, the session unused for longest ends
  * (docs/specification/login-and-tokens.md, "Login").
  */
 const sessionLimit = 50;
@@ -57,9 +57,9 @@ const sessionLimit = 50;
  * session lives, a repeat with the same `Idempotency-Key` gets the session's newest token pair, because a request that
  * the network repeats must not replace the app's session.
  *
- * Raises the errors of {@link createAuthenticate}, and with the right password those of {@link assertMayLogIn} and
- * {@link AssertEmailVerified}, and `ERR-IDEMPOTENCY-KEY-REUSED`. No session is opened if the service notices before the
- * commit that the client has left.
+ * Raises the errors of {@link createAuthenticate}. If the password is right, it can also raise the errors of
+ * {@link assertMayLogIn} and {@link AssertEmailVerified}, and `ERR-IDEMPOTENCY-KEY-REUSED`. No session is opened if the
+ * service notices before the commit that the client has left.
  */
 export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: RequestOrigin) => Promise<LogInOutput> {
   const { users, sessions, commit, issueTokens, assertEmailVerified, audit, ids, now } = deps;
@@ -150,7 +150,7 @@ function marksOf(
 }
 
 /**
- * Returns the live session that was opened with that key. Raises `ERR-IDEMPOTENCY-KEY-REUSED` if its login had another
+ * Returns the live session that was opened with that key. Raises `ERR-IDEMPOTENCY-KEY-REUSED` if that login had another
  * body.
  */
 function openedBy(marks: readonly RequestMark[], live: readonly SessionSummary[], at: Date): string | undefined {

@@ -44,7 +44,7 @@ export type NewDeviceNotice = Required<Pick<Outcome, 'events' | 'messages'>>;
 
 /**
  * Returns the notice of a login on a new device (docs/specification/login-and-tokens.md, "New devices"). The notice
- * goes by mail if the account has one left today. A login's notice also goes to the apps of the account's other
+ * goes by mail if the account has a notice left today. A login's notice also goes to the apps of the account's other
  * sessions, which can end the new session. For a device that the account knows there is no notice.
  */
 export function newDeviceNotice(
@@ -76,7 +76,8 @@ function payloadOf({ _id: session_id, device_name, platform, created_at }: Sessi
 
 /**
  * Returns true if the account does not know the device and must get a notice. An account that has used no device yet,
- * or was imported, learns its first device without a notice. An account that has forgotten all its devices gets one.
+ * or was imported, learns its first device without a notice. An account that has forgotten all its devices gets a
+ * notice.
  */
 function isNew({ user: { known_devices }, device, live }: DeviceLogin): boolean {
   const isUsed = known_devices?.includes(device) || live.some(({ device_id }) => device_id === device);

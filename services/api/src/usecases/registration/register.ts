@@ -128,8 +128,8 @@ function createRegisterOnce(deps: RegisterDeps) {
         isCommitted: () => users.exists(user._id),
         ifClientLeft: 'commit',
         async work(session) {
-          // The first write, so that a simultaneous request with the same key waits here and does not conflict at the
-          // address.
+          // This is the first write, so that a simultaneous request with the same key waits here and does not conflict
+          // at the address.
           await idempotent.keep(data, user._id, session);
           await users.insert(user, session);
           await spaces.enter(space, user._id, at, session);

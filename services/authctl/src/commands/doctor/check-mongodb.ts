@@ -28,7 +28,8 @@ export async function checkMongodb({ db }: Pick<Mongo, 'db'>): Promise<Finding[]
 }
 
 /**
- * Returns advice if members answer but none can be used. Returns undefined if none answers or something else is wrong.
+ * Returns advice if members answer but no member can be used. Returns undefined if no member answers or something else
+ * is wrong.
  */
 export function mendOf(error: unknown): string | undefined {
   if (!(error instanceof MongoServerSelectionError)) return undefined;
@@ -49,7 +50,7 @@ async function checkVersion(db: Db): Promise<Finding> {
   return failed('mongodb version', String(version), 'Upgrade MongoDB to 6.0 or later.');
 }
 
-/** Tries a write that changes nothing, because a majority acknowledges even that. */
+/** Tries a write that changes nothing, because a majority acknowledges even such a write. */
 async function checkMajority(db: Db): Promise<Finding> {
   const check = 'mongodb majority writes';
   const begun = performance.now();

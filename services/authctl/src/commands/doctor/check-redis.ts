@@ -4,11 +4,11 @@ import type { Redis } from 'ioredis';
 import type { RedisStore } from '../../compose.ts';
 import { checkClock, type Finding, failed, isAtLeast, ok, warning } from './finding.ts';
 
-/** Checks Redis, or each primary of a cluster. Rejects if one does not answer. */
+/** Checks Redis, or each primary of a cluster. Rejects if any of these does not answer. */
 export async function checkRedis({ redis, keys }: RedisStore): Promise<Finding[]> {
   const primaries = primariesOf(redis);
   const findings = primaries.map((server, index) => checkServer(server, primaries.length > 1 ? ` ${index + 1}` : ''));
-  // The lifetime of entries may be anything (1), because it is used only for writing.
+  // The lifetime of entries (1) does not matter, because only writes use it.
   const isComplete = await createDenyList(redis, keys, 1).isComplete();
   const denyList = isComplete
     ? ok('redis deny list', 'complete')

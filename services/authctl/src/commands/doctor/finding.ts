@@ -26,11 +26,11 @@ export function isAtLeast(text: string, wanted: readonly [major: number, minor: 
   return major > wanted[0] || (major === wanted[0] && minor >= wanted[1]);
 }
 
-/** Limits for the difference of clocks. Tokens are accepted 5 s early or late, so the difference must be below that. */
+/** Limits for the difference of clocks. Tokens are accepted 5 s early or late, so the difference must be below 5 s. */
 const clockWarningMs = 1_000;
 const clockFailureMs = 5_000;
 
-/** Compares a server's clock with this machine's, at the middle of the round trip. */
+/** Compares a server's clock with this machine's clock at the middle of the round trip. */
 export async function checkClock(server: string, readTimeMs: () => Promise<number>): Promise<Finding> {
   const asked = Date.now();
   const there = await readTimeMs();

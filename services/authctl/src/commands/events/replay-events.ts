@@ -61,7 +61,7 @@ function checkUsage(eventIds: readonly string[], options: ReplayOptions & { read
   if (since !== undefined && since >= until) refuse('--since must be before --until, and before now.');
 }
 
-/** Creates the filter for the events to send, to the subscriber if there is one. */
+/** Creates the filter for the events to send, for the subscriber if one is given. */
 function wantedBy({ subscriber, missing }: ReplayOptions, topics: readonly string[] | undefined, now: Date) {
   return (row: OutboxDocument) =>
     (topics?.includes(row.topic) ?? true) &&
@@ -111,7 +111,7 @@ async function sendAgain(
 
 /**
  * Returns the ids of the events to send, in the order of their creation. Named ids are passed on unchecked, because the
- * replay reports unknown ones.
+ * replay reports unknown ids.
  */
 async function* selectTargets(
   stores: Stores,

@@ -38,7 +38,7 @@ type Target = { readonly user_id: string } | { readonly session_id: string };
 
 /**
  * Orders a forced logout and waits for its result. The worker carries it out like any other forced logout, with deny
- * list, closed streams and audit log. Throws a `CommandError` if it failed, or if there was no result in time.
+ * list, closed streams and audit log. Throws a `CommandError` if the logout failed, or if there was no result in time.
  */
 export async function orderForceLogout(
   { redis, keys }: RedisStore,

@@ -30,7 +30,7 @@ export interface PlanOptions {
   readonly foreseen: Foreseen | undefined;
 }
 
-/** Reads which accounts exist, and creates the documents of the others. */
+/** Reads which accounts exist, and creates the documents of the other accounts. */
 export async function planBatch(
   { users, groups }: Collections,
   records: readonly ImportRecord[],

@@ -14,7 +14,7 @@ export type ReadLine = { readonly line: number } & (
   | { readonly reason: string }
 );
 
-/** Returns the format of a file by its name. Throws a `CommandError` if it is unknown. */
+/** Returns the format of a file by its name. Throws a `CommandError` if the format is unknown. */
 export function formatOf(path: string): ImportFormat {
   const extension = extname(path).slice(1).toLowerCase();
   if (extension === 'csv') return 'csv';

@@ -38,7 +38,7 @@ function keyFileOf(kind: KeyKind, { file, algorithm, publicFile }: FileOptions, 
   return { kind, path, algorithm: algorithm ?? config.ACCESS_TOKEN_ALGORITHM, publicPath: publicFile };
 }
 
-/** Returns what `keys` prints about a set: public facts only. */
+/** Returns the public facts that `keys` prints about a set. */
 function factsOf({ keys }: KeySet) {
   return keys.map((key: RotatingKey, index) => ({
     kid: key.kid,
@@ -99,7 +99,7 @@ async function generate(file: KeyFile): Promise<Outcome> {
     const reason = code === 'EEXIST' ? `${path} is there already: to add a key, use keys rotate.` : message;
     throw new CommandError(reason, { cause: error });
   }
-  // The public file is written only now, because that of an existing key file must stay as it is.
+  // The public file is written only now, because the public file of an existing key file must stay as it is.
   await writePublicFile(file, set);
   return describeChange(file, set, {}, 'Written.');
 }

@@ -17,7 +17,7 @@ export interface KeyFile {
 }
 
 /**
- * Throws if a public file is requested but impossible, because the keys have no public halves or its path is that of
+ * Throws if a public file is requested but impossible, because the keys have no public halves or the path is that of
  * the private file.
  */
 export async function assertPublicFile({ kind, path, publicPath }: KeyFile): Promise<void> {

@@ -80,7 +80,7 @@ export function addProbeCommand(program: Command, shell: Shell): void {
 
 const signals = ['SIGTERM', 'SIGINT'] as const;
 
-/** Runs work that SIGTERM and Ctrl-C interrupt, so that it ends in order; a second signal ends the process. */
+/** Runs work that SIGTERM or Ctrl-C interrupts in an orderly way. A second signal ends the process. */
 async function withStopSignal<T>(work: (stop: AbortSignal) => Promise<T>): Promise<T> {
   const stopping = new AbortController();
   const stop = () => {

@@ -22,7 +22,7 @@ export async function listSessions(
   now: Date,
 ): Promise<Outcome> {
   const { _id: user_id } = await loadUser(collections, user);
-  // Each filter uses an existing index: that of live sessions by user, and that of revoked sessions by time.
+  // Each filter uses an existing index: live sessions by user, or revoked sessions by time.
   const filters = [
     { user_id, is_revoked: false },
     ...(revokedSince === undefined ? [] : [{ is_revoked: true, revoked_at: { $gte: revokedSince }, user_id }]),

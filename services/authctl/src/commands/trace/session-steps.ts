@@ -35,8 +35,8 @@ const projection = {
 const maxTimeMS = 30_000;
 
 /**
- * Finds the steps in sessions. A request's id is in the session that the request opened, in those that it ended, and in
- * those whose claims it changed.
+ * Finds the steps in sessions. A request's id is in the session that the request opened, and in each session that it
+ * ended or whose claims it changed.
  */
 export async function findSessionSteps(
   { sessions, users }: Pick<Collections, 'sessions' | 'users'>,

@@ -41,9 +41,9 @@ export interface DeleteOptions extends OperatorOptions {
 const reason = 'account_deleted';
 
 /**
- * Orders the deletion of an account, as its holder would: all sessions end in the same transaction, subscribers and the
+ * Orders the deletion of an account, as its holder would. All sessions end in the same transaction, subscribers and the
  * holder are informed, and the worker erases the account after the grace period. The transaction writes the user's
- * document, as every login does, so that no login gets past it. If the deletion was already ordered, its time does not
+ * document, as every login does, so that no login is missed. If the deletion was already ordered, its time does not
  * change.
  */
 export function deleteUser(shell: Shell, idOrEmail: string, options: DeleteOptions): Promise<Outcome> {

@@ -9,7 +9,7 @@ const reason = 'account_disabled';
 
 /**
  * Disables an account, and ends its sessions in the same transaction. The transaction writes the user's document, as
- * every login does, so that no login gets past it. Then the streams are closed. If Redis can't be reached, the worker
+ * every login does, so that no login is missed. Then the streams are closed. If Redis can't be reached, the worker
  * closes them later.
  */
 export function disableUser(shell: Shell, idOrEmail: string, options: OperatorOptions): Promise<Outcome> {

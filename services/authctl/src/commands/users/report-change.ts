@@ -38,8 +38,8 @@ export async function reportChange(
 }
 
 /**
- * Writes the ended sessions to the deny list, which closes the streams. If the worker must do this instead, returns the
- * reason, otherwise null.
+ * Writes the ended sessions to the deny list, which closes the streams. Returns the reason if the worker must do this
+ * instead, otherwise null.
  */
 async function closeStreams(
   shell: Shell,

@@ -22,9 +22,10 @@ export interface ResetPasswordOptions extends OperatorOptions {
 const reason = 'password_changed';
 
 /**
- * Makes the password of an account void: nobody can log in until the holder has set another one with a code from the
- * mailbox. Only the holder's app can request that code. All sessions, open codes and open invites of the account end in
- * the same transaction. The transaction writes the user's document, as every login does, so that no login gets past it.
+ * Makes the password of an account void, so that nobody can log in until the holder has set a new password with a code
+ * from the mailbox. Only the holder's app can request that code. All sessions, open codes and open invites of the
+ * account end in the same transaction. The transaction writes the user's document, as every login does, so that no
+ * login is missed.
  */
 export function resetPassword(shell: Shell, idOrEmail: string, options: ResetPasswordOptions): Promise<Outcome> {
   const before = async (user: UserDocument) => {
