@@ -347,8 +347,8 @@ test('no secret is written down anywhere, on whatever path it came', async () =>
   expect(metrics['metrics of api']).toContain('auth_rate_limited_total{rule="login_source"}');
   expect(commands.some((command) => / "evalsha" .* "succeed" /i.test(command))).toBe(true);
 
-  // Two things are stored by design. An invite, and the member who joined by it, are found by its token. A session
-  // holds the SHA-256 of its newest token.
+  // Stored by design: the token of an invite, by which the invite and its members are found, and the SHA-256 of a
+  // session's newest token.
   const stored = findSecrets(secrets, { ...elsewhere, ...stores });
   const byDesign =
     /^invite token( of its own)? \((plain|percent-encoded)\) in MongoDB (invites|idempotency|users)$|^refresh token .* \(sha256 in base64(url)?\) in MongoDB user_sessions$/;

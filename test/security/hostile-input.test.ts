@@ -29,8 +29,8 @@ const pairCount = Number(process.env.HOSTILE_PAIRS ?? 300);
 /** Milliseconds by which a machine that is busy with other tests may exceed a time-out. */
 const slackMs = 10_000;
 /**
- * Milliseconds of allowance, because between quick answers a factor of two is noise. The long form, with more requests,
- * needs none.
+ * Allowance in milliseconds, because between quick answers a factor of two is noise. The long form sends more requests
+ * and needs none.
  */
 const noiseMs = Number(process.env.HOSTILE_NOISE_MS ?? 25);
 /** MiB by which a process may grow in the second half of the rounds, because V8 returns memory when it likes. */

@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const day = 86_400_000;
 
-/** Addresses without an account, and of accounts in each state that a stranger must not learn. */
+/** Addresses: one without an account, and one of an account in each state that a stranger must not learn. */
 const addresses: Readonly<Record<string, () => Promise<string>>> = {
   nobody: async () => newEmail(),
   'an account': () => accountWith({ email_verified_at: new Date() }),

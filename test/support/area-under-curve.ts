@@ -1,4 +1,6 @@
-/** Returns the probability that a random one of `a` is above a random one of `b`: 0.5 if they are indistinguishable. */
+/**
+ * Returns the probability that a random value of `a` is above a random value of `b`: 0.5 if `a` and `b` do not differ.
+ */
 export function areaUnderCurve(a: readonly number[], b: readonly number[]): number {
   const all = [...a.map((value) => ({ value, own: true })), ...b.map((value) => ({ value, own: false }))];
   all.sort((x, y) => x.value - y.value);

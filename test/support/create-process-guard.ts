@@ -28,7 +28,7 @@ for pid in $pids; do kill -KILL "$pid" 2>/dev/null; done
 
 /**
  * Creates a guard that ends the watched processes (SIGTERM, and SIGKILL after 5 s) and removes `directory` as soon as
- * the present process has ended, also by SIGKILL. The guard is a shell that waits for the end of a pipe, which only
+ * the present process has ended, even by SIGKILL. The guard is a shell that waits for the end of a pipe, which only
  * this process holds open.
  */
 export function createProcessGuard(directory: string): ProcessGuard {

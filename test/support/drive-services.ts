@@ -10,7 +10,10 @@ import { bearer, insertInvite, joinByInvite, refresh } from './groups.ts';
 import type { TestApi } from './test-api.ts';
 import { eventually } from './worker-scene.ts';
 
-/** Prepares and does each hot operation once as usual, and once in each other way that an app causes by itself. */
+/**
+ * Prepares each hot operation. The returned function does it once as usual, and once in each other way that an app
+ * causes by itself.
+ */
 export const hotOperations: Readonly<Record<HotOperation, (api: TestApi) => Promise<() => Promise<unknown>>>> = {
   register: async (api) => async () => {
     const body = { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' };

@@ -13,7 +13,7 @@ export interface FailCommand {
   readonly writeConcernError?: { readonly code: number; readonly errmsg: string };
   /** `database.collection`. */
   readonly namespace?: string;
-  /** Name of the connections whose commands fail. Other tests use the same server, so no others may fail. */
+  /** Name of the only connections whose commands fail, because other tests use the same server. */
   readonly appName: string;
 }
 

@@ -27,11 +27,11 @@ export interface GatewayScene {
   readonly keys: RedisKeys;
   readonly denyList: DenyList;
   publish(command: GatewayCommand): Promise<void>;
-  /** Publishes a close command as after a logout. */
+  /** Publishes a close command, as the api does after a logout. */
   publishClose(device: Device, reason: CloseReason): Promise<void>;
   /** Writes the deny list and publishes, as the api does. */
   denyAndClose(device: Device, denial: Denial): Promise<void>;
-  /** Writes the deny list only: the message is lost. */
+  /** Writes the deny list only, as if the message was lost. */
   denySilently(device: Device, value: string): Promise<void>;
   /** Marks the deny list as complete, as the worker does after it has written the list again. */
   completeDenyList(): Promise<void>;

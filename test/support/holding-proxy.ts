@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
-/** A TCP proxy that can hold back the answers to a command, drop one, cut all connections, or go silent. */
+/** A TCP proxy that can hold back the answers to a command, drop an answer, cut all connections, or go silent. */
 export interface HoldingProxy {
   readonly url: string;
   readonly port: number;

@@ -1,7 +1,8 @@
 import type { Timers } from '@auth-account/client';
 
 /**
- * Timers for tests. A timer of up to 5 s takes a hundredth of its time. Longer timers are time-outs: a test runs them.
+ * Timers for tests. A timer of up to 5 s takes a hundredth of its time. Longer timers are time-outs, and run only by
+ * `runLong`.
  */
 export interface HurriedTimers extends Timers {
   /** Runs every timer of more than 5 s now. */

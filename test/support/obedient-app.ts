@@ -18,7 +18,7 @@ export interface ObedientApp {
 }
 
 /**
- * Opens a stream on the first gateway. After a `reconnect` frame, it waits for the given time and connects to the
+ * Opens a stream on the first gateway. After a `reconnect` frame, the app waits for the given time and connects to the
  * second.
  */
 export async function startObedientApp(first: string, second: string, handshake: RawHandshake): Promise<ObedientApp> {

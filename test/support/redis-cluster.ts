@@ -119,7 +119,7 @@ async function startNode(dir: string, index: number, onSpawn: OnSpawn, binary: s
     dir: join(dir, `node-${index}`),
     binary,
     extraArgs: [
-      // The time-out is long, so only `promote` causes a failover, and a machine that stalls for seconds does not.
+      // The time-out is long, so that only `promote` causes a failover, and not a machine that stalls for seconds.
       ...['--cluster-enabled', 'yes', '--cluster-node-timeout', '15000', '--cluster-port', String(busPort)],
       ...['--cluster-replica-validity-factor', '0', '--repl-diskless-sync-delay', '0'],
     ],

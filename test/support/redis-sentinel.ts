@@ -36,7 +36,7 @@ export async function startSentinelGroup(dir: string, onSpawn: OnSpawn, binary: 
     'bind 127.0.0.1',
     `dir ${dir}`,
     `sentinel monitor ${groupName} 127.0.0.1 ${primary.port} 1`,
-    // The time is long, so only `failOver` causes a failover, and a machine that stalls for seconds does not.
+    // The time is long, so that only `failOver` causes a failover, and not a machine that stalls for seconds.
     `sentinel down-after-milliseconds ${groupName} 60000`,
     `sentinel failover-timeout ${groupName} 60000`,
   ];

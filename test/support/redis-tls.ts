@@ -28,7 +28,7 @@ export interface TlsRedis {
   close(): Promise<void>;
 }
 
-/** Returns why Redis over TLS cannot be tested here, if so. Many builds have no TLS. */
+/** Returns the reason why Redis over TLS cannot be tested here, or undefined. Many builds have no TLS. */
 export async function findTlsObstacle(binary: string): Promise<string | undefined> {
   const hasOpenssl = await run('openssl', ['version']).then(
     () => true,

@@ -22,7 +22,7 @@ export interface TestServers {
 }
 
 export interface TestServerOptions {
-  /** Directory in which the servers' directory is created. Default: in memory, if there is plenty. */
+  /** Directory in which the servers' directory is created. Default: in memory, if there is plenty of memory. */
   readonly parent?: string | undefined;
 }
 
@@ -31,8 +31,8 @@ const memoryFileSystem = '/dev/shm';
 const wantedBytes = 4 * 2 ** 30;
 
 /**
- * Returns a directory in memory if there is plenty, because none of the data is kept. Each test file creates a
- * database, whose collections, indexes and transactions would wait for `fsync` on a disk.
+ * Returns a directory in memory if there is plenty of memory, because none of the data is kept. Each test file creates
+ * a database, whose collections, indexes and transactions would wait for `fsync` on a disk.
  */
 async function parentDirectory(): Promise<string> {
   try {

@@ -10,9 +10,9 @@ export interface Stopwatch {
 }
 
 /**
- * Counts time only while this process can run. If the machine stalls for seconds, and all that is measured with it,
- * that adds a tenth of a second. For upper bounds on work outside this process: work that blocks this process goes
- * uncounted.
+ * Counts time only while this process can run. If the machine, and with it all that is measured, stalls for seconds,
+ * that adds only a tenth of a second. It is for upper bounds on work outside this process, because it does not count
+ * work that blocks this process.
  */
 export function startStopwatch(): Stopwatch {
   let [last, sum] = [performance.now(), 0];

@@ -36,7 +36,7 @@ function parse(text: string): RawAnswer | undefined {
   return { status, headers, json: isJson ? JSON.parse(body.toString()) : undefined };
 }
 
-/** Logs out with the token. Of all endpoints, logout checks authorization before anything else. */
+/** Logs out with the token, because this endpoint checks authorization before anything else. */
 export function logOutRaw(base: string, token: string): Promise<RawAnswer> {
   const body = JSON.stringify({ refresh_token: 'none' });
   const lines = [

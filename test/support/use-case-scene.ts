@@ -221,7 +221,7 @@ function recordingCommit(mongo: MongoClient, outbox: CommitDeps['outbox']) {
 }
 
 /**
- * Runs each transaction twice, first rolled back and then committed. Records after each whether the request counts as
+ * Runs each transaction twice: rolls it back, then commits it. Records after each run whether the request counts as
  * committed.
  */
 function transactionAfterRollback(mongo: MongoClient, verdicts: boolean[]): RunTransaction {

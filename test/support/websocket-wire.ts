@@ -21,8 +21,8 @@ export function handshakeRequest(path: string, headers: Readonly<Record<string, 
 }
 
 /**
- * Returns the index at which the frames begin in an answer that accepts; undefined while the answer is incomplete.
- * Throws with the first line of an answer that refuses, or answers another request.
+ * Returns the index at which the frames begin after an accepting answer, or undefined while the answer is incomplete.
+ * If the answer refuses, or belongs to another request, throws with its first line.
  */
 export function findFrames(answer: Buffer): number | undefined {
   const end = answer.indexOf('\r\n\r\n');

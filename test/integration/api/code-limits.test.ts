@@ -258,7 +258,7 @@ describe('all mails to one address in a day', () => {
     return after - before;
   }
 
-  /** Requests codes of an account from many networks. With a password, it first logs in from each network. */
+  /** Requests codes of an account from many networks. If a password is given, first logs in from each network. */
   async function askForCodes(email: string, given?: string): Promise<void> {
     for (let i = 0; i < 12; i += 1) {
       const address = newAddress();

@@ -296,7 +296,7 @@ test('a consumer calls no event a duplicate before a majority has its effect', a
   const first = handle();
   try {
     await waitUntil(async () => (await effects.countDocuments()) === 1, { what: 'the effect', ...patience });
-    // It is rejected, so the event will be delivered again.
+    // The second delivery fails, so the event will be delivered again.
     await expect(handle()).rejects.toThrow();
   } finally {
     await admin(secondary).command({ fsyncUnlock: 1 });

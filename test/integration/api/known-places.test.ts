@@ -95,7 +95,7 @@ describe('a reset of the password', () => {
       expect(await logInStatus(elsewhere, email, newPassword)).toBe(200);
       await attack(email);
       expect(await logInStatus(away, email, newPassword)).toBe(200);
-      // A verified address belonged to the known places before, so they stay. Otherwise they are forgotten.
+      // If the address was verified, the places that were known before stay known. Otherwise they are forgotten.
       const known = isVerified ? 200 : 429;
       expect(await logInStatus(home, email, newPassword)).toBe(known);
       expect(await logInStatus(newNetwork(), email, newPassword, { device_id })).toBe(known);

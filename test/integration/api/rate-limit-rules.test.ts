@@ -192,7 +192,7 @@ describe('one account from many networks', () => {
     time = start + day - 3_000_000;
     expect(await spread(limits, 1_000, 1_000)).toBe(100 - early);
     time = start + day - 1;
-    // The oldest failures are the first to be older than 24 hours.
+    // The oldest failures leave the window of 24 hours first.
     expect(await guess(limits, stranger(5_000))).toEqual({ rule: 'login_account_day', waitMs: 1 });
     time += 1;
     expect(await guess(limits, stranger(5_001))).toBeUndefined();

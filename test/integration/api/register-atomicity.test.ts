@@ -126,7 +126,7 @@ describe('a commit whose reply is lost', () => {
   test('is read back before the work is tried again: never 409 for one’s own address', async () => {
     const email = newEmail();
     const noSuchTransaction = 251;
-    // The first commit takes effect, but its reply is lost. The second commit is answered that there is no such
+    // The first commit takes effect, but its reply is lost. The answer to the second commit is that there is no such
     // transaction.
     const second = {
       failCommands: ['commitTransaction'],

@@ -257,7 +257,8 @@ describe('a logout everywhere', () => {
   test('that finds nothing to end is not said to be committed, as nothing it wrote could tell', async () => {
     const { _id: user_id } = await scene.user();
     await logOutAll({ except_current: true }, await scene.session({ user_id }));
-    // Only the scene asks, before and after the commit. The product does not ask after an acknowledged commit.
+    // Only the scene calls `isCommitted`, before and after the commit. The service does not, after an acknowledged
+    // commit.
     expect(scene.verdicts).toEqual([false, false]);
     expect(reads).toEqual([]);
   });

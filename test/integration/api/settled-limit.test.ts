@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterAll(() => redis.disconnect());
 
-/** Each call stands for another process. Most tests are over before a window ends, or the limit settles by itself. */
+/** Each call stands for another process. Most tests are over before a window ends or the limit settles by itself. */
 const newProcess = (points: number, connection = redis, settleMs = 3_600_000, seconds = 3_600) =>
   createSettledLimit({
     redis: connection,

@@ -14,7 +14,7 @@ const [long, short] = [400, 60];
 const good = { status: 200, code: undefined };
 const invalid = { status: 401, code: 'IAD_JWT_ACCESS_INVALID' };
 
-/** Apis on one store: with the old setting, with the new, and with the new as well as the old as the maximum. */
+/** Apis on one store: with the old setting, with the new one, and with the new one and the old as the maximum. */
 let before: TestApi;
 let after: TestApi;
 let between: TestApi;

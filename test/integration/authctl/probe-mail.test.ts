@@ -14,7 +14,7 @@ let stack: TestStack;
 let sink: MailSink;
 let mailbox: Server;
 let env: Record<string, string>;
-/** Answer of the mailbox in place of its mails. */
+/** Answer that the mailbox gives instead of its mails, if any. */
 let answer: { readonly status: number; readonly body: string } | undefined;
 
 beforeAll(async () => {

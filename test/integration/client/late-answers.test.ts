@@ -108,7 +108,7 @@ test('of two tabs that log in at once, without locks or a channel, both hold the
     expect(new Set(infos.map(({ device_id }) => device_id)).size).toBe(1);
     for (const tab of tabs) {
       tab.clock.monotonic += hourMs;
-      // The first call may meet the other tab's session, which the tab can only know from the storage.
+      // The first call may meet the other tab's session, of which the tab learns only from the storage.
       await tab.client.account.find().catch(() => undefined);
       expect((await tab.client.account.find()).email).toBe(email);
       expect(tab.client.state().status).toBe('signed_in');

@@ -27,7 +27,7 @@ afterAll(async () => {
   await path.close();
 });
 
-/** Creates a device signal that a test can report. */
+/** Creates a device signal whose values a test reports. */
 function newSignal(): DeviceSignal & { report(value: boolean): void } {
   let own: (value: boolean) => void = () => undefined;
   return {

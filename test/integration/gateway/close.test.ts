@@ -23,7 +23,7 @@ import { refusalOf } from '../../support/push-client.ts';
 import { testEnvironment } from '../../support/test-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
-/** So long that no test succeeds by it. */
+/** An interval so long that no test succeeds because of it. */
 const rarely = { RECONCILE_INTERVAL_MS: '4000' };
 
 const isReady = async (gateway: TestGateway) => (await gateway.unreadiness()).length === 0;

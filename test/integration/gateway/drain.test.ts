@@ -87,7 +87,7 @@ describe('a gateway that is told to stop', () => {
         (check) => check.name === 'lifecycle' && 'reason' in check && check.reason === 'stopping',
       );
     });
-    // The gateway limits the time of its end: after 10 s it exits with 1.
+    // The gateway limits the time of its shutdown: after 10 s it exits with 1.
     expect(await gateway.exited).toEqual({ code: 0, signal: null });
   });
 });

@@ -143,7 +143,10 @@ if (obstacle !== undefined) console.warn(`redis/tls.test.ts: ${obstacle}: NOTHIN
   });
 });
 
-/** Returns the first error that names one of these variables, of a connection that never answers. */
+/**
+ * Opens a connection with these variables, which must never become ready. Returns its first error that names one of
+ * them.
+ */
 async function refusal(config: Parameters<typeof openRedis>[0]): Promise<string> {
   const redis = openRedis(config, failFastOptions());
   const explained = Promise.withResolvers<string>();

@@ -107,8 +107,8 @@ describe('a claim', () => {
   });
 
   test('finds others if another relay was quicker with those it saw', async () => {
-    // Three concurrent claims see the same twenty rows. By chance they may share these rows, so that none has to read
-    // again.
+    // Three concurrent claims see the same twenty rows. By chance they may divide these rows without a conflict, so
+    // several rounds are tried.
     for (let most = 0, round = 0; most <= 20; round += 1) {
       expect(round).toBeLessThan(50);
       await Promise.all(Array.from({ length: 60 }, () => stored({ locked_until: at(0) })));

@@ -93,7 +93,7 @@ describe('a sibling that reads the feed', () => {
     const { until } = await scene.denyList.recent(0);
     for (const [i, id] of ids.entries()) {
       pipeline.set(keys.denied(id), i % 2 ? '3' : 'none:SESSION_REVOKED', 'PX', 600_000);
-      // Half of them have the same time, and are more than fit into an answer.
+      // Half of the denials have the same time. They are more than fit into an answer.
       pipeline.zadd(keys.revocations, i < 6_000 ? until : until + i, id);
     }
     await pipeline.exec();
@@ -264,10 +264,7 @@ describe('somebody between the feed and a sibling', () => {
   });
 
   describe('and gives out keys', () => {
-    /**
-     * The attacker's own service, genuine but for its keys and with the issuer's name, to which the proxy leads the
-     * sibling.
-     */
+    /** The attacker's own service, with its own keys and the issuer's name. The proxy leads the sibling there. */
     let forger: VerifierScene;
     beforeAll(async () => {
       const own = join(testEnvironment().keysDir, 'forged-keys.json');

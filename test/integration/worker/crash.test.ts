@@ -46,7 +46,7 @@ test.concurrent(
     await scene.publish(event);
     const first = await startWorkerProcess({ ...scene.env, DELIVERY_TIMEOUT_MS: '60000' });
     await eventually('the delivery is under way', () => receiver.received.length > 0);
-    // The worker limits the time of its end: after 10 s it exits with 1.
+    // The worker limits the time of its shutdown: after 10 s it exits with 1.
     expect(await first.end('SIGTERM')).toEqual({ code: 0, signal: null });
 
     receiver.answerWith(status(204));

@@ -253,7 +253,8 @@ test(
     const { users } = other.api.collections;
     const session = await newSession(other.api);
     await users.updateOne({ _id: session.user_id }, { $set: { deletes_at: new Date(Date.now() + 3_600_000) } });
-    // The deny list has one round, which does not find the live session. The session's end is thus not announced yet.
+    // The deny list has only one round, while the session is live, so the session's end stays unannounced until the
+    // erasure.
     closing(await startTestWorker({ ...other.env, DENY_LIST_INTERVAL_MS: '600000' }));
     const complete = `{${other.api.keyPrefix}}:deny-list-complete`;
     await eventually('the deny list is complete', async () => (await redis.exists(complete)) === 1);

@@ -180,7 +180,7 @@ test('no round of the worker steps over a revocation or a change of group that n
     await store.revokeAll([revoked._id], { reason: 'logout', at, requestId });
     const change = { home_group_id: 'another', account_type: 'HOME', at, requestId } as const;
     await primary.withSession((session) => store.changeClaims(moved.user_id, change, session));
-    // The time is further than a round reads back, and due for a round that reads everything.
+    // This is further than a round reads back, and a round that reads everything is due.
     time += 120_000;
     return reconcile().then(
       () => 'done',

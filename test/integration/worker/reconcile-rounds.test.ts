@@ -13,7 +13,7 @@ let scene: WorkerScene;
 let denyList: DenyList;
 /** The worker's time, which only a test moves. */
 let time: number;
-/** Sessions whose streams a logout of another session closed. */
+/** Sessions whose streams were closed because of another session's logout. */
 let told: string[];
 /** Number of sessions that each round has found. */
 let found: number[];

@@ -244,7 +244,7 @@ describe('with a Redis that fails', () => {
       await scene.publish(newEvent());
       await eventually('the delivery is under way', () => hanging.received.length > 0);
       await redis.kill();
-      // The worker limits the time of its end: after 10 s it exits with 1.
+      // The worker limits the time of its shutdown: after 10 s it exits with 1.
       expect(await worker.end('SIGTERM')).toEqual({ code: 0, signal: null });
 
       const neverConnected = await startWorkerProcess(scene.env);

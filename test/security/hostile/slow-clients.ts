@@ -5,9 +5,9 @@ import { openSocket } from '../../support/raw-connection.ts';
 export interface Lifetimes {
   /** Connections that the server has ended. */
   readonly count: number;
-  /** Clients of which the server has not ended any connection yet. */
+  /** Clients of which the server has not yet ended any connection. */
   readonly spared: number;
-  /** The longest, in milliseconds, whether ended or open. */
+  /** The longest connection, in milliseconds, whether ended or open. */
   readonly longestMs: number;
 }
 
@@ -22,7 +22,7 @@ export interface SlowClients {
 export interface SlowClientOptions {
   readonly port: number;
   readonly count: number;
-  /** Sent at once. */
+  /** Sent by a client as soon as it is connected. */
   readonly opening: string;
   /** Sent by a client in each interval, until the connection ends. */
   readonly drip: string;

@@ -86,7 +86,7 @@ export function upgradeAttacks({ sessionId, token }: Credentials): UpgradeAttack
   ];
 }
 
-/** Outcome of a try: the status of the first answer, or how it ended without one. */
+/** Outcome of a try: the status of the first answer, or how the connection ended without an answer. */
 export type UpgradeOutcome = number | 'aborted' | 'ended' | 'hangs';
 
 /** Makes one try on a separate connection. It leaves nothing open. */

@@ -18,7 +18,9 @@ export const jest = {
   getTimerCount: () => fakeTimersModern.getTimerCount(),
 };
 
-/** Jest's environment of tests that run in Node itself: its global object is the process's own, not one of `node:vm`. */
+/**
+ * Jest's environment of tests that run in Node itself. Its global object is the process's own, not one of `node:vm`.
+ */
 export default class NativeEnvironment {
   readonly global = globalThis;
   readonly moduleMocker = moduleMocker;
