@@ -9,8 +9,8 @@ const REPEAT_MS = 1_000;
 const STEPS_BUDGET_MS = 9_000;
 const EXIT_LIMIT_MS = 10_000;
 
-// Signals that close-with-grace skips. `onStopSignal` handles the stop signals. A handler for the others would turn a
-// crash (SIGSEGV …) into an endless loop.
+// Signals that close-with-grace skips. `onStopSignal` handles the stop signals. A handler for the other signals would
+// turn a crash (SIGSEGV …) into an endless loop.
 const EVERY_SIGNAL: closeWithGrace.Signals[] = [
   'SIGHUP',
   'SIGINT',

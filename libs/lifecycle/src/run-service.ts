@@ -48,8 +48,8 @@ function exitIfWrongConfig(name: string, error: unknown): void {
 
 /**
  * Runs a service from its configuration to its exit. The process exits with 78 if the configuration is wrong or
- * `compose` throws a `ConfigError` (the table of problems is on stderr), with 0 after an orderly stop on SIGTERM or
- * SIGINT, and with 1 after an uncaught error, a start that failed, or a shutdown step that failed or hung.
+ * `compose` throws a `ConfigError` (the table of problems is on stderr). It exits with 0 after an orderly stop on
+ * SIGTERM or SIGINT, and with 1 after an uncaught error, a failed start, or a shutdown step that failed or hung.
  *
  * On a stop the service becomes unready at once. After `SHUTDOWN_DELAY_SECONDS` the steps run in their order, then the
  * ops server closes, and last the remaining spans are sent.

@@ -35,8 +35,8 @@ export interface ClusterSettings {
 
 const defaultSlotsRefreshMs = 2_000;
 /**
- * Number of redirections and retries before a command fails. With the pauses between them they take about a fifth of a
- * second.
+ * Number of redirections and retries before a command fails. With the pauses between them, these tries take about a
+ * fifth of a second.
  */
 const maxRedirections = 4;
 const redirectionPauseMs = 50;
@@ -66,8 +66,9 @@ export function openRedis(
   if (address.kind === 'cluster') return openCluster(nodes, options, slotsRefreshMs);
   if (address.kind === 'single') return new Redis({ ...options, ...nodes[0], db });
   const { REDIS_SENTINEL_USERNAME: sentinelUsername, REDIS_SENTINEL_PASSWORD: sentinelPassword } = config;
-  // No `failoverDetector`: if ioredis 6 hears of the failover while it reconnects, it gives up for ever. The detector
-  // is not needed, because Sentinel disconnects the clients of a former primary that comes back.
+  // There is no `failoverDetector`, because ioredis 6 gives up for ever if it hears of the failover while it
+  // reconnects. The detector is not needed, because Sentinel disconnects the clients of a former primary that comes
+  // back.
   return new Redis({
     ...options,
     db,

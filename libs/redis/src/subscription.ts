@@ -179,7 +179,7 @@ interface Address {
   readonly port: number;
 }
 
-/** Connects to the node that a redirection named, or to any node. Undefined if none is known. */
+/** Connects to the node that a redirection named, or to any node. Undefined if no node is known. */
 function connect(cluster: Cluster, named?: Address): Redis | undefined {
   const masters = cluster.nodes('master');
   const known = masters[Math.floor(Math.random() * masters.length)];

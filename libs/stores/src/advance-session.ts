@@ -17,7 +17,7 @@ export interface Advance {
   readonly expiresAt: Date;
 }
 
-/** A session without its `ahead` hashes. They are a third of its bytes, and no answer needs them. */
+/** A session without its `ahead` hashes. These hashes are a third of a session's bytes, and no answer needs them. */
 export type AdvancedSession = Omit<SessionDocument, 'ahead'>;
 
 /**

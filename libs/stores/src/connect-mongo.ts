@@ -35,8 +35,8 @@ const replaceable = {
 } satisfies MongoClientOptions;
 
 /**
- * Options of the services' MongoDB client. With them a dead or frozen primary is noticed within seconds, and no request
- * waits long for it. Time-outs in the connection string take precedence.
+ * Options of the services' MongoDB client. With these options, a dead or frozen primary is noticed within seconds, and
+ * no request waits long for it. Time-outs in the connection string take precedence.
  */
 export function mongoOptions(name: string, uri: string): MongoClientOptions {
   const named = new Set([...new URLSearchParams(uri.split('?')[1]).keys()].map((option) => option.toLowerCase()));

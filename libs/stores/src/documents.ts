@@ -146,7 +146,9 @@ export type RevocationReason =
   | 'account_disabled'
   | 'account_deleted';
 
-/** Claims about the user in a session's access tokens. The tokens contain them exactly as the write returned them. */
+/**
+ * Claims about the user in a session's access tokens. The tokens contain the claims exactly as the write returned them.
+ */
 export interface SessionClaims {
   readonly home_group_id: string;
   readonly account_type: AccountType;
@@ -230,7 +232,7 @@ export interface SessionDocument {
   readonly revoked_request_id?: string;
   /** Another session whose stream the same logout closes. */
   readonly revoked_also_close?: string;
-  /** The session of another device from which the user ended this one, for the support desk. */
+  /** The session of another device from which the user ended this session, for the support desk. */
   readonly revoked_by?: string;
 }
 

@@ -47,8 +47,8 @@ export interface EmailChangeStore {
    */
   change(seen: UserDocument, change: EmailChange, session: ClientSession): Promise<boolean>;
   /**
-   * Returns the account with that change, whether or not the change can still be undone. If none is found, that result
-   * can't be rolled back: see {@link confirmedRead}.
+   * Returns the account with that change, whether or not the change can still be undone. If no account is found, that
+   * result can't be rolled back: see {@link confirmedRead}.
    */
   findByChange(changeId: string): Promise<UserDocument | undefined>;
   /**

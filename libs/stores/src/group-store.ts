@@ -6,7 +6,7 @@ import type { GroupDocument } from './documents.ts';
 export interface GroupStore {
   insert(group: GroupDocument, session: ClientSession): Promise<void>;
   find(groupId: string): Promise<GroupDocument | undefined>;
-  /** Returns true if the group has that many members or more. */
+  /** Returns true if the group has at least `maxMembers` members. */
   isFull(groupId: string, maxMembers: number): Promise<boolean>;
   /** Increments the number of members; false if the group is full, closed or unknown. */
   addMember(groupId: string, maxMembers: number, session: ClientSession): Promise<boolean>;

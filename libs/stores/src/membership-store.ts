@@ -4,7 +4,7 @@ import type { GroupStore } from './group-store.ts';
 import type { InviteStore } from './invite-store.ts';
 import type { UserStore } from './user-store.ts';
 
-/** A member who has left the group: the user's document already shows that, or has been deleted. */
+/** A member who has left the group. The user's document already shows this, or has been deleted. */
 export interface FormerMember {
   readonly userId: string;
   readonly groupId: string;

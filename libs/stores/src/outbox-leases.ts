@@ -23,7 +23,7 @@ export interface OutboxLeases {
   /**
    * Leases up to `limit` rows that have no lease or whose lease has ended, so no row is stranded if a relay dies. The
    * lease doubles with each claim of a row, from 5 s to 10 min, so the rows of a subscriber that is down cost little.
-   * Returns no rows if none is free, or if other workers were faster several times. With a topic, leases only rows of
+   * Returns no rows if no row is free, or if other workers were faster several times. With a topic, leases only rows of
    * that topic. Only the urgent topic has an index for this.
    */
   claim(options: Claim & { readonly topic?: string }): Promise<OutboxDocument[]>;

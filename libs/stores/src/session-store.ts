@@ -13,7 +13,7 @@ export interface Revocation {
   readonly requestId: string;
   /** Another session whose stream the same logout closes. */
   readonly alsoClose?: string;
-  /** The session of another device from which the user ended this one. */
+  /** The session of another device from which the user ended this session. */
   readonly by?: string;
 }
 
@@ -40,8 +40,8 @@ export interface SessionStore {
   /** Returns the user's live sessions at `now`, most recently used first. */
   listOwn(userId: string, now: Date): Promise<ListedSession[]>;
   /**
-   * Returns all of the user's sessions that are not revoked, then at most `mostRevoked` revoked ones, the latest end
-   * first.
+   * Returns all of the user's sessions that are not revoked, then at most `mostRevoked` revoked sessions, the latest
+   * end first.
    */
   listHeld(userId: string, mostRevoked: number): Promise<{ sessions: HeldSession[]; hasMore: boolean }>;
   /** Returns true if all these sessions are revoked. Reads with majority concern. */

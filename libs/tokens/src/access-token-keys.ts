@@ -23,7 +23,7 @@ export function assertAccessTokenKeys(set: KeySet, algorithm: AccessTokenAlgorit
   if (use === 'sign') importSigningKey(set, algorithm);
 }
 
-/** Returns the set's first key with its private part. Throws if it has none. */
+/** Returns the set's first key with its private part. Throws if the key has no private part. */
 export function importSigningKey({ keys: [first] }: KeySet, algorithm: AccessTokenAlgorithm): SigningKey {
   assertFits(first, algorithm);
   const { kid, d } = first;

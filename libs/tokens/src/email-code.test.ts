@@ -15,7 +15,7 @@ const parts = {
   emailKey: 'cook@example.com',
 } as const;
 
-/** Returns a challenge whose code begins with that many zeros. */
+/** Returns a challenge whose code begins with the given number of zeros. */
 function partsWithZeros(zeros: number) {
   for (;;) {
     const tried = { ...parts, challengeId: randomUUID() };

@@ -9,9 +9,10 @@ export interface WriteKeyFileOptions {
 }
 
 /**
- * Writes a JWK set. The file changes in one step: a concurrent reader, or a crash, finds either the former file or the
- * new one. A new file is readable only by its owner. A replaced file keeps its owner, group and mode, so that services
- * that run as other users can still read it. If the process may not set these three, nothing is replaced.
+ * Writes a JWK set. The file changes in one step. A concurrent reader, or a reader after a crash, finds either the
+ * former file or the new one. A new file is readable only by its owner. A replaced file keeps its owner, group and
+ * mode, so that services that run as other users can still read it. If the process may not set these three, nothing is
+ * replaced.
  */
 export async function writeKeyFile(path: string, set: KeySet, { replace }: WriteKeyFileOptions): Promise<void> {
   // If the path is a link, its target is replaced and the link stays.
@@ -50,8 +51,8 @@ async function permitLike(file: FileHandle, { uid, gid, mode }: Stats): Promise<
 }
 
 /**
- * Writes the public halves of the access token keys, because the push gateway must not have the private ones. Replaces
- * an existing file, with {@link writeKeyFile}.
+ * Writes the public halves of the access token keys, because the push gateway must not have the private halves.
+ * Replaces an existing file, with {@link writeKeyFile}.
  */
 export async function writePublicKeyFile(path: string, set: KeySet, algorithm: AccessTokenAlgorithm): Promise<void> {
   await writeKeyFile(path, publicKeySet(set, algorithm), { replace: await exists(path) });

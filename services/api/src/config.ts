@@ -126,7 +126,7 @@ export const apiConfig = Type.Object({
 });
 export type ApiConfig = Static<typeof apiConfig>;
 
-/** Variables that only the migrations read, besides those of MongoDB and the log. */
+/** Variables that only the migrations read. They also read the variables of MongoDB and the log. */
 export const migrateConfig = Type.Object({
   OUTBOX_RETENTION_SECONDS: Type.Integer({
     minimum: 1,

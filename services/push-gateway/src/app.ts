@@ -37,7 +37,7 @@ const streamPath = '/ws/push-stream/:id';
  * are still too long are refused by the gateway, with a close frame.
  */
 const maxPayloadLength = 64 * 1024;
-/** LIBUS_LISTEN_EXCLUSIVE_PORT: without it two gateways can listen on one port and share its connections. */
+/** LIBUS_LISTEN_EXCLUSIVE_PORT, without which two gateways can listen on one port and share its connections. */
 const exclusivePort = 1;
 
 /** The types of uWebSockets.js have only `listen(host, port, callback)`. */
@@ -49,8 +49,8 @@ type Listen = (
 ) => void;
 
 /**
- * Creates the gateway's server: push streams on their path, the contract's errors everywhere else. It does not listen
- * yet.
+ * Creates the gateway's server. It serves push streams on their path, and the contract's errors everywhere else. It
+ * does not listen yet.
  */
 export function createPushApp({ upgrade, opener, onFrame, onClose, idleTimeoutSeconds }: PushAppDeps): PushApp {
   const app = App();

@@ -28,7 +28,7 @@ export type EncryptionKey = Static<typeof EncryptionKey>;
 const WebhookSubscriber = Type.Object({
   name: SubscriberName,
   kind: Type.Literal('webhook'),
-  // No user name and password: they would not be sent.
+  // The URL has no user name and password, because they would not be sent.
   url: Type.String({ pattern: '^https?://[^\\s/?#@]+([/?#]\\S*)?$' }),
   // Exactly one of `secret` and `secrets` is set: see `checkSubscribers`.
   secret: Type.Optional(Secret),

@@ -19,7 +19,10 @@ export const NoticePurpose = Type.Enum([
 ]);
 export type NoticePurpose = Type.Static<typeof NoticePurpose>;
 
-/** JWE of a JSON object with `email`, and with `code` or `undo_token`. Only webhooks that have their own key get it. */
+/**
+ * JWE of a JSON object with `email`, and with `code` or `undo_token`. Only webhooks that have a key of their own get
+ * this secret.
+ */
 const secret = Type.Optional(Type.String({ minLength: 1 }));
 
 /** Says that a code must be sent by e-mail. The worker adds the code and the address when it delivers the event. */
@@ -128,7 +131,7 @@ export const registeredChannel = registeredTopic;
 /** BullMQ queue of all account events. The names of the subscribers' queues for these events begin with this name. */
 export const accountChannel = 'service.auth.events.account';
 
-/** BullMQ queues into which the api publishes. Each subscriber has its own queue for each of them. */
+/** BullMQ queues into which the api publishes. For each of these queues, each subscriber has a queue of its own. */
 export const eventChannels = [registeredChannel, accountChannel] as const;
 export type EventChannel = (typeof eventChannels)[number];
 

@@ -3,7 +3,7 @@ import { AccountType, StoredNameOrNull, Success, Timestamp, Uuid } from './field
 
 const daySeconds = 86_400;
 
-/** Life of an invite, in seconds, if its request sets none. */
+/** Life of an invite, in seconds, if its request does not set the life. */
 export const defaultInviteSeconds = 7 * daySeconds;
 
 /**

@@ -5,12 +5,12 @@ export const Platform = Type.Enum(['ios', 'android', 'web', 'other']);
 export type Platform = Type.Static<typeof Platform>;
 
 /**
- * Name of a device. Operating systems choose it, so a login never fails because of it. Characters that would disturb
+ * Name of a device. Operating systems choose the name, so it never makes a login fail. Characters that would disturb
  * the text around the name are left out ({@link disturbing}), and a name without a visible character counts as absent.
  */
 const DeviceName = PlainText({ maxLength: 128, examples: ['Pixel 9'] });
 
-/** An address that is compared with stored ones. A malformed address counts as an unknown one. */
+/** An address that is compared with stored addresses. A malformed address counts as an unknown one. */
 export const GivenEmail = Type.String({ minLength: 1, maxLength: 254, examples: ['cook@example.com'] });
 
 /** Body of `POST /api/v1/auth/login`. A malformed address counts as an unknown one. */

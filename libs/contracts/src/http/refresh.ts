@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { exampleRefreshToken } from './login.ts';
 
-/** A refresh token. The maximum length is far above that of our tokens. */
+/** A refresh token. The maximum length is far above the length of our tokens. */
 const RefreshToken = Type.String({ minLength: 1, maxLength: 4096 });
 
 /** Body of `POST /api/v1/auth/refresh`; the answer is login's `TokenResponse`. */

@@ -8,7 +8,7 @@ export interface JsonObject {
 }
 
 /**
- * Names of the schemas, by the schema's text. TypeBox copies a schema when it makes it optional, so a look-up by object
+ * Names of the schemas, by the schema's text. TypeBox copies a schema to make it optional, so a look-up by object
  * identity would miss some schemas.
  */
 const names = new Map(Object.entries(namedSchemas).map(([name, schema]) => [JSON.stringify(schema), name]));

@@ -27,7 +27,10 @@ export const responseHeaders = {
   Allow: { description: 'The methods that the path has.', schema: text },
 } as const satisfies Record<string, JsonObject>;
 
-/** Returns references to those headers. `always` returns true for a header that every answer of the status has. */
+/**
+ * Returns references to the headers with these names. `always` returns true for a header that every answer of the
+ * status has.
+ */
 export function headersOf(names: Iterable<string>, always: (name: string) => boolean): JsonObject {
   const known = [...names].filter((name) => name in responseHeaders);
   return Object.fromEntries(known.map((name) => [name, headerOf(name as keyof typeof responseHeaders, always(name))]));

@@ -119,8 +119,8 @@ const runRetryDelay = 500;
  * only once.
  *
  * A malformed event fails for good at once. An event whose handler keeps throwing fails for good after its last
- * attempt. An operator can replay both. If a process dies, no event is lost: another process takes over within eight
- * seconds.
+ * attempt. An operator can replay both. If a process dies, no event is lost, because another process takes over within
+ * eight seconds.
  *
  * @example
  * createEventConsumer({

@@ -19,9 +19,9 @@ export function subscriberQueueName(channel: string, subscriber: string): string
 const daySeconds = 24 * 60 * 60;
 
 /**
- * Options of the worker. BullMQ's defaults lose events: a job whose worker is killed twice fails as "stalled more than
- * allowable limit", however many attempts it has left. With these options a job fails only when its own attempts are
- * used up, and a dead worker is noticed within seconds.
+ * Options of the worker. BullMQ's defaults lose events, because a job whose worker is killed twice fails as "stalled
+ * more than allowable limit", however many attempts it has left. With these options a job fails only when its own
+ * attempts are used up, and a dead worker is noticed within seconds.
  */
 export const reliableWorkerOptions = {
   lockDuration: 5_000,

@@ -6,7 +6,7 @@ import { Compile } from 'typebox/compile';
 
 const Reason = Type.Enum(Object.keys(closeCodes) as CloseReason[]);
 
-/** Command to every gateway: close this session's stream. */
+/** Command to every gateway to close this session's stream. */
 const CloseCommand = Type.Object({
   type: Type.Literal('close'),
   session_id: Type.String({ minLength: 1 }),
@@ -23,7 +23,7 @@ const CloseCommand = Type.Object({
 });
 export type CloseCommand = Type.Static<typeof CloseCommand>;
 
-/** Command to every gateway: for each of these sessions, close any stream with a number lower than the given one. */
+/** Command to every gateway to close, for each of these sessions, any stream with a number lower than the given one. */
 const ReplaceCommand = Type.Object({
   type: Type.Literal('replace'),
   streams: Type.Array(Type.Object({ session_id: Type.String({ minLength: 1 }), stream_number: Type.Integer() }), {

@@ -66,7 +66,7 @@ export function createDenialPages(reader: DenyListReader, pageSize: number): Rea
   return (cursor) => read(cursor, pageSize);
 }
 
-/** Leaves out a session without a value: it was denied so long ago that its entry has expired. */
+/** Leaves out a session without a value, which was denied so long ago that its entry has expired. */
 function toDenied(sessionId: string, text: string | null | undefined): Denied[] {
   const value = parseDenyListValue(text);
   if (value === undefined) return [];

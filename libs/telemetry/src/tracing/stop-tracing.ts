@@ -9,7 +9,7 @@ interface Stoppable {
 const patienceMs = 1_000;
 
 /**
- * Sends the remaining spans and ends the exporter. Does nothing without tracing. It never fails: an unreachable
+ * Sends the remaining spans and ends the exporter. Does nothing without tracing. It never fails. An unreachable
  * collector is reported, but must not make the shutdown of a service fail.
  */
 export async function stopTracing(onLost: (error: unknown) => void): Promise<void> {

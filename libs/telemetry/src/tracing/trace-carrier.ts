@@ -21,8 +21,8 @@ export function contextOf({ requestId, traceparent }: TraceCarrier): Context {
 }
 
 /**
- * Returns the headers that carry the trace in an outgoing request. Returns none within a trace, kept or not, because
- * the HTTP client's instrumentation sets these headers from its own span.
+ * Returns the headers that carry the trace in an outgoing request. Returns no headers within a trace, kept or not,
+ * because the HTTP client's instrumentation sets these headers from its own span.
  */
 export function carryingHeaders({ requestId, traceparent }: TraceCarrier): Record<string, string> {
   if (presentSpan() !== undefined) return {};

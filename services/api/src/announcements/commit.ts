@@ -56,7 +56,7 @@ export const none: readonly never[] = [];
 /** A change of credentials, sessions or membership, as one transaction. */
 export interface Change<O extends Outcome> extends Pick<TransactionRequest, 'lockKey' | 'hold' | 'isUrgent'> {
   readonly at: Date;
-  /** Makes the writes. It runs again after a conflict, so ids must be created before it. */
+  /** Makes the writes. The work runs again after a conflict, so ids must be created before it. */
   readonly work: (session: ClientSession) => Promise<O>;
   /**
    * Finds out, if the commit got no answer, whether the change has taken effect. `by event`: the change has taken

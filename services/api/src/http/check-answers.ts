@@ -12,7 +12,7 @@ class ContractViolation extends Error {
 }
 
 /**
- * For tests: makes `sendJson` refuse an answer that the operation does not declare. A success must have the declared
+ * Makes `sendJson` refuse an answer that the operation does not declare, in tests. A success must have the declared
  * status and fit the declared schema, without additional properties. An error must have one of the operation's codes,
  * with a status and exactly the body of the code's row in the catalogue.
  */

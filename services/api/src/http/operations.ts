@@ -48,7 +48,7 @@ type DataOf<N extends RouteName> = SuccessOf<N> extends { readonly data: infer D
 
 interface Replayable<D> {
   readonly data: D;
-  /** True if the answer is that of an earlier request with the same `Idempotency-Key`. */
+  /** True if the answer repeats that of an earlier request with the same `Idempotency-Key`. */
   readonly isReplayed: boolean;
 }
 
@@ -57,7 +57,7 @@ type OutputOf<N extends RouteName> = 'Idempotency-Key' extends Routes[N]['header
   : DataOf<N>;
 
 /**
- * The use case of each route. It takes all parts of the request that the route declares, or only the leading ones. A
+ * The use case of each route. It takes the parts of the request that the route declares, and may omit the last ones. A
  * use case that takes other parts does not compile.
  */
 export type Operations = {

@@ -3,7 +3,7 @@ import { contextOf } from './request-context.ts';
 
 /**
  * Ends the answer with JSON, whose content type is exactly `application/json` (docs/specification/requests.md,
- * "Answers"). If answers are validated and the contract does not allow this one, it throws instead of sending it.
+ * "Answers"). If answers are validated and the contract does not allow this answer, it throws instead of sending it.
  */
 export function sendJson(res: Response, status: number, body: unknown): void {
   contextOf(res).checkAnswer?.(status, body);

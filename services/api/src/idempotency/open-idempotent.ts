@@ -47,7 +47,10 @@ export interface IdempotencyScope {
 
 export interface OpenIdempotentDeps {
   readonly store: IdempotencyStore;
-  /** The server's secrets, newest first. The record's id and its fingerprint are HMACs under each of them. */
+  /**
+   * The server's secrets, newest first. For each secret there is a record, whose id and fingerprint are HMACs with that
+   * secret.
+   */
   readonly secrets: () => readonly KeyObject[];
   readonly now: () => Date;
 }

@@ -29,7 +29,7 @@ export interface CodeOrder extends Login {
 export interface Login {
   readonly email: string;
   /**
-   * In lower case; undefined if the client sent none. An id that the service generated instead must never be given
+   * In lower case; undefined if the client sent no id. An id that the service generated instead must never be given
    * here.
    */
   readonly deviceId: string | undefined;

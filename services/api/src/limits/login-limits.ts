@@ -16,14 +16,14 @@ export interface Refusal {
 export interface LoginIdentity {
   /** Key by which addresses are compared. An address without an account has one too. */
   readonly emailKey: string;
-  /** In lower case; undefined if the client sent none. Then no device is remembered. */
+  /** In lower case; undefined if the client sent no id. Then no device is remembered. */
   readonly deviceId: string | undefined;
   /** The client's network. */
   readonly prefix: string;
 }
 
 /**
- * The steps of a try. Each returns the refusal if there is one. None of them fails.
+ * The steps of a try. Each step returns the refusal if there is one. No step fails.
  *
  * The step after the hash checks again, so that no more simultaneous tries get a verdict than the rules allow. The
  * other tries learn nothing about their password.
@@ -168,7 +168,7 @@ interface LoginNames {
   readonly account: string;
 }
 
-/** Creates the function that returns the names of a try. It makes them only at the try's first step. */
+/** Creates the function that returns the names of a try. It creates the names only at the try's first step. */
 function createNamesOf(keys: LimitKeys, networks: RequestLimit): (identity: LoginIdentity) => LoginNames {
   const known = new WeakMap<LoginIdentity, LoginNames>();
   return (identity) => {

@@ -22,7 +22,7 @@ const defaultMost = 50_000;
  * forgotten, so that a flood from ever new networks does not fill the memory of the process.
  */
 export function createMemoryCounts(seconds: number, most = defaultMost): MemoryCounts {
-  // Created when it is first needed, because it allocates the memory of all its keys at once.
+  // The cache is created when it is first needed, because it allocates the memory of all its keys at once.
   let made: LRUCache<string, { count: number }> | undefined;
   const open = () => {
     made ??= new LRUCache({ max: most, ttl: seconds * 1_000 });

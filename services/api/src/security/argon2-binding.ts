@@ -43,7 +43,7 @@ export async function loadNodeBinding(): Promise<Argon2Binding> {
   };
 }
 
-/** Loads the faster binding. If that fails, calls `onFallback` with the error and loads the other one. */
+/** Loads the faster binding. If that fails, calls `onFallback` with the error and loads the other binding. */
 export async function loadArgon2(onFallback?: (error: unknown) => void): Promise<Argon2Binding> {
   try {
     return await loadNodeRsBinding();

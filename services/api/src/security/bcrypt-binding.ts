@@ -1,4 +1,4 @@
-/** Verifies bcrypt hashes that were imported. The service itself creates none. */
+/** Verifies bcrypt hashes that were imported. The service itself creates no bcrypt hashes. */
 export interface BcryptBinding {
   /** Compares the bytes of the password unchanged. Only the first 72 bytes count for bcrypt. */
   verify(hash: string, password: string): Promise<boolean>;

@@ -18,8 +18,8 @@ beforeAll(async () => {
 afterAll(() => threads.close());
 
 /**
- * Returns the niceness of each thread of this process, by its id: field 19 of proc(5)'s stat, whose second field is in
- * brackets.
+ * Returns the niceness of each thread of this process, by the thread's id. It is field 19 of proc(5)'s stat, whose
+ * second field is in brackets.
  */
 function nicenesses(): Map<string, number> {
   const tasks = readdirSync('/proc/self/task');

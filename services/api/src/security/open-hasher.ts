@@ -94,7 +94,7 @@ export interface HashSlots {
   readonly isTooSmall: boolean;
 }
 
-/** KiB that a hash thread takes in addition to its hashes: 22 MiB as measured. */
+/** KiB that a hash thread takes in addition to its hashes (22 MiB were measured). */
 const threadKib = 24 * 1_024;
 
 /**

@@ -10,7 +10,7 @@ export interface ProcessLimits {
 export interface ProcessLimitsSources {
   /** Returns the text of a file; undefined if it does not exist. */
   readonly readText: (path: string) => string | undefined;
-  /** The limits of the whole machine, which apply if no cgroup sets lower ones. */
+  /** The limits of the whole machine, which apply if no cgroup sets lower limits. */
   readonly machine: ProcessLimits;
 }
 

@@ -10,7 +10,7 @@ export interface ReadinessDeps {
 }
 
 /**
- * A gateway that refuses every upgrade is not ready, so that load balancers try another one. Its streams stay open.
+ * A gateway that refuses every upgrade is not ready, so that load balancers try another gateway. Its streams stay open.
  */
 export function createReadiness({ redis, subscriber, messageSubscription, denyList }: ReadinessDeps): Check[] {
   return [

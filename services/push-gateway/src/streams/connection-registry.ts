@@ -8,7 +8,7 @@ export interface StreamOwner {
   readonly ver: number;
 }
 
-/** An upgrade that is under way: commands reach it like an open stream. */
+/** An upgrade that is under way. Commands reach it as they reach an open stream. */
 export interface PendingUpgrade extends StreamOwner {
   /** Set if the session was closed during the upgrade, which must then be refused. */
   closedBy: CloseReason | undefined;

@@ -29,10 +29,10 @@ export interface SocketOpener {
 /**
  * Creates the opener, which turns a response into a socket some time after its request came.
  *
- * uWebSockets.js has a flaw in such upgrades (uNetworking/uWebSockets pull request 1929; the repack is older): the end
- * of `cork` takes the new socket for the old response if both have the same address, reads the response's state from
- * freed memory, and closes the socket if that memory has been written since. Without `cork` the answer takes 28 system
- * calls and three times the CPU time, and prints 28 warnings on stderr. So `cork` stays, and nothing between the
+ * uWebSockets.js has a flaw in such upgrades (uNetworking/uWebSockets pull request 1929; the repack is older). The end
+ * of `cork` takes the new socket for the old response if both have the same address. Then it reads the response's state
+ * from freed memory, and closes the socket if that memory has been written since. Without `cork` the answer takes 28
+ * system calls and three times the CPU time, and prints 28 warnings on stderr. So `cork` stays, and nothing between the
  * upgrade and its end may allocate memory. Therefore both callbacks are native functions, which V8 never compiles; the
  * socket goes into an array, which has no field types to be tracked; and the connection is put into the user data
  * afterwards. A socket that is still lost is counted, and its client sees a lost connection.

@@ -70,7 +70,7 @@ const cuts: Readonly<Record<string, string>> = {
   'WebSocket timed out from inactivity': 'IDLE',
 };
 
-/** A client may close with any of thousands of codes, so the unexpected ones are counted together. */
+/** A client may close with any of thousands of codes, so unexpected codes are counted together. */
 function endOf({ endedBy }: Connection, code: number, text: string): { reason: string; code: string } {
   if (endedBy !== undefined) return { reason: endedBy, code: String(closeCodes[endedBy]) };
   if (code === 1006) return { reason: cuts[text] ?? 'CONNECTION_LOST', code: '1006' };

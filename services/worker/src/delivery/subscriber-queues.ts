@@ -32,7 +32,7 @@ export interface SubscriberQueuesDeps {
   readonly onError: ErrorLog;
 }
 
-/** Returns the subscribers, with their topics for those that take only some. */
+/** Returns the subscribers, each with its topics if it takes only some. */
 export function takersOf(subscribers: readonly Subscriber[]): EventTaker[] {
   return subscribers.map(({ name, kind }) => (kind === 'smtp' ? { name, topics: mailTopics } : name));
 }

@@ -35,7 +35,7 @@ const expiryMarginMs = 60_000;
 const pageSize = 500;
 
 /**
- * Creates the function that runs one round: it compares Redis with MongoDB, the source of truth. If a session was
+ * Creates the function that runs one round, which compares Redis with MongoDB, the source of truth. If a session was
  * revoked or its claims were changed, but the deny list lacks the session, the round denies it and closes its stream
  * again. A round goes back to the last successful round, so that nothing is missed, however long MongoDB or Redis was
  * away. The first round, and any round that finds the list incomplete, goes back as far as a change matters and then
@@ -129,9 +129,9 @@ function toRevocation(session: RevokedSession): DenyEntry {
 /** Streams that a logout closes together with the stream of the session that it ends. Their sessions live on. */
 export interface OtherStreams {
   /**
-   * Returns the other session whose stream closes with the end of this one. Undefined if an earlier page already
-   * contained the ended session: its close has been published, and only Redis's entry was lost. A second close would hit
-   * the next stream of the living session.
+   * Returns the other session whose stream closes with the end of this session. Undefined if an earlier page already
+   * contained the ended session. In that case, its close has been published, and only Redis's entry was lost. A second
+   * close would hit the next stream of the living session.
    */
   of(session: RevokedSession): string | undefined;
   /** Remembers the ended sessions of a page, once all of them are in the deny list. */

@@ -36,8 +36,8 @@ const sessionsOfTransaction = 5_000;
 const pageSize = 500;
 
 /**
- * Creates the function that runs one round: it erases each account whose grace period is over, in one transaction that
- * also writes the event for subscribers. If a worker is killed, the account is either complete or gone.
+ * Creates the function that runs one round, which erases each account whose grace period is over, in one transaction
+ * that also writes the event for subscribers. If a worker is killed, the account is either complete or gone.
  *
  * Before the erasure, the account's sessions are denied in Redis once more, because Redis may have lost an entry that
  * no round of the reconciliation has restored yet. So no account is erased while Redis is away. The round ends with the

@@ -6,8 +6,8 @@ export interface ForgetPlacesDeps {
   readonly redis: Pick<RedisClient, 'zrange' | 'zrem' | 'unlink'>;
   readonly keyPrefix: string;
   /**
-   * The server's secrets, old ones included, because limits that were counted before a rotation are named with an older
-   * secret.
+   * The server's secrets, including old secrets, because limits that were counted before a rotation are named with an
+   * older secret.
    */
   readonly secrets: () => readonly KeyObject[];
 }

@@ -16,8 +16,8 @@ const graceMs = 60_000;
 const batch = 100;
 
 /**
- * Creates the function that runs one round: it removes the addresses that no code and no undo can restore any more, and
- * forgets the places of each address that no account has now.
+ * Creates the function that runs one round, which removes the addresses that no code and no undo can restore any more,
+ * and forgets the places of each address that no account has now.
  *
  * An address is removed from its document last. So while its places may still be in Redis, the next round and the
  * erasure of the account can find the address. Every step can be repeated, so workers need no lease.

@@ -31,7 +31,7 @@ const memoryMs = 7 * 24 * 60 * 60_000;
 const pageSize = 500;
 
 /**
- * Creates the function that carries out a forced logout (docs/specification/logout.md, "Forced logouts"): it revokes
+ * Creates the function that carries out a forced logout (docs/specification/logout.md, "Forced logouts"). It revokes
  * the sessions and remembers the command in one transaction, then denies the sessions and closes their streams (4001).
  * For a user or a group the transaction also writes the users' documents, as every login does, so that no login can
  * happen in between.

@@ -22,7 +22,8 @@ const intervalMs = 5_000;
 const countLimit = 100_000;
 
 /**
- * Creates the poller that counts, every five seconds, the events that wait in the outbox and those that were given up.
+ * Creates the poller that counts, every five seconds, the events that wait in the outbox and the events that were given
+ * up.
  */
 export function createOutboxBacklog({ outbox, deadLetters, onError }: OutboxBacklogDeps): OutboxBacklog {
   let backlog: Backlog | undefined;

@@ -19,7 +19,7 @@ export interface RelayDeps extends EnqueueDeps {
 }
 
 /**
- * Creates the function that runs one round of the relay: it leases outbox rows that were not published and enqueues
+ * Creates the function that runs one round of the relay, which leases outbox rows that were not published and enqueues
  * each for the subscribers that do not have it. If a queue is full, the row is held until there is room, and then
  * leased along with the rows that are due, so that held and due rows do not delay each other. Urgent rows are leased in
  * the first batch, even if other rows were due before them. While Redis is away, or all queues are full, nothing is

@@ -6,7 +6,7 @@ import { Counter, Gauge, Histogram } from 'prom-client';
 export type DeliveryOutcome = 'delivered' | 'failed' | 'given_up';
 const outcomes: readonly DeliveryOutcome[] = ['delivered', 'failed', 'given_up'];
 
-/** Counts of the events that wait in the outbox, and of those that were given up. */
+/** Counts of the events that wait in the outbox, and of the events that were given up. */
 export interface Backlog {
   readonly depth: number;
   readonly oldest: Date | undefined;
@@ -76,7 +76,9 @@ export function createOverdueGauge(registry: Metrics['registry'], overdue: () =>
   });
 }
 
-/** Creates the worker's own metrics, except those of {@link createBacklogGauges} and {@link createOverdueGauge}. */
+/**
+ * Creates the worker's own metrics, except the metrics of {@link createBacklogGauges} and {@link createOverdueGauge}.
+ */
 export function createWorkerMetrics({ registry }: Metrics, webhooks: readonly string[]) {
   return {
     ...createDeliveryMetrics(registry, webhooks),

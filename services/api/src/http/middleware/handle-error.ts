@@ -93,7 +93,7 @@ function createAuditRefusal(audit: Audit): (error: AppError, context: RequestCon
   };
 }
 
-/** Handles requests that no route matches: raises `ERR-ROUTE-NOT-FOUND`. */
+/** Raises `ERR-ROUTE-NOT-FOUND` for a request that no route matches. */
 export function refuseUnknownRoute(): never {
   throw new AppError('ERR-ROUTE-NOT-FOUND');
 }

@@ -67,8 +67,8 @@ function createRestore(deps: RestoreAccountDeps) {
       {
         at,
         lockKey: user_id,
-        // If the restore has no event, no write shows that it has taken effect. It is tried again then, because an
-        // earlier restore that it has read may have been rolled back.
+        // If the restore has no event, no write shows that it has taken effect. The restore is tried again then,
+        // because an earlier restore that it has read may have been rolled back.
         isCommitted: 'by event',
         // An app that has given up may have ordered another deletion since then.
         ifClientLeft: 'abort',

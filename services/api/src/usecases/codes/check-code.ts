@@ -20,8 +20,8 @@ export interface CheckCodeDeps {
 }
 
 /**
- * A code that was right. Nothing has changed yet. Its challenge is used up in the transaction of the change that it
- * permits.
+ * A code that was right. Nothing has changed yet. Its challenge is used up in the transaction of the change that the
+ * code permits.
  */
 export interface RightCode {
   readonly user: UserDocument;

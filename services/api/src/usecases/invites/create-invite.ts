@@ -27,7 +27,7 @@ type InviteData = InviteResponse['data'];
 
 export interface CreateInviteOutput {
   readonly data: InviteData;
-  /** True if the answer is that of an earlier request with the same `Idempotency-Key`. */
+  /** True if the answer repeats that of an earlier request with the same `Idempotency-Key`. */
   readonly isReplayed: boolean;
 }
 

@@ -35,7 +35,7 @@ export interface LogInDeps extends AuthenticateDeps {
 
 export interface LogInOutput {
   readonly data: TokenResponse['data'];
-  /** True if the session is that of an earlier login with the same `Idempotency-Key`. */
+  /** True if an earlier login with the same `Idempotency-Key` opened the session. */
   readonly isReplayed: boolean;
 }
 

@@ -40,7 +40,7 @@ type RegisterData = RegisterResponse['data'];
 
 export interface RegisterOutput {
   readonly data: RegisterData;
-  /** True if the answer is that of an earlier request with the same `Idempotency-Key`. */
+  /** True if the answer repeats that of an earlier request with the same `Idempotency-Key`. */
   readonly isReplayed: boolean;
 }
 

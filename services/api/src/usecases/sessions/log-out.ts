@@ -19,7 +19,7 @@ export interface LogOutDeps {
 }
 
 /**
- * Logs out (docs/specification/logout.md, "Logout"). The user is always that of the access token.
+ * Logs out (docs/specification/logout.md, "Logout"). The user always comes from the access token.
  *
  * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` unless the token is a genuine token of a live session of the caller, and
  * `ERR-DEPENDENCY-UNAVAILABLE` if its key has not arrived here yet ({@link createAwaitKey}). If the session is over

@@ -23,11 +23,11 @@ export interface RevokeSessionDeps {
 }
 
 /**
- * Ends one of the caller's sessions by its id. Its stream closes with 4001, or with 1000 if it is the caller's own
- * session. If it is another session ("not me"), the account forgets that session's device, so that the device's next
- * login sends a notice again.
+ * Ends one of the caller's sessions by its id. The session's stream closes with 4001, or with 1000 if it is the
+ * caller's own session. If it is another session ("not me"), the account forgets that session's device, so that the
+ * device's next login sends a notice again.
  *
- * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` if the id is not that of a live session of the caller. If the session is over
+ * Raises `ERR-LOGOUT-TARGET-NOT-FOUND` if the id does not name a live session of the caller. If the session is over
  * already, its end is first announced again, because the request that ended it may have been answered 503.
  */
 export function createRevokeSession({ users, sessions, announce, isDenied, audit, now }: RevokeSessionDeps) {

@@ -23,7 +23,7 @@ export interface Foreseen {
 }
 
 export interface PlanOptions {
-  /** Namespace that separates the group keys of one source from those of another. */
+  /** Namespace that separates the group keys of different sources. */
   readonly namespace: string;
   readonly now: Date;
   /** Documents that count as existing. Only a dry run has them. */

@@ -10,7 +10,7 @@ export interface ListSessionsOptions {
   readonly revokedSince?: Date | undefined;
 }
 
-/** All fields except those that create or prove tokens. */
+/** All fields except the fields that create or prove tokens. */
 const projection = { token: 0, nonce: 0, kid: 0, gen: 0, parent: 0, floor: 0, opened_by: 0 } as const;
 
 type VisibleSession = Omit<SessionDocument, keyof typeof projection>;
