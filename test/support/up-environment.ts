@@ -1,6 +1,6 @@
 import { findFreePort } from '@auth-account/local-stack';
 
-/** Tests run concurrently, so no test may get a port that another is going to use. */
+/** Tests run concurrently, so no test may get a port that another test is going to use. */
 const given = new Set<number>();
 
 async function reservePort(): Promise<string> {

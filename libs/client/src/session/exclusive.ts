@@ -1,8 +1,8 @@
 import type { Platform } from '../platform/platform.ts';
 
 /**
- * Limit for the wait for another tab, in milliseconds. It is longer than a refresh and its repetition together, which
- * take up to 20 s each. A tab that takes longer must be frozen, so the waiting tab goes on without the lock. The
+ * Limit for the wait for another tab, in milliseconds. The limit is longer than a refresh and its repetition together,
+ * which take up to 20 s each. A tab that takes longer must be frozen, so the waiting tab goes on without the lock. The
  * service tolerates this.
  */
 const maxWaitMs = 45_000;

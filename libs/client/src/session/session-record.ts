@@ -68,9 +68,9 @@ export function endedRecord(
 }
 
 /**
- * Returns the pending logouts of the first record. If `other` is not older and has the session of such a logout, the
- * logout gets the token of `other`. Another tab may have used this token, and the previous token would then count as
- * theft.
+ * Returns the pending logouts of the first record. If `other` is not older and has the session of one of these logouts,
+ * that logout gets the token of `other`. Another tab may have used this token, and the previous token would then count
+ * as theft.
  */
 export function logoutsAfter({ n, logouts }: SessionRecord, other: SessionRecord): SessionRecord['logouts'] {
   const { session } = other;

@@ -227,8 +227,9 @@ export function createStream(deps: StreamDeps): Stream {
 
 /**
  * The client's step after a reaction. `renew` asks the service by a refresh whether the session has ended. `stop` opens
- * no stream, because a new stream would replace the one of another connection. `reconnect` opens the stream again after
- * a pause. The gateway may set the length of the pause. A new reaction in the contract is not assignable to any step.
+ * no stream, because a new stream would replace the stream of another connection. `reconnect` opens the stream again
+ * after a pause. The gateway may set the length of the pause. A new reaction in the contract is not assignable to any
+ * step.
  */
 type StepAfter<R> = R extends 'log_in' | 'refresh_and_reconnect'
   ? 'renew'

@@ -50,7 +50,7 @@ export interface PhoneOptions {
 
 const tenMinutes = 600_000;
 
-/** Error of the clock that a story and a switch set, in milliseconds. */
+/** Clock error that a story or a switch sets, in milliseconds. */
 export const aDayAheadMs = 86_400_000;
 
 /** The storage of the phones. It lives as long as the tab. A duplicated tab has the same phones. */

@@ -1,4 +1,4 @@
-/** The guarantee that each story shows: its section, and the words with which it begins. */
+/** The guarantee that each story shows: the section, and the first words of the guarantee. */
 export const guarantees = {
   moveIn: ['registration', 'A 201 means one user, one group or one use of an invite, and one event in the outbox'],
   invite: ['groups-and-invites', 'Every account is in exactly one group at every moment'],

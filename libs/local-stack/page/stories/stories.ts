@@ -216,7 +216,5 @@ export const stories: { readonly [N in StoryName]: Story<N> } = {
   },
 };
 
-/**
- * Returns a different password. It does not grow with each change, because a long one would cut off the text beside it.
- */
+/** Returns a different password. The password does not grow with each change, so that the text beside it has room. */
 const otherThan = (password: string) => (password.endsWith('!') ? password.slice(0, -1) : `${password}!`);

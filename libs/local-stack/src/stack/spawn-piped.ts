@@ -15,8 +15,8 @@ export interface PipedOptions {
 }
 
 /**
- * Starts a program and passes on its lines. The program has its own process group, so that Ctrl-C in a terminal does
- * not reach it.
+ * Starts a program and passes on each line of its output. The program has its own process group, so that Ctrl-C in a
+ * terminal does not reach it.
  */
 export function spawnPiped({ command, args, env, cwd, onLine, onSpawn }: PipedOptions): ChildProcess {
   const child = spawn(command, args, { env, cwd, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -25,7 +25,7 @@ export function spawnPiped({ command, args, env, cwd, onLine, onSpawn }: PipedOp
   return child;
 }
 
-/** Runs a program to its end and passes on its lines. Throws unless it exits with 0. */
+/** Runs a program to its end and passes on each line of its output. Throws unless it exits with 0. */
 export async function runOnce(options: PipedOptions & { readonly name: string }): Promise<void> {
   const [code, signal] = await once(spawnPiped(options), 'close');
   if (code !== 0) throw new Error(`${options.name} ended with ${signal ?? `exit code ${code}`}`);
