@@ -3,6 +3,7 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { runAuthctl } from '@auth-account/authctl/run';
 import { mainOf } from '@auth-account/local-stack';
+import { processEnvironment } from './process-environment.ts';
 
 /** Outcome of a command line. */
 export interface AuthctlRun {
@@ -62,7 +63,7 @@ const main = mainOf('authctl');
 /** Runs a command line as a separate process. */
 export function authctlProcess(args: readonly string[], env: Readonly<Record<string, string>>): Promise<AuthctlRun> {
   const { promise, resolve } = Promise.withResolvers<AuthctlRun>();
-  execFile(process.execPath, [main, ...args], { env: { PATH: process.env.PATH, ...env } }, (error, stdout, stderr) => {
+  execFile(process.execPath, [main, ...args], { env: { ...processEnvironment(), ...env } }, (error, stdout, stderr) => {
     resolve({ exitCode: Number(error?.code ?? 0), stdout, stderr });
   });
   return promise;

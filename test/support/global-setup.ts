@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { startTestServers, type TestServers } from './start-test-servers.ts';
 
 declare global {
@@ -9,8 +8,6 @@ declare global {
 /** Starts the servers that the tests share. Each test file creates its own database and key prefix in them. */
 export default async function setUp(): Promise<void> {
   const servers = await startTestServers((line) => console.error(line));
-  // The services' processes compile the same files dozens of times. The cache is removed with the servers.
-  process.env.NODE_COMPILE_CACHE = join(servers.keysDir, '..', 'compile-cache');
   globalThis.testServers = servers;
   process.env.TEST_MONGODB_URI = servers.mongo.uri;
   process.env.TEST_REDIS_URL = servers.redis.url;

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { findFreePort, mainOf } from '@auth-account/local-stack';
 import { afterAll } from '@jest/globals';
 import { send } from './http-client.ts';
+import { processEnvironment } from './process-environment.ts';
 import { eventually } from './worker-scene.ts';
 
 /** A probe that runs repeatedly, as a process. */
@@ -27,7 +28,7 @@ export async function startProbe(
 ): Promise<RunningProbe> {
   const port = await findFreePort();
   const child = spawn(process.execPath, [main, 'probe', '--interval', '1', ...args], {
-    env: { PATH: process.env.PATH, PROBE_OPS_PORT: String(port), ...env },
+    env: { ...processEnvironment(), PROBE_OPS_PORT: String(port), ...env },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   const exited = once(child, 'exit');

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, realpathSync, writeFileSync } fr
 import { arch, platform } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { emptyCompileCache } from './compile-cache.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
 const modules = join(root, 'node_modules');
@@ -22,6 +23,7 @@ export async function install() {
     console.error(`Dependencies: ${reason}, running npm ci (Node is among them)`);
     const code = await runNpm();
     if (code !== 0) process.exit(code);
+    emptyCompileCache();
     writeFileSync(memory, `${wanted}\n`);
   }
   return findNode();

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { delimiter, dirname } from 'node:path';
+import { compileCache } from './compile-cache.mjs';
 import { install } from './install.mjs';
 
 /**
@@ -11,12 +12,12 @@ import { install } from './install.mjs';
  *     node run.mjs --one-of FILE [NAME] [ARGUMENTS]      the program that FILE (JSON) has under NAME
  *
  * For each name, FILE has `about`, `args` and, optionally, `env`. The caller's environment overrides `env`. Without a
- * name, the program named "" is run.
+ * name, the program named "" is run. The processes that the program starts share a compile cache.
  */
 
 const argv = process.argv.slice(2);
 const { args, env } = argv[0] === '--one-of' ? choose(argv[1], argv.slice(2)) : { args: argv, env: {} };
-runInPlace(await install(), args, { ...env, ...process.env });
+runInPlace(await install(), args, { NODE_COMPILE_CACHE: compileCache(), ...env, ...process.env });
 
 function choose(file, [name = '', ...rest]) {
   const programs = JSON.parse(readFileSync(file, 'utf8'));

@@ -1,14 +1,14 @@
 import { loadConfig, logConfig, mongoConfig } from '@auth-account/config';
-import { ensureIndexes } from '@auth-account/stores';
+import { ensureIndexes, mongoOptions } from '@auth-account/stores';
 import { createLogger } from '@auth-account/telemetry';
+import { MongoClient } from 'mongodb';
 import { Type } from 'typebox';
-import { openMongo } from '../src/compose.ts';
 import { migrateConfig } from '../src/config.ts';
 
 // Creates the missing collections and indexes, and exits. It must run before a new version of the services starts.
 const config = loadConfig(Type.Object({ ...mongoConfig, ...logConfig, ...migrateConfig.properties }));
 const logger = createLogger({ service: 'migrate', level: config.LOG_LEVEL, pretty: config.LOG_PRETTY });
-const mongo = openMongo(config);
+const mongo = new MongoClient(config.MONGODB_URI, mongoOptions('auth-api', config.MONGODB_URI));
 try {
   const outboxRetentionSeconds = config.OUTBOX_RETENTION_SECONDS;
   await ensureIndexes(mongo.db(config.MONGODB_DATABASE), { outboxRetentionSeconds });

@@ -59,7 +59,7 @@ const lastRequestMs = 5_000;
 const denialPageSize = 5_000;
 
 /** Creates a client that connects when it is first used. */
-export function openMongo(config: Pick<ApiConfig, 'MONGODB_URI'>): MongoClient {
+function openMongo(config: Pick<ApiConfig, 'MONGODB_URI'>): MongoClient {
   return new MongoClient(config.MONGODB_URI, mongoOptions('auth-api', config.MONGODB_URI));
 }
 

@@ -107,7 +107,7 @@ async function startParts(
   await ensureIndexes(db);
 
   const keys = await generateKeys(join(dir, 'keys'));
-  const env = environment(dir, keys, [...subscribers, mailServer], options);
+  const env = environment(keys, [...subscribers, mailServer], options);
   const services: ServiceInstance[] = [];
   endings.push(() => Promise.all(services.map((service) => service.close())));
   const onSpawn: OnSpawn = guard.watch;
@@ -148,14 +148,12 @@ function ownEnvironment(service: ServiceName, number: number, keys: KeyFiles): R
 }
 
 function environment(
-  dir: string,
   keys: KeyFiles,
   subscribers: readonly Pick<WebhookSubscriber, 'configuration'>[],
   { accessTokenSeconds }: FaultStackOptions,
 ): Record<string, string> {
   return {
     ...(processEnvironment() as Record<string, string>),
-    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(dir, 'compile-cache'),
     BIND_ADDRESS: '127.0.0.1',
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'warn',
     MONGODB_DATABASE: 'faults',
