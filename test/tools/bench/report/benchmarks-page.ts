@@ -20,7 +20,7 @@ export function benchmarksPage(results: BenchResults): BenchmarksPage {
   const sections = sectionsOf(results);
   const text = paragraphs(
     '# Benchmarks',
-    `Written by \`npm run bench\`, which measured all of it in one run of ${results.minutes.toFixed(0)} minutes; change the program, not this page. What the hot paths are made of, and what was taken out of them: [performance.md](performance.md).`,
+    `\`npm run bench\` wrote this page, and measured everything on it in one run of ${results.minutes.toFixed(0)} minutes. Change the program, not this page. [performance.md](performance.md) says where the time of the hot paths goes.`,
     machineTable(results.machine),
     leftOutText(results.leftOut),
     surroundingsText(results.surroundings),
@@ -62,13 +62,13 @@ function machineTable(machine: Machine): string {
 }
 
 function leftOutText(names: readonly string[]): string {
-  return names.length === 0 ? '' : `Left out, as they were not installed: ${names.join(', ')}.`;
+  return names.length === 0 ? '' : `Left out, because they were not installed: ${names.join(', ')}.`;
 }
 
 /** Describes how quiet the machine was. */
 function surroundingsText(surroundings: readonly Surroundings[]): string {
   return paragraphs(
-    `Before each part the program waited until other processes, the kernel’s threads and the hypervisor took less than ${quietCores} cores for five seconds, for a limited time, and then measured anyway. What they took while it measured (/proc/stat without the run’s own processes):`,
+    `Before each part the program waited, for a limited time, until other processes, the kernel’s threads and the hypervisor took less than ${quietCores} cores for five seconds. Then it measured in any case. The table shows what they took during the measurement (/proc/stat, without the run’s own processes):`,
     markdownTable(
       ['part', 'waited', 'quiet then', 'measured for', 'other processes', 'hypervisor'],
       surroundings.map(({ part, waitedSeconds, isQuiet, seconds, others, stolen }) => [

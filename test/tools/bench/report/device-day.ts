@@ -72,10 +72,10 @@ export function deviceDaySection(days: readonly DeviceDay[], { peers }: Pick<Ope
   return {
     heading: 'A device-day',
     text: paragraphs(
-      'CPU milliseconds of server, MongoDB and Redis for one device in one day, and the cores that a million devices keep busy if they ask evenly through the day. Handshakes are those of the push gateway, by its own process, at the largest number of streams.',
+      'CPU milliseconds of server, MongoDB and Redis for one device in one day, and the cores that a million devices keep busy if their requests are spread evenly over the day. The cost of a handshake is that of the push gateway’s process, at the largest number of streams.',
       peers.length === 0
         ? ''
-        : 'A task that a server does not have counts nothing: none of the peers opens streams. So they are compared over what both have only: *beside api* divides by the api’s cost of the same tasks.',
+        : 'A task that a server does not have counts as nothing; for example, none of the peers opens streams. So each peer is compared with the api over the tasks that both have: *beside api* divides by the api’s cost of the same tasks.',
       markdownTable(
         ['server', ...asked, 'a device-day', 'the same tasks at the api', 'beside api', 'cores for a million'],
         days.map(deviceDayRow),

@@ -16,13 +16,13 @@ export function operationsSection(result: OperationsResult): Section {
   const charts = chartsOf(result);
   const disturbed =
     repeated === 0
-      ? `Others left every round at least ${1 - mostOthers} of a core of peace`
-      : `${repeated} rounds were repeated, because others took more than ${mostOthers} of a core meanwhile: the quietest count`;
+      ? `Other processes took at most ${mostOthers} of a core in every round`
+      : `${repeated} rounds were repeated, because other processes took more than ${mostOthers} of a core; the quietest attempt counts`;
   return {
     heading: 'What an operation costs',
     text: paragraphs(
-      `CPU milliseconds of one operation, user and system, as the kernel’s scheduler counts them for each process; medians of ${rounds} rounds, in which the servers took turns. ${disturbed}. A bare Argon2id hash (19456 KiB, two passes, one lane; \`@node-rs/argon2\`) took ${two(bareHashMs)} ms in the same run. Every server kept its data in the same MongoDB, with writes that a majority has on disk.`,
-      `A round counts once the server’s cost stands still: it answers rounds of 300 operations (60 with a hash) until its CPU time for one operation (that of its event loop, with a hash), as the median of ${comparedRounds} rounds, differs by less than ${stillWithin * 100} % from that of the ${comparedRounds} rounds before. *Operations before* says how many that took. *Cold* is the cost of server and MongoDB for the first 150 operations (30 with a hash) of a process that has just started, whose code V8 has not compiled yet.`,
+      `The table shows CPU milliseconds of one operation (user and system, as the kernel’s scheduler counts them for each process): medians of ${rounds} rounds, in which the servers took turns. ${disturbed}. A bare Argon2id hash (19456 KiB, two passes, one lane; \`@node-rs/argon2\`) took ${two(bareHashMs)} ms in the same run. Every server kept its data in the same MongoDB, with writes that wait until a majority has them on disk.`,
+      `Rounds count only after the server’s cost has become steady. Until then the server answers rounds of 300 operations (60 with a hash). Its cost is steady when the median CPU time per operation of ${comparedRounds} rounds (with a hash: of the event loop alone) differs by less than ${stillWithin * 100} % from that of the ${comparedRounds} rounds before. *Operations before* is the number of operations until then. *Cold* is the cost of server and MongoDB for the first 150 operations (30 with a hash) of a new process, whose code V8 has not compiled yet.`,
       markdownTable(
         [
           ...['operation', 'server', 'its CPU ms', 'MongoDB', 'Redis', 'server and MongoDB', 'in bare hashes'],
@@ -30,7 +30,7 @@ export function operationsSection(result: OperationsResult): Section {
         ],
         costs.map((cost) => costRow(cost, result)),
       ),
-      'Per second of the clock, clients, server and stores share the cores: with twice as many requests at once as there are cores for registration and login, whose CPU was measured one after another as the bare hash was; with eight at once for the others. Per CPU second counts server and MongoDB.',
+      '*Per second* is by the clock, while clients, server and stores share the cores: with twice as many requests at once as cores for registration and login, and with eight for the others. The CPU of registration and login was measured with one request at a time, as that of the bare hash was. *Per CPU second* is by the CPU time of server and MongoDB.',
       ...charts.map(({ file, alt }) => plotImage(file, alt)),
       peersText(result),
     ),
@@ -104,7 +104,7 @@ function peersText({ peers }: OperationsResult): string {
   if (peers.length === 0) return '';
   const names: readonly OperationName[] = ['register', 'login', 'session read', 'refresh', 'logout'];
   return paragraphs(
-    'What stands for each operation at the peers. They count no attempts, keep no audit, publish no event and close no stream; the bare prototype is the api without validation, limits, logs, metrics, audit, idempotency and hash gate.',
+    'The table shows what each peer does for an operation. The peers count no attempts, keep no audit, publish no event and close no stream. The bare prototype is the api without validation, limits, logs, metrics, audit, idempotency and hash gate.',
     markdownTable(
       ['peer', 'hash', ...names],
       peers.map(({ name, version, hash, offers }) => [

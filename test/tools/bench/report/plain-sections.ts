@@ -9,7 +9,7 @@ export function eventsSection({ count, min, p50, p99, max }: Percentiles): Secti
   return {
     heading: 'How soon an event is there',
     text: paragraphs(
-      'From the 201 of a registration, as its client has it, to the signed webhook at the subscriber, one registration after another. Api, worker, MongoDB, Redis, client and subscriber share the machine; below zero the event was there first.',
+      'The time from a registration’s 201 at the client to the signed webhook at the subscriber, one registration after another. Api, worker, MongoDB, Redis, client and subscriber share the machine. A time below zero means that the event came first.',
       markdownTable(
         ['registrations', 'least', 'p50', 'p99', 'most'],
         [[count, ...[min, p50, p99, max].map((ms) => `${ms} ms`)]],
@@ -41,7 +41,7 @@ export function floodSection(flood: FloodResult): Section {
   return {
     heading: 'A flood of logins',
     text: paragraphs(
-      'Logins come steadily, far more than the api can hash, whether or not those before were answered. Times are the client’s, which shares the cores with api, MongoDB and Redis.',
+      'Logins come at a steady rate, without waiting for earlier answers, and far more of them than the api can hash. The client, which shares the cores with api, MongoDB and Redis, measures the times.',
       markdownTable(['', ''], rows),
     ),
     plots: {},
@@ -60,7 +60,7 @@ export function growthSection(levels: readonly GrowthLevel[]): Section {
   return {
     heading: 'How cost grows with the store',
     text: paragraphs(
-      'CPU milliseconds of api and MongoDB for one operation, with so many users in the store, each in a group of their own and with one live session. Accounts and sessions that are asked for lie anywhere in what was added last; each session is used once. The api is one process, which goes on while the store grows, and is warmed anew at each size. *Store* is the size of documents and indexes in MongoDB’s cache, if they are all there; the last row has the smallest cache that mongod takes, and reads most documents from the file system. The time that a disk takes is not in these figures: they are CPU time.',
+      'CPU milliseconds of api and MongoDB for one operation, by the number of users in the store. Each user has a group of their own and one live session. The operations use accounts and sessions from anywhere among those added last, and each session once. The api is one process, which runs while the store grows, and is warmed again at each size. *Store* is the size of documents and indexes in MongoDB’s cache if all of them are there. In the last row the cache is the smallest that mongod accepts, so most documents are read from the file system. The figures are CPU time, so they don’t include the time that a disk takes.',
       markdownTable(
         ['users', 'sessions', 'store, GiB', 'cache, GiB', ...operationNames, 'bare hash'],
         levels.map((level) => [

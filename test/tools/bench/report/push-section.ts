@@ -9,10 +9,10 @@ export function pushSection({ candidates, logouts }: PushResult): Section {
   return {
     heading: 'Push streams',
     text: paragraphs(
-      'Idle authenticated streams on one process, and what a command over Redis takes to its close frame with so many open, four commands in flight. The gateway and its peers do the same work on the same Redis with the same tokens; the kernel’s memory is that of both ends, as both are on this machine. A process whose garbage is collected meanwhile needs less with streams than it did empty: then the figure is too low, or negative.',
+      'The first table is about idle authenticated streams on one process. It also shows the time from a command over Redis to its close frame, with all these streams open and four commands in flight. The gateway and its peers do the same work on the same Redis with the same tokens. The kernel’s memory is that of both ends, because both are on this machine. If a process collects garbage during the measurement, it may need less memory with streams than it did empty. Then the figure is too low, or negative.',
       candidatesTable(candidates),
       plotImage(memoryPlot, 'Memory of an idle stream by server'),
-      'Logouts over HTTP at the real api, with the stream of each open at the gateway, after 2,000 that don’t count. The bare write changes one session’s document, as a logout does:',
+      'Logouts over HTTP at the real api, after 2,000 that don’t count. The stream of each session is open at the gateway. The bare write changes one session’s document, as a logout does:',
       logoutTable(logouts),
     ),
     plots: { [memoryPlot]: memoryChart(candidates) },
