@@ -24,7 +24,7 @@ export interface Rotation {
   finish(): Promise<void>;
 }
 
-/** Publishes a new signing key behind the first one, as docs/authctl.md describes. */
+/** Publishes a new signing key behind the first one, as docs/operations.md describes. */
 export async function beginRotation(cluster: Cluster): Promise<Rotation> {
   const { kubernetes, reporter, agent } = cluster;
   let restarts: string[] = [];
