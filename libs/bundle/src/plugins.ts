@@ -49,8 +49,8 @@ export const withoutMaps: Plugin = {
 const resolved = Symbol('resolved');
 
 /**
- * Leaves out modules of BullMQ that nobody uses, such as its other stores. It exports everything from one module, and
- * does not say that its modules have no side effects.
+ * Leaves out modules of BullMQ that nobody uses, such as its other stores. BullMQ exports everything from one module,
+ * and does not declare that its modules have no side effects.
  */
 export const withoutUnused: Plugin = {
   name: 'without-unused',

@@ -13,7 +13,7 @@ export function isReplicated(redis: RedisClient): boolean {
   return isCluster(redis) || Boolean(redis.options.sentinels);
 }
 
-/** Returns all masters of a cluster, or the only server, for commands that every one of them must answer. */
+/** Returns all masters of a cluster, or the only server, for commands that all of these servers must answer. */
 export function primariesOf(redis: RedisClient): Redis[] {
   return isCluster(redis) ? redis.nodes('master') : [redis];
 }

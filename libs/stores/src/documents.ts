@@ -108,8 +108,8 @@ export interface GroupDocument {
   readonly member_count: number;
   readonly created_at: Date;
   /**
-   * Number of invites that its owners have created. Creating an invite increments it, and so conflicts with any other
-   * change of the group.
+   * Number of invites that its owners have created. Creating an invite increments this number, and so conflicts with
+   * any other change of the group.
    */
   readonly invites_made?: number;
   /** Set when the last member has left. Nobody can join a closed group, and its document is deleted 30 days later. */
@@ -237,9 +237,9 @@ export interface SessionDocument {
 }
 
 /**
- * Collection `erased_sessions`: records that sessions of erased accounts have ended, kept as long as an access token of
- * these sessions can be valid. If Redis loses the deny list, the list is rebuilt from these records too. They do not
- * name the user.
+ * Collection `erased_sessions`: a record for each session that ended with its account's erasure or shortly before. It
+ * is kept as long as an access token of the session can be valid. If Redis loses the deny list, the list is rebuilt
+ * from these records too. They do not name the user.
  */
 export interface ErasedSessionDocument {
   /** The former `session_id`. */

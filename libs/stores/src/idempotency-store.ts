@@ -29,7 +29,8 @@ export function createIdempotencyStore({ idempotency }: Collections): Idempotenc
       return (await idempotency.findOne({ _id: { $in: [...ids] } }, confirmedRead)) ?? undefined;
     },
     async insert(records, session) {
-      // One by one, because the driver's error for a bulk insert shows neither a conflict nor an outage.
+      // The records are inserted one by one, because the driver's error for a bulk insert shows neither a conflict nor
+      // an outage.
       for (const record of records) await idempotency.insertOne(record, { session });
     },
   };

@@ -77,7 +77,7 @@ const indexes = {
     [{ absolute_expires_at: 1 }, { name: 'absolute_expiry_ttl', expireAfterSeconds: daySeconds }],
   ],
   erasedSessions: [
-    // Serves the same purpose as `revoked_at` of the sessions.
+    // Serves the same purpose as the index `revoked_at` of the sessions.
     [{ revoked_at: 1 }, { name: 'revoked_at' }],
     [{ purge_at: 1 }, { name: 'purge_ttl', expireAfterSeconds: 0 }],
   ],

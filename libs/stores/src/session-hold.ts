@@ -8,8 +8,8 @@ export interface SessionHold {
   /**
    * Marks the sessions that are live now, for {@link holdMs}, so that only refreshes that were already accepted come
    * before the next transaction. Replaces any other hold. A transaction that begins in the same `session` sees the
-   * marks in its snapshot. The snapshot of a transaction in another session may lack them while other writes of the
-   * server are open.
+   * marks in its snapshot. The snapshot of a transaction in another session may lack the marks while other writes of
+   * the server are open.
    */
   take(session?: ClientSession): Promise<void>;
   /**

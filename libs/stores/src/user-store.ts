@@ -9,7 +9,7 @@ export type Membership = Pick<UserDocument, 'home_group_id' | 'account_type' | '
 
 export type Moved = Pick<UserDocument, '_id' | 'joined_by'>;
 
-/** Fields of the user's document that the user sets; null removes a field, and an absent one stays as it is. */
+/** Fields of the user's document that the user sets; null removes a field, and an absent field stays as it is. */
 export type ProfileChange = { readonly [F in 'display_name' | 'locale']?: UserDocument[F] | null | undefined };
 
 /** The part of the user's document that shows whether a verified password is still the account's. */
@@ -65,7 +65,7 @@ export function holderOf(email: string, now: Date): Filter<UserDocument> {
   return { $or: [{ email_key }, { former_emails: { $elemMatch: { email_key, until: { $gt: now } } } }] };
 }
 
-/** Returns true if the account's erasure is due. Then nobody can use or restore it any more. */
+/** Returns true if the account's erasure is due. From then on, nobody can use or restore the account. */
 export function isDue({ deletes_at }: Pick<UserDocument, 'deletes_at'>, now: Date): boolean {
   return deletes_at !== undefined && deletes_at <= now;
 }

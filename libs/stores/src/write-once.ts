@@ -8,7 +8,7 @@ const majorityMs = 2_000;
  * Sends a write that the driver neither retries nor prepares to retry. Retryable writes cost more, because they also
  * store a transaction record, and an image of any document that they return. Returns the answer; undefined if the
  * answer is lost, so that the write may or may not have happened. The caller must then read the state and go on from
- * that.
+ * there.
  */
 export async function writeOnce(db: Db, command: Document): Promise<Document | undefined> {
   try {

@@ -21,9 +21,9 @@ const SECRET_HEADERS = ['authorization', 'cookie', 'set-cookie', 'sec-websocket-
 const HEADER_PARENTS = ['', 'req.', 'res.', 'request.', 'response.'];
 
 /**
- * Paths that no log line may show, for pino's `redact`. They are the secret names at the top of a line and inside the
- * objects that are usually logged (`body.password`, `data.refresh_token`), and the secret headers of requests and
- * answers.
+ * Paths that no log line may show, for pino's `redact`. These paths are the secret names at the top of a line and
+ * inside the objects that are usually logged (`body.password`, `data.refresh_token`), and the secret headers of
+ * requests and answers.
  *
  * An object under another name is not searched. The wildcard for that (`*.password`) would take 37 µs of CPU per line.
  * The named paths take 15 µs, and a line without redaction takes 4 µs.

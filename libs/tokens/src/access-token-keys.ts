@@ -30,7 +30,7 @@ export function importSigningKey({ keys: [first] }: KeySet, algorithm: AccessTok
   if (d === undefined) throw new Error(`key ${kid} cannot sign: it has no private part`);
   const key = readPrivatePart(first);
   const published = importPublicKeys({ keys: [first] }, algorithm).get(kid);
-  // The private part must belong to the public one. Otherwise every verifier with the published key would refuse the
+  // The private part must belong to the public part. Otherwise every verifier with the published key would refuse the
   // tokens.
   if (
     key === undefined ||

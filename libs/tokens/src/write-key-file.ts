@@ -41,7 +41,7 @@ async function writeDurably(path: string, text: string, former: Stats | undefine
 
 async function permitLike(file: FileHandle, { uid, gid, mode }: Stats): Promise<void> {
   try {
-    // In this order, because a change of owner may clear bits in the mode.
+    // The owner is set before the mode, because a change of owner may clear bits in the mode.
     await file.chown(uid, gid);
     await file.chmod(mode & 0o7777);
   } catch (error) {

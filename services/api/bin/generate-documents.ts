@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { apiDocument, streamDocument } from '../src/http/docs/documents.ts';
 
 /**
- * Writes docs/openapi.json and docs/asyncapi.json; with `--check` it writes nothing and exits with 1 if one is out of
- * date.
+ * Writes docs/openapi.json and docs/asyncapi.json; with `--check` it writes nothing and exits with 1 if either file is
+ * out of date.
  */
 const documents = { 'openapi.json': apiDocument(), 'asyncapi.json': streamDocument() };
 

@@ -179,7 +179,7 @@ interface Served {
   readonly stop: readonly ShutdownStep[];
 }
 
-/** Returns the server in the form in which the service's runner starts and stops it. */
+/** Returns the parts through which the service's runner starts and stops the server. */
 function serve(
   { config, logger }: ServiceContext<typeof apiConfig>,
   server: HttpServer,

@@ -25,8 +25,8 @@ const description = `One WebSocket per device, and the channel on which other se
 type Reactions = Readonly<Record<string, ErrorReaction>>;
 
 /**
- * Returns the AsyncAPI 3.0 document of the push streams. Throws if `reactions`, which has every code of the error
- * catalogue, lacks a code that a stream returns.
+ * Returns the AsyncAPI 3.0 document of the push streams. `reactions` has the codes of the error catalogue. Throws if a
+ * code that a stream returns is missing from them.
  */
 export function asyncApiDocument(reactions: Reactions): JsonObject {
   return {

@@ -22,8 +22,8 @@ export const NewPassword = Type.String({
 });
 
 /**
- * A password that is compared with the stored one. Only its length is limited, so that a wrong password counts as wrong
- * and not as malformed.
+ * A password that is compared with the stored password. Only its length is limited, so that a wrong password counts as
+ * wrong and not as malformed.
  */
 export const GivenPassword = Type.String({ minLength: 1, maxLength: 1024, examples: ['correct horse battery'] });
 

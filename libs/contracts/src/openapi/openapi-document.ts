@@ -38,7 +38,7 @@ export interface ErrorReaction {
 
 /**
  * Returns the OpenAPI 3.1 document of the API, built from the route table. `errors` has the codes that routes return,
- * and `reactions` every code of the error catalogue. Throws if a route names a code that is missing from `errors`.
+ * and `reactions` has every code of the error catalogue. Throws if a route names a code that is missing from `errors`.
  */
 export function openApiDocument(
   errors: DocumentedErrors,

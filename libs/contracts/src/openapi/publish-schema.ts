@@ -62,7 +62,7 @@ function lengthKeywords({ minimum, maximum }: JsonObject): JsonObject {
 
 /**
  * Characters of the Unicode properties in our patterns, as ranges. Surrogates are left out, because most readers of
- * JSON Schema don't accept a lone surrogate as text. Marks are left out because they have hundreds of ranges.
+ * JSON Schema don't accept a lone surrogate as text. Combining marks are left out because they have hundreds of ranges.
  * Characters after U+FFFF are left out because no notation for them is understood everywhere. The service therefore
  * refuses slightly more than the document says.
  */

@@ -24,8 +24,8 @@ export type CloseReason = keyof typeof closeCodes;
  *
  * - `log_in`: the session is over.
  * - `refresh_and_reconnect`: refresh first, then open a new stream.
- * - `reconnect`: after a random, growing pause.
- * - `reconnect_after_notice`: after the time of the `reconnect` frame before the close.
+ * - `reconnect`: open a new stream after a random, growing pause.
+ * - `reconnect_after_notice`: open a new stream after the time in the `reconnect` frame that came before the close.
  * - `none`: a newer login on this device has taken over. The app does not log out.
  * - `stop`: another connection of this session has taken over, so open no new one.
  * - `app_error`: the app sent something that is not in the contract. Report it.

@@ -5,7 +5,7 @@ import { Platform } from '../http/login.ts';
 /** Limit for a message on the channel, in bytes of its JSON (UTF-8). */
 export const maxPushMessageBytes = 16 * 1024;
 
-/** Id by which the app recognises a message that it already got another way. Gateways ignore it. */
+/** Id by which the app recognises a message that it has already received in another way. Gateways ignore it. */
 export const MessageId = Type.String({ pattern: '^[!-~]{1,64}$' });
 
 /** Subject of the message, chosen by the publisher, such as `inventory.item.changed`. */

@@ -46,7 +46,7 @@ export class DenyListUnavailable extends Error {
 }
 
 /**
- * For each denied session, the smallest claims version that is still valid, in Redis
+ * Stores in Redis, for each denied session, the smallest claims version that is still valid
  * (docs/specification/login-and-tokens.md, "The deny list"). MongoDB is the source of truth.
  */
 export interface DenyList {

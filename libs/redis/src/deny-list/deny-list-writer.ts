@@ -33,7 +33,8 @@ const rebuildLimitMs = 10 * 60_000;
 /**
  * KEYS: revocations, then one denied key per entry. ARGV: publish command, channel, lifetime (ms), then session, value
  * and close command of each entry, then further close commands. A value "none…" is never replaced, and a version is
- * replaced only by a higher one. On a cluster the channel is on the keys' node, because it has the same hash tag.
+ * replaced only by a higher one. On a cluster the channel is on the keys' node, because keys and channel have the same
+ * hash tag.
  */
 const denyAndCloseScript = `
 local time = redis.call('TIME')

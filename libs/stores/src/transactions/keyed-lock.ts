@@ -34,8 +34,8 @@ export function createKeyedLock(defaults: KeyedLockOptions): KeyedLock {
       return work(deadline - performance.now());
     };
     try {
-      // The end of one piece of work starts the next. Without the bind, the logs and spans of the next one would be
-      // attributed to the earlier one.
+      // The end of one piece of work starts the next. Without the bind, the logs and spans of the next piece would be
+      // attributed to the earlier piece.
       const place = isUrgent ? { skipQueue: true, maxPending: Number.POSITIVE_INFINITY } : {};
       return await lock.acquire(key, AsyncResource.bind(begin), { timeout: waitMs, ...place });
     } catch (error) {

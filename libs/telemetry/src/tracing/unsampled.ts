@@ -31,7 +31,8 @@ function hideUnsampled(from: Context): Context {
 
 /**
  * Returns a span that records nothing, if {@link hideUnsampled} has taken a span out of the context and no valid span
- * has come in since. (Clients' instrumentations that require a parent put in an invalid span instead of their own.)
+ * has come in since. (If a client's instrumentation requires a parent and finds none, it sets an invalid span instead
+ * of its own.)
  */
 export function unsampledSpan(from: Context): Span | undefined {
   const hidden = from.getValue(unsampledKey) as SpanContext | undefined;

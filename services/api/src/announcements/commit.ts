@@ -40,7 +40,7 @@ export interface EndedSessions {
 export interface Outcome {
   /** Written to the outbox in the transaction, and published after the commit. */
   readonly events: readonly (AuthEvent | QuietEvent)[];
-  /** Records for the audit log. Records of the ended sessions are added to them. */
+  /** Records for the audit log. Records about the ended sessions are added to these. */
   readonly audit: readonly AuditEvent[];
   /**
    * Sessions that the change has ended, or whose claims it has changed. Their tokens are denied, and their streams

@@ -86,7 +86,7 @@ export interface AuditRow {
   readonly elsewhere?: Readonly<Record<string, string>>;
   /**
    * Reasons for which only samples are written, because a client can cause them at will. All other reasons concern an
-   * account, or a limit bounds them. A `login.failed`, for example, is a try that the limits have admitted.
+   * account or are bounded by a limit. A `login.failed`, for example, is a try that the limits have admitted.
    */
   readonly sampled?: readonly string[];
   /** Reasons that are sampled for all networks together. */

@@ -27,8 +27,8 @@ const maxConnections = 10_000;
 const defaultTakenForMs = 30_000;
 
 /**
- * Limit for the requests of one connection that wait for their answers. Node itself accepts any number and starts each
- * at once.
+ * Limit for the requests of one connection that wait for their answers. Node itself accepts any number of requests and
+ * starts each at once.
  */
 const maxUnderWay = 16;
 

@@ -75,7 +75,8 @@ function authentication({ auth }: Route, deps: MountDeps): RequestHandler[] {
 }
 
 /**
- * Names the route for logs, metrics and traces before anything can fail. Only the path counts, so a 405 has a name too.
+ * Names the route for logs, metrics and traces before anything can fail. Only the path matters, so even a 405 gets a
+ * route's name.
  */
 export function nameRoute(): RequestHandler {
   const templates = [...new Set<string>(Object.values(routes).map(({ path }) => path))];

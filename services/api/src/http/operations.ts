@@ -57,7 +57,7 @@ type OutputOf<N extends RouteName> = 'Idempotency-Key' extends Routes[N]['header
   : DataOf<N>;
 
 /**
- * The use case of each route. It takes the parts of the request that the route declares, and may omit the last ones. A
+ * The use case of each route. It takes the parts of the request that the route declares, and may omit trailing parts. A
  * use case that takes other parts does not compile.
  */
 export type Operations = {

@@ -12,7 +12,7 @@ import { createSettledLimit } from './settled-limit.ts';
 
 /** The account that a code is requested for, and the source of the request. */
 export interface CodeOrder extends Login {
-  /** True if the mailbox is known to be the account's. */
+  /** True if the mailbox is known to belong to the account. */
   readonly isVerified: boolean;
   /** True if the request comes with a session or the password. */
   readonly hasAccess: boolean;

@@ -76,7 +76,7 @@ export interface LoginLimitsDeps {
 }
 
 export const dayMs = 86_400_000;
-/** The longest life of a session. A source stays known if it logs in once in that time. */
+/** The longest life of a session. A source stays known if it logs in once within that time. */
 export const knownMs = 180 * dayMs;
 /**
  * Limit for the devices and networks that an account knows. Above the limit, the device or network that was not seen

@@ -14,7 +14,7 @@ export interface RequestOrigin {
   readonly idempotencyKey?: string | undefined;
   /** IP address of the client, before the trusted proxies; undefined if its connection has ended. */
   readonly network: string | undefined;
-  /** W3C trace context of the active span; without tracing, the request's own if it is well-formed. */
+  /** W3C trace context of the active span; without tracing, the request's own context if it is well-formed. */
   readonly traceparent?: string | undefined;
 }
 

@@ -44,7 +44,8 @@ export interface HashGate {
    * `ERR-OVERLOADED` at once if there is no place.
    *
    * - While others wait, no source gets more than a quarter of the places, unless there is a slot for every place.
-   * - If all places are taken, a source that holds fewer takes over the newest place of the source that holds most.
+   * - If all places are taken, a source that holds fewer places takes over the newest place of the source that holds
+   *   most.
    *
    * So a flood slows down the sources that cause it. A new source waits for the hashes that run, and for one hash of
    * each other source.
@@ -68,9 +69,9 @@ const plannedShare = 0.5;
 const largestShare = 0.25;
 
 /**
- * Creates the gate before Argon2, the only expensive work of the service. More hashes at once than cores would gain
- * nothing, and each takes memory. In an unbounded queue, answers would come after their clients have left. Sources take
- * turns at the slots.
+ * Creates the gate before Argon2, the only expensive work of the service. More simultaneous hashes than cores would
+ * gain nothing, and each hash takes memory. In an unbounded queue, answers would come after their clients have left.
+ * Sources take turns at the slots.
  */
 export function createHashGate(options: HashGateOptions): HashGate {
   const { slots, waitMs, onShed, onDone, now = () => performance.now() } = options;
@@ -154,7 +155,7 @@ function awaitSlot(places: HashPlaces, place: HashPlace, leftMs: number, lateErr
   return promise;
 }
 
-/** Returns the number of places whose hashes are expected to finish in time, even if each place uses its hash. */
+/** Returns the number of places whose hashes are expected to finish in time, even if every place makes its hash. */
 function capacityOf({ slots, queueLimit, waitMs }: HashGateOptions, hashMs: number): number {
   const most = slots + queueLimit;
   const inTime = hashMs === 0 ? most : Math.floor((waitMs * plannedShare * slots) / hashMs) + 1;

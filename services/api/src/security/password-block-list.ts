@@ -10,7 +10,8 @@ export interface PasswordBlockList {
 
 /**
  * Creates a list of public passwords (NIST SP 800-63B-4, section 3.1.1.2: common, expected or compromised passwords).
- * They are compared after NFKC and without regard to case, because most people put the capital in the same place.
+ * They are compared after NFKC and without regard to case, because most people put their capital letter in the same
+ * place.
  *
  * For each password, 64 bits of its SHA-256 are kept. In a list of a million, one other password in 10^13 is mistaken
  * for a listed one. No user's password is stored this way.

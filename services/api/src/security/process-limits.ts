@@ -18,9 +18,9 @@ const root = '/sys/fs/cgroup';
 
 /**
  * Reads the limits of the process's cgroup and of all cgroups above it, and returns the smallest. It reads the files of
- * version 2 (`cpu.max`, `memory.max`) and of version 1 (`cpu.cfs_quota_us`, `memory.limit_in_bytes`), as far as they
- * exist. A container often sees its own cgroup as the root, although `/proc/self/cgroup` names a path that exists only
- * on the host.
+ * version 2 (`cpu.max`, `memory.max`) and of version 1 (`cpu.cfs_quota_us`, `memory.limit_in_bytes`), if they exist. A
+ * container often sees its own cgroup as the root, although `/proc/self/cgroup` names a path that exists only on the
+ * host.
  */
 export function readProcessLimits({ readText, machine }: ProcessLimitsSources): ProcessLimits {
   const paths = cgroupPaths(readText('/proc/self/cgroup') ?? '');

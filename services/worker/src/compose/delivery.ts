@@ -59,7 +59,7 @@ const fanOutConcurrency = 50;
 /**
  * Wires the path of an event from its channel's queue to its subscribers. Each subscriber has a queue of its own per
  * channel. This process consumes the queues of webhooks and of mail subscribers. A subscriber of the kind `queue`
- * consumes its own.
+ * consumes its own queues.
  */
 export function createDelivery(deps: DeliveryDeps): Delivery {
   const { config, consuming, keys, stores, mail, metrics, logger, onError, now } = deps;

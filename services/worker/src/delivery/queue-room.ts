@@ -31,7 +31,9 @@ export interface QueueRoomDeps {
   readonly now: () => Date;
 }
 
-/** Limit for the jobs that no worker has tried yet. So many are enough for the workers until the relay's next round. */
+/**
+ * Limit for the jobs that no worker has tried yet. This number is enough for the workers until the relay's next round.
+ */
 const enoughWaiting = 5_000;
 
 /**

@@ -41,8 +41,8 @@ const pageSize = 500;
  * away. The first round, and any round that finds the list incomplete, goes back as far as a change matters and then
  * marks the list as complete. One round a minute compares the whole list.
  *
- * A round reads behind a fence, and fails if it gets none. Without a fence, the round would not see a change that no
- * majority has yet, and later rounds would skip that change for good.
+ * A round reads behind a fence, and fails if it gets no fence. Without a fence, the round would not see a change that
+ * no majority has yet, and later rounds would skip that change for good.
  */
 export function createReconcile(deps: ReconcileDeps): () => Promise<void> {
   const { sessions, denyList, lifetimeMs, now, onRebuild, onFound } = deps;

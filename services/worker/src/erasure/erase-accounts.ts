@@ -41,8 +41,8 @@ const pageSize = 500;
  *
  * Before the erasure, the account's sessions are denied in Redis once more, because Redis may have lost an entry that
  * no round of the reconciliation has restored yet. So no account is erased while Redis is away. The round ends with the
- * first error. The account that failed can be taken again only after a minute, so that the next round goes on with the
- * others.
+ * first error. The account that failed can be taken again only after a minute, so that the next round goes on with
+ * other accounts.
  */
 export function createEraseAccounts(deps: EraseAccountsDeps): () => Promise<void> {
   const { deletions, forgetPlaces, delayMs, onErased, onFailed, onNotForgotten, newLease, now } = deps;

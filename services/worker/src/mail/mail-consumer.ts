@@ -11,7 +11,7 @@ export interface MailConsumerDeps extends AttemptDeps {
   readonly renderMail: RenderMail;
 }
 
-/** Wires the consumer of a mail subscriber's queue: it sends each event of {@link isMailed} as a mail. */
+/** Wires the consumer of a mail subscriber's queue, which sends each event of {@link isMailed} as a mail. */
 export function createMailConsumer(options: ConsumerOptions, smtp: SmtpSubscriber, deps: MailConsumerDeps): Consumer {
   const { readMail, renderMail, timeoutMs, connectTimeoutMs, concurrency, metrics } = deps;
   const sender = createSmtpSender({ subscriber: smtp, timeoutMs, connectTimeoutMs, connections: concurrency });

@@ -51,7 +51,7 @@ const placeholder = /\{\{(\w+)\}\}/g;
 const subjectLine = /^Subject: (.+)\r?\n\r?\n/;
 
 /**
- * Loads the templates: a file of `replacementsDir`, if there is one, replaces our own file of the same name. Throws a
+ * Loads the templates. A file in `replacementsDir`, if there is one, replaces our own file of the same name. Throws a
  * `ConfigError` for a file that is not named like one of ours, has an unknown placeholder, lacks a required code, or
  * has no subject in its first line.
  */

@@ -38,10 +38,10 @@ export interface ReadMailDeps {
 
 /**
  * Creates the function that adds address, language and code to an event, as MongoDB and the server's keys have them
- * now. It returns undefined if there is no recipient or no content any more: the account is erased, the code was used,
- * or the change of address can no longer be undone. It confirms this with a majority first, because a dropped mail is
- * not sent again. Throws if another process derived the code from a key that this process does not have yet. Throws the
- * driver's error if the majority lags.
+ * now. It returns undefined if there is no recipient or no content any more, because the account is erased, the code
+ * was used, or the change of address can no longer be undone. It confirms this with a majority first, because a dropped
+ * mail is not sent again. Throws if another process derived the code from a key that this process does not have yet.
+ * Throws the driver's error if the majority lags.
  */
 export function createReadMail(deps: ReadMailDeps): ReadMail {
   const { users, challenges, emailCodes, emailChangeTokens, now } = deps;

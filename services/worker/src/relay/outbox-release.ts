@@ -2,7 +2,7 @@ import type { OutboxStore } from '@auth-account/stores';
 
 /** Ends all leases of the outbox, if Redis may have lost jobs. */
 export interface OutboxRelease {
-  /** Orders a release: the next {@link run} that succeeds ends the leases. */
+  /** Orders a release. The next {@link run} that succeeds ends the leases. */
   order(): void;
   /** Ends the leases if a release was ordered. If this fails, the order stands. */
   run(): Promise<void>;

@@ -6,8 +6,8 @@ const repeatAfterMs = 60_000;
 export type ErrorLog = (error: unknown, context?: object) => void;
 
 /**
- * Creates a log that writes errors as warnings, the same message at most once a minute, because thousands of attempts
- * fail while a server is away for an hour.
+ * Creates a log that writes errors as warnings. It writes the same message at most once a minute, because thousands of
+ * attempts fail while a server is away for an hour.
  */
 export function createErrorLog(logger: Logger, message: string, now = () => performance.now()): ErrorLog {
   const logged = new Map<string, number>();

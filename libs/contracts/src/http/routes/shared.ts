@@ -26,8 +26,8 @@ export const access = ['IAD_JWT_ACCESS_INVALID', 'IAD_JWT_ACCESS_EXPIRED'] as co
 export const fresh = ['ERR-REAUTHENTICATION-FAILED', 'ERR-RATE-LIMITED', 'ERR-OVERLOADED'] as const;
 
 /**
- * Success of every operation that sends a code. It is the same if no code is sent, so that the answer does not reveal
- * this.
+ * Success of every operation that sends a code. The answer is the same whether or not a code is sent, so that it does
+ * not reveal this.
  */
 export const codeSent = {
   status: 202,

@@ -44,8 +44,7 @@ function isFault({ status, code }: AppError): boolean {
 const retryAfterSeconds = 2;
 
 /**
- * The broken socket must be that of MongoDB or Redis, because a client's broken socket does not arrive here as an
- * error.
+ * The broken socket must belong to MongoDB or Redis, because a client's broken socket does not arrive here as an error.
  */
 const isDependencyAway = (error: unknown) =>
   isStoreUnavailable(error) || isBrokenSocket(error) || error instanceof DenyListUnavailable;

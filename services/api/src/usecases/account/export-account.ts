@@ -25,12 +25,12 @@ type Held = Awaited<ReturnType<SessionStore['listHeld']>>;
 type Codes = Awaited<ReturnType<ChallengeStore['listOf']>>;
 type Made = Awaited<ReturnType<InviteStore['listMadeBy']>>;
 
-/** Limit for the sessions that are over, and for the invites, in one export. The newest are taken. */
+/** Limit for the ended sessions, and for the invites, in one export. The newest are exported. */
 const mostOfAKind = 10_000;
 
 /**
  * Returns all data that is held about the caller, except secrets and hashes, and nothing about other people. Only
- * exports with the right password count for the limit, so that the thief of a session, without the password, can't use
+ * exports with the right password count for the limit, so that a thief who has a session but not the password can't use
  * the limit up.
  *
  * Raises the errors of {@link Reauthenticate}, and `ERR-RATE-LIMITED`.

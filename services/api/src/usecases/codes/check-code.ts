@@ -46,10 +46,10 @@ export type CheckCode = (
 const nobodysEmailKey = 'nobody';
 
 /**
- * Creates the check of a code, in constant time. A wrong code is counted before the answer says that it was wrong. A
- * right code takes its try in the transaction of the change (`use`), which fails if five wrong codes were counted
- * before. So no more simultaneous guesses get a verdict than the challenge has tries left. A right code whose change
- * fails, or is shed, stays valid. The challenge of an address without an account is refused after the same work.
+ * Creates the check of a code, which compares in constant time. A wrong code is counted before the answer says that it
+ * was wrong. A right code takes its try in the transaction of the change (`use`), which fails if five wrong codes were
+ * counted before. So no more simultaneous guesses get a verdict than the challenge has tries left. A right code whose
+ * change fails, or is shed, stays valid. The challenge of an address without an account is refused after the same work.
  *
  * Raises `ERR-CODE-INVALID` for a wrong code and for a challenge that is dead or unknown, `ERR-CODE-EXPIRED` for a
  * challenge that is too old, and `ERR-DEPENDENCY-UNAVAILABLE` if the challenge's key has not arrived here yet.

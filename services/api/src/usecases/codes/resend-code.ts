@@ -40,7 +40,7 @@ export type ResendCode = (
 
 /**
  * Creates the function that sends the same code once more, 60 s after the last mail at the earliest and three times at
- * most. A challenge without an account takes the same work.
+ * most. For a challenge without an account, the same work is done.
  *
  * Raises `ERR-CODE-INVALID` for a challenge that is dead or unknown, `ERR-CODE-EXPIRED` for a challenge that is too
  * old, and `ERR-RATE-LIMITED` if no resend is due.

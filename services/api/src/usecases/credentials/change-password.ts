@@ -32,8 +32,8 @@ export interface ChangePasswordDeps {
  * other devices.
  *
  * Each change makes void the codes by which the owner of the mailbox could take the account back, so only a few changes
- * a day are allowed. Only requests with the right password count for that limit, so that the thief of a session without
- * the password can't keep the owner from a change.
+ * a day are allowed. Only requests with the right password count for that limit, so that a thief who has a session but
+ * not the password can't keep the owner from a change.
  *
  * Raises the errors of {@link Reauthenticate}, also if the password has been changed since it was checked,
  * `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.

@@ -52,8 +52,8 @@ export type ChangeGroup = (change: GroupChange, origin: RequestOrigin) => Promis
  * longest-standing member inherits the group. If the last member leaves, the group closes and its invites end. After
  * the commit the deny list gets the new versions of the claims, and the streams close with 4004. No session ends.
  *
- * Every join and leave writes the group's document, and every login writes the user's. So a simultaneous join, leave or
- * login comes either before or after the whole change.
+ * Every join and leave writes the group's document, and every login writes the user's document. So a simultaneous join,
+ * leave or login comes either before or after the whole change.
  */
 export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
   const { users, memberships, invites, sessions, commit, now } = deps;
@@ -99,8 +99,8 @@ function consequences({ userId, from: home_group_id }: GroupChange, { heir, isCl
 }
 
 /**
- * Returns the group that other requests may write at the same time. It cannot be a new household, because others do not
- * know that yet.
+ * Returns the group that other requests may write at the same time. It cannot be a new household, because nobody else
+ * knows a new household yet.
  */
 function contendedGroup({ from, to }: GroupChange): string {
   return to.role === 'owner' ? from : to.home_group_id;

@@ -127,7 +127,7 @@ export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: Requ
   };
 }
 
-/** Creates the function that finds the session which an earlier login with the same `Idempotency-Key` has opened. */
+/** Creates the function that finds the session that an earlier login with the same `Idempotency-Key` has opened. */
 function createFindOpened(deps: LogInDeps) {
   const awaitKey = createAwaitKey(deps.refreshTokens, deps.now);
   return async (sessionId: string | undefined, transactionSession: ClientSession): Promise<Opened | undefined> => {
@@ -139,7 +139,7 @@ function createFindOpened(deps: LogInDeps) {
   };
 }
 
-/** Returns the marks of the request; none if it has no key. The password does not count, because it was verified. */
+/** Returns the marks of the request; none if it has no key. The marks ignore the password, because it was verified. */
 function marksOf(
   { openIdempotent }: LogInDeps,
   caller: string,

@@ -90,7 +90,7 @@ export function createRegister(
   return counted(registerOrReplay, onEnd);
 }
 
-/** Returns a registration that does the same and reports its outcome to `onEnd`. */
+/** Returns a function that registers in the same way and reports the outcome to `onEnd`. */
 function counted(register: Register, onEnd: RegisterDeps['onEnd']): Register {
   return async (input, origin) => {
     const mode = input.space_creation_mode;

@@ -18,8 +18,8 @@ export type AwaitHold = (session: Pick<SessionDocument, '_id' | 'hold'>) => Prom
 /**
  * Creates the function that lets refreshes wait for the end of a hold (`SessionStore.holdOf`). Each request needs its
  * own `AwaitHold`. It raises `ERR-DEPENDENCY-UNAVAILABLE` if too many refreshes of the session wait, or if new holds
- * follow each other for {@link holdMs}. If one hold remains unchanged for that time, its process has died, even if the
- * clocks disagree, and the refresh goes on.
+ * follow each other for {@link holdMs}. If one hold remains unchanged for that time, its process must have died, even
+ * if the clocks disagree, so the refresh goes on.
  */
 export function createAwaitHold(now: () => Date): () => AwaitHold {
   const waiting = new Map<string, number>();

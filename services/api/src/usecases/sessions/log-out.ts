@@ -95,7 +95,7 @@ export function createLogOut(
   };
 }
 
-/** Returns true if the session belongs to that user and is either revoked or live, not expired. */
+/** Returns true if the session belongs to that user and is either revoked, or live and not expired. */
 function isTarget(session: SessionDocument | undefined, userId: string, at: Date): session is SessionDocument {
   return session?.user_id === userId && (session.is_revoked || session.expires_at > at);
 }

@@ -213,7 +213,7 @@ function rotation({ refreshTokens, lifetime, now }: RefreshDeps, session: Sessio
 
 /**
  * Creates the error for a refresh token whose session was revoked for that reason. Only the holder of a genuine token
- * may learn the reason. If the reason is missing, or comes from a newer version, the error names none.
+ * may learn the reason. If the reason is missing, or comes from a newer version, the error names no reason.
  */
 function sessionEnded(reason: RevocationReason | undefined): AppError<'IAD_JWT_REFRESH_STOLEN'> {
   const told = toldReasonOf(reason);

@@ -12,8 +12,8 @@ export interface EventSelection {
 const pageSize = 500;
 
 /**
- * Yields outbox rows, oldest first. With a subscriber, yields only rows that the subscriber has received, that were
- * tried there, or of which it has a dead letter.
+ * Yields outbox rows, oldest first. With a subscriber, yields only rows that the subscriber has received, for which a
+ * delivery to it was tried, or of which it has a dead letter.
  */
 export async function* selectRows({ outbox }: Stores, selection: EventSelection): AsyncGenerator<OutboxDocument> {
   const { subscriber, ...bounds } = withoutUndefined(selection);

@@ -42,7 +42,7 @@ function findArgon2Fault(hash: string): string | undefined {
 
 function isOfLength(base64: string, minimum: number, maximum: number): boolean {
   const bytes = Buffer.from(base64, 'base64');
-  // The hashers accept only the spelling without padding in which unused bits are zero.
+  // The hashers accept only the spelling that has no padding and whose unused bits are zero.
   const isExact = bytes.toString('base64').replace(/=+$/, '') === base64;
   return isExact && bytes.length >= minimum && bytes.length <= maximum;
 }

@@ -64,8 +64,8 @@ export function deleteUser(shell: Shell, idOrEmail: string, options: DeleteOptio
     const work = async (session: ClientSession) => {
       const scheduled = await stores.deletions.schedule(user, deletesAt, session);
       if (scheduled === undefined) throw accountChanged(user);
-      // The transaction is committed nevertheless, because once a majority has it, a majority has the earlier order
-      // too.
+      // The transaction is committed nevertheless, because once a majority has this transaction, a majority has the
+      // earlier order too.
       if (!scheduled.isNew) return { earlier: scheduled.deletesAt, ended: [] };
       const { ended } = await stores.sessions.revokeOf(user_id, { reason, at, requestId }, session);
       for (const event of events) await stores.outbox.append(event, at, session);
