@@ -2,13 +2,13 @@ import { strict as assert } from 'node:assert';
 import type { FleetReport, LoadReport } from './agent/protocol.ts';
 import type { AgentClient } from './agent-client.ts';
 
-/** Observations of the clients during a change of the cluster. */
+/** What the clients observed during a change of the cluster. */
 export interface Seen {
   readonly load: LoadReport;
   readonly fleet: FleetReport;
 }
 
-/** Inside the cluster, and through a proxy, which works for TLS on the same cores. */
+/** Loads inside the cluster, and through a proxy, which needs the same cores for TLS. */
 export const loadOrders = { inside: { perSecond: 50, users: 24 }, outside: { perSecond: 15, users: 24 } };
 export const fleetSize = 40;
 
@@ -22,7 +22,7 @@ export async function underLoad(agent: AgentClient, work: () => Promise<unknown>
   try {
     await work();
   } finally {
-    seen = await look(agent); // also after an error: the next check must not be charged with it
+    seen = await look(agent); // also after an error, so that it does not count for the next check
   }
   const { requests, seconds, perSecond } = seen.load;
   const least = (perSecond * seconds) / 2; // the machine may be shared
@@ -48,7 +48,7 @@ export function assertNothingLost({ load, fleet }: Seen, when = ''): void {
   assert.equal(fleet.open, fleetSize, `${when}streams that are open again`);
 }
 
-/** Requires that at least that many streams had to move: otherwise the check has shown nothing about the gateway. */
+/** Requires that at least `atLeast` streams had to move. Otherwise the check has shown nothing about the gateway. */
 export function assertMoved({ fleet }: Seen, atLeast: number): void {
   const moved = fleet.closed['1001 SERVER_DRAINING'] ?? 0;
   assert.ok(moved >= atLeast, `only ${moved} streams were closed by 1001 in place of ${atLeast} or more`);

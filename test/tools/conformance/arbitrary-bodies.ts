@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Names with a meaning for JavaScript or MongoDB, and some of ours. */
+/** Names that mean something to JavaScript or MongoDB, and some of our fields. */
 const names = fc.constantFrom(
   '__proto__',
   'constructor',
@@ -53,7 +53,7 @@ const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 140 }),
 );
 
-/** Numbers as JSON text: JavaScript can't represent some of them. */
+/** Numbers as JSON text, because JavaScript can't represent some of them. */
 const numberText = fc.constantFrom(
   '0',
   '-0',
@@ -71,18 +71,18 @@ const value = fc.oneof(
   fc.constantFrom<unknown>(null, true, false, 0, -1, {}, [], { $gt: '' }, { $ne: null }, ['JOIN_EXISTING']),
 );
 
-/** Members of an object in order, with possible repetitions of a name; values are JSON text. */
+/** An object's members in order, in which a name may repeat. Values are JSON text. */
 type Members = readonly (readonly [string, string])[];
 
 const asText = (json: unknown): string => JSON.stringify(json) ?? 'null';
 const toObject = (members: Members) => `{${members.map(([name, json]) => `${asText(name)}:${json}`).join(',')}}`;
 
-/** Nested values, up to a depth at which the body is too large. */
+/** Nested values, up to a depth that makes the body too large. */
 const deepMember = fc
   .record({ depth: fc.integer({ min: 10, max: 4_000 }), pair: fc.constantFrom(['[', ']'], ['{"a":', '}']) })
   .map(({ depth, pair: [open = '', close = ''] }) => `${open.repeat(depth)}1${close.repeat(depth)}`);
 
-/** A good body with one to three members removed, replaced, doubled or added. */
+/** Returns valid bodies with up to three members removed, replaced, doubled or added. */
 function nearValid(good: Readonly<Record<string, unknown>>): fc.Arbitrary<string> {
   const own = Object.entries(good).map(([name, json]) => [name, asText(json)] as const);
   const anyText = fc.oneof({ weight: 5, arbitrary: value.map(asText) }, numberText, deepMember);
@@ -113,7 +113,7 @@ function changed(members: Members, change: Change): Members {
   return members.map((member, i) => (i === index ? [name, change.json] : member));
 }
 
-/** Nested so deep that a careless parser overflows its stack. */
+/** Bodies nested so deep that a careless parser overflows its stack. */
 const nested = fc
   .record({ depth: fc.integer({ min: 10, max: 8_000 }), open: fc.constantFrom('[', '{"a":'), closed: fc.boolean() })
   .map(({ depth, open, closed }) => {
@@ -123,7 +123,7 @@ const nested = fc
     );
   });
 
-/** A good text with bytes removed, changed or inserted; often it is no longer UTF-8. */
+/** Returns texts with bytes removed, changed or inserted, so that many are no longer UTF-8. */
 function damaged(texts: fc.Arbitrary<string>): fc.Arbitrary<Buffer> {
   return fc
     .record({ text: texts, at: fc.nat(), bytes: fc.uint8Array({ maxLength: 4 }), cut: fc.nat({ max: 3 }) })
@@ -134,7 +134,7 @@ function damaged(texts: fc.Arbitrary<string>): fc.Arbitrary<Buffer> {
     });
 }
 
-/** Bodies for an operation: most of them nearly good, the others arbitrary. */
+/** Returns bodies for an operation, most of them nearly valid, and the others arbitrary. */
 export function bodiesLike(good: Readonly<Record<string, unknown>>): fc.Arbitrary<Buffer> {
   const near = nearValid(good);
   const toBytes = (body: string) => Buffer.from(body);

@@ -9,13 +9,13 @@ import { startTestApi, type TestApi } from '../../support/test-api.ts';
 import { bodiesLike } from './arbitrary-bodies.ts';
 
 /**
- * For any body, the answer is one that the document describes, and never a 5xx. `CONFORMANCE_BODIES`
- * bodies are sent to each operation; `CONFORMANCE_SEED` decides which.
+ * The answer to any body must be one that the document describes, and never a 5xx. Each operation gets
+ * `CONFORMANCE_BODIES` bodies, which `CONFORMANCE_SEED` determines.
  */
 const { CONFORMANCE_BODIES = '80', CONFORMANCE_SEED = '1' } = process.env;
 const names = Object.keys(routes) as RouteName[];
 const bodiesEach = Number(CONFORMANCE_BODIES);
-/** Bodies sent at once; one run of the property. */
+/** Number of bodies that are sent at once, in one run of the property. */
 const batch = 20;
 
 const checker = openApiChecker(
@@ -44,13 +44,13 @@ async function sendBytes(name: RouteName, body: Buffer): Promise<Answer & { read
   const needed = {
     'Content-Type': 'application/json',
     'X-Request-ID': requestId,
-    // Every other body has a new key, so that no answer comes from memory.
+    // Every other body has an idempotency key, which is always new, so that no answer is a repeated one.
     ...(sent % 2 === 0 ? { 'Idempotency-Key': requestId } : {}),
   };
   return { requestId, ...(await send(api.base, { method, path, headers: { ...needed, ...headers }, body, agent })) };
 }
 
-/** Returns the fault of the answer, undefined if there is none. */
+/** Returns the answer's fault; undefined if there is none. */
 async function faultOf(name: RouteName, body: Buffer): Promise<string | undefined> {
   const { path, method } = routes[name];
   const answer = await sendBytes(name, body);
@@ -74,7 +74,7 @@ describe.each(names)('%s', (name) => {
         { numRuns: Math.ceil(bodiesEach / batch), seed: Number(CONFORMANCE_SEED) },
       );
     },
-    // 15 ms a body is ten times what is usual.
+    // 15 ms for a body is ten times as long as usual.
     30_000 + 15 * bodiesEach,
   );
 });

@@ -4,11 +4,11 @@ import { startTestServers } from '../../support/start-test-servers.ts';
 import { runSchemathesis } from './run-schemathesis.ts';
 
 /**
- * `npm run test:long conformance`: schemathesis against a separate stack, then the property test of bodies in its long
- * form. Exits with 1 if either finds something, or if fewer cases were tried than required.
+ * `npm run test:long conformance`: runs schemathesis against a separate api, then the property test of bodies in its
+ * long form. Exits with 1 if either finds a fault, or if fewer cases were tried than required.
  *
- * `--cases N`: generated requests per operation; `--seed N`; `--max-seconds N`: limit for schemathesis; `--bodies N`:
- * bodies of the property test, per operation; 0 leaves it out.
+ * `--cases N` sets the generated requests per operation, `--seed N` the seed, `--max-seconds N` the limit for
+ * schemathesis, and `--bodies N` the property test's bodies per operation. `--bodies 0` leaves that test out.
  */
 
 const leastCases = 20_000;

@@ -13,11 +13,11 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 const requirements = join(here, 'requirements.txt');
 
 /**
- * Operations of each process: schemathesis' threads share one processor, so the operations are split between two
- * processes. The links of the document lead from one operation to another, so the stateful phase has all of them.
+ * The operations, which are split between processes, because schemathesis' threads share one processor. The document's
+ * links lead from one operation to another, so the stateful phase has all operations.
  */
 const ids: string[] = Object.values(routes).map(({ operationId }) => operationId);
-/** This operation ends the session that it is called with, so it has a separate caller. */
+/** The operation that ends its caller's session, so it has a separate caller. */
 const leaving = routes.logOutAll.operationId;
 const staying = ids.filter((id) => id !== leaving);
 const shares = [
@@ -28,23 +28,26 @@ const shares = [
 ] as const;
 
 export interface SchemathesisOptions {
-  /** Cases per operation that the fuzzing phase generates, in addition to the other phases. */
+  /** Number of cases per operation that the fuzzing phase generates. Those of other phases come in addition. */
   readonly cases: number;
   readonly seed: number;
-  /** Seconds after which the run is stopped and has failed. With its own limit schemathesis would use up the time. */
+  /**
+   * Seconds after which the run is stopped and has failed. With a limit of its own, schemathesis would always use up
+   * the time.
+   */
   readonly maxSeconds: number;
-  /** Called with the progress, every half minute. */
+  /** Called with the progress every half minute. */
   readonly log: (line: string) => void;
 }
 
 export interface SchemathesisResult {
   readonly cases: number;
   readonly failures: number;
-  /** Number of operations that could not be tried, and of runs that ended badly. */
+  /** Number of operations that could not be tried, plus that of runs that ended badly. */
   readonly errors: number;
   /** Number of requests that the api has answered. */
   readonly requests: number;
-  /** True if the time was over before everything was tried: the other figures are those until then. */
+  /** True if the time was over before everything was tried, so the other figures are incomplete. */
   readonly isBrokenOff: boolean;
 }
 
@@ -118,10 +121,12 @@ interface Share extends SchemathesisOptions {
   readonly number: number;
 }
 
-/** Undefined if it was stopped so abruptly that it wrote no report. */
+/**
+ * Runs schemathesis for a share of the operations. Returns undefined if it ended so abruptly that it wrote no report.
+ */
 async function runShare(binary: string, share: Share): Promise<Report | undefined> {
   const report = join(root, 'reports', `schemathesis-${share.number}.json`);
-  // A report of an earlier run must not be mistaken for this one's.
+  // An earlier run's report must not be mistaken for this run's.
   await rm(report, { force: true });
   const operations = share.operations.flatMap((id) => ['--include-operation-id', id]);
   const limits = ['--phases', share.phases, '--max-examples', String(share.cases)];
@@ -134,15 +139,13 @@ async function runShare(binary: string, share: Share): Promise<Report | undefine
   throw new Error(`schemathesis ended with ${code} and wrote no report`);
 }
 
-/** Not every operation has links, so the stateful phase may skip some. */
+/** Returns the number of errors in a report. The stateful phase may skip operations, because not all have links. */
 function errorsOf({ test_cases, operations, exit_code }: Report, isStateful: boolean): number {
   const untried = isStateful ? operations.errored : operations.selected - operations.tested;
   return Math.max(test_cases.errored, untried, exit_code === 0 ? 0 : 1);
 }
 
-/**
- * Creates accounts to log in to, sessions to refresh, and sessions of one caller to log out, independent of each other.
- */
+/** Creates independent accounts to log in to, sessions to refresh, and sessions of one caller to log out. */
 async function makeSeeds(api: TestApi) {
   const each = async <T>(make: () => Promise<T>): Promise<T[]> => {
     const made: T[] = [];
@@ -158,7 +161,7 @@ async function makeSeeds(api: TestApi) {
   return { seeds: { login, refresh, logout }, accessTokens };
 }
 
-/** Installs the versions that requirements.txt pins, once per content of it. */
+/** Installs the versions that requirements.txt pins, once for each content of that file. */
 async function install(): Promise<string> {
   const version = /^schemathesis==(\S+)$/m.exec(await readFile(requirements, 'utf8'))?.[1];
   const home = join(root, '.cache', `schemathesis-${version}`);
@@ -176,12 +179,12 @@ async function install(): Promise<string> {
   return binary;
 }
 
-/** Status that `run` returns for a program that a signal has ended. */
+/** The status that `run` returns for a program that a signal has ended. */
 const brokenOff = -1;
 /** Milliseconds that schemathesis may take to write its findings. */
 const graceMs = 20_000;
 
-/** After `limitMs` the program is stopped as by Ctrl-C, and killed if it does not end. */
+/** Runs a program. After `limitMs` it is stopped as by Ctrl-C, and killed if it does not end. */
 async function run(
   command: string,
   args: readonly string[],

@@ -18,7 +18,7 @@ import {
 const newPassword = 'nine horses and one battery';
 const deviceOf = (device_name: string) => ({ device_id: randomUUID(), device_name, platform: 'android' });
 
-/** One person with an account, and how the story asks for things. */
+/** A person with an account, and the functions with which the story sends requests. */
 interface Telling extends ReturnType<typeof createAsk> {
   readonly stack: DemoStack;
   readonly email: string;
@@ -26,7 +26,7 @@ interface Telling extends ReturnType<typeof createAsk> {
   readonly tablet: ReturnType<typeof deviceOf>;
 }
 
-/** Tells what becomes of an account after its registration, and throws if an answer violates the contract. */
+/** Tells what happens to an account after its registration, and throws if an answer violates the contract. */
 export async function tellAccountPath(stack: DemoStack): Promise<void> {
   const requestId = `demo-${randomUUID().slice(0, 8)}`;
   const ask = createAsk(stack.api, requestId);
@@ -48,7 +48,7 @@ export async function tellAccountPath(stack: DemoStack): Promise<void> {
   console.log();
 }
 
-/** Returns the stream of the tablet. */
+/** Tells of a login that the owner ends. Returns the tablet's stream. */
 async function tellNotMe({ stack, email, tablet, post, remove }: Telling) {
   const { access_token, push_stream_url } = (await post('auth/login', 200, { email, password, ...tablet })).json.data;
   const stream = await openGreeted(push_stream_url, { token: access_token });

@@ -7,14 +7,14 @@ import { meet } from '../../support/app-network.ts';
 import { type DemoStack, poll } from './demo-stack.ts';
 import { check, demoPassword as password, say, show } from './narration.ts';
 
-/** The way between the app and the api, which the story worsens. */
+/** The network between the app and the api, which the story worsens. */
 interface Weather {
   isOnline: boolean;
-  /** The next answer to a path that ends so is lost. */
+  /** The ending of the path to which the next answer is lost. */
   loses: string | undefined;
 }
 
-/** Tells what an app does with the client, and throws if something went otherwise. */
+/** Tells what an app does with the client, and throws if anything goes otherwise. */
 export async function tellClientPath(stack: DemoStack): Promise<void> {
   const weather: Weather = { isOnline: true, loses: undefined };
   const storage = memoryStorage();

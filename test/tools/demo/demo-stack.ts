@@ -2,32 +2,29 @@ import type { AuthEvent } from '@auth-account/contracts/events';
 import type { SunkMail } from '@auth-account/local-stack/mail-sink';
 import { send } from '../../support/http-client.ts';
 
-/** An event as it arrived at a subscriber. */
+/** An event that has arrived at a subscriber. */
 export interface Arrival {
   readonly event: AuthEvent;
-  /** `performance.now()` of its arrival. */
+  /** The time of its arrival, by `performance.now()`. */
   readonly at: number;
 }
 
 /** The stack that the story runs against. */
 export interface DemoStack {
-  /** Base address of the API. */
+  /** The base URL of the api. */
   readonly api: string;
-  /** Resolves when the event about the user has arrived at a subscriber; by default that of the registration. */
+  /** Resolves when an event about the user, by default the registration's, has arrived at a subscriber. */
   waitForEvent(userId: string, type?: AuthEvent['type']): Promise<Arrival & { readonly where: string }>;
-  /** Returns the first mail to that address whose subject matches. */
+  /** Resolves with the first mail to the address whose subject matches. */
   waitForMail(to: string, subject: RegExp): Promise<SunkMail>;
-  /**
-   * Returns the message of a consumer of the kind `queue` about the group's event; undefined if the stack has no such
-   * consumer.
-   */
+  /** Resolves with a queue consumer's message about the group's event; undefined if the stack has no such consumer. */
   waitForConsumer?(groupId: string): Promise<string>;
   close(): Promise<void>;
 }
 
 const { API_PORT = '8080', API_OPS_PORT = '9080' } = process.env;
 
-/** Base address of the API of a stack on this machine. */
+/** The base URL of the api of a stack on this machine. */
 export const apiUrl = `http://127.0.0.1:${API_PORT}`;
 
 /** Returns true if a stack runs on the usual ports. */
@@ -39,7 +36,7 @@ export async function isRunning(): Promise<boolean> {
   }
 }
 
-/** Returns the first arrival of an event of that type about the user. */
+/** Returns the first arrival of an event of this type about the user. */
 export function findArrival<A extends Arrival>(
   arrivals: readonly A[],
   userId: string,
@@ -48,7 +45,7 @@ export function findArrival<A extends Arrival>(
   return arrivals.find(({ event }) => event.subject === userId && event.type === type);
 }
 
-/** Returns the oldest mail to that address whose subject matches. The newest comes first. */
+/** Returns the oldest mail to the address whose subject matches. `mails` has the newest first. */
 export function findMail(mails: readonly SunkMail[], to: string, subject: RegExp): SunkMail | undefined {
   return mails.findLast((mail) => mail.to === to && subject.test(mail.subject));
 }
@@ -56,7 +53,7 @@ export function findMail(mails: readonly SunkMail[], to: string, subject: RegExp
 const timeoutMs = 60_000;
 const pauseMs = 2;
 
-/** Looks again and again until it finds something. Throws an error that names it if there is nothing within 60 s. */
+/** Calls `look` until it returns a value. Throws an error that names `what` if there is none within 60 s. */
 export async function poll<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

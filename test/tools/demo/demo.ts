@@ -6,8 +6,8 @@ import { tellMainPath } from './main-path.ts';
 import { startOwn } from './own-stack.ts';
 import { followRunning } from './running-stack.ts';
 
-// `npm run demo`: the main path, a household, the life of an account and an app with the client as a story, against the running stack, or one
-// that it starts and ends.
+// `npm run demo`: tells the main path, a household, the life of an account and an app with the client as a story, on
+// the running stack, or on a stack that it starts and ends.
 const stack = (await isRunning()) ? await followRunning() : await startOwn();
 try {
   await tellMainPath(stack);

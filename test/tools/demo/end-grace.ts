@@ -3,7 +3,7 @@ import { MongoClient } from 'mongodb';
 
 const { LOCAL_MONGO_PORT = '27117', MONGODB_DATABASE = 'auth' } = process.env;
 
-/** Connection string of the stack's MongoDB. */
+/** The connection string of the stack's MongoDB. */
 export const { MONGODB_URI: mongodbUri = `mongodb://127.0.0.1:${LOCAL_MONGO_PORT}/?replicaSet=rs0` } = process.env;
 
 /** Ends the grace of an account whose deletion is ordered, as if its days had passed. Throws if there is no such account. */
@@ -11,7 +11,7 @@ export async function endGrace(userId: string): Promise<void> {
   const mongo = new MongoClient(mongodbUri);
   try {
     const users = mongo.db(MONGODB_DATABASE).collection<UserDocument>('users');
-    // Long enough ago for the worker, which waits a while (`ERASURE_DELAY_SECONDS`).
+    // This is long enough ago for the worker, which waits a while (`ERASURE_DELAY_SECONDS`).
     const deletes_at = new Date(Date.now() - 3_600_000);
     const due = await users.updateOne({ _id: userId, deletes_at: { $exists: true } }, { $set: { deletes_at } });
     if (due.modifiedCount === 0) throw new Error('no account is to be deleted');

@@ -5,12 +5,12 @@ import { type InboxDocument, openMongoInbox } from '@auth-account/messaging/mong
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import type { ClientSession, Db, MongoClient } from 'mongodb';
 
-/** Result of the example's work for a new group. */
+/** The result of the example's work for a new group. */
 export interface StartingConfiguration {
   /** `home_group_id`. */
   readonly _id: string;
   readonly account_type: string;
-  /** Number of times that it was prepared: 1, or the inbox does not work. */
+  /** How often the configuration was prepared. Any number but 1 means that the inbox does not work. */
   readonly prepared: number;
 }
 
@@ -18,13 +18,13 @@ export interface ExampleConsumerOptions {
   readonly mongo: MongoClient;
   /** The consumer's own database. */
   readonly db: Db;
-  /** Connection opened with `workerOptions()`. */
+  /** A connection that was opened with `workerOptions()`. */
   readonly redis: RedisClient;
   readonly keys: RedisKeys;
   readonly subscriber: string;
   readonly say: (line: string) => void;
   readonly onReport?: (report: ConsumerReport) => void;
-  /** Wrappers of tests around the inbox and the effect. */
+  /** Wrappers that tests put around the inbox and the effect. */
   readonly around?: {
     readonly inbox?: (inbox: Inbox<ClientSession>) => Inbox<ClientSession>;
     readonly afterEffect?: (signal: AbortSignal) => Promise<void>;
@@ -32,8 +32,8 @@ export interface ExampleConsumerOptions {
 }
 
 /**
- * A small example of a sibling service: for each registration that made a group it prepares the group's starting
- * configuration, once, however often the event comes.
+ * Starts a small example of a sibling service. For each registration that created a group it prepares the group's
+ * starting configuration, once, however often the event comes.
  */
 export async function startExampleConsumer(options: ExampleConsumerOptions): Promise<EventConsumer> {
   const { mongo, db, redis, keys, subscriber, say, onReport, around = {} } = options;
@@ -64,7 +64,7 @@ export async function startExampleConsumer(options: ExampleConsumerOptions): Pro
       await around.afterEffect?.(signal);
     },
     onReport(report) {
-      // Of two concurrent deliveries the loser may report first: only the other one reports the group.
+      // Of two concurrent deliveries the loser may report first, so only the processed delivery reports the group.
       if (report.outcome === 'processed') sayPrepared(report.eventId ?? '');
       onReport?.(report);
     },

@@ -6,7 +6,7 @@ import { startExampleConsumer } from './example-consumer.ts';
 
 /** The example consumer for the demo's own stack. */
 export interface Kitchen {
-  /** Returns its message about the group. Throws if there is none within 15 s. */
+  /** Resolves with the consumer's message about the group. Rejects if there is none within 15 s. */
   waitForLine(groupId: string): Promise<string>;
   close(): Promise<void>;
 }

@@ -16,14 +16,16 @@ export function show(label: string, value: unknown): void {
   console.log(`  ${styleText('dim', label.padEnd(labelWidth - 3))} ${fold(text, terminalWidth(), labelWidth)}`);
 }
 
-/** Lines are folded only in a terminal: programs read whole lines. */
+/**
+ * Returns the width at which lines are folded. They are folded only in a terminal, because programs read whole lines.
+ */
 function terminalWidth(): number {
   return process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
 }
 
 /**
- * Breaks a text into lines that end before this column. From the second on they begin at that column. It breaks after a
- * space or comma if there is one past the first quarter of the line.
+ * Breaks a text into lines that end before the column `width`. Lines after the first begin at the column `indent`. A
+ * line breaks after its last space or comma, unless that is in its first quarter.
  */
 export function fold(text: string, width: number, indent: number): string {
   const room = Math.max(20, width - indent);
@@ -44,14 +46,14 @@ export function milliseconds(from: number, to: number): string {
 
 const patienceMs = 60_000;
 
-/** Waits for something that must come within 60 s. Throws an error that names it if it does not. */
+/** Waits for something that must come within 60 s. Otherwise throws an error that names `what`. */
 export async function inTime<T>(what: string, coming: Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(`${what} did not come within ${patienceMs / 1_000} s`)), patienceMs);
   return Promise.race([coming, promise]).finally(() => clearTimeout(timer));
 }
 
-/** Throws an error that names both values if they differ. */
+/** Throws an error that names both values, if they differ. */
 export function check(what: string, came: unknown, expected: unknown): void {
   if (came !== expected) throw new Error(`${what} is ${came}, not ${expected}`);
 }
@@ -73,7 +75,10 @@ export const bearer = ({ access_token }: { readonly access_token: string }): Hea
   Authorization: `Bearer ${access_token}`,
 });
 
-/** Creates functions that send to a path below `/api/v1`, print the answer, and throw if it has another status. */
+/**
+ * Creates functions that send a request to a path below `/api/v1`, print the answer, and throw if it has another
+ * status.
+ */
 export function createAsk(api: string, requestId: string) {
   async function ask(method: string, path: string, status: number, headers: Headers, body?: object): Promise<Answer> {
     const needed = { 'Content-Type': 'application/json', 'X-Request-ID': requestId };
@@ -92,7 +97,7 @@ export function createAsk(api: string, requestId: string) {
   };
 }
 
-/** Shortens tokens: they are long, and should not stay in a terminal's history. */
+/** Shortens tokens, which are long and should not stay in a terminal's history. */
 function shorten(text: string): string {
   return text.replaceAll(/"((?:access|refresh)_token)":"(.{8})[^"]*"/g, '"$1":"$2…"');
 }

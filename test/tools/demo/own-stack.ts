@@ -10,8 +10,8 @@ import { apiUrl as api, type DemoStack, findArrival, findMail, poll } from './de
 import { type Kitchen, openKitchen } from './kitchen.ts';
 
 /**
- * Starts a stack that ends with the story, with separate data and the demo's subscribers: a webhook, a consumer of a
- * queue, a mail sink.
+ * Starts a stack that ends with the story. It has separate data, and the demo's subscribers, which are a webhook, a
+ * queue consumer and a mail sink.
  */
 export async function startOwn(): Promise<DemoStack> {
   console.log('No stack runs: one is started for the story (npm run up keeps one running).');
@@ -28,7 +28,7 @@ export async function startOwn(): Promise<DemoStack> {
       EVENT_SUBSCRIBERS: JSON.stringify([receiver.subscriber, consuming, mailing]),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Ctrl-C reaches only the story, which ends the stack in order.
+    // Ctrl-C must reach only the story, which then shuts the stack down.
     detached: true,
   });
   const exited = once(up, 'exit');
@@ -47,7 +47,7 @@ export async function startOwn(): Promise<DemoStack> {
     isEnding = true;
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    // npm forwards a signal that its child has had already.
+    // The handler stays, because npm forwards a signal that its child has already received.
     process.on(signal, end);
   }
   try {
@@ -69,7 +69,7 @@ export async function startOwn(): Promise<DemoStack> {
   };
 }
 
-/** Prints the stack's lines until it is ready, and none afterwards. */
+/** Waits until the stack is ready, and prints its lines until then. */
 async function untilReady(stdout: NodeJS.ReadableStream, stderr: NodeJS.ReadableStream, exited: Promise<unknown>) {
   const ready = Promise.withResolvers<void>();
   for (const stream of [stdout, stderr]) {

@@ -8,7 +8,7 @@ import { type Arrival, apiUrl as api, type DemoStack, findArrival, findMail, pol
 const { LOCAL_SUBSCRIBER_PORT = '8090' } = process.env;
 const subscriber = `http://127.0.0.1:${LOCAL_SUBSCRIBER_PORT}`;
 
-/** A running stack already has its subscribers: its own ones show the events and the mails that they get. */
+/** Follows the running stack, whose own subscribers show the events and mails that they receive. */
 export async function followRunning(): Promise<DemoStack> {
   console.log(`A stack runs on ${api}: the story is told against it.`);
   const abort = new AbortController();

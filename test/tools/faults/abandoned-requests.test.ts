@@ -14,9 +14,9 @@ type Line = Readonly<Record<string, unknown>>;
 let scene: TokenScene;
 let api: TokenApi;
 let proxy: HoldingProxy;
-/** Another process of the api, whose answers from MongoDB can be delayed. */
+/** Another api, whose answers from MongoDB can be delayed. */
 let slow: TokenApi;
-/** Log of the process. */
+/** The log of the slow api. */
 const lines: Line[] = [];
 
 beforeAll(async () => {
@@ -34,17 +34,17 @@ afterAll(async () => {
   await proxy.close();
 });
 
-/** Way in which a client abandons a request. */
+/** How a client abandons a request. */
 type GiveUp = (socket: Socket) => void;
 
 interface Abandoned {
   readonly path: string;
   readonly body: object;
   readonly accessToken?: string;
-  /** Command whose answer to the slow api is delayed. */
+  /** The command whose answer to the slow api is delayed. */
   readonly heldAt?: string;
   readonly giveUp: GiveUp;
-  /** Runs once the slow api has noticed that the client is gone, while it still waits for MongoDB. */
+  /** Runs when the slow api has noticed that the client is gone, but still waits for MongoDB. */
   readonly meanwhile?: () => Promise<void>;
 }
 
@@ -56,8 +56,8 @@ const waitForLine = (wanted: Line) =>
   });
 
 /**
- * The slow api accepts the request and waits for MongoDB; its client disconnects; `meanwhile` runs; MongoDB answers,
- * and the api finds that no client waits.
+ * Sends a request to the slow api, and disconnects while the api waits for MongoDB. Then `meanwhile` runs, MongoDB
+ * answers, and the api finds that no client waits.
  */
 async function abandon({ path, body, accessToken, heldAt = 'find', giveUp, meanwhile }: Abandoned): Promise<void> {
   const request_id = `abandoned-${randomUUID()}`;
@@ -73,12 +73,12 @@ async function abandon({ path, body, accessToken, heldAt = 'find', giveUp, meanw
 }
 
 /**
- * A refresh that reads before it writes, like one at the end of a block of hashes: it is held at the reading. The usual
- * one has written by the time when an answer can be held, and those that follow converge with it.
+ * Returns a refresh that reads before it writes, like a refresh at the end of a block of hashes, and that is held at
+ * the read. A usual refresh has written before an answer can be held, and later ones converge with it.
  */
 async function refreshThatReads(session_id: string, refresh_token: string) {
   await scene.collections.sessions.updateOne({ _id: session_id }, { $unset: { ahead: 1 } });
-  // A field of that name whose value is a text: `findAndModify` is another command.
+  // Matches a field `find` whose value is a text, because `findAndModify` is another command.
   return { path: '/api/v1/auth/refresh', body: { refresh_token }, heldAt: '\x02find\0' };
 }
 

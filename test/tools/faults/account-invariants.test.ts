@@ -37,7 +37,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** One user, registered and logged in, in an otherwise empty database. */
+/** Registers a user and logs in, in an otherwise empty database. */
 beforeEach(async () => {
   for (const collection of Object.values(scene.collections)) await collection.deleteMany({});
   history = createHistory(join(dir, 'history.jsonl'));
@@ -67,7 +67,7 @@ const address = (is_undone: boolean) =>
   madeUp('service.auth.events.email_changed', { user_id, changed_at: time, is_undone });
 const goodbye = () => madeUp('service.auth.events.deleted', { user_id, home_group_id: user_id, deleted_at: time });
 
-/** Event of each kind of change. */
+/** The event of each kind of change. */
 const events: Readonly<Record<ChangeKind, () => AuthEvent>> = {
   changed: () => password('changed'),
   reset: () => password('reset'),
@@ -106,7 +106,7 @@ describe.each(kinds)('of a change: %s', (kind) => {
   });
 });
 
-/** Removes the user, as the worker does, with the event of it. */
+/** Removes the user as the worker does, with the event of the deletion. */
 async function erase(): Promise<void> {
   const { users, sessions, idempotency, groups } = scene.collections;
   await users.deleteMany({});

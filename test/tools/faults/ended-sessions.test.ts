@@ -34,7 +34,7 @@ beforeAll(async () => {
   gateway = await startTestGateway({ env });
   redis = new Redis(env.REDIS_URL ?? '');
   denyList = createDenyList(redis, redisKeys(scene.database), denialLifetimeMs(600));
-  // No worker repairs anything: an entry that the tests don't write into the list is lost.
+  // No worker repairs the list, so an entry that the tests don't write into it is lost.
   await (await denyList.beginRebuild()).complete();
 });
 afterAll(async () => {
@@ -46,7 +46,7 @@ afterAll(async () => {
 });
 
 let world: World;
-/** A session with a stream, which its app believes to be live. */
+/** A session with a stream, whose app believes it to be live. */
 let session: SessionRecord;
 let stream: AppStream;
 
@@ -87,7 +87,7 @@ const at = new Date();
 const revoke = () =>
   storesOf(scene.collections).sessions.revokeAll([session.sessionId], { reason: 'logout', at, requestId: 'r' });
 
-/** Moves its user to another group. */
+/** Moves the session's user to another group. */
 const move = () =>
   scene.mongo.withSession((transaction) => {
     const change = { home_group_id: 'another', account_type: 'HOME', at, requestId: 'r' } as const;

@@ -10,13 +10,16 @@ import { mongoFaults } from './kinds/mongo-faults.ts';
 
 const program = fileURLToPath(new URL('faults.ts', import.meta.url));
 
-/** One fault of each store and one of the services; the long form has more (`npm run faults`). */
+/** One fault of each store, and one of the services. The long form has more (`npm run faults`). */
 const kinds = 'SIGSTOP of the MongoDB primary|Redis emptied|kill -9 of every process';
 
-/** The number of faults ends it, not the time, which a busy machine needs more of; this seed's faults are short. */
+/**
+ * Arguments by which the number of faults ends the run, and not the time, because a busy machine needs more of it. This
+ * seed's faults are short.
+ */
 const args = ['--seed', '52', '--minutes', '60', '--faults', '3', '--rate', '20', '--only', kinds, '--no-install'];
 
-/** For a program that hangs: it is stopped then and reports its results so far, before the test’s own limit. */
+/** Limit for a program that hangs. It is then stopped, and reports its results so far, before the test’s own limit. */
 const timeout = 480_000;
 
 test('nothing that apps were told is broken by kills, a frozen primary and an emptied Redis', async () => {
@@ -25,9 +28,10 @@ test('nothing that apps were told is broken by kills, a frozen primary and an em
   expect({ code, report: code === 0 ? '' : output + complaints }).toEqual({ code: 0, report: '' });
   expect(output).toContain('3 faults, 1 kills');
   expect(output).toContain('0 violations');
-  // Registrations and logins come first; without others the run says nothing of the accounts' further life.
+  // Registrations and logins come first. Without other changes the run would show nothing about the accounts' further
+  // life.
   expect(output).toMatch(/^\| (password|code, \w+|deletion) \|/m);
-  // The users of the client too have kept their sessions, had them refreshed, and logged out.
+  // The users of the client, too, have kept their sessions, refreshed them, and logged out.
   const kept = /^24 users of the client: [1-9]\d* sessions opened, 0 lost, .+; [1-9]\d* refreshes; [1-9]\d* sign-outs/m;
   expect(output).toMatch(kept);
 }, 560_000);

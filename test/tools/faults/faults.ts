@@ -4,11 +4,11 @@ import { parseArgs } from 'node:util';
 import { runFaults } from './run-faults.ts';
 
 /**
- * `npm run faults [-- --minutes N --seed N --rate N --faults N --only PATTERN --no-install]`: the real services, a
- * MongoDB replica set of three and Redis on loopback, under a steady load of apps that remember their answers, while
- * one fault follows another: 15 minutes by default. Prints each fault with its effect, then the tables; exits with 1 if
- * a promise was not kept. Seed, history (a JSON object a line), report and the services' logs go to
- * `reports/faults-<seed>`; the same seed repeats the kinds of fault, their order and length, but not the actions of
+ * `npm run faults [-- --minutes N --seed N --rate N --faults N --only PATTERN --no-install]`: runs the real services, a
+ * MongoDB replica set of three and Redis on loopback under a steady load, while one fault follows another, for 15
+ * minutes by default. The load's apps remember their answers. Prints each fault with its effect, then the tables, and
+ * exits with 1 if a promise was not kept. Seed, history (a JSON object a line), report and the services' logs go to
+ * `reports/faults-<seed>`. The same seed repeats the kinds of fault, their order and length, but not the actions of
  * users, which depend on their answers.
  */
 const { values } = parseArgs({
@@ -19,7 +19,7 @@ const { values } = parseArgs({
     rate: { type: 'string', default: '50' },
     /** Maximum number of faults. */
     faults: { type: 'string', default: 'Infinity' },
-    /** A regular expression: only kinds of fault whose name matches. */
+    /** A regular expression. Only kinds of fault whose name matches happen. */
     only: { type: 'string', default: '' },
     /** True to leave out faults that need an installation first. */
     'no-install': { type: 'boolean', default: false },
@@ -29,7 +29,7 @@ const seed = Number(values.seed);
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const ending = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  // npm forwards a signal that its child has had already.
+  // The handler stays, because npm forwards a signal that its child has already received.
   process.on(signal, () => {
     if (ending.signal.aborted) return;
     console.error(`${signal}: the fault under way is the last one; what there is until then is checked and told`);

@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** One user, registered and logged in, in an otherwise empty database. */
+/** Registers a user and logs in, in an otherwise empty database. */
 beforeEach(async () => {
   for (const collection of Object.values(scene.collections)) await collection.deleteMany({});
   history = createHistory(join(dir, 'history.jsonl'));
@@ -100,7 +100,7 @@ test('finds two users of one address', async () => {
   expect(await found()).toEqual(['an address has several users']);
 });
 
-/** Returns what is found if a subscriber has received these events, each once. */
+/** Returns the violations that are found if a subscriber has received these events, each once. */
 async function foundAt(received: readonly AuthEvent[], hasKey = false): Promise<string[]> {
   const once = new Map(received.map((event) => [event.id, { event, deliveries: 1 }]));
   checkSubscribers(

@@ -14,7 +14,7 @@ export interface AccountEvidence {
   readonly subscribers: readonly Pick<WebhookSubscriber, 'name' | 'received'>[];
 }
 
-/** Compares changes and deletions of accounts with what the apps were told of them. */
+/** Compares changes and deletions of accounts with the answers to the apps. */
 export async function checkAccounts(evidence: AccountEvidence): Promise<void> {
   checkChanges(evidence);
   checkDeletions(evidence);
@@ -25,7 +25,7 @@ export async function checkAccounts(evidence: AccountEvidence): Promise<void> {
 function kindOf(event: AuthEvent): ChangeKind | undefined {
   switch (event.type) {
     case 'service.auth.events.password_changed':
-      // The users of the load order no deletion from a mailbox that was never verified.
+      // The load's users never order a deletion from a mailbox that was not verified.
       return event.data.reason === 'operator' || event.data.reason === 'deletion' ? undefined : event.data.reason;
     case 'service.auth.events.email_changed':
       return event.data.is_undone ? 'email_undone' : 'email_changed';
@@ -38,7 +38,7 @@ function kindOf(event: AuthEvent): ChangeKind | undefined {
   }
 }
 
-/** Every acknowledged change has its event, and every event a change that was asked for. */
+/** Checks that every acknowledged change has its event, and every event a requested change. */
 function checkChanges({ ledger, history, facts }: AccountEvidence): void {
   const events = new Map<string, number>();
   const nameOf = (userId: string, kind: ChangeKind) => `${userId} ${kind}`;
@@ -62,7 +62,7 @@ function checkChanges({ ledger, history, facts }: AccountEvidence): void {
   for (const name of events.keys()) history.violate('an account was changed that nobody has changed', { name });
 }
 
-/** An account is there, about to go or gone, as its app was told. */
+/** Checks that each account exists, is to be deleted, or is erased, as its app was told. */
 function checkDeletions({ ledger, history, facts }: AccountEvidence): void {
   for (const { userId, person } of ledger.accounts.values()) {
     const { deletion } = person;
@@ -73,7 +73,7 @@ function checkDeletions({ ledger, history, facts }: AccountEvidence): void {
   }
 }
 
-/** State of an account in the stores. */
+/** The state of an account in the stores. */
 interface StoredState {
   readonly isThere: boolean;
   readonly isErased: boolean;
@@ -91,7 +91,9 @@ function findFault(told: Deletion | undefined, { isThere, isErased, deletesAt }:
   return deletesAt === told.deletesAt ? undefined : 'a deletion is not scheduled as it was told';
 }
 
-/** A user who is gone has one event of it, and so does every subscriber, however often it was delivered. */
+/**
+ * Checks that an erased user has one event of the deletion, and that each subscriber has received it, however often.
+ */
 function checkGoodbyes({ history, facts, subscribers }: AccountEvidence): void {
   for (const [userId, events] of facts.erased) {
     if (events.length !== 1) history.violate('an account was erased several times', { userId, events: events.length });
@@ -108,7 +110,7 @@ function checkGoodbyes({ history, facts, subscribers }: AccountEvidence): void {
   }
 }
 
-/** Nothing is left of a user who is gone, and the addresses are free. */
+/** Checks that nothing is left of an erased user, and that the user's addresses are free. */
 async function checkTraces({ ledger, history, collections, facts }: AccountEvidence): Promise<void> {
   const ids = [...facts.erased.keys()];
   const keys = ids.flatMap((id) => addressesOf(ledger.accounts.get(id))).map(emailKey);

@@ -5,27 +5,28 @@ import { sendFromApp } from '../load/app-request.ts';
 import { openAppStream } from '../load/app-stream.ts';
 import type { SessionRecord } from '../load/ledger.ts';
 
-/** Milliseconds after which the promises of a logout hold, once the services can communicate. */
+/** Milliseconds within which the promises of a logout hold, from the time that the services can communicate. */
 export const closeWithinMs = 5_000;
 
-/** Tokens that are tried at once: each costs a request to every process. */
+/** Number of tokens that are tried at once. Each costs a request to every process. */
 const tokensAtOnce = 40;
 const timeoutMs = 5_000;
 
 /** A token that no service may accept any more. */
 export interface Ended {
   readonly session: SessionRecord;
-  /** True if its session has ended, or if its user has changed the group since it was signed. */
+  /** `session` if its session has ended, `claims` if its user has changed groups since it was signed. */
   readonly of: 'session' | 'claims';
   readonly accessToken: string;
-  /** Streams that were opened with this token, or an earlier one. */
+  /** Streams that were opened with this token or an earlier one. */
   readonly streams: SessionRecord['streams'];
 }
 
 /**
- * Finds sessions and tokens that have ended: those that an app was told about, and those that a majority of MongoDB's
- * members knows as ended or changed, whatever the app was told (it may have got 503, 404 or no answer). To be called
- * once the services can communicate and a write has succeeded since: then a majority has everything before that write.
+ * Finds sessions and tokens that have ended. These are those of which an app was told, and those that a majority of
+ * MongoDB's members knows as ended or changed, whatever the app was told (it may have got 503, 404 or no answer). Must
+ * be called when the services can communicate and a write has succeeded since, so that a majority has everything before
+ * that write.
  */
 export async function findEnded({ ledger }: World, { sessions }: Pick<Collections, 'sessions'>): Promise<Ended[]> {
   const options = { projection: { is_revoked: 1, 'claims.ver': 1 }, readConcern: { level: 'majority' } } as const;
@@ -35,14 +36,14 @@ export async function findEnded({ ledger }: World, { sessions }: Pick<Collection
     const { is_revoked = false, claims } = stored.get(sessionId) ?? {};
     if (is_revoked || state === 'ended') return [{ session, of: 'session', accessToken, streams }];
     const isOld = claims !== undefined && Number(decodeJwt(accessToken).ver) < claims.ver;
-    // Its app may refresh, and open another stream, before the look.
+    // The app may refresh, and open another stream, before the check.
     return isOld ? [{ session, of: 'claims', accessToken, streams: new Set(streams) }] : [];
   });
 }
 
 /**
- * Checks every api and gateway: none accepts its tokens, and none has a stream of it open. To be called when the
- * services have been able to communicate for 5 s since it was found.
+ * Checks that no api or gateway accepts these tokens, and that no gateway has a stream of theirs open. Must be called
+ * when the services have been able to communicate for 5 s since `findEnded`.
  */
 export async function checkEnded(world: World, ended: readonly Ended[]): Promise<void> {
   const { history } = world;
@@ -58,7 +59,10 @@ export async function checkEnded(world: World, ended: readonly Ended[]): Promise
   history.note('checkpoint', { sessions: ended.length, tokens: due.length });
 }
 
-/** Also for a refresh, which comes last: its refusal makes good what services have missed. */
+/**
+ * Checks that a token is refused, and also a refresh of its session. The refresh comes last, because its refusal
+ * repairs what services have missed.
+ */
 async function checkToken(world: World, { session, of, accessToken }: Ended): Promise<void> {
   const { streamPath, refreshToken: refresh_token } = session;
   const common = { timeoutMs, requestId: world.nextRequestId() };

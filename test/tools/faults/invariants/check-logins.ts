@@ -4,15 +4,16 @@ import type { Reply } from '../load/app-request.ts';
 import { isDue } from '../load/credentials.ts';
 import type { AccountRecord, Credentials, Deletion } from '../load/ledger.ts';
 
-/** Accounts that are tried at once. */
+/** Number of accounts that are tried at once. */
 const accountsAtOnce = 20;
 const timeoutMs = 20_000;
-/** Milliseconds in which a try without an answer is repeated. */
+/** Milliseconds for which a try without an answer is repeated. */
 const patienceMs = 60_000;
 
 /**
- * Tries the credentials of every account that was changed: the present ones log in, and no former ones do; nobody logs
- * in to an account that is gone, and its address can be registered. To be called last: it changes the stores.
+ * Tries the credentials of every account that was changed. Present credentials must log in, and former ones must not.
+ * Nobody may log in to an erased account, whose address must be free. Must be called last, because it changes the
+ * stores.
  */
 export async function checkLogins(world: World): Promise<void> {
   const changed = [...world.ledger.accounts.values()].filter(({ changes }) => changes.length > 0);
@@ -36,14 +37,14 @@ async function checkAccount(world: World, account: AccountRecord): Promise<void>
 
 const hasPassword = ({ password }: Credentials) => password !== undefined;
 
-/** Of the pairs that may hold one does. */
+/** Checks that exactly one of the pairs that may hold does. */
 async function checkPresent(world: World, { userId, person }: AccountRecord): Promise<void> {
   const { deletion, holds } = person;
   const good = holds.filter(hasPassword);
   const replies: (Reply | undefined)[] = [];
   for (const pair of good) replies.push(await send(world, person.id, '/api/v1/auth/login', pair));
   const accepted = replies.filter((reply) => isAccepted(reply, deletion)).length;
-  // Without a password no login is due; of a deletion without an answer neither is.
+  // Without a password no login is due, nor if a deletion has no answer.
   const isUnknown = good.length < holds.length || (deletion !== undefined && deletion.deletesAt === undefined);
   const detail = { userId, deletion, pairs: good.length, accepted, last: saying(replies.at(-1)) };
   if (accepted === 0 && !isUnknown) world.history.violate('credentials that hold were refused', detail);
@@ -71,7 +72,7 @@ async function send(world: World, id: number, path: string, fields: object): Pro
   const idempotencyKey = randomUUID();
   const request = () => ({ method: 'POST', path, body: fields, idempotencyKey }) as const;
   const deadline = performance.now() + patienceMs;
-  // The apps may have given up; here all parts are ready, and a busy machine's 503 is no answer.
+  // The load may be over, but here the requests go on. All parts are ready, so a 503 of a busy machine is repeated.
   const patient = {
     ...world,
     get isOver() {

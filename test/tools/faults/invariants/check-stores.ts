@@ -11,7 +11,7 @@ interface Evidence extends Facts {
   readonly collections: Collections;
 }
 
-/** Compares MongoDB with the apps' answers, after the last app has its answer. */
+/** Compares MongoDB with the answers to the apps, after the last answer. */
 export async function checkStores(
   ledger: Ledger,
   history: History,
@@ -27,7 +27,7 @@ export async function checkStores(
   await checkKeptAnswers(evidence);
 }
 
-/** Every 201 has a user, every refused registration has none, and there are no other users. */
+/** Checks that every 201 has a user, that every refused registration has none, and that there are no other users. */
 function checkRegistrations({ ledger, history, users, erased }: Evidence): void {
   const byEmail = new Map([...users.values()].map((user) => [user.email, user]));
   if (byEmail.size !== users.size) {
@@ -45,7 +45,7 @@ function checkRegistrations({ ledger, history, users, erased }: Evidence): void 
   for (const email of byEmail.keys()) history.violate('a user whom nobody registered', { email });
 }
 
-/** A user has the address and the group that the app was told. */
+/** Checks that a user has the address and the group that the app was told. */
 function checkUser(
   { email: first, userId = '', person }: Registration,
   { email, home_group_id }: UserDocument,
@@ -58,7 +58,9 @@ function checkUser(
   }
 }
 
-/** Every user is in an open group that counts them; every open group has one owner; there are no partial documents. */
+/**
+ * Checks that every user is in an open group that counts its members right, and that every open group has one owner.
+ */
 async function checkGroups({ history, collections, users }: Evidence): Promise<void> {
   const members = Map.groupBy(users.values(), ({ home_group_id }) => home_group_id);
   for await (const group of collections.groups.find()) {
@@ -76,11 +78,11 @@ async function checkGroups({ history, collections, users }: Evidence): Promise<v
   for (const group of members.keys()) history.violate('users are in a group that is not there', { group });
 }
 
-/** An invite was used as often as somebody joined with it, and within its limit. */
+/** Checks that an invite was used as often as users joined with it, and not beyond its limit. */
 async function checkInvites({ ledger, history, collections, users }: Evidence): Promise<void> {
   const emails = new Set([...users.values()].map(({ email }) => email));
   const done = [...ledger.registrations.values()].filter(
-    // Who was told so may have another address since, or be gone.
+    // An acknowledged user may have changed the address since, or be erased.
     ({ outcome, email }) => outcome === 'acknowledged' || emails.has(email),
   );
   const registered = Map.groupBy(done, ({ invite }) => invite);
@@ -95,7 +97,7 @@ async function checkInvites({ ledger, history, collections, users }: Evidence): 
   }
 }
 
-/** A session has ended or not as its app was told, and live ones name the group that their user is in. */
+/** Checks that a session is live or has ended as its app was told, and that live sessions name their user's group. */
 async function checkSessions({ ledger, history, collections, users, erased }: Evidence): Promise<void> {
   const left = new Set(ledger.sessions.keys());
   for await (const { _id, user_id, is_revoked, revoked_reason, claims } of collections.sessions.find()) {
@@ -115,7 +117,7 @@ async function checkSessions({ ledger, history, collections, users, erased }: Ev
   }
 }
 
-/** Every user has exactly one event of the registration, and every event is about a user. */
+/** Checks that every user has exactly one event of the registration, and that every event is about a user. */
 function checkOutbox({ history, rows, users, erased }: Evidence): void {
   const events = new Map<string, number>();
   for (const row of rows) {
@@ -130,7 +132,7 @@ function checkOutbox({ history, rows, users, erased }: Evidence): void {
   }
 }
 
-/** Tasks that are stored to be repeated were done. */
+/** Checks that every stored answer, which a retry would get, is about a user or invite that exists. */
 async function checkKeptAnswers({ history, collections, users }: Evidence): Promise<void> {
   const invites = new Set((await collections.invites.find().toArray()).map(({ _id }) => _id));
   for await (const { answer } of collections.idempotency.find()) {

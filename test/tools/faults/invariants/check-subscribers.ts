@@ -7,7 +7,7 @@ import type { FaultStack } from '../stack/start-fault-stack.ts';
 import type { WebhookSubscriber } from '../stack/webhook-subscriber.ts';
 import { type Facts, isForNobody } from './facts.ts';
 
-/** Milliseconds that events may be on their way once no fault is left and no relay holds them. */
+/** Milliseconds within which events must arrive when no fault is left and no relay holds them. */
 const drainMs = 90_000;
 /** The longest lease of a row. */
 const longestLeaseMs = 600_000;
@@ -15,7 +15,7 @@ const longestLeaseMs = 600_000;
 /** Waits until no event waits for a subscriber. */
 export async function waitForDelivery({ collections }: FaultStack, history: History): Promise<void> {
   const isWaiting = { state: { $ne: 'delivered' } } as const;
-  // A relay that lost the answer to its claim does not know about it: the rows wait until the lease ends.
+  // A relay that lost the answer to its claim does not know of the claim, so the rows wait until the lease ends.
   const last = await collections.outbox.findOne(isWaiting, { sort: { locked_until: -1 } });
   const leaseMs = Math.min(longestLeaseMs, (last?.locked_until.getTime() ?? 0) - Date.now());
   const deadline = history.now() + Math.max(0, leaseMs) + drainMs;
@@ -33,8 +33,8 @@ export async function waitForDelivery({ collections }: FaultStack, history: Hist
 type Subscriber = Pick<WebhookSubscriber, 'name' | 'received' | 'hasKey'>;
 
 /**
- * Each subscriber has every event of the outbox, and no other. Of each user it has one event of the registration, by
- * its id, whose content matches the app's answer. Returns the number of duplicates.
+ * Checks that each subscriber has every event of the outbox, and no other. Of each user's registration it must have one
+ * event, by its id, with content that matches the app's answer. Returns the number of duplicates.
  */
 export function checkSubscribers(
   subscribers: readonly Subscriber[],
@@ -51,7 +51,7 @@ export function checkSubscribers(
   return repeated;
 }
 
-/** Whatever has happened arrives, nothing else does, and only a subscriber with a key learns what is mailed. */
+/** Checks that every event arrives, that nothing else does, and that only a subscriber with a key receives secrets. */
 function checkArrivals({ name, received, hasKey }: Subscriber, history: History, { rows }: Facts): void {
   const written = new Map(rows.map((row) => [row._id, row]));
   for (const [id, { event }] of received) {
@@ -87,7 +87,7 @@ function checkRegistered({ name, received }: Subscriber, ledger: Ledger, history
 }
 
 /**
- * Returns the fault of an event: it must be about the user's registration, into the group that the 201 named, if one
+ * Returns the fault of an event, which must be about the user's registration, into the group that the 201 named, if one
  * came.
  */
 function findFault(

@@ -2,13 +2,13 @@ import type { AccountEventOf } from '@auth-account/contracts/events';
 import type { Collections } from '@auth-account/stores';
 import type { OutboxDocument, UserDocument } from '@auth-account/stores/documents';
 
-/** The stores' side of the comparison, read when nothing changes any more. */
+/** The stores' side of the comparison, read after the last change. */
 export interface Facts {
   /** Users by id. */
   readonly users: ReadonlyMap<string, UserDocument>;
   /** All events. */
   readonly rows: readonly OutboxDocument[];
-  /** Users who are gone by an event of theirs: id → these events. */
+  /** Events of deletions by user id. */
   readonly erased: ReadonlyMap<string, readonly Deleted[]>;
 }
 
@@ -24,7 +24,7 @@ export async function readFacts({ users, outbox }: Pick<Collections, 'users' | '
   };
 }
 
-/** Returns true if the row stands for an event that nobody is sent: an address without an account, or a taken one. */
+/** Returns true if the row is an event for no subscriber, about an address without an account, or a taken one. */
 export function isForNobody({ state, deliveries, discarded }: OutboxDocument): boolean {
   return state === 'delivered' && Object.keys({ ...deliveries, ...discarded }).length === 0;
 }

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Collections } from '@auth-account/stores';
 import type { History } from '../load/history.ts';
 
-/** Milliseconds within which workers that run erase every account that is due. */
+/** Milliseconds within which running workers must erase every account that is due. */
 const drainMs = 90_000;
 
-/** Waits until no account is due. Leases of workers that were killed end at once, and not a minute later. */
+/** Waits until no account is due. Ends the leases of killed workers at once, instead of a minute later. */
 export async function waitForErasures(
   { users }: Pick<Collections, 'users'>,
   history: History,

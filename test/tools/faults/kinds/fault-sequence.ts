@@ -8,7 +8,7 @@ import { workerFaults } from './worker-faults.ts';
 
 const all: readonly FaultKind[] = [...mongoFaults, ...redisFaults, ...serviceFaults, ...workerFaults, ...linkFaults];
 
-/** Returns the kinds that are possible here; `onObstacle` is called for the others. */
+/** Returns the kinds of fault that are possible here, and calls `onObstacle` for the others. */
 export function possibleFaults(stack: FaultStack, onObstacle: (name: string, why: string) => void): FaultKind[] {
   return all.filter((kind) => {
     const obstacle = kind.findObstacle?.(stack);

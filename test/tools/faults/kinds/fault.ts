@@ -6,11 +6,11 @@ export interface FaultKind {
   readonly name: string;
   /** True if a process is killed without notice. */
   readonly isKill: boolean;
-  /** Duration of the fault: shortest and longest, in milliseconds. */
+  /** The shortest and the longest duration of the fault, in milliseconds. */
   readonly holdMs: readonly [number, number];
-  /** Undefined if it is possible here, else the reason why not. */
+  /** Returns the reason why the fault is impossible here; undefined if it is possible. */
   findObstacle?(stack: FaultStack): string | undefined;
-  /** Causes the fault. The result describes it, and repairs it. */
+  /** Causes the fault. The result describes the fault, and can repair it. */
   inject(stack: FaultStack, random: () => number): Promise<InjectedFault>;
 }
 
@@ -19,7 +19,7 @@ export interface InjectedFault {
   mend(): Promise<void>;
 }
 
-/** Returns the primary, once there is one. */
+/** Returns the primary, when there is one. */
 export async function primaryOf({ replicaSet }: FaultStack): Promise<number> {
   let primary: number | undefined;
   const isThere = async () => {
