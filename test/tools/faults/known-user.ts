@@ -6,12 +6,12 @@ import { newEmail, password } from '../../support/accounts.ts';
 import type { TokenApi } from '../../support/token-api.ts';
 import type { AccountRecord, Credentials, Deletion, Ledger } from './load/ledger.ts';
 
-/** An account of a made-up ledger, whose fields a test may change. */
+/** An account in a test's ledger, whose fields the test may change. */
 export interface KnownAccount extends AccountRecord {
   readonly person: { readonly id: number; holds: readonly Credentials[]; deletion?: Deletion | undefined };
 }
 
-/** Registers a user, logs them in, and writes what their app was told into the ledger. */
+/** Registers a user, logs in, and writes the answers into the ledger. */
 export async function registerKnown(api: TokenApi, ledger: Ledger): Promise<KnownAccount> {
   const email = newEmail();
   const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
@@ -28,7 +28,7 @@ export async function registerKnown(api: TokenApi, ledger: Ledger): Promise<Know
   return account;
 }
 
-/** Makes up an event that has happened now. */
+/** Creates an event with the present time. */
 export function madeUp<Topic extends AccountTopic>(
   topic: Topic,
   data: AccountEventOf<Topic>['data'],
@@ -40,7 +40,7 @@ export function noticeOf(user_id: string) {
   return madeUp('service.auth.events.notice', { user_id, purpose: 'new_device', locale: 'en' });
 }
 
-/** Makes up the row of an event that no subscriber was sent. */
+/** Creates the outbox row of an event that was sent to no subscriber. */
 export function rowOf(event: AuthEvent): OutboxDocument {
   const at = new Date();
   const state = { state: 'delivered', created_at: at, locked_until: at, attempts: 0, deliveries: {} } as const;

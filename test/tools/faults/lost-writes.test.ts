@@ -27,12 +27,12 @@ let guard: ReturnType<typeof createProcessGuard>;
 let mongo: LocalMongo;
 let scene: TokenScene;
 let world: World;
-/** Answers without a result, by user. */
+/** Numbers of attempts without a final answer, by user. */
 const unanswered = new Map<number, number>();
 /** Kinds of requests that were answered as done. */
 const acknowledged: string[] = [];
 
-/** Users whose apps come from one address. */
+/** Limits that do not affect users whose apps all come from one network. */
 const unlimited = { REGISTER_LIMIT_PER_ADDRESS: '1000000', LOGIN_LIMIT_PER_ADDRESS: '1000000' };
 
 beforeAll(async () => {
@@ -41,7 +41,8 @@ beforeAll(async () => {
   const setParameters = { enableTestCommands: '1' };
   mongo = await startMongo({ dir, members: 3, setParameters, log: () => undefined, onSpawn: guard.watch });
   scene = await openTokenScene({ mongodbUri: mongo.uri });
-  // A commit is given up soon, so that retries come soon; a read that waits for the majority has its time.
+  // The driver gives up a commit soon, so that retries come soon, but a read that waits for the majority has enough
+  // time.
   const env = { ...unlimited, ACCOUNT_DELETION_GRACE_DAYS: '14', MONGODB_URI: `${mongo.uri}&socketTimeoutMS=5000` };
   const apis = [await scene.start(env), await scene.start(env)];
   const history = createHistory(join(dir, 'history.jsonl'));
@@ -95,7 +96,7 @@ async function begin(app: App): Promise<void> {
 
 type Step = readonly [name: string, run: (app: App) => Promise<unknown>, prepare: (app: App) => Promise<unknown>];
 
-/** Requests under way, or repeated, as the primary dies, each of a user of its own. */
+/** Requests that are under way or repeated when the primary dies, each of a different user. */
 const steps: readonly Step[] = [
   ['a registration', ({ person }) => register(world, person), async () => undefined],
   ['a login', logIn, ({ person }) => register(world, person)],
@@ -110,7 +111,7 @@ const steps: readonly Step[] = [
   ['a move', move, begin],
 ];
 
-/** Runs the work on that member alone. */
+/** Runs the work on a direct connection to the member. */
 async function on<T>(member: number, work: (admin: Db) => Promise<T>): Promise<T> {
   const client = new MongoClient(`mongodb://127.0.0.1:${mongo.ports[member]}/?directConnection=true`);
   return work(client.db('admin')).finally(() => client.close());
@@ -121,7 +122,9 @@ async function findPrimary(): Promise<number> {
   return (await Promise.all(roles)).findIndex(({ isWritablePrimary }) => isWritablePrimary);
 }
 
-/** Returns true if a retry that was refused waits there for the majority: it goes on at the next primary. */
+/**
+ * Returns true if a retry waits at the primary for the majority. It is refused there, and goes on at the next primary.
+ */
 async function isConfirming(primary: number): Promise<boolean> {
   const reading = { 'command.find': 'idempotency', 'command.readConcern.level': 'linearizable' };
   const found = await on(primary, (admin) => admin.aggregate([{ $currentOp: {} }, { $match: reading }]).toArray());

@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** An app of the load, logged in, with its stream open. */
+/** Creates an app of the load that is logged in and has its stream open. */
 beforeEach(async () => {
   const portOf = (url: string) => Number(new URL(url).port);
   file = join(dir, `${randomUUID()}.jsonl`);
@@ -53,7 +53,7 @@ beforeEach(async () => {
   expect(device).toMatchObject({ stream: expect.anything(), session: { state: 'live' } });
 });
 
-/** Returns the codes with which the app's streams closed, and broken promises. */
+/** Returns the codes with which the app's streams closed, and the violations. */
 async function told() {
   const { history } = app.world;
   await history.close();

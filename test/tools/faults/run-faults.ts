@@ -27,26 +27,25 @@ import { type FaultStack, startFaultStack } from './stack/start-fault-stack.ts';
 
 export interface RunOptions {
   readonly seed: number;
-  /** Milliseconds in which faults happen. */
+  /** Seconds for which faults happen. */
   readonly seconds: number;
-  /** Number of actions that apps begin per second. */
+  /** Number of actions that apps start per second. */
   readonly rate: number;
   /** Maximum number of faults. */
   readonly most: number;
-  /** Pattern for names of kinds of fault; only matching ones happen. */
+  /** Pattern for the names of kinds of fault. Only matching kinds happen. */
   readonly only: RegExp;
   readonly mayInstall: boolean;
   /** Directory of the history, the report and the services' logs. */
   readonly reportDir: string;
   readonly log: (line: string) => void;
-  /** Ends the faults early; everything until then is checked all the same. */
+  /** Ends the faults early. Everything until then is still checked. */
   readonly signal?: AbortSignal;
 }
 
 const accessTokenSeconds = 120;
 /**
- * Maximum number of users who wait for an answer. Each repeats a request every few seconds, so this bounds the load of
- * an outage.
+ * The largest number of active users. In an outage each repeats a request every few seconds, so this bounds the load.
  */
 const population = 150;
 /** Number of users whose apps use the client. */
@@ -55,11 +54,14 @@ const warmUpMs = 3_000;
 /** Milliseconds after the last repair within which all services must be ready again. */
 const recoveryMs = 120_000;
 /**
- * Milliseconds at the end in which apps still ask for missing answers. A process that is killed within a transaction
- * leaves its locks for 60 s.
+ * Milliseconds at the end in which apps still repeat requests without an answer. A process that is killed within a
+ * transaction leaves its locks for 60 s.
  */
 const patienceMs = 80_000;
-/** Milliseconds after that in which users of the client must be able to work again: more than their time-outs and pauses. */
+/**
+ * Milliseconds after that in which users of the client must be able to work again, which exceeds their time-outs and
+ * pauses.
+ */
 const sdkPatienceMs = 90_000;
 
 /** Runs the system under load and faults, and compares the apps' answers with the stores. */
@@ -125,7 +127,7 @@ function createWorld({ services, mailbox }: FaultStack, history: History, seed: 
   };
 }
 
-/** Runs the faults one after another, each only when everything has recovered. */
+/** Runs the faults one after another, each when everything has recovered from the last. */
 async function breakThings(stack: FaultStack, world: World, options: RunOptions): Promise<FaultRecord[]> {
   const { seed, seconds, most, only, log } = options;
   const { history } = world;
@@ -149,7 +151,7 @@ async function breakThings(stack: FaultStack, world: World, options: RunOptions)
   return faults;
 }
 
-/** The promises of a logout or a change of group hold 5 s after all services could communicate. */
+/** Checks that the promises of a logout and of a change of group hold 5 s after all services could communicate. */
 async function lookAtEnded({ collections }: FaultStack, world: World): Promise<void> {
   const ended = await findEnded(world, collections);
   await sleepAwake(closeWithinMs);
@@ -175,7 +177,7 @@ async function breakOnce(
   await awaitParts(stack, history);
   const to = history.now();
   history.note('ready', { name, detail });
-  // The first success after everything was ready ends the gap.
+  // A gap ends with the first success after everything was ready.
   const hasGoneOn = async () => history.lastSuccess('write') >= to && history.lastSuccess('read') >= to;
   const options = { what: 'A write and a read that succeed', timeoutMs: recoveryMs, intervalMs: 100 };
   await waitUntil(hasGoneOn, options).catch((error: Error) => history.violate(error.message, { name, detail }));

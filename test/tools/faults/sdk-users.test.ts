@@ -33,7 +33,7 @@ afterAll(async () => {
 
 const portOf = (url: string) => Number(new URL(url).port);
 
-/** A user of the client who has registered and logged in. */
+/** Creates a user of the client who has registered and logged in. */
 async function begin(gatewayPort = portOf(stack.pushUrl)): Promise<void> {
   const history = createHistory(join(dir, `${randomUUID()}.jsonl`));
   const apiPorts = [portOf(stack.apiUrl)];
@@ -49,7 +49,7 @@ afterEach(async () => {
   await user.world.history.close();
 });
 
-/** Milliseconds of patience where all is to be well. */
+/** Milliseconds of patience for checks that are to succeed. */
 const long = 60_000;
 
 async function found(patienceMs: number): Promise<string[]> {
@@ -84,7 +84,7 @@ describe('of a session that ends', () => {
   test('finds that the service has ended it', async () => {
     const tokens = await logInElsewhere(stack, user.email, { password: user.password });
     await stack.post('/api/v1/auth/logout-all', {}, bearer(tokens));
-    // Its stream is closed, and a refresh asks why.
+    // The stream is closed, and the app asks by a refresh why.
     await waitUntil(async () => violations().length > 0, { what: 'the end to be told', timeoutMs: long });
     expect(user.world.history.violations).toMatchObject([{ what: lost, detail: { reason: 'revoked' } }]);
     expect(reportOn([user])).toMatchObject({ sessions: 1, lost: 1, signedIn: 0 });

@@ -47,7 +47,7 @@ const isolatePrimary: FaultKind = {
   },
 };
 
-/** Keeps all other members from applying the primary's writes, until the returned function is called. */
+/** Keeps all members but the primary from applying its writes, until the returned function is called. */
 export async function stopOthers({ ports }: Pick<LocalMongo, 'ports'>, primary: number): Promise<() => Promise<void>> {
   const goOn = await Promise.all(ports.filter((_, member) => member !== primary).map(stopReplication));
   return async () => {
@@ -73,7 +73,10 @@ const fullDisk: FaultKind = {
   },
 };
 
-/** No write is acknowledged, but all take effect on the primary; reads with majority concern show the state before. */
+/**
+ * A fault in which no write is acknowledged, but all take effect on the primary. Reads with majority concern show the
+ * state before.
+ */
 const lagMajority: FaultKind = {
   name: 'a lagging majority',
   isKill: false,
@@ -84,10 +87,12 @@ const lagMajority: FaultKind = {
   },
 };
 
-/** Shortest and longest lag before the kill, in milliseconds: a request gets 503 meanwhile, and so does its retry. */
+/**
+ * The shortest and the longest lag before the kill, in milliseconds. In this time a request and its retry both get 503.
+ */
 const lagMs = [15_000, 30_000] as const;
 
-/** What only the primary had is gone for good, whatever was read of it meanwhile. */
+/** A fault that loses for good what only the primary had, even if it was read before. */
 const loseWrites: FaultKind = {
   name: 'kill -9 of the MongoDB primary with writes that no other has',
   isKill: true,

@@ -5,8 +5,8 @@ import type { FaultStack } from '../stack/start-fault-stack.ts';
 import type { FaultKind } from './fault.ts';
 
 /**
- * Starts Redis as an operator does. After a full disk its append-only file may have half a command in the middle; Redis
- * then refuses to start, and names the program that cuts off what comes after it.
+ * Starts Redis as an operator does. After a full disk its append-only file may have half a command in the middle. Redis
+ * then refuses to start, and names the program that cuts off the file at that place.
  */
 async function startRepaired({ redis, redisDir }: Pick<FaultStack, 'redis' | 'redisDir'>): Promise<void> {
   try {

@@ -14,7 +14,7 @@ const killService = (service: ServiceName): FaultKind => ({
       services.filter((each) => each.service === service),
     );
     instance.process.kill('SIGKILL');
-    // Its supervisor starts it again.
+    // The process's supervisor restarts it.
     return { detail: instance.name, mend: async () => undefined };
   },
 });
@@ -29,7 +29,10 @@ const killAll: FaultKind = {
   },
 };
 
-/** Longer than the apps' tokens live: the api could not hide such a jump from them. */
+/**
+ * Seconds by which the clock jumps. They are fewer than a token's lifetime, because the api could not hide a longer
+ * jump from the apps.
+ */
 const jumps = [-60, -20, -5, 5, 20, 60];
 
 const timeJump: FaultKind = {

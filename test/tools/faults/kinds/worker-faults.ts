@@ -7,14 +7,14 @@ import { type FaultKind, primaryOf } from './fault.ts';
 /** Only erasures delete from these collections. */
 const erasedFrom = ['sessions', 'challenges', 'idempotency'] as const;
 
-/** Milliseconds for which a step of an erasure is held back, and for which one is awaited. */
+/** Milliseconds for which a step of an erasure is held back, and for which such a step is awaited. */
 const stepMs = 4_000;
 const patienceMs = 15_000;
 const lookMs = 150;
 
 const workersOf = ({ services }: FaultStack) => services.filter(({ service }) => service === 'worker');
 
-/** Returns true once a worker holds the same account at two looks: a step of it is held back. */
+/** Returns true when a worker has held the same account at two looks, so that a step of the erasure is held back. */
 async function awaitErasure({ collections: { users } }: FaultStack): Promise<boolean> {
   let lease: string | undefined;
   for (const from = performance.now(); performance.now() - from < patienceMs; await sleep(lookMs)) {
@@ -47,7 +47,7 @@ const killErasing: FaultKind = {
   },
 };
 
-/** Longer than an account is leased: another worker erases it meanwhile. */
+/** Stops a worker, which may last longer than the lease of an account, so that another worker erases the account. */
 const freezeWorker: FaultKind = {
   name: 'SIGSTOP of a worker',
   isKill: false,

@@ -4,10 +4,10 @@ import { isDoubtful, takeChallenge } from './codes.ts';
 import { adopt, beginChange, doubt, heldBy } from './credentials.ts';
 import { callAuthorized, doubtSessions, endSessions, pick } from './sessions.ts';
 
-/** Share of changes that the old address undoes. */
+/** Share of changes that are undone from the old address. */
 const undone = 0.4;
 
-/** Asks for a code to a new address. */
+/** Requests a code to a new address. */
 export async function askForAddress(app: App): Promise<void> {
   const { person } = app;
   const email = `Person-${person.id}-${randomUUID().slice(0, 8)}@Example.com`;
@@ -18,7 +18,7 @@ export async function askForAddress(app: App): Promise<void> {
   takeChallenge(app, { purpose: 'email_change', email, wasUnsure: answered.wasUnsure }, answered.reply);
 }
 
-/** Changes the address with the code from the new one: the user's other sessions end. */
+/** Changes the address with the code from the new one, which ends the user's other sessions. */
 export async function changeAddress(app: App, errand: Errand, code: string): Promise<void> {
   const { person, device } = app;
   person.errand = undefined;
@@ -38,7 +38,7 @@ export async function changeAddress(app: App, errand: Errand, code: string): Pro
   else for (const change of changes) change.outcome = 'none';
 }
 
-/** Gives the account its former address back: all sessions end, and the password is void. */
+/** Gives the account its former address back, which ends all sessions and voids the password. */
 export async function undoAddress(app: App, email: string, undo_token: string): Promise<void> {
   const { world, person } = app;
   person.wantedAddress = undefined;

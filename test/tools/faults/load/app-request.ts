@@ -1,12 +1,12 @@
 import { type Answer, keepConnections, send } from '../../../support/http-client.ts';
 
-/** An answer that came. */
+/** An answer to a request. */
 export interface Reply {
   readonly status: number;
-  /** `error_code` of an error. */
+  /** The `error_code` of an error. */
   readonly code: string | undefined;
   readonly data: Readonly<Record<string, unknown>>;
-  /** Those of an error. */
+  /** The `details` of an error. */
   readonly details: Readonly<Record<string, unknown>>;
 }
 
@@ -27,7 +27,7 @@ export interface SendOptions {
 
 const agent = keepConnections({ maxSockets: 500 });
 
-/** Sends it as an app does, over kept connections. Undefined if no complete answer came. */
+/** Sends a request as an app does, over kept connections. Returns undefined if no complete answer came. */
 export function sendFromApp(
   request: AppRequest,
   { port, requestId, timeoutMs }: SendOptions,

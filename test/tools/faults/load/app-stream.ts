@@ -1,10 +1,10 @@
 import type { ServerFrame } from '@auth-account/contracts';
 import { dial } from '../../../support/push-client.ts';
 
-/** An app's push stream, open and with its hello received. */
+/** An app's open push stream, whose `hello` the app has received. */
 export interface AppStream {
   isOpen(): boolean;
-  /** Breaks the connection, as an app that is killed does. */
+  /** Breaks the connection, as happens when an app is killed. */
   terminate(): void;
 }
 
@@ -14,13 +14,13 @@ export interface StreamOptions {
   readonly accessToken: string;
   readonly requestId: string;
   readonly timeoutMs: number;
-  /** Called with each frame after its hello. */
+  /** Called with each frame after the `hello`. */
   readonly onFrame?: (frame: ServerFrame) => void;
-  /** Called with its end, if it was open. */
+  /** Called with the stream's close code, if the stream was open. */
   readonly onClose: (code: number) => void;
 }
 
-/** Opens the stream. Returns the status of a refusal, or undefined if none came. */
+/** Opens the stream. Returns the status of a refusal, or undefined if no answer came. */
 export function openAppStream(options: StreamOptions): Promise<AppStream | number | undefined> {
   const { port, path, accessToken, requestId, timeoutMs, onFrame, onClose } = options;
   return new Promise((resolve) => {

@@ -5,22 +5,25 @@ import type { AccountRecord, ChangeRecord, Credentials, Deletion, Ledger, Sessio
 
 /** Everything that was mailed to users. */
 export interface Mailbox {
-  /** Returns the code of a challenge if it has arrived, and its address. */
+  /** Returns a challenge's code and address, if the code has arrived. */
   codeOf(challengeId: string): { readonly email: string; readonly code: string } | undefined;
-  /** Returns true if a mail to the address had the text. */
+  /** Returns true if a mail to the address contained the text. */
   wasMailed(email: string, text: string): boolean;
-  /** Takes out the token of the newest notice to that address of a change that can be undone; none comes twice. */
+  /**
+   * Removes and returns the token of the newest notice to the address of a change that can be undone. No token comes
+   * twice.
+   */
   takeUndoToken(email: string): string | undefined;
 }
 
-/** Objects that all apps share. */
+/** The objects that all apps share. */
 export interface World {
   readonly history: History;
   readonly ledger: Ledger;
   readonly apiPorts: readonly number[];
   readonly gatewayPorts: readonly number[];
   readonly mailbox: Mailbox;
-  /** Set once apps without an answer give up. */
+  /** Set when apps without an answer are to give up. */
   isOver?: boolean;
   nextRequestId(): string;
 }
@@ -39,11 +42,11 @@ export interface Device {
 export interface Errand {
   readonly purpose: 'password_reset' | 'email_change' | 'account_deletion';
   readonly challengeId: string;
-  /** Address that the code goes to. */
+  /** The address to which the code is sent. */
   readonly email: string;
   /** True if an earlier request without an answer may overtake this one, and end its challenge. */
   readonly wasUnsure: boolean;
-  /** By the history's clock. */
+  /** The time of the request, by the history's clock. */
   readonly askedAt: number;
 }
 
@@ -51,33 +54,35 @@ export interface Errand {
 export interface Person {
   readonly id: number;
   readonly random: () => number;
-  /** Pairs of which one logs in, the likeliest first; a login shows which if there are several. Never empty. */
+  /**
+   * Pairs of which exactly one can log in, the likeliest first. If there are several, a login shows which. Never empty.
+   */
   holds: readonly Credentials[];
   readonly devices: readonly Device[];
-  /** Milliseconds that its apps wait for an answer. */
+  /** Milliseconds for which the person's apps wait for an answer. */
   readonly timeoutMs: number;
   userId?: string;
   account?: AccountRecord;
-  /** Changes that have taken effect if the first pair logs in. */
+  /** Changes that have taken effect if the first pair can log in. */
   unsureChanges?: readonly ChangeRecord[] | undefined;
   errand?: Errand | undefined;
-  /** Former address to which the user wants to go back. */
+  /** The former address to which the user wants to return. */
   wantedAddress?: string | undefined;
   deletion?: Deletion | undefined;
-  /** Group of the user according to the apps' answers; undefined while a change of group has no answer. */
+  /** The user's group by the answers; undefined while a change of group has no answer. */
   groupId: string | undefined;
   isOwner: boolean;
   stepsLeft: number;
 }
 
-/** One device at work. Without the client of apps: what it was told is compared answer by answer. */
+/** The app on a device. It does not use the client of apps, so that each answer can be compared. */
 export interface App {
   readonly world: World;
   readonly person: Person;
   readonly device: Device;
 }
 
-/** Sender of a request. */
+/** The sender of a request. */
 export interface Caller {
   readonly world: World;
   readonly person: Pick<Person, 'id' | 'random' | 'timeoutMs'>;
@@ -87,12 +92,12 @@ export interface Caller {
 export interface Call {
   readonly kind: string;
   readonly sort: Sort;
-  /** Created for each attempt, which may have newer tokens. */
+  /** Creates the request, anew for each attempt, because there may be newer tokens. */
   readonly request: () => AppRequest;
 }
 
 export interface Answered {
-  /** The answer; undefined if the run ended before there was one. */
+  /** The answer; undefined if the run ended before it came. */
   readonly reply: Reply | undefined;
   /** True if an earlier attempt may have taken effect. */
   readonly wasUnsure: boolean;
@@ -106,7 +111,7 @@ function outcomeOf(reply: Reply | undefined): Outcome {
   return reply.status < 300 ? 'acknowledged' : 'refused';
 }
 
-/** Returns any of them, as a load balancer does. */
+/** Returns a random item, as a load balancer chooses a server. */
 export function anyOf<T>(random: () => number, list: readonly T[]): T {
   return list[Math.floor(random() * list.length)] as T;
 }
@@ -114,8 +119,8 @@ export function anyOf<T>(random: () => number, list: readonly T[]): T {
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /**
- * Repeats the request, with pauses that grow to five seconds, until there is a final answer: the proper reaction of an
- * app to a lost answer, a 503 or a 429. A 500 counts as a fault of the service.
+ * Repeats the request, with pauses that grow to five seconds, until there is a final answer. An app should react like
+ * this to a lost answer, a 503 or a 429. A 500 counts as a fault of the service.
  */
 export async function callUntilAnswered({ world, person }: Caller, call: Call): Promise<Answered> {
   const { history } = world;

@@ -3,10 +3,10 @@ import type { Reply } from './app-request.ts';
 import { heldBy } from './credentials.ts';
 import { pick } from './sessions.ts';
 
-/** Milliseconds after which an app no longer tries its code; codes live for ten minutes. */
+/** Milliseconds after which an app no longer tries a code. Codes live for ten minutes. */
 const patienceMs = 500_000;
 
-/** Takes the answer to a request for a code. */
+/** Handles the answer to a request for a code. */
 export function takeChallenge(
   { world, person }: App,
   code: Pick<Errand, 'purpose' | 'email' | 'wasUnsure'>,
@@ -19,7 +19,7 @@ export function takeChallenge(
   person.errand = { ...code, challengeId: String(reply.data.challenge_id), askedAt: world.history.now() };
 }
 
-/** Asks for a code to the account's address, as somebody who has no session. */
+/** Requests a code to the account's address, without a session. */
 export async function askForCode(app: App, purpose: 'password_reset' | 'account_deletion'): Promise<void> {
   const { person, device } = app;
   const { email } = heldBy(person);
@@ -30,7 +30,7 @@ export async function askForCode(app: App, purpose: 'password_reset' | 'account_
   if (reply !== undefined) takeChallenge(app, { purpose, email, wasUnsure }, reply);
 }
 
-/** Returns the code that the user waits for, once it has arrived; one that is too late is given up. */
+/** Returns the code that the user waits for, if it has arrived. After `patienceMs` the user no longer waits. */
 export function arrivedCode({ world, person }: App): string | undefined {
   const { errand } = person;
   if (errand === undefined) return;
@@ -43,13 +43,13 @@ export function arrivedCode({ world, person }: App): string | undefined {
     world.history.violate('a code went to another address', { person: person.id, errand, to: mail.email });
   }
   if (mail === undefined) return;
-  // Every other user reads mails, and the others what the webhook was given.
+  // Every other user reads the code in a mail, and the others take it from the webhook.
   return person.id % 2 === 0 || world.mailbox.wasMailed(mail.email, mail.code) ? mail.code : undefined;
 }
 
 /**
- * Judges the refusal of a code. Returns true if an earlier attempt may have taken effect: each takes a try, so even a
- * right code can be refused in the end.
+ * Judges the refusal of a code. Returns true if an earlier attempt may have taken effect. Each attempt uses up a try,
+ * so even a right code can be refused in the end.
  */
 export function isDoubtful({ world, person }: App, errand: Errand, wasUnsure: boolean, reply: Reply): boolean {
   const isDead = reply.status === 403 && reply.code === 'ERR-CODE-INVALID';

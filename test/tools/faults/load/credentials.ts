@@ -2,7 +2,7 @@ import { type App, callUntilAnswered, type Person } from './app.ts';
 import type { Reply } from './app-request.ts';
 import type { ChangeKind, ChangeRecord, Credentials } from './ledger.ts';
 
-/** Returns the pair that is the likeliest to hold. */
+/** Returns the pair that most likely holds. */
 export function heldBy({ holds }: Pick<Person, 'holds'>): Credentials {
   const [pair] = holds;
   if (pair === undefined) throw new Error('a user without credentials');
@@ -22,7 +22,7 @@ export interface CredentialChange {
   readonly changes: readonly ChangeRecord[];
 }
 
-/** The app was told that the change has taken effect: the pair before it is void. */
+/** Records that the change has taken effect, so that the earlier pair is void. */
 export function adopt(person: Person, { to, changes }: CredentialChange): void {
   for (const change of changes) change.outcome = 'done';
   const before = heldBy(person);
@@ -30,13 +30,13 @@ export function adopt(person: Person, { to, changes }: CredentialChange): void {
   person.holds = [to];
 }
 
-/** The app does not know whether the change has taken effect; the next login shows it. */
+/** Records that the change may have taken effect, which the next login shows. */
 export function doubt(person: Person, { to, changes }: CredentialChange): void {
   person.holds = [to, heldBy(person)];
   person.unsureChanges = changes;
 }
 
-/** A login has shown which pair holds. */
+/** Records which pair holds, as a login has shown. */
 export function settle(person: Person, pair: Credentials): void {
   const [first, ...others] = person.holds;
   if (others.length === 0) return;
@@ -48,7 +48,7 @@ export function settle(person: Person, pair: Credentials): void {
   person.unsureChanges = undefined;
 }
 
-/** Returns true if nothing of the account is in doubt or on its way. */
+/** Returns true if no change of the account is in doubt or under way. */
 export function isSettled({ holds, errand, wantedAddress, deletion }: Person): boolean {
   const isOpen = errand !== undefined || wantedAddress !== undefined || deletion !== undefined;
   return !isOpen && holds.length === 1;
@@ -56,7 +56,7 @@ export function isSettled({ holds, errand, wantedAddress, deletion }: Person): b
 
 const hourMs = 3_600_000;
 
-/** Returns true if the account is erased as soon as a worker sees it. */
+/** Returns true if a worker may erase the account now. */
 export function isDue({ deletesAt }: { readonly deletesAt: number | undefined }): boolean {
   return deletesAt !== undefined && deletesAt < Date.now() + hourMs;
 }
@@ -65,7 +65,7 @@ function lastOrder({ account }: Person): ChangeRecord | undefined {
   return account?.changes.findLast(({ kind }) => kind === 'deletion_scheduled');
 }
 
-/** A login was successful: the account is not about to go. */
+/** Records a successful login, which shows that the account is not to be deleted. */
 export function meetLogin({ world, person }: App): void {
   const { deletion } = person;
   if (deletion === undefined) return;
@@ -77,7 +77,10 @@ export function meetLogin({ world, person }: App): void {
   person.deletion = undefined;
 }
 
-/** A login was refused for the sake of a deletion: with the time of the erasure, or because the account is gone. */
+/**
+ * Records a login that was refused because of a deletion, with the time of the erasure, or because the account is
+ * erased.
+ */
 export function meetDeletion({ world, person }: App, { status, details }: Reply): void {
   const { deletion } = person;
   const isGone = status === 401;
@@ -93,7 +96,7 @@ export function meetDeletion({ world, person }: App, { status, details }: Reply)
   person.deletion = { deletesAt };
 }
 
-/** Logs in with a pair that holds no more: it must be refused. */
+/** Logs in with a pair that no longer holds, which must be refused. */
 export async function tryFormer(app: App): Promise<void> {
   const { world, person, device } = app;
   const pair = person.account?.former.at(-1);

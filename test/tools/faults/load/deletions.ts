@@ -5,7 +5,7 @@ import { beginChange, heldBy, isDue } from './credentials.ts';
 import type { ChangeRecord } from './ledger.ts';
 import { callAuthorized, doubtSessions, endSessions, logIn, pick } from './sessions.ts';
 
-/** Share of users who come back within the grace, and of those who look whether their account is gone. */
+/** Share of users who restore their account within the grace, and share of others who check whether it is erased. */
 const restored = 0.7;
 const curious = 0.3;
 
@@ -15,7 +15,7 @@ function takeOrder(app: App, change: ChangeRecord, { data }: Reply): void {
   endSessions(app);
 }
 
-/** Orders the deletion of the account with the password: all sessions end. */
+/** Orders the deletion of the account with the password, which ends all sessions. */
 export async function orderDeletion(app: App): Promise<void> {
   const { world, person } = app;
   const change = beginChange(person, 'deletion_scheduled');
@@ -24,14 +24,14 @@ export async function orderDeletion(app: App): Promise<void> {
   const request = () => ({ method: 'POST', path: '/api/v1/account/deletion', body }) as const;
   const answered = await callAuthorized(app, { kind: 'deletion', sort: 'write', request });
   if (answered?.reply.status === 202) takeOrder(app, change, answered.reply);
-  // No answer, or a session that is over: a login shows whether the account goes.
+  // There is no answer, or the session is over. A login shows whether the account is to be deleted.
   else person.deletion = { deletesAt: undefined };
   if (answered !== undefined && answered.reply.status !== 202) {
     world.history.violate('a deletion was refused', { person: person.id, ...pick(answered.reply) });
   }
 }
 
-/** Orders it with a code. */
+/** Orders the deletion with a code. */
 export async function confirmDeletion(app: App, errand: Errand, code: string): Promise<void> {
   const { person } = app;
   person.errand = undefined;
@@ -45,7 +45,7 @@ export async function confirmDeletion(app: App, errand: Errand, code: string): P
   else change.outcome = 'none';
 }
 
-/** Acts for a user whose account is to be deleted: finds out when, restores it, or leaves. */
+/** Acts for a user whose account is to be deleted, who finds out when, restores the account, or leaves. */
 export async function faceDeletion(app: App): Promise<void> {
   const { person } = app;
   const { deletion } = person;
@@ -58,7 +58,7 @@ export async function faceDeletion(app: App): Promise<void> {
   }
 }
 
-/** Takes the deletion back with the password. */
+/** Cancels the deletion with the password. */
 export async function restore(app: App): Promise<void> {
   const { world, person, device } = app;
   const change = beginChange(person, 'deletion_cancelled');

@@ -1,9 +1,9 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
 
-/** Result of a request for its app: done, refused for good, or without a final answer. */
+/** What a request's app knows of its outcome. `unknown` means that there was no final answer. */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown';
 
-/** Gap in service that ends with this operation's success. */
+/** The kind of gap in service that ends with an operation's success. */
 export type Sort = 'write' | 'read' | 'stream';
 
 /** One request as its app saw it. */
@@ -12,12 +12,12 @@ export interface Operation {
   readonly sort: Sort;
   readonly person: number;
   readonly requestId: string;
-  /** Process that it was sent to. */
+  /** The process to which it was sent. */
   readonly via: string;
   readonly outcome: Outcome;
   readonly status: number | undefined;
   readonly code: string | undefined;
-  /** Milliseconds since the begin of the run, and its duration. */
+  /** Milliseconds from the start of the run to the request, and the request's duration. */
   readonly at: number;
   readonly took: number;
 }
@@ -30,26 +30,29 @@ export interface Violation {
 }
 
 export interface History {
-  /** Returns the milliseconds since the begin of the run. */
+  /** Returns the milliseconds since the start of the run. */
   now(): number;
   record(operation: Operation): void;
-  /** Notes an entry that is not a request: a fault, its end, a checkpoint. */
+  /** Writes an entry that is not a request, such as a fault, its end or a checkpoint. */
   note(what: string, detail: Readonly<Record<string, unknown>>): void;
   violate(what: string, detail: Readonly<Record<string, unknown>>): void;
   readonly violations: readonly Violation[];
-  /** Kind of operation → outcomes. */
+  /** Numbers of outcomes by kind of operation. */
   readonly counts: ReadonlyMap<string, Record<Outcome, number>>;
   /** Returns the time of the last success of the kind; 0 if there was none. */
   lastSuccess(sort: Sort): number;
   /**
-   * Returns the longest time without a success of the kind, from the last one before `from` to the first one after
+   * Returns the longest time without a success of the kind, between the last success before `from` and the first after
    * `to`.
    */
   longestGap(sort: Sort, from: number, to: number): number;
   close(): Promise<void>;
 }
 
-/** Writes every line to `file` (JSON, one object per line), and keeps what the figures and checks need. */
+/**
+ * Creates a history that writes each entry to `file` (JSON, one object per line), and keeps what the figures and checks
+ * need.
+ */
 export function createHistory(file: string): History {
   const stream: WriteStream = createWriteStream(file);
   const begun = performance.now();

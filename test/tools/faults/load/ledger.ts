@@ -1,4 +1,4 @@
-/** Everything that the apps were told, to be compared with the stores. */
+/** Everything that the apps were told, for a comparison with the stores. */
 export interface Ledger {
   /** Registrations by e-mail address. */
   readonly registrations: Map<string, Registration>;
@@ -6,23 +6,23 @@ export interface Ledger {
   readonly sessions: Map<string, SessionRecord>;
   /** Invites by token. */
   readonly invites: Map<string, InviteRecord>;
-  /** Accounts whose registration was acknowledged, by user. */
+  /** Accounts whose registration was acknowledged, by user id. */
   readonly accounts: Map<string, AccountRecord>;
 }
 
 export interface Registration {
   readonly email: string;
   readonly invite: string | undefined;
-  /** Group according to the apps' answers; undefined if they can't know it. */
+  /** The user with the group by the answers; undefined if the apps can't know it. */
   readonly person: { readonly groupId: string | undefined };
-  /** `unknown` as long as there was no final answer. */
+  /** `unknown` while there is no final answer. */
   outcome: 'acknowledged' | 'refused' | 'unknown';
   userId?: string;
-  /** Content of the 201; the user may have moved since. */
+  /** The group in the 201. The user may have moved since. */
   firstGroupId?: string;
 }
 
-/** An address and a password; without a password nobody can log in until it is reset. */
+/** An address and a password. Without a password nobody can log in until a reset. */
 export interface Credentials {
   readonly email: string;
   readonly password: string | undefined;
@@ -30,11 +30,11 @@ export interface Credentials {
 
 /** A deletion that was ordered, or may have been. */
 export interface Deletion {
-  /** Time of the erasure in ms; undefined while no answer has told it. */
+  /** The time of the erasure in milliseconds; undefined while no answer has named it. */
   readonly deletesAt: number | undefined;
 }
 
-/** Changes of an account that other services are told of, as events tell them apart. */
+/** The kinds of change of an account of which events tell other services. */
 export type ChangeKind =
   | 'changed'
   | 'reset'
@@ -46,21 +46,21 @@ export type ChangeKind =
 
 export interface ChangeRecord {
   readonly kind: ChangeKind;
-  /** `perhaps` as long as no answer has shown whether it took effect. */
+  /** `perhaps` while no answer has shown whether the change took effect. */
   outcome: 'done' | 'perhaps' | 'none';
 }
 
-/** Everything that an account's user was told of it since its registration. */
+/** Everything that an account's user was told about the account since its registration. */
 export interface AccountRecord {
   readonly userId: string;
   readonly person: {
     readonly id: number;
-    /** Pairs of which one logs in; more than one if answers are missing. */
+    /** Pairs of which exactly one can log in. There are several if answers are missing. */
     readonly holds: readonly Credentials[];
     readonly deletion?: Deletion | undefined;
   };
   readonly changes: ChangeRecord[];
-  /** Pairs that have logged in, and must not again. */
+  /** Pairs that could log in, and no longer may. */
   readonly former: Credentials[];
 }
 
@@ -68,17 +68,17 @@ export interface SessionRecord {
   readonly sessionId: string;
   readonly userId: string;
   readonly deviceId: string;
-  /** Newest token that its app has. */
+  /** The newest token that the session's app has. */
   accessToken: string;
   refreshToken: string;
   streamPath: string;
   /** `unsure` while a request that may end it has no answer. */
   state: 'live' | 'unsure' | 'ended';
-  /** True if its app logs in again on its device, or has done so. */
+  /** True if the session's app logs in again on its device, or has done so. */
   isReplaced?: boolean;
-  /** Time at which its app was told that it has ended, by the history's clock. */
+  /** The time at which the session's app was told of its end, by the history's clock. */
   endedAt?: number;
-  /** Connections of its streams that the app has open. */
+  /** The session's streams that the app has open. */
   readonly streams: Set<{ isOpen(): boolean }>;
 }
 
@@ -86,7 +86,7 @@ export interface InviteRecord {
   readonly token: string;
   readonly groupId: string;
   readonly maxUses: number | null;
-  /** Number of users who joined with it: those who were told so, and those who may have. */
+  /** Numbers of users who were told that they joined with it, and of those who may have joined. */
   accepted: number;
   perhapsAccepted: number;
 }

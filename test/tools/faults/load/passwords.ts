@@ -9,7 +9,7 @@ function withNewPassword(person: Person): Credentials {
   return { email, password: `password ${person.account?.changes.length} of ${person.id}` };
 }
 
-/** Changes the password: the user's other sessions end. */
+/** Changes the password, which ends the user's other sessions. */
 export async function changePassword(app: App): Promise<void> {
   const { world, person, device } = app;
   const to = withNewPassword(person);
@@ -32,7 +32,7 @@ export async function changePassword(app: App): Promise<void> {
   }
 }
 
-/** Resets the password with a code: all sessions end. */
+/** Resets the password with a code, which ends all sessions. */
 export async function resetPassword(app: App, errand: Errand, code: string): Promise<void> {
   const { person } = app;
   person.errand = undefined;

@@ -9,13 +9,13 @@ const switchingProtocols = 101;
 const saysLogIn: ReadonlySet<number> = new Set([closeCodes.LOGOUT_CONFIRMED, closeCodes.SESSION_REVOKED]);
 const saysOver: ReadonlySet<number> = new Set([...saysLogIn, closeCodes.SESSION_REPLACED]);
 
-/** Reactions of an app to the close of its present stream, and codes that it must never get. */
+/** Reacts to the close of a stream as an app does, and reports codes that the app must never get. */
 function onClose(app: App, session: SessionRecord, stream: AppStream, code: number): void {
   const { world, person, device } = app;
   const { sessionId } = session;
   const detail = { person: person.id, sessionId, code };
   session.streams.delete(stream);
-  // Also for a stream that the app has replaced: 4005 is meant for it, and requires no reaction.
+  // This concerns also a stream that the app has replaced. It gets 4005, which requires no reaction.
   if (session.isReplaced && saysLogIn.has(code)) {
     world.history.violate('an app that had logged in again was told to log in', detail);
   }
@@ -29,7 +29,7 @@ function onClose(app: App, session: SessionRecord, stream: AppStream, code: numb
   if (code === closeCodes.TOKEN_EXPIRED || code === closeCodes.GROUP_CHANGED) device.mustRefresh = true;
 }
 
-/** Notes the notice of a login on another device, which must be one of the user's own. */
+/** Records the message of a login on another device, which must be another session of the same user. */
 export function onFrame({ world, person }: App, session: SessionRecord, frame: ServerFrame): void {
   if (frame.type !== 'message' || frame.topic !== newDeviceTopic) return;
   const { session_id: sessionId } = frame.payload as NewDevicePayload;
@@ -41,7 +41,7 @@ export function onFrame({ world, person }: App, session: SessionRecord, frame: S
   }
 }
 
-/** Opens the device's stream through any gateway; a refused token is refreshed once. */
+/** Opens the device's stream through a random gateway. After a refused token it refreshes once. */
 export async function openStream(app: App): Promise<void> {
   for (let round = 0; round < 2; round += 1) {
     if (app.device.mustRefresh && (await refresh(app)) !== 'refreshed') return;
@@ -51,7 +51,7 @@ export async function openStream(app: App): Promise<void> {
   }
 }
 
-/** Status of the gateway's answer; undefined if it did not answer. */
+/** Tries to open the stream, and returns the status of the gateway's answer; undefined without an answer. */
 async function tryToOpen(app: App): Promise<number | undefined> {
   const { world, person, device } = app;
   const { session } = device;

@@ -3,7 +3,7 @@ import type { Reply } from './app-request.ts';
 import { meetDeletion, meetLogin, settle } from './credentials.ts';
 import type { Credentials } from './ledger.ts';
 
-/** State of a session after a refresh. */
+/** The state of a session after a refresh. */
 export type Refreshed = 'refreshed' | 'over' | 'unanswered';
 
 interface Tokens {
@@ -15,7 +15,7 @@ interface Tokens {
   readonly push_stream_path: string;
 }
 
-/** Stores the answer of a login or a refresh. */
+/** Stores the tokens in the answer to a login or a refresh. */
 function takeTokens({ world, person, device }: App, { data }: Reply): void {
   const tokens = data as unknown as Tokens;
   const { sessions } = world.ledger;
@@ -45,7 +45,7 @@ function takeTokens({ world, person, device }: App, { data }: Reply): void {
   }
 }
 
-/** The app was told that this device's session has ended, or knows it. */
+/** Records that this device's session has ended, as the app was told or knows. */
 function endSession({ world, device }: App): void {
   const { session } = device;
   if (session === undefined) return;
@@ -61,7 +61,7 @@ async function sendLogin(app: App, pair: Credentials): Promise<Reply | undefined
   return (await callUntilAnswered(app, { kind: 'login', sort: 'write', request })).reply;
 }
 
-/** Logs in, with each pair that may hold: afterwards only one does. */
+/** Logs in with each pair that may hold, until it is known which one does. */
 export async function logIn(app: App): Promise<void> {
   const { world, person } = app;
   let refusal: Reply | undefined;
@@ -90,19 +90,19 @@ export async function logIn(app: App): Promise<void> {
   }
 }
 
-/** Marks the sessions of the user's devices, but for one, that a request may end. */
+/** Marks the sessions of the user's devices, except `spare`, because a request may end them. */
 export function doubtSessions({ person }: App, spare?: Device): void {
   for (const device of person.devices) {
     if (device !== spare && device.session !== undefined) device.session.state = 'unsure';
   }
 }
 
-/** The app was told that the sessions of the user's devices, but for one, have ended. */
+/** Records that the sessions of the user's devices, except `spare`, have ended, as the app was told. */
 export function endSessions({ world, person }: App, spare?: Device): void {
   for (const device of person.devices) if (device !== spare) endSession({ world, person, device });
 }
 
-/** Logs in on a device that is logged in: a newer session replaces the present one, whose stream closes with 4005. */
+/** Logs in on a device that is logged in. The new session replaces the present one, whose stream closes with 4005. */
 export async function logInAgain(app: App): Promise<void> {
   const { world, device } = app;
   const { session: former, stream } = device;
@@ -117,7 +117,9 @@ export async function logInAgain(app: App): Promise<void> {
   if (device.stream === stream) device.stream = undefined;
 }
 
-/** Repeats the same refresh token until there is an answer; a 401 is right only if the app ended the session. */
+/**
+ * Refreshes with the same token until there is an answer. A 401 is right only if the app may have ended the session.
+ */
 export async function refresh(app: App): Promise<Refreshed> {
   const { world, person, device } = app;
   const request = () =>
@@ -137,8 +139,8 @@ export async function refresh(app: App): Promise<Refreshed> {
 }
 
 /**
- * Sends a request that ends the sessions of the user's other devices, while these refresh as fast as the apis answer:
- * that must not hold it up. The caller has marked those sessions as unsure.
+ * Sends a request that ends the sessions of the user's other devices, while these refresh as fast as the apis answer.
+ * Their refreshes must not delay the request. The caller must have marked those sessions as unsure.
  */
 export async function sendWhileOthersRefresh<T>(app: App, send: () => Promise<T>): Promise<T> {
   const { person, device: own } = app;
@@ -159,7 +161,7 @@ const mostRounds = 8;
 
 /**
  * Sends a request with the device's access token. After a 401 it refreshes and repeats the request, as the catalogue
- * says. Undefined if there is no answer, or no session any more.
+ * says. Returns undefined if there is no answer, or no session any more.
  */
 export async function callAuthorized(
   app: App,
@@ -206,8 +208,8 @@ export async function logOutAll(app: App): Promise<void> {
   for (const { device: each } of apps) if (each.session !== undefined) each.session.state = 'unsure';
   const request = () => ({ method: 'POST', path: '/api/v1/auth/logout-all', body: {} }) as const;
   const answered = await callAuthorized(app, { kind: 'logout-all', sort: 'write', request });
-  // If the refresh after a lost answer shows that its own session has ended, that counts as the answer; not if an
-  // earlier request may have ended that one alone.
+  // If the refresh after a lost answer shows that its own session has ended, that counts as the answer, unless an
+  // earlier request may have ended that session alone.
   const isDone = answered === undefined ? wasLive && device.session === undefined : answered.reply.status === 200;
   if (isDone) for (const each of apps) endSession(each);
   else if (answered !== undefined) {
@@ -215,7 +217,7 @@ export async function logOutAll(app: App): Promise<void> {
   }
 }
 
-/** Part of an answer that a violation reports. */
+/** Returns the part of an answer that a violation reports. */
 export function pick({ status, code }: Reply): { status: number; code: string | undefined } {
   return { status, code };
 }

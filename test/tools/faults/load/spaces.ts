@@ -5,15 +5,15 @@ import { callAuthorized, pick } from './sessions.ts';
 
 const mostInvitesTried = 30;
 
-/** Returns one of the newest invites, most of which are good. */
+/** Returns one of the newest invites, most of which are valid. */
 function findInvite({ ledger }: World, { random, groupId }: Person): InviteRecord | undefined {
   const newest = [...ledger.invites.values()].slice(-mostInvitesTried).filter((invite) => invite.groupId !== groupId);
   return newest.length === 0 ? undefined : anyOf(random, newest);
 }
 
 /**
- * Registers a household, an office or a user with an invite, repeated with the same Idempotency-Key until it is
- * answered.
+ * Registers a user with a new household, a new office or an invite. Repeats the request with the same Idempotency-Key
+ * until there is an answer.
  */
 export async function register(world: World, person: Person): Promise<void> {
   const { holds, random } = person;
@@ -44,7 +44,7 @@ export async function register(world: World, person: Person): Promise<void> {
     return;
   }
   registration.outcome = 'refused';
-  // The address is unique: 409 would be the answer to the registration's own first attempt.
+  // A 409 would be wrong too. The address is unique, so only the registration's own first attempt could have taken it.
   const isOver = invite !== undefined && (reply.status === 410 || reply.status === 404);
   if (!isOver) world.history.violate('a registration was refused', { email, ...pick(reply) });
 }

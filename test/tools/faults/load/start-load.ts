@@ -15,29 +15,27 @@ import { createInvite, move, read, readAccount, register } from './spaces.ts';
 export interface LoadOptions {
   readonly world: World;
   readonly seed: number;
-  /** Number of actions that apps begin per second. */
+  /** Number of actions that apps start per second. */
   readonly rate: number;
-  /** Number of active users. */
+  /** The largest number of active users. */
   readonly population: number;
 }
 
 export interface Load {
-  /**
-   * Begins no more actions, and waits for those under way; after that many milliseconds apps without an answer give up.
-   */
+  /** Starts no more actions, and waits for those under way. After `patienceMs` apps without an answer give up. */
   finish(patienceMs: number): Promise<void>;
   /** Ends every app. */
   close(): void;
-  /** Active users, with their apps. */
+  /** The active users, with their apps. */
   readonly people: ReadonlySet<Person>;
 }
 
 type Step = readonly [weight: number, run: (app: App) => Promise<unknown>, isPossible?: (app: App) => boolean];
 
-/** Possible next actions of a user who is logged in. */
+/** Returns true if no change of the user's account is in doubt, so that another may begin. */
 const hasSettledAccount = ({ person }: App) => isSettled(person);
 
-/** Changes that verify the address. A deletion by a code voids the password of an account without one. */
+/** Changes that verify the address. For an account without such a change, a deletion by code voids the password. */
 const proofs: readonly ChangeKind[] = ['reset', 'email_changed', 'email_undone'];
 const hasVerifiedAddress = ({ person }: App) =>
   person.account?.changes.some(({ kind, outcome }) => outcome === 'done' && proofs.includes(kind)) === true;
@@ -88,7 +86,7 @@ function createPerson(id: number, seed: number): Person {
   };
 }
 
-/** Drops the device's session, whose state is in doubt, and logs in. */
+/** Forgets the device's session, whose state is in doubt, and logs in. */
 async function startAfresh(app: App): Promise<void> {
   if (app.device.session?.state === 'live') app.device.session.state = 'unsure';
   app.device.session = undefined;
@@ -96,7 +94,7 @@ async function startAfresh(app: App): Promise<void> {
   await logIn(app);
 }
 
-/** Does what the user waits for, if it has arrived. Returns false if not. */
+/** Does what the user waits for, if the code or token has arrived. Otherwise returns false. */
 async function runErrand(app: App): Promise<boolean> {
   const { world, person, device } = app;
   const code = arrivedCode(app);
@@ -114,7 +112,7 @@ async function runErrand(app: App): Promise<boolean> {
   return true;
 }
 
-/** Does the user's next action on that device. */
+/** Does the user's next action on the app's device. */
 async function act(app: App): Promise<void> {
   const { person, device } = app;
   if (person.deletion !== undefined) await faceDeletion(app);
@@ -128,7 +126,7 @@ async function act(app: App): Promise<void> {
   else await chooseStep(app)(app);
 }
 
-/** Half of the users who leave log out of everything first; the others just end their apps. */
+/** Ends a user's activity. Half of the users first log out of everything; the others only end their apps. */
 async function retire(world: World, person: Person): Promise<void> {
   const apps = person.devices.map((device) => ({ world, person, device }));
   const loggedIn = apps.find(({ device }) => device.session !== undefined);
@@ -137,8 +135,8 @@ async function retire(world: World, person: Person): Promise<void> {
 }
 
 /**
- * Random users come, act at a steady rate, and leave. A seed does not repeat it: the services and faults determine
- * which users are idle and how often a request is repeated.
+ * Starts a load of random users who come, act at a steady rate, and leave. A seed does not repeat the load, because the
+ * services and faults determine which users are idle and how often a request is repeated.
  */
 export function startLoad({ world, seed, rate, population }: LoadOptions): Load {
   const random = createRandom(seed);

@@ -1,12 +1,14 @@
 import type { History, Outcome } from '../load/history.ts';
 import { describeSdk, type SdkReport } from '../sdk/sdk-report.ts';
 
-/** Effect of one fault. */
+/** The effect of one fault. */
 export interface FaultRecord {
   readonly name: string;
   readonly detail: string;
   readonly isKill: boolean;
-  /** Milliseconds: the longest time without a success, and the time from the repair until all services were ready. */
+  /**
+   * The longest times without a success, and the time from the repair until all services were ready, in milliseconds.
+   */
   readonly writeGap: number;
   readonly readGap: number;
   readonly readyAfter: number;

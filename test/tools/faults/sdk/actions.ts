@@ -3,17 +3,17 @@ import type { Registration } from '../load/ledger.ts';
 import type { App } from './phone.ts';
 import { attempt, type SdkUser, stateOf } from './sdk-user.ts';
 
-/** One thing that a user does with the running app. */
+/** Something that a user does with the running app. */
 export type Action = (user: SdkUser, app: App) => Promise<void>;
 
-/** The invite may be over, and a move whose answer was lost may have been made. */
+/** Error codes that are allowed, because the invite may be over, or a move without an answer may have taken effect. */
 const overInvite = new Set(['ERR-INVITE-TOKEN-INVALID', 'IAD_GROUP_INVITE_EXPIRED', 'IAD_GROUP_ALREADY_MEMBER']);
 
-/** Fills the form in once: it is sent again until there is an answer, also after the app was killed. */
+/** Fills in the form once. The user sends it again until there is an answer, even after the app was killed. */
 function formOf({ world, email, random, isHost, household, registration }: SdkUser): Registration {
   if (registration !== undefined) return registration;
   const invite = isHost || random() < 0.5 ? undefined : household.invite;
-  // Nobody but the app knows the user's group.
+  // Only the app knows the user's group.
   const form: Registration = { email, invite, person: { groupId: undefined }, outcome: 'unknown' };
   world.ledger.registrations.set(email, form);
   return form;
@@ -30,7 +30,7 @@ export const register: Action = async (user, app) => {
   const work = (auth: App['auth']) => auth.register({ email, password, ...space });
   const told = await attempt(user, app, 'register', work, overInvite);
   if (told instanceof AuthError) {
-    // Refused with this invite: another form is filled in, and nobody is registered.
+    // The registration was refused because of this invite, so the user fills in a new form, and nobody is registered.
     if (overInvite.has(told.code)) {
       form.outcome = 'refused';
       user.household.invite = undefined;
@@ -80,7 +80,7 @@ const readAccount: Action = async (user, app) => {
 const readSessions: Action = async (user, app) => {
   const { sessionId } = user;
   const told = await attempt(user, app, 'sessions.list', (auth) => auth.sessions.list());
-  // A login without an answer may have replaced it.
+  // A login without an answer may have replaced the session.
   if (
     user.isLoginUnsure ||
     told instanceof AuthError ||
@@ -90,7 +90,7 @@ const readSessions: Action = async (user, app) => {
   user.world.history.violate('an app of the client does not find its own session', { user: user.id, sessionId });
 };
 
-/** The host makes an invite, which lasts; the other one moves in with it, or out again. */
+/** Creates the host's invite, which lasts; the other user moves in with it, or out again. */
 export const move: Action = async (user, app) => {
   const { isHost, household, random } = user;
   const { invite } = household;

@@ -6,14 +6,14 @@ export interface AppLife {
   readonly timers: Timers;
   isOver(): boolean;
   end(): void;
-  /** Passes the outcome on to the app, unless it has ended meanwhile. */
+  /** Passes the outcome on to the app, unless the app has ended before. */
   tell<T>(outcome: Promise<T>): Promise<T>;
 }
 
-/** Is returned to whoever was killed, and learns nothing any more. */
+/** A promise for the code of a killed app, which never settles. */
 export const never = () => new Promise<never>(() => undefined);
 
-/** Begins a run of an app on a storage that outlives it. */
+/** Starts a run of an app on a storage that outlives it. */
 export function beginLife(kept: AuthStorage): AppLife {
   const running = new Set<NodeJS.Timeout>();
   let isOver = false;

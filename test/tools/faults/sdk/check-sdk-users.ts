@@ -7,16 +7,16 @@ export interface SdkEvidence {
   readonly users: readonly SdkUser[];
   readonly history: History;
   readonly collections: Pick<Collections, 'sessions'>;
-  /** Milliseconds until all must be well, since all parts are ready and every app runs. */
+  /** Milliseconds within which all checks must succeed, from the time that all parts are ready and every app runs. */
   readonly patienceMs: number;
 }
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two attempts of a check. */
 const lookMs = 500;
 
 /**
- * Everybody who is signed in can work and has a stream, every logout has ended its session, and no app has told a
- * secret. To be called when all parts are ready and every app runs with a network.
+ * Checks that every signed-in user can work and has a stream, that every logout has ended its session, and that no app
+ * has leaked a secret. Must be called when all parts are ready and every app runs with a network.
  */
 export async function checkSdkUsers(evidence: SdkEvidence): Promise<void> {
   await Promise.all([...evidence.users.map((user) => checkSignedIn(user, evidence)), checkLogouts(evidence)]);
@@ -27,7 +27,7 @@ export async function checkSdkUsers(evidence: SdkEvidence): Promise<void> {
   }
 }
 
-/** Looks again until there is no fault, or no patience. */
+/** Repeats a check until it finds no fault, or until `patienceMs` are over. */
 async function settle<T>(patienceMs: number, findFault: () => Promise<T | undefined>): Promise<T | undefined> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
@@ -63,7 +63,9 @@ async function findFault(user: SdkUser): Promise<Fault | undefined> {
   return auth.stream.isOpen() ? undefined : { what: 'the stream of a signed-in user of the client is not open' };
 }
 
-/** Every session that its user has logged out is over in the store, however the phone was at the time. */
+/**
+ * Checks that every session that its user logged out has ended in the store, whatever the phone's state at the logout.
+ */
 async function checkLogouts({ users, history, collections, patienceMs }: SdkEvidence): Promise<void> {
   const loggedOut = users.flatMap((user) => [...user.loggedOut]);
   const live = await settle(patienceMs, async () => {

@@ -13,13 +13,13 @@ export interface NetworkOptions {
   readonly secrets: Secrets;
 }
 
-/** A phone's connections, each to any process of a service, as a load balancer spreads them. */
+/** A phone's connections, each to a random process of a service, as through a load balancer. */
 export interface PhoneNetwork extends Switch {
   readonly fetch: Platform['fetch'];
   readonly WebSocket: NonNullable<Platform['WebSocket']>;
-  /** Breaks all connections, without a word. */
+  /** Breaks all connections without a notice. */
   cut(): void;
-  /** Number of refreshes that were answered 200. */
+  /** Returns the number of refreshes that were answered with 200. */
   refreshes(): number;
 }
 

@@ -18,14 +18,14 @@ export interface Phone {
   readonly foreground: Switch;
   /** Starts the app, which must not be running. */
   start(): App;
-  /** Ends the app as the system of a phone does: nothing of it goes on, not even a write that has begun. */
+  /** Ends the app as a phone's system does. Nothing goes on, not even a write that has begun. */
   kill(): void;
 }
 
 /** One run of the app on a phone. */
 export interface App {
   readonly auth: Auth;
-  /** True until it is killed. */
+  /** Returns true until the app is killed. */
   isAlive(): boolean;
 }
 

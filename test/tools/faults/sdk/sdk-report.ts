@@ -3,7 +3,7 @@ import { type SdkFigures, type SdkUser, stateOf } from './sdk-user.ts';
 /** Figures of all users of the client. */
 export interface SdkReport extends SdkFigures {
   readonly users: number;
-  /** Users who are signed in at the end. */
+  /** Number of users who are signed in at the end. */
   readonly signedIn: number;
   readonly refreshes: number;
 }
@@ -25,7 +25,7 @@ export function reportOn(users: readonly SdkUser[]): SdkReport {
   };
 }
 
-/** Describes them in a line. */
+/** Describes the figures in a line. */
 export function describeSdk(report: SdkReport): string {
   const { users, signedIn, sessions, lost, refreshes, signOuts, offline, kills, answered, failed } = report;
   return (

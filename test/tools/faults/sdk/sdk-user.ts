@@ -6,24 +6,24 @@ import type { Registration } from '../load/ledger.ts';
 import { never } from './app-life.ts';
 import { type App, createPhone, type Phone } from './phone.ts';
 
-/** Part of the world that users of the client touch. */
+/** The part of the world that users of the client use. */
 export type SdkWorld = Pick<World, 'history' | 'ledger' | 'apiPorts' | 'gatewayPorts'>;
 
-/** Two users who may live together: the first one invites, the second one comes and goes. */
+/** Two users who may live together. The first invites, and the second comes and goes. */
 export interface Household {
   invite?: string | undefined;
 }
 
 /** Figures of one user. */
 export interface SdkFigures {
-  /** Sessions that a login has opened, and those of them that ended though nobody had asked for it. */
+  /** Numbers of sessions that logins have opened, and of those that ended without the user's request. */
   sessions: number;
   lost: number;
-  /** Logouts that the user asked for, and how many of them without a network. */
+  /** Numbers of logouts that the user requested, and of those without a network. */
   signOuts: number;
   offline: number;
   kills: number;
-  /** Calls that were answered, and those that failed for the moment. */
+  /** Numbers of calls that were answered, and of those that failed temporarily. */
   answered: number;
   failed: number;
 }
@@ -44,11 +44,11 @@ export interface SdkUser {
   registration: Registration | undefined;
   /** Undefined while the app is killed. */
   app: App | undefined;
-  /** The session that the app had last. */
+  /** The app's latest session. */
   sessionId: string | undefined;
   /** True from a logout to the next login. */
   wantsOut: boolean;
-  /** True while a login has no answer: it may have replaced the session before. */
+  /** True while a login has no answer, so that it may have replaced the earlier session. */
   isLoginUnsure: boolean;
 }
 
@@ -86,7 +86,7 @@ export function createSdkUser({ world, id, seed, isHost, household }: SdkUserOpt
   return user;
 }
 
-/** A session has ended: right if its user has logged out, or has perhaps replaced it by another login. */
+/** Judges the end of a session, which is right if its user has logged out, or may have replaced it by another login. */
 function judgeEnd(user: SdkUser, reason: SignedOutReason): void {
   const { id, world, sessionId, wantsOut, isLoginUnsure, figures, loggedOut } = user;
   user.sessionId = undefined;
@@ -99,7 +99,7 @@ function judgeEnd(user: SdkUser, reason: SignedOutReason): void {
   world.history.violate('a user of the client was signed out who did not ask for it', { user: id, sessionId, reason });
 }
 
-/** Starts the app. It must be in the state in which it ended. */
+/** Starts the app, which must be in the state in which it ended. */
 export async function startApp(user: SdkUser): Promise<App> {
   const { phone, id, sessionId, world, wantsOut, isLoginUnsure } = user;
   const app = phone.start();
@@ -107,7 +107,7 @@ export async function startApp(user: SdkUser): Promise<App> {
   const state = await app.auth.ready();
   const isIn = state.status === 'signed_in';
   if (sessionId !== undefined && state.status === 'signed_out') judgeEnd(user, state.reason);
-  // A logout that was killed in the midst may have left the session, and a login may have stored one.
+  // A killed logout may have left the session, and a killed login may have stored one.
   const isOwn = isIn && (state.session.session_id === sessionId || wantsOut || isLoginUnsure);
   if (isIn && !isOwn) world.history.violate('an app came back with another session', { user: id, sessionId });
   if (isIn) {
@@ -118,7 +118,7 @@ export async function startApp(user: SdkUser): Promise<App> {
   return app;
 }
 
-/** Kills the app, which may be in the midst of anything. */
+/** Kills the app, whatever it is doing. */
 export function killApp(user: SdkUser): void {
   user.phone.kill();
   user.app = undefined;
@@ -129,14 +129,14 @@ export function stateOf(user: SdkUser): AuthState {
   return user.app?.auth.state() ?? { status: 'unknown' };
 }
 
-/** Codes with which a call may be refused for good, where that is the answer to the user's own doing. */
+/** Error codes with which a call may be refused for good because of the user's own earlier actions. */
 export type Excuses = ReadonlySet<string>;
 const none: Excuses = new Set();
 const overReactions: ReadonlySet<string> = new Set(['LOGIN', 'CLEAR_STORAGE_AND_LOGIN']);
 
 /**
- * Does a call of the app. Undefined if it failed for the moment or with an excuse; a call that can never succeed breaks
- * a promise. Nothing follows on a call whose app was killed.
+ * Makes a call of the app. Returns the error if the call failed temporarily or with an excuse. Any other refusal breaks
+ * a promise. The call of a killed app never returns.
  */
 export async function attempt<T>(
   user: SdkUser,
@@ -160,7 +160,7 @@ export async function attempt<T>(
     world.history.violate('a call of the client failed with something else than its own error', { user: id, what });
     return new AuthError('CLIENT_NETWORK');
   }
-  // The end of a session is judged by its reason.
+  // The end of a session is judged by its reason elsewhere.
   const isOver = overReactions.has(outcome.reaction.type) && stateOf(user).status === 'signed_out';
   const isExcused = outcome.retry !== 'never' || isOver || excuses.has(outcome.code);
   if (!isExcused) world.history.violate('a call of the client was refused', { user: id, what, code, requestId });

@@ -1,13 +1,13 @@
 import { inspect } from 'node:util';
 
-/** Words of an app, in its log and in errors, and those that it must never say. */
+/** The texts in an app's log and errors, and the secrets that they must never contain. */
 export interface Secrets {
   add(secret: string): void;
-  /** Notes the tokens and other secrets of a request. */
+  /** Records the tokens and other secrets of a request. */
   noteRequest(init: RequestInit): void;
-  /** Takes a line of the log, or an error. */
+  /** Records a line of the log, or an error. */
   hear(said: unknown): void;
-  /** Returns what was said with a secret in it. */
+  /** Returns the texts that contain a secret. */
   leaks(): string[];
 }
 

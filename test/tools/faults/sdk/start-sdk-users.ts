@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Action, logIn, logOut, move, read, register } from './actions.ts';
 import { createSdkUser, type Household, killApp, type SdkUser, type SdkWorld, startApp, stateOf } from './sdk-user.ts';
 
-/** Users of the client who live the ordinary life of an app while things break. */
+/** Users of the client who use their apps as usual while things break. */
 export interface SdkUsers {
   readonly users: readonly SdkUser[];
-  /** Lets everybody finish what they do; then every app runs in the foreground, with a network. */
+  /** Lets all users finish what they are doing. Afterwards every app runs in the foreground, with a network. */
   finish(): Promise<void>;
   /** Ends every app. */
   close(): void;
@@ -17,19 +17,19 @@ export interface SdkUsersOptions {
   readonly count: number;
 }
 
-/** Milliseconds between two things that a user does, and those that something lasts: shortest and longest. */
+/** The shortest and longest milliseconds between two of a user's actions, and those for which a state lasts. */
 const pauseMs = [1_000, 9_000] as const;
 const lastsMs = [500, 12_000] as const;
-/** Share of the actions in whose midst the app is killed. */
+/** Share of the actions during which the app is killed. */
 const killed = 0.08;
-/** Most milliseconds after which it is killed: some calls are over by then. */
+/** The most milliseconds after which the app is killed. Some calls are over by then. */
 const killWithinMs = 300;
 
 type Doing = (user: SdkUser, rest: Rest) => Promise<void>;
-/** Waits a random time; less if the run ends. */
+/** Waits for a random time within the range, or until the run ends. */
 type Rest = (range: readonly [number, number]) => Promise<void>;
 
-/** Next actions of a user who is logged in, by weight. */
+/** Possible next actions of a logged-in user, with their weights. */
 const doings: readonly (readonly [weight: number, Doing])[] = [
   [45, (user) => useApp(user, read)],
   [10, (user) => useApp(user, move)],
@@ -41,7 +41,7 @@ const doings: readonly (readonly [weight: number, Doing])[] = [
   [8, (user, rest) => restart(user, rest)],
 ];
 
-/** Starts the app if need be, and does something with it, in whose midst it may be killed. */
+/** Starts the app if necessary, and does the action, during which the app may be killed. */
 async function useApp(user: SdkUser, action: Action): Promise<void> {
   const app = user.app ?? (await startApp(user));
   const work = action(user, app);
@@ -56,7 +56,7 @@ async function restart(user: SdkUser, rest: Rest): Promise<void> {
   await startApp(user);
 }
 
-/** Without a network; what the user reads then fails. */
+/** Loses the network for a while, so that a read fails. */
 async function loseNetwork(user: SdkUser, rest: Rest): Promise<void> {
   user.phone.network.turn(false);
   await useApp(user, read);
@@ -65,7 +65,7 @@ async function loseNetwork(user: SdkUser, rest: Rest): Promise<void> {
   user.phone.network.turn(true);
 }
 
-/** The service hears of it when there is a network, also if the app was killed meanwhile. */
+/** Logs out without a network. The service learns of it when there is one, even if the app was killed before. */
 async function logOutOffline(user: SdkUser, rest: Rest): Promise<void> {
   user.phone.network.turn(false);
   await useApp(user, logOut);
@@ -74,7 +74,7 @@ async function logOutOffline(user: SdkUser, rest: Rest): Promise<void> {
   user.phone.network.turn(true);
 }
 
-/** In the background, the system may kill the app. */
+/** Puts the app into the background, where the system may kill it. */
 async function goToBackground(user: SdkUser, rest: Rest): Promise<void> {
   user.phone.foreground.turn(false);
   if (user.random() < 0.3) killApp(user);
@@ -98,7 +98,7 @@ async function doNext(user: SdkUser, rest: Rest): Promise<void> {
   else await useApp(user, logIn);
 }
 
-/** Takes the phone out: everything that has waited for it is done now. */
+/** Makes the app run in the foreground with a network, so that everything that has waited for this is done. */
 async function pickUp(user: SdkUser): Promise<void> {
   const { network, foreground } = user.phone;
   network.turn(true);
@@ -107,7 +107,7 @@ async function pickUp(user: SdkUser): Promise<void> {
   if (user.app === undefined) await startApp(user);
 }
 
-/** A seed repeats what each user does, as far as the answers are the same. */
+/** Starts users of the client. A seed repeats what each user does, as far as the answers are the same. */
 export function startSdkUsers({ world, seed, count }: SdkUsersOptions): SdkUsers {
   const ending = new AbortController();
   const households: Household[] = Array.from({ length: Math.ceil(count / 2) }, () => ({}));

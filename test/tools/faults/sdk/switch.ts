@@ -1,6 +1,6 @@
 import type { DeviceSignal } from '@auth-account/client';
 
-/** A fact about a phone that its user changes. */
+/** A setting of a phone that its user changes. */
 export interface Switch {
   isOn(): boolean;
   turn(value: boolean): void;

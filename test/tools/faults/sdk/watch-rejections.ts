@@ -1,6 +1,6 @@
 import type { History } from '../load/history.ts';
 
-/** Counts each promise whose rejection nobody handles as a broken promise. Returns the function that ends the watch. */
+/** Reports each unhandled rejection as a violation. Returns the function that ends the watch. */
 export function watchRejections(history: History): () => void {
   const onRejection = (error: unknown) => {
     const { name, message, stack } = error instanceof Error ? error : new Error(String(error));

@@ -1,18 +1,15 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Kind of break: visible to both ends at once, or silent until it is repaired. */
+/** The kind of break, which is visible to both ends at once, or silent until it is repaired. */
 export type Cut = 'reset' | 'silence';
 
-/** A TCP proxy on a free port of loopback that can break its connections, all of them or those of some clients. */
+/** A TCP proxy on a free port of loopback that can break all its connections, or only those of some clients. */
 export interface CuttableProxy {
   readonly port: number;
-  /**
-   * Breaks the connections whose first bytes contain one of these texts (all of them, without any text), existing and
-   * new ones.
-   */
+  /** Breaks existing and new connections, all of them or only those whose first bytes contain one of the texts. */
   cut(how: Cut, clients?: readonly string[]): void;
-  /** Lets new connections work again; data that were held back are passed on. */
+  /** Lets new connections work again, and passes on data that were held back. */
   mend(): void;
   close(): Promise<void>;
 }
@@ -20,7 +17,7 @@ export interface CuttableProxy {
 interface Lane {
   readonly client: Socket;
   readonly server: Socket;
-  /** First bytes of the client, by which it is recognised. */
+  /** The client's first bytes, by which it is recognised. */
   introduction: string;
 }
 

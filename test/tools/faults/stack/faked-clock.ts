@@ -9,17 +9,18 @@ import {
   runSteps,
 } from '@auth-account/local-stack/provision';
 
-/** The clock of some processes, which can be changed while they run. */
+/** A clock of some processes, which can be changed while they run. */
 export interface FakedClock {
-  /** Variables for the environment of these processes. */
+  /** Environment variables for these processes. */
   readonly env: Readonly<Record<string, string>>;
-  /**
-   * Sets the processes' clock that many seconds ahead of the machine's (behind, if negative), within about a second.
-   */
+  /** Sets the processes' clock `seconds` ahead of the machine's (behind if negative), within about a second. */
   move(seconds: number): Promise<void>;
 }
 
-/** Creates a clock by libfaketime, which reads its offset from `file`. Undefined if the library can't be provided. */
+/**
+ * Creates a clock with libfaketime, which reads its offset from `file`. Returns undefined if the library is
+ * unavailable.
+ */
 export async function createFakedClock(file: string, options: ProvideFaketimeOptions): Promise<FakedClock | undefined> {
   const library = await provideFaketimeLibrary(options).catch((error: Error) => {
     options.log(error.message);
@@ -32,7 +33,7 @@ export async function createFakedClock(file: string, options: ProvideFaketimeOpt
       LD_PRELOAD: library,
       FAKETIME_TIMESTAMP_FILE: file,
       FAKETIME_CACHE_DURATION: '1',
-      // Timers use the monotonic clock, which no jump changes.
+      // Timers use the monotonic clock, which jumps do not change.
       DONT_FAKE_MONOTONIC: '1',
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
     },
@@ -75,11 +76,11 @@ async function findLibrary(): Promise<string | undefined> {
 }
 
 interface ProvideFaketimeOptions extends ProvideOptions {
-  /** True if it may be installed when it is missing. */
+  /** True if the library may be installed when it is missing. */
   readonly mayInstall: boolean;
 }
 
-/** Returns the path of libfaketime, to be preloaded into a process whose clock is to jump. Throws `ProvisionError`. */
+/** Returns the path of libfaketime, which must be preloaded into the processes. Throws `ProvisionError`. */
 async function provideFaketimeLibrary(options: ProvideFaketimeOptions): Promise<string> {
   const { log, env = process.env, signal, mayInstall } = options;
   const advice = 'Install libfaketime (Debian, Ubuntu: apt-get install libfaketime).';

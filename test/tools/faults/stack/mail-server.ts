@@ -2,9 +2,9 @@ import { startMailSink } from '@auth-account/local-stack/mail-sink';
 import { type Cut, startCuttableProxy } from './cuttable-proxy.ts';
 import type { FilledMailbox } from './mailbox.ts';
 
-/** A mail server that fills users' mailboxes: subscriber of the kind `smtp`. */
+/** A mail server, which is a subscriber of the kind `smtp` and fills users' mailboxes. */
 export interface MailServer {
-  /** Its entry in `EVENT_SUBSCRIBERS`. */
+  /** The server's entry in `EVENT_SUBSCRIBERS`. */
   readonly configuration: object;
   cut(how: Cut): void;
   mend(): void;
@@ -13,7 +13,7 @@ export interface MailServer {
 
 export async function startMailServer(mailbox: Pick<FilledMailbox, 'take'>): Promise<MailServer> {
   const sink = await startMailSink(() => {
-    // It prints a line for each mail that it has just taken.
+    // The sink logs a line right after it has accepted a mail.
     const [mail] = sink.mails();
     if (mail !== undefined) mailbox.take(mail);
   });

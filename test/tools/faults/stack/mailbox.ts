@@ -2,13 +2,13 @@ import type { AuthEvent } from '@auth-account/contracts/events';
 import { compactDecrypt, exportJWK, generateKeyPair, type JWK } from 'jose';
 import type { Mailbox } from '../load/app.ts';
 
-/** A mailbox that a webhook with a key of its own fills, and a mail server. */
+/** A mailbox that a mail server fills, and a webhook with its own key. */
 export interface FilledMailbox extends Mailbox {
-  /** Public key: `encrypt_to` of the webhook. */
+  /** The public key, which is the webhook's `encrypt_to`. */
   readonly encryptTo: JWK;
-  /** Takes the secret out of an event, if it has one. */
+  /** Decrypts and stores the secret of an event, if it has one. */
   open(event: AuthEvent): Promise<void>;
-  /** Takes a mail. */
+  /** Stores a mail. */
   take(mail: { readonly to: string; readonly text: string }): void;
 }
 
@@ -18,9 +18,9 @@ export async function createMailbox(): Promise<FilledMailbox> {
   const { publicKey, privateKey } = await generateKeyPair('ECDH-ES', { crv: 'P-256' });
   const codes = new Map<string, { readonly email: string; readonly code: string }>();
   const undoTokens = new Map<string, string>();
-  /** Tokens that were used: their notice may be delivered once more. */
+  /** Tokens that were used, which are kept because their notice may be delivered again. */
   const usedTokens = new Set<string>();
-  /** Address → text of its mails. */
+  /** The text of the mails to each address. */
   const mails = new Map<string, string>();
   return {
     encryptTo: await exportJWK(publicKey),

@@ -4,21 +4,21 @@ import { MongoClient } from 'mongodb';
 import { type CuttableProxy, startCuttableProxy } from './cuttable-proxy.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 
-/** Three members, each behind a proxy by which the services and the other members reach it. */
+/** A replica set of three members, each behind a proxy through which the services and other members reach it. */
 export interface ReplicaSet {
   readonly mongo: LocalMongo;
-  /** Proxies, by member. */
+  /** The proxies, by member. */
   readonly proxies: readonly CuttableProxy[];
-  /** Disk of the last member's data, if it can be filled. */
+  /** The disk of the last member's data, if it can be filled. */
   readonly disk: SmallDisk | undefined;
   /** Returns the primary; undefined if there is none. */
   findPrimary(): Promise<number | undefined>;
   /**
-   * Starts the member whenever it does not run, until it takes part: mongod ends itself if it can't write, and may still
-   * be about to.
+   * Starts the member whenever it does not run, until it takes part. mongod ends itself if it can't write, and may be
+   * about to do so.
    */
   restart(member: number): Promise<void>;
-  /** Returns undefined if one member is primary and the others follow it, else the fault. */
+  /** Returns undefined if one member is primary and the others follow it, and otherwise the fault. */
   findComplaint(): Promise<string | undefined>;
   close(): Promise<void>;
 }
@@ -28,7 +28,9 @@ interface MemberStatus {
   readonly self?: boolean;
 }
 
-/** Enough for what half an hour writes, the oplog and the journal; memory is only taken as it is written to. */
+/**
+ * Size of the disk, which is enough for half an hour's data, the oplog and the journal. Only written parts use memory.
+ */
 const diskMib = 4_096;
 
 export const diskMember = 2;
@@ -51,7 +53,10 @@ export async function startReplicaSet(dir: string, logDir: string, onSpawn: OnSp
     },
   });
 
-  /** Uses a new client that bypasses the proxies: one whose first connection failed can't be used again. */
+  /**
+   * Asks a member with a new client that bypasses the proxies, because a client whose first connection failed can't be
+   * used again.
+   */
   async function statusOf(member: number): Promise<readonly MemberStatus[] | undefined> {
     const client = new MongoClient(`mongodb://127.0.0.1:${mongo.ports[member]}/?directConnection=true`, {
       serverSelectionTimeoutMS: 2_000,

@@ -13,15 +13,15 @@ import { type CuttableProxy, startCuttableProxy } from './cuttable-proxy.ts';
 
 /** One process of a service, with a proxy on each of its connections. */
 export interface ServiceInstance {
-  /** `api-1`; MongoDB's connections of the process carry it as their `appName`. */
+  /** A name such as `api-1`, which is the `appName` of the process's connections to MongoDB. */
   readonly name: string;
   readonly service: ServiceName;
   readonly process: LocalService;
-  /** Between the process and Redis. */
+  /** The proxy between the process and Redis. */
   readonly redisProxy: CuttableProxy;
-  /** Between the apps and the process; workers have none. */
+  /** The proxy between the apps and the process. Workers have none. */
   readonly front: CuttableProxy | undefined;
-  /** Returns undefined if `/readyz` answers 200, else its answer. */
+  /** Returns undefined if `/readyz` answers 200, and otherwise the answer. */
   findComplaint(): Promise<string | undefined>;
   close(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export interface InstanceOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly mongoUri: string;
   readonly redis: LocalRedis;
-  /** Directory of the logs. */
+  /** The directory of the logs. */
   readonly logDir: string;
   readonly onSpawn: OnSpawn;
 }
@@ -40,7 +40,7 @@ export interface InstanceOptions {
 const opsPorts = { api: 'API_OPS_PORT', 'push-gateway': 'PUSH_OPS_PORT', worker: 'WORKER_OPS_PORT' } as const;
 const ports = { api: 'API_PORT', 'push-gateway': 'PUSH_PORT' } as const;
 
-/** Starts the process and its supervisor, which restarts it when it ends; it becomes ready later. */
+/** Starts the process and a supervisor, which restarts the process when it ends. The process becomes ready later. */
 export async function startInstance(options: InstanceOptions): Promise<ServiceInstance> {
   const { service, number } = options;
   const name = `${service === 'push-gateway' ? 'gateway' : service}-${number}`;

@@ -12,15 +12,15 @@ export interface SmallDisk {
   unmount(): Promise<void>;
 }
 
-/** Bytes that are first left free, and then filled block by block: other writes use the same room. */
+/** Bytes that are first left free, and then filled block by block, because other writes use the same space. */
 const slack = 1_048_576;
 
-/** Unmounts as soon as the pipe from the present process ends, however that process ended. */
+/** Unmounts the disk when the pipe from this process ends, however the process has ended. */
 const guardScript = 'read -r word; umount -l "$1"';
 
 /**
- * Mounts a tmpfs of `mib` MiB on the directory, which is created. Undefined if that is not allowed (it needs root on
- * Linux): then the test of a full disk is left out.
+ * Creates the directory, and mounts a tmpfs of `mib` MiB on it. Returns undefined if that is not allowed (it needs root
+ * on Linux), so that the test of a full disk is left out.
  */
 export async function mountSmallDisk(dir: string, mib: number): Promise<SmallDisk | undefined> {
   await mkdir(dir, { recursive: true });
@@ -60,7 +60,8 @@ export async function mountSmallDisk(dir: string, mib: number): Promise<SmallDis
 }
 
 /**
- * Fills nearly all of the room at once. If more than the slack was written meanwhile it retries with a larger slack.
+ * Fills nearly all of the space at once. If others write more than the slack at the same time, it retries with a larger
+ * slack.
  */
 async function fillRoughly(dir: string, ballast: string): Promise<void> {
   for (let left = slack; ; left *= 2) {

@@ -24,33 +24,33 @@ import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 import { startWebhookSubscriber, type WebhookSubscriber } from './webhook-subscriber.ts';
 
 /**
- * Two processes of each service, MongoDB with three members, Redis with its append-only file, two webhooks; all on
+ * Two processes of each service, MongoDB with three members, Redis with its append-only file, and two webhooks, all on
  * loopback.
  */
 export interface FaultStack {
   readonly replicaSet: ReplicaSet;
   readonly redis: LocalRedis;
   readonly redisDir: string;
-  /** Disk of Redis's file, if it can be filled. */
+  /** The disk of Redis's file, if it can be filled. */
   readonly redisDisk: SmallDisk | undefined;
   readonly services: readonly ServiceInstance[];
   readonly subscribers: readonly WebhookSubscriber[];
-  /** Everything that the second webhook was given to mail. */
+  /** Everything that the second webhook received to mail. */
   readonly mailbox: FilledMailbox;
-  /** Fills the mailbox too. */
+  /** A mail server that fills the mailbox too. */
   readonly mailServer: MailServer;
-  /** Clock of the second process of each service, if libfaketime is available. */
+  /** The clock of each service's second process, if libfaketime is available. */
   readonly clock: FakedClock | undefined;
   /** The services' database, read with majority concern and without the proxies. */
   readonly collections: Collections;
-  /** Returns undefined if all parts are ready, else the fault. */
+  /** Returns undefined if all parts are ready, and otherwise the fault. */
   findComplaint(): Promise<string | undefined>;
   close(): Promise<void>;
 }
 
 export interface FaultStackOptions {
   readonly logDir: string;
-  /** True if missing programs for a fault may be installed. */
+  /** True if programs that a fault needs may be installed. */
   readonly mayInstall: boolean;
   readonly accessTokenSeconds: number;
   readonly log: (line: string) => void;
@@ -59,7 +59,7 @@ export interface FaultStackOptions {
 const redisDiskMib = 256;
 const startTimeoutMs = 120_000;
 
-/** Starts everything or nothing: after a failure the parts that had started are ended again. */
+/** Starts everything or nothing. After a failure, parts that had started are ended again. */
 export async function startFaultStack(options: FaultStackOptions): Promise<FaultStack> {
   const endings: (() => Promise<unknown>)[] = [];
   const close = async () => {
@@ -140,10 +140,10 @@ async function startParts(
   };
 }
 
-/** Variables in which a process differs from others. */
+/** Returns the environment variables in which a process differs from others. */
 function ownEnvironment(service: ServiceName, number: number, keys: KeyFiles): Record<string, string> {
   if (service === 'push-gateway') return { ACCESS_TOKEN_KEYS_FILE: keys.accessTokenPublic };
-  // What the first api deletes is erased at once; what the second one deletes can be restored.
+  // Accounts that the first api deletes are erased at once. Those that the second deletes can be restored.
   return service === 'api' ? { ACCOUNT_DELETION_GRACE_DAYS: number === 1 ? '0' : '14' } : {};
 }
 
@@ -164,7 +164,7 @@ function environment(
     EVENT_SUBSCRIBERS: JSON.stringify(subscribers.map(({ configuration }) => configuration)),
     DELIVERY_TIMEOUT_MS: '2000',
     VALIDATE_RESPONSES: 'true',
-    // The cost of a hash does not matter here, and all apps have the same address.
+    // The cost of a hash does not matter here, and all apps are on the same network.
     ARGON2_MEMORY_KIB: '8',
     ARGON2_PASSES: '1',
     ...unlimitedRequests,

@@ -7,19 +7,17 @@ import type { AuthEvent } from '@auth-account/contracts/events';
 import { Webhook } from 'standardwebhooks';
 import type { FilledMailbox } from './mailbox.ts';
 
-/**
- * `hang`: it accepts requests and never answers. `fail`: it accepts them and answers 500. `slow`: 204 after a second.
- */
+/** How a webhook answers. `hang` never answers, `fail` answers 500, and `slow` answers 204 after a second. */
 export type SubscriberMood = 'good' | 'slow' | 'hang' | 'fail';
 
-/** A webhook that stores its events by their id, as a subscriber does that applies each effect once. */
+/** A webhook that stores its events by their id, like a subscriber that applies each effect once. */
 export interface WebhookSubscriber {
   readonly name: string;
-  /** Its entry in `EVENT_SUBSCRIBERS`. */
+  /** The webhook's entry in `EVENT_SUBSCRIBERS`. */
   readonly configuration: object;
-  /** True if it gets addresses and codes. */
+  /** True if the webhook receives addresses and codes. */
   readonly hasKey: boolean;
-  /** Id of an event → its content, and the number of deliveries. */
+  /** The events by id, each with its number of deliveries. */
   readonly received: ReadonlyMap<string, ReceivedEvent>;
   setMood(mood: SubscriberMood): void;
   close(): Promise<void>;
@@ -32,7 +30,7 @@ export interface ReceivedEvent {
 
 const slowMs = 1_000;
 
-/** With a mailbox the webhook has a key of its own, and gets what is mailed. */
+/** Starts a webhook. With a mailbox it has its own key, and receives what is mailed. */
 export async function startWebhookSubscriber(name: string, mailbox?: FilledMailbox): Promise<WebhookSubscriber> {
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const webhook = new Webhook(secret);
@@ -55,7 +53,10 @@ export async function startWebhookSubscriber(name: string, mailbox?: FilledMailb
     else response.writeHead(mood === 'fail' ? 500 : 204).end();
   }
 
-  /** Signatures of a worker whose clock is minutes off are refused by any subscriber: the event is sent again later. */
+  /**
+   * Handles a delivery. Like any subscriber it refuses signatures of a worker whose clock is minutes off, so the event
+   * is sent again later.
+   */
   async function take(body: string, headers: Record<string, string>, response: ServerResponse): Promise<void> {
     try {
       await keep(webhook.verify(body, headers) as AuthEvent);
