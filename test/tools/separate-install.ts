@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 
 /**
- * npm's arguments for a package that the project's own install leaves out. Its package.json pins direct dependencies by
- * exact version. The day below pins the rest, because no version that was published later is installed. Change the day
- * together with the versions.
+ * npm's arguments for a package that the project's own install leaves out. The package's package.json pins direct
+ * dependencies by exact version. The day below pins the rest, because npm installs no version that was published later.
+ * Change the day together with the versions.
  */
 const npmArguments = [
   'install',
@@ -18,7 +18,7 @@ export function installCommand(directory: string): string {
   return `cd ${directory} && npm ${npmArguments.join(' ')}`;
 }
 
-/** Installs the package in the directory; npm writes to standard error. Throws if it fails. */
+/** Installs the package in the directory, with npm's output on standard error. Throws if it fails. */
 export function installSeparately(directory: string): void {
   execFileSync('npm', npmArguments, { cwd: directory, stdio: ['ignore', 2, 2] });
 }

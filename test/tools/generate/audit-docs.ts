@@ -3,7 +3,7 @@ import { type AuditRow, counterTable } from '../../../services/api/src/audit/aud
 import { type AuditEventName, auditEvents } from '../../../services/api/src/audit/events.ts';
 import { generateSections, toTable } from './page-sections.ts';
 
-/** Writes the table of docs/audit.md from the table of the api's events. With --check it only compares. */
+/** Writes the table of docs/audit.md from the api's table of audit events. With --check it only compares. */
 
 const quoted = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
 

@@ -3,15 +3,15 @@ import type { ValueEntry } from './chart/value-entries.ts';
 import { describeValueType } from './chart/values-schema.ts';
 
 /**
- * Writes the tables of values in charts/auth-account/README.md from values.yaml and its comments, between two markers.
- * With --check it writes nothing and exits with 1 if they are out of date.
+ * Writes the tables of values in charts/auth-account/README.md, between two markers, from values.yaml and its comments.
+ * With --check it writes nothing, and exits with 1 if they are out of date.
  */
 
 const NAME = 'README.md';
 const [START, END] = ['<!-- values:start -->', '<!-- values:end -->'];
 const HEAD = ['| Value | Type | Default | Meaning |', '| --- | --- | --- | --- |'];
 
-/** The keys that have a description: those below such a key belong to its default. */
+/** Returns the keys that have a description. Keys below such a key belong to its default. */
 function described(entry: ValueEntry): ValueEntry[] {
   return entry.description === undefined ? entry.entries.flatMap(described) : [entry];
 }

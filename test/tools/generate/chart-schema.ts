@@ -4,7 +4,7 @@ import { toValuesSchema } from './chart/values-schema.ts';
 
 /**
  * Writes charts/auth-account/values.schema.json from values.yaml and its comments, and from the services' configuration
- * schemas. With --check it writes nothing and exits with 1 if the file is out of date.
+ * schemas. With --check it writes nothing, and exits with 1 if the file is out of date.
  */
 
 const NAME = 'values.schema.json';

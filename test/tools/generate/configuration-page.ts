@@ -17,7 +17,9 @@ function toLine(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
 
-/** Every variable of every schema. A variable that several services read in the same way is one row. */
+/**
+ * Returns a row for every variable of every schema. A variable that several services read in the same way has one row.
+ */
 function allRows(): Row[] {
   const rows = Object.entries(SCHEMAS).flatMap(([service, schema]) =>
     describeConfig(schema).map((row) => ({ ...row, services: [service] })),
@@ -55,7 +57,7 @@ function section(title: string, intro: string | undefined, table: readonly strin
   return [`## ${title}`, ...(intro ? ['', intro] : []), '', ...table, ''].join('\n');
 }
 
-/** Throws if a variable has no topic. */
+/** Returns the sections of the topics. Throws if a variable has no topic. */
 function topicSections(rows: readonly Row[]): string[] {
   const topicOf = ({ name }: Row) => topics.find(({ names }) => names.test(name));
   const homeless = rows.filter((row) => !topicOf(row)).map(({ name }) => name);

@@ -1,6 +1,6 @@
 /**
- * A section of docs/configuration.md: the variables whose names match. A variable belongs to the first section that
- * matches.
+ * A section of docs/configuration.md, with the variables whose names match. A variable belongs to the first section
+ * that matches.
  */
 export interface Topic {
   readonly title: string;

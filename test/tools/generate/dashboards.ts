@@ -6,8 +6,8 @@ import { toGrafana } from './dashboards/to-grafana.ts';
 import { worker } from './dashboards/worker.ts';
 
 /**
- * Writes the Grafana dashboards of the chart from their descriptions in `dashboards/`. With --check it writes nothing
- * and exits with 1 if one is out of date.
+ * Writes the Grafana dashboards of the chart from their descriptions in `dashboards/`. With --check it writes nothing,
+ * and exits with 1 if any is out of date.
  */
 
 const FOLDER = new URL('../../../charts/auth-account/dashboards/', import.meta.url);

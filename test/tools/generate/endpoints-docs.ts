@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /**
- * Writes docs/api.md's table of operations from docs/openapi.json, between its two markers. With --check it writes nothing
- * and exits with 1 if the table is out of date.
+ * Writes docs/api.md's table of operations, between its two markers, from docs/openapi.json. With --check it writes
+ * nothing, and exits with 1 if the table is out of date.
  */
 
 const root = new URL('../../../', import.meta.url);
@@ -14,7 +14,7 @@ const HEAD = [
   '| --- | --- | --- | --- | --- |',
 ];
 
-/** The page explains these once, for all operations. */
+/** Error codes that the page explains once, for all operations. */
 const sharedCodes = new Set([
   'PMA_TRACE_ID_MISSING',
   'ERR-PAYLOAD-TOO-LARGE',

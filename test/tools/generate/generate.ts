@@ -3,9 +3,9 @@ import { parseArgs } from 'node:util';
 import { generators, onRequest } from './generators.ts';
 
 /**
- * `npm run generate [name] [-- --check]`: writes the generated files, all of them or one. With `--check` each generator
- * compares instead, names the files that are out of date and exits with 1. `npm run generate queries` records those of
- * a run of the services.
+ * `npm run generate [name] [-- --check]`: runs all generators or one. With `--check` a generator writes nothing, but
+ * names the files that are out of date and exits with 1. `npm run generate queries` records the queries of a run of the
+ * services.
  */
 
 const root = new URL('../../../', import.meta.url);

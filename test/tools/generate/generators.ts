@@ -1,5 +1,6 @@
 /**
- * Generators: their programs by name. Each reads `--check` from the command line and does its work when it is loaded.
+ * The programs of the generators, by name. Each reads `--check` from the command line, and does its work when it is
+ * loaded.
  */
 export const generators: Readonly<Record<string, string>> = {
   config: 'test/tools/generate/configuration-docs.ts',
@@ -23,5 +24,5 @@ export const generators: Readonly<Record<string, string>> = {
   mutation: 'test/tools/mutation/write-page.ts',
 };
 
-/** Run by name only, because it takes MongoDB and Redis. */
+/** Generators that run only by name, because they need MongoDB and Redis. */
 export const onRequest: typeof generators = { queries: 'test/tools/queries/record-queries.ts' };

@@ -8,7 +8,7 @@ import {
 } from '../../../services/api/src/limits/limits-table.ts';
 import { generateSections, toTable } from './page-sections.ts';
 
-/** Writes the tables of rules in the specification from the limits' table. With --check it only compares. */
+/** Writes the specification's tables of limits from the table in the api. With --check it only compares. */
 
 const defaults = new Map(describeConfig(apiConfig).map((row) => [row.name, Number(row.default)]));
 const format = (number = Number.NaN) => number.toLocaleString('en');

@@ -3,12 +3,12 @@ import { type DefinedMetric, findServiceMetrics } from './service-metrics.ts';
 
 /** Writes docs/metrics.md's tables from the services' definitions. With --check it only compares. */
 
-/** Labels with more values are described by the metric's meaning. */
+/** The most values of a label that the page lists. Labels with more values are described in the metric's meaning. */
 const maximumValues = 8;
 /** Labels whose values depend on the deployment, or are obvious. */
 const openLabels = new Set(['version', 'node', 'service', 'subscriber', 'method', 'status']);
 
-/** Returns false for metrics of prom-client, which differ from platform to platform: the page links to them. */
+/** Returns false for metrics of prom-client. They differ by platform, so the page only links to them. */
 const isOurs = ({ name }: DefinedMetric) => !/^(process|nodejs)_/.test(name);
 
 function toLabel([label, values]: readonly [string, readonly string[]]): string {

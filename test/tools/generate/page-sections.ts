@@ -1,18 +1,21 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** A part of a page that is generated: it stands between the markers `<!-- name:start -->` and `<!-- name:end -->`. */
+/**
+ * The generated parts of a page, each of which stands between the markers `<!-- name:start -->` and `<!-- name:end
+ * -->`.
+ */
 export interface PageSections {
-  /** Path of the page in the project. */
+  /** The path of the page in the project. */
   readonly page: string;
-  /** Name of the generator, for the advice. */
+  /** The name of the generator, for the message. */
   readonly generator: string;
-  /** Text of each part by its name. */
+  /** The text of each part by its name. */
   readonly sections: Readonly<Record<string, string>>;
 }
 
 const root = new URL('../../../', import.meta.url);
 
-/** Writes the parts into the page. With --check it writes nothing, and sets exit code 1 if one is out of date. */
+/** Writes the parts into the page. With --check it writes nothing, and sets exit code 1 if any is out of date. */
 export function generateSections({ page, generator, sections }: PageSections): void {
   const file = new URL(page, root);
   const before = readFileSync(file, 'utf8');
@@ -31,7 +34,7 @@ export function toTable(head: readonly string[], rows: readonly (readonly string
   return lines.map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`).join('\n');
 }
 
-/** Returns the page with that part replaced. Throws if it does not have both markers, in order. */
+/** Returns the page with the part replaced. Throws if the page lacks the two markers in order. */
 function withSection(text: string, name: string, part: string): string {
   const [open, close] = [`<!-- ${name}:start -->`, `<!-- ${name}:end -->`];
   const [start, end] = [text.indexOf(open), text.indexOf(close)];

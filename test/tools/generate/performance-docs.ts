@@ -2,7 +2,7 @@ import { markdownTable } from '../bench/report/section.ts';
 import { type CountedOperation, statements } from '../queries/statements.ts';
 import { generateSections } from './page-sections.ts';
 
-/** Writes the table of docs/performance.md: the statements of each operation, with a reason for each. */
+/** Writes the table of docs/performance.md, with the statements of each operation and the reason for each statement. */
 
 const operations = Object.keys(statements) as CountedOperation[];
 

@@ -8,7 +8,7 @@ import { knownQueries } from '../queries/known-queries.ts';
 import { shardKeys } from '../queries/shard-keys.ts';
 import { generateSections } from './page-sections.ts';
 
-/** Writes the tables of docs/scaling.md: figures, assumptions, examples, shard keys, queries. */
+/** Writes the tables of docs/scaling.md, which are figures, assumptions, examples, shard keys and queries. */
 
 const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``;
 const bench = readBenchFigures();
@@ -37,7 +37,7 @@ function assumptionTable(): string {
   return markdownTable(['Option', 'Meaning', 'Default'], rows);
 }
 
-/** Options of each example, beyond its number of devices. */
+/** The number of devices of each example, and its other options. */
 const examples: readonly (readonly [devices: number, ...options: string[]])[] = [
   [100_000, '--api-cores', '1', '--gateway-mib', '512', '--mongodb-cores', '2', '--mongodb-cache', '1'],
   [1_000_000, '--api-cores', '2', '--gateway-mib', '1024', '--mongodb-cores', '8', '--mongodb-cache', '8'],

@@ -8,25 +8,25 @@ import {
   createWorkerMetrics,
 } from '../../../services/worker/src/runtime/metrics.ts';
 
-/** One metric as a service defines it. */
+/** A metric as a service defines it. */
 export interface DefinedMetric {
   readonly name: string;
   readonly type: string;
   readonly help: string;
-  /** Label → its initial values. */
+  /** The initial values of each label. */
   readonly labels: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface ServiceMetrics {
-  /** Value of the label `job` in rules and dashboards. */
+  /** The value of the label `job` in rules and dashboards. */
   readonly job: string;
   readonly metrics: readonly DefinedMetric[];
-  /** Answer to a scrape, in the Prometheus text format. */
+  /** The answer to a scrape, in the Prometheus text format. */
   readonly text: string;
 }
 
 /**
- * Returns the metrics of each service and of the canary, read from their definitions, with those of process and event
+ * Returns the metrics of each service and of the canary, from their definitions, with the metrics of process and event
  * loop.
  */
 export async function findServiceMetrics(): Promise<ServiceMetrics[]> {
@@ -49,7 +49,7 @@ export async function findServiceMetrics(): Promise<ServiceMetrics[]> {
   return Promise.all(
     all.map(async ({ job, metrics }) => {
       metrics.watchReadiness(async () => true);
-      const described = await describe(metrics.registry); // first: prom-client renames counters when it renders
+      const described = await describe(metrics.registry); // first, because rendering renames counters
       const { body: text } = await metrics.render(undefined);
       return { job, metrics: described, text };
     }),

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 /**
- * Writes docs/images/running.svg, README's picture of a terminal, from the output in running.txt beside it. Lines are cut
- * to the picture's width. With --check it writes nothing and exits with 1 if the picture is out of date.
+ * Writes docs/images/running.svg, the README's picture of a terminal, from the output in running.txt beside it. Lines
+ * are cut to the picture's width. With --check it writes nothing, and exits with 1 if the picture is out of date.
  */
 
 const TEXT = new URL('../../../docs/images/running.txt', import.meta.url);

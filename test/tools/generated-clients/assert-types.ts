@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI document that say which codes an operation answers. */
+/** The parts of an OpenAPI document that contain the codes with which an operation answers. */
 export interface ErrorDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
@@ -22,8 +22,8 @@ type Header<Id extends keyof operations> = OrObject<NonNullable<operations[Id]['
 `;
 
 /**
- * Returns a TypeScript file that compiles only if the generated types name, for each operation and status, exactly the
- * codes of the document's examples, and if no call has to pass `X-Request-ID`.
+ * Returns a TypeScript file that compiles only if no call has to pass `X-Request-ID`, and if the generated types name,
+ * for each operation and status, exactly the codes of the document's examples.
  */
 export function typeAssertions({ paths }: ErrorDocument): string {
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));

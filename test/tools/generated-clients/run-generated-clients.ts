@@ -8,8 +8,8 @@ import { typeAssertions } from './assert-types.ts';
 
 /**
  * `npm run test:long clients`: generates clients from docs/openapi.json for TypeScript (openapi-typescript), Kotlin and
- * Swift (openapi-generator), compiles the first two with code as an app has it, and fails if one cannot be
- * generated or does not compile. Needs `java` and `mvn`.
+ * Swift (openapi-generator), and compiles the first two with code like an app's. Fails if any cannot be generated or
+ * does not compile. Needs `java` and `mvn`.
  */
 const here = fileURLToPath(new URL('.', import.meta.url));
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -20,7 +20,10 @@ function run(command: string, args: readonly string[], cwd: string): void {
   execFileSync(command, args, { cwd, stdio: 'inherit' });
 }
 
-/** openapi-typescript has a separate install, which is created when it is needed. */
+/**
+ * Generates and compiles the TypeScript types. openapi-typescript has a separate install, which is created if it is
+ * missing.
+ */
 function generateTypes(): void {
   const install = join(here, 'install');
   const program = join(install, 'node_modules/openapi-typescript/bin/cli.js');

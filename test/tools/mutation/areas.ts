@@ -1,4 +1,4 @@
-/** Sources to mutate, and the test files that are run against each of their mutants. */
+/** Sources to mutate, and the test files that run against each of the mutants. */
 export interface Part {
   readonly sources: readonly string[];
   readonly tests: readonly string[];
@@ -7,12 +7,12 @@ export interface Part {
 /** Sources with a common score. */
 export interface Area {
   readonly name: string;
-  /** Description of its sources, for docs/mutation.md. */
+  /** A description of the sources, for docs/mutation.md. */
   readonly covers: string;
   readonly parts: readonly Part[];
-  /** True if its tests need MongoDB and Redis. */
+  /** True if the tests need MongoDB and Redis. */
   readonly needsServers: boolean;
-  /** Percent that its score must reach. */
+  /** The score in percent that the area must reach. */
   readonly aim: number;
 }
 
@@ -136,7 +136,7 @@ const account: Area = {
     'codes by e-mail and the token that undoes a change of address, and the use cases of a changed or forgotten ' +
     'password, a verified address, the deletion of an account and its restore',
   needsServers: true,
-  // Whoever gets past these has the account.
+  // An attacker who gets past these checks has the account.
   aim: 95,
   parts: [
     {

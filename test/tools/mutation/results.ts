@@ -5,45 +5,48 @@ interface Position {
   readonly column: number;
 }
 
-/** A mutant as Stryker reports it; positions count from 1. */
+/** A mutant as Stryker reports it. Positions count from 1. */
 export interface ReportedMutant {
   readonly replacement?: string;
   readonly status: 'Killed' | 'Timeout' | 'Survived' | 'NoCoverage' | 'RuntimeError' | 'CompileError' | 'Ignored';
   readonly location: { readonly start: Position; readonly end: Position };
 }
 
-/** Part of Stryker's JSON report that we read (mutation-testing-report-schema, version 2). */
+/** The part of Stryker's JSON report that we read (mutation-testing-report-schema, version 2). */
 export interface StrykerReport {
   readonly files: Readonly<Record<string, { readonly source: string; readonly mutants: readonly ReportedMutant[] }>>;
 }
 
-/** A mutant that no test has killed. Its texts have white space as one blank, and {@link shownLength} characters. */
+/**
+ * A mutant that no test has killed. In its texts, white space is one blank, and at most {@link shownLength} characters
+ * remain.
+ */
 export interface Survivor {
   readonly file: string;
-  /** Source line in which it begins, original, replacement. */
+  /** The source line in which the mutant begins, the original text, and its replacement. */
   readonly in: string;
   readonly from: string;
   readonly to: string;
-  /** Why it may live: written by hand into results.json, once somebody has tried to kill it. */
+  /** The reason why it may survive, written by hand into results.json after an attempt to kill it. */
   readonly why?: string;
 }
 
-/** Results of an area's mutants. */
+/** The results of an area's mutants. */
 export interface AreaResult {
   readonly killed: number;
-  /** Number of the killed ones that made a test take too long. */
+  /** Number of killed mutants that made a test take too long. */
   readonly timedOut: number;
-  /** Mutants with which the tests did not run at all: they don't count. */
+  /** Number of mutants with which the tests did not run at all, and which do not count. */
   readonly invalid: number;
   readonly survivors: readonly Survivor[];
 }
 
-/** Area → its last result, as in results.json. */
+/** The last result of each area, as in results.json. */
 export type Results = Readonly<Record<string, AreaResult & { readonly measuredOn: string }>>;
 
 const shownLength = 90;
 
-/** Sums up an area. Its survivors keep the reasons that they had in an earlier result, wherever they have moved. */
+/** Sums up an area's result. Survivors keep their reasons from an earlier result, even if they have moved. */
 export function areaResult(reports: readonly StrykerReport[], earlier: readonly Survivor[] = []): AreaResult {
   const files = reports.flatMap((report) => Object.entries(report.files)).sort(([a], [b]) => a.localeCompare(b));
   const mutants = files.flatMap(([, file]) => file.mutants);
@@ -67,12 +70,12 @@ export function areaResult(reports: readonly StrykerReport[], earlier: readonly 
   };
 }
 
-/** Returns the share of killed mutants in those that count, in percent. */
+/** Returns the percentage of killed mutants among those that count. */
 export function scoreOf({ killed, survivors }: AreaResult): number {
   return (100 * killed) / Math.max(1, killed + survivors.length);
 }
 
-/** Returns the text of results.json: a line for each survivor. */
+/** Returns the text of results.json, with a line for each survivor. */
 export function resultsText(results: Results): string {
   const ofAreas = Object.entries(results).map(([name, { survivors, ...counts }]) => {
     const lines = survivors.map((survivor) => `\n      ${JSON.stringify(survivor)}`).join(',');

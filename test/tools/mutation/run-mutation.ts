@@ -14,11 +14,12 @@ import { copyProject } from './run/copy-project.ts';
 import { runArea } from './run/run-area.ts';
 
 /**
- * `npm run test:long mutation [-- --only NAMES --incremental]`: measures the mutation score of each area, or of those
- * named (separated by commas). It works in a copy of the working tree, which it removes at the end. `--incremental`
- * reuses the last run's results for mutants whose source and tests have not changed: it is fast, but misses changes
- * elsewhere. Results go to `test/tools/mutation/results.json` and docs/mutation.md, Stryker's reports and logs to
- * `reports/mutation`. Exits with 1 if an area is below the aim or a survivor has no reason (`why` in the results).
+ * `npm run test:long mutation [-- --only NAMES --incremental]`: measures the mutation score of each area, or of the
+ * areas in NAMES (separated by commas). It works in a copy of the working tree, which it removes at the end.
+ * `--incremental` reuses the last run's results for mutants whose source and tests have not changed. That is fast, but
+ * misses changes elsewhere. Results go to `test/tools/mutation/results.json` and docs/mutation.md, and Stryker's
+ * reports and logs to `reports/mutation`. Exits with 1 if an area is below its aim or a survivor has no reason (`why`
+ * in the results).
  */
 const { values } = parseArgs({
   options: {
@@ -38,7 +39,7 @@ function chosenAreas(): Area[] {
   });
 }
 
-/** Stryker has a separate install, which is created when it is needed. */
+/** Returns the path of Stryker, which has a separate install that is created if it is missing. */
 function provideStryker(): string {
   const directory = join(root, 'test/tools/mutation/stryker');
   const program = join(directory, 'node_modules/@stryker-mutator/core/bin/stryker.js');
@@ -49,7 +50,10 @@ function provideStryker(): string {
   return program;
 }
 
-/** Variables that the tests' global set-up would set, for servers that serve all mutants of the area. */
+/**
+ * Starts servers for all mutants of the area, if its tests need them, and passes on the variables that the tests'
+ * global set-up would set.
+ */
 async function withServers<T>(area: Area, work: (env: NodeJS.ProcessEnv) => Promise<T>): Promise<T> {
   if (!area.needsServers) return work(process.env);
   const { mongo, redis, keysDir, stop } = await startTestServers((line) => console.error(line));
@@ -61,7 +65,7 @@ function readResults(): Results {
   return existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : {};
 }
 
-/** Measures the area, stores the result and returns its problems. */
+/** Measures the area, stores the result, and returns the problems. */
 async function measure(area: Area, copy: string, stryker: string, guard: ProcessGuard): Promise<string[]> {
   const output = join(root, 'reports/mutation');
   const force = !values.incremental;
@@ -91,7 +95,7 @@ const measured: string[] = [];
 const soFar = () =>
   `${measured.length} of ${chosen.length} areas measured${measured.length > 0 ? `: ${measured.join(', ')}` : ''}`;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  // npm forwards a signal that its child has had already.
+  // The handler stays, because npm forwards a signal that its child has already received.
   process.on(signal, () => {
     console.error(`${signal}: ended before its end, with ${soFar()}. Their results are kept.`);
     process.exit(1);
@@ -100,7 +104,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 const stryker = provideStryker();
 const copy = mkdtempSync(join(tmpdir(), 'auth-account-mutation-'));
-// However this process ends, Stryker ends with it and the copy is removed.
+// The guard ends Stryker and removes the copy, however this process ends.
 const guard = createProcessGuard(copy);
 const problems: string[] = [];
 try {

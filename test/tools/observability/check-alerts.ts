@@ -8,9 +8,9 @@ import { providePrometheusBinary } from './provide-prometheus.ts';
 import { rulesFolder } from './rule-file.ts';
 
 /**
- * `npm run check alerts`: each metric is in a dashboard or an alert. promtool checks the rules, runs their unit tests,
- * and lints the metrics of each service. promtool comes from the PATH, or from Debian's package if root may install it. If neither is available, it prints a
- * message and does not fail.
+ * `npm run check alerts`: checks that each metric is in a dashboard or an alert. promtool checks the rules, runs their
+ * unit tests, and lints the metrics of each service. promtool comes from the PATH, or from Debian's package if root may
+ * install it. Without promtool it prints a message and does not fail.
  */
 
 const rules = fileURLToPath(rulesFolder);
@@ -21,7 +21,7 @@ function run(promtool: string, args: readonly string[]): boolean {
   return status === 0;
 }
 
-/** Returns true if promtool says nothing about any service's metrics. */
+/** Returns true if promtool finds no fault in any service's metrics. */
 function lintMetrics(promtool: string, services: readonly ServiceMetrics[]): boolean {
   let isSilent = true;
   for (const { job, metrics, text } of services) {
@@ -43,7 +43,7 @@ async function findPromtool(): Promise<string | undefined> {
   }
 }
 
-/** Returns true if each alert has a test of its end: an outage that is over must not wake anybody. */
+/** Returns true if each alert has a test of its end, because an outage that is over must not wake anybody. */
 function isEachEndTested(): boolean {
   const text = (file: string) => readFileSync(`${rules}${file}`, 'utf8');
   const tested = text('tests/ends.test.yaml') + text('tests/slo.test.yaml');

@@ -6,7 +6,7 @@ import type { TestStack } from '../../support/test-stack.ts';
 export interface Fault {
   readonly name: string;
   readonly alerts: readonly string[];
-  /** Causes the fault, and continues until the signal is aborted. */
+  /** Causes the fault, and keeps it up until the signal is aborted. */
   readonly induce: (stack: TestStack, enough: AbortSignal) => Promise<void>;
 }
 
@@ -54,5 +54,5 @@ const gatewayGone: Fault = {
   induce: (stack) => stack.services['push-gateway'].stop(),
 };
 
-/** Faults in their order: the effects of Redis's end hide those of the others. */
+/** The faults in their order. Redis ends last, because the effects of that hide the effects of other faults. */
 export const faults: readonly Fault[] = [refusingSubscribers, flood, gatewayGone, redisGone];

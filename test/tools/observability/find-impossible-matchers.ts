@@ -1,7 +1,7 @@
 import type { ServiceMetrics } from '../generate/service-metrics.ts';
 import { type Matcher, type Selector, selectorsOf } from './promql.ts';
 
-/** Labels that Prometheus or its service discovery adds. */
+/** Labels that Prometheus, its service discovery or a histogram adds. */
 const scraperLabels = new Set(['namespace', 'instance', 'le']);
 const seriesSuffix = /_(bucket|sum|count)$/;
 
@@ -29,8 +29,8 @@ function impossibleIn({ metric, matchers }: Selector, services: readonly Service
 }
 
 /**
- * Finds matchers of the expression that no series can satisfy: a label that the metric does not have, a value with
- * which none of its series begins, or the metrics of another service. Such a rule would never fire.
+ * Finds matchers of the expression that no series can satisfy, so that the rule would never fire. They name a label
+ * that the metric does not have, a value that none of its series has at the start, or another service's metrics.
  */
 export function findImpossibleMatchers(expression: string, services: readonly ServiceMetrics[]): string[] {
   return selectorsOf(expression).flatMap((selector) => impossibleIn(selector, services));

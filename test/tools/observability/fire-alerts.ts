@@ -9,9 +9,9 @@ import { speedUp } from './speed-up.ts';
 import { type ActiveAlert, type Prometheus, startPrometheus } from './start-prometheus.ts';
 
 /**
- * `npm run test:long alerts`: a real Prometheus scrapes the real services, with the chart's rules sixty times as fast
- * (`speed-up.ts`). Without a fault, no alert may fire. Then one fault follows another, and its alerts must fire within
- * two minutes. Prints the alerts with their times, and exits with 1 if one did not fire.
+ * `npm run test:long alerts`: has a real Prometheus scrape the real services, with the chart's rules sixty times as
+ * fast (`speed-up.ts`). Without a fault, no alert may fire. Then one fault follows another, and each fault's alerts
+ * must fire within two minutes. Prints the alerts with their times, and exits with 1 if any did not fire.
  */
 
 const quietMs = 15_000;
@@ -38,7 +38,7 @@ function describe({ labels, annotations }: ActiveAlert): string {
 
 type Row = readonly [fault: string, alert: string, after: string, says: string];
 
-/** Causes the fault, and waits for its alerts. Rows of those that did not fire say so. */
+/** Causes the fault, and waits for its alerts. The row of an alert that did not fire says so. */
 async function watch(fault: Fault, prometheus: Prometheus, stack: TestStack): Promise<Row[]> {
   const enough = new AbortController();
   const start = performance.now();
@@ -69,7 +69,7 @@ async function startStack(): Promise<TestStack> {
   const stack = await startTestStack({
     EVENT_SUBSCRIBERS: JSON.stringify([failing.subscriber, gone.subscriber]),
     DELIVERY_GIVE_UP_SECONDS: '20',
-    // So few that the clients of one machine can exceed it.
+    // This limit is so small that the clients of one machine can exceed it.
     HASH_QUEUE_LIMIT: '4',
   });
   endings.push(stack.close);

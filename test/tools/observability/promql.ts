@@ -1,7 +1,7 @@
 import type { SyntaxNode } from '@lezer/common';
 import { parser } from '@prometheus-io/lezer-promql';
 
-/** Part of an expression. */
+/** A part of an expression. */
 interface Part {
   readonly name: string;
   readonly text: string;
@@ -33,7 +33,7 @@ export function metricsOf(expression: string): string[] {
     .map(({ text }) => text);
 }
 
-/** A matcher of a selector: `label op "value"`. */
+/** A matcher of a selector, in the form `label op "value"`. */
 export interface Matcher {
   readonly label: string;
   readonly operator: string;

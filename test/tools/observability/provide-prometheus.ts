@@ -9,10 +9,10 @@ import {
   runSteps,
 } from '@auth-account/local-stack/provision';
 
-/** Version that Debian 12 has. */
+/** The version that Debian 12 has. */
 const REQUIREMENT: Requirement = { minimum: [2, 42] };
 
-/** Debian's package has both programs; its daemon is not started here. */
+/** Creates the step that installs Debian's package, which has both programs. Its daemon is not started. */
 function createAptStep(program: string): ProvisionStep {
   return {
     title: 'apt-get install prometheus',

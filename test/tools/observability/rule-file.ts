@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
-/** A Prometheus rule: one that records a metric, or an alert. */
+/** A Prometheus rule, which records a metric or is an alert. */
 export interface Rule {
   readonly record?: string;
   readonly alert?: string;

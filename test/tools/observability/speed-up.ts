@@ -3,7 +3,7 @@ import type { Rule, RuleFile } from './rule-file.ts';
 
 /** Factor of the acceleration. */
 const factor = 60;
-/** `rate()` needs a few scrapes, one second apart, however short a window gets. */
+/** The shortest window in seconds, because `rate()` needs a few scrapes, which are one second apart. */
 const leastRangeSeconds = 5;
 
 const unitSeconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
@@ -25,7 +25,7 @@ interface Replacement {
   readonly by: string;
 }
 
-/** Returns true for the bound of an age: that of an oldest event, or of a time stamp. */
+/** Matches metrics of an age, which is that of an oldest event, or of a time stamp. */
 const isAge = /_age_seconds|_timestamp_seconds/;
 
 function replacementsOf(expression: string): Replacement[] {
@@ -50,9 +50,9 @@ function speedUpRule(rule: Rule): Rule {
 }
 
 /**
- * Returns the same rules sixty times as fast, for a Prometheus that scrapes every second instead of every minute: every
- * window, offset and `for` is a sixtieth (windows 5 s at least), and so are the ages that alerts wait for. Shares,
- * counts and latencies stay as they are, and so do the names, so that `…ratio_rate5m` is over 5 s.
+ * Returns the same rules sixty times as fast, for a Prometheus that scrapes every second instead of every minute. Every
+ * window, offset and `for` is divided by sixty (windows are at least 5 s), and so are the ages that alerts wait for.
+ * Shares, counts and latencies stay, and so do names, so that `…ratio_rate5m` is the rate over 5 s.
  */
 export function speedUp({ groups }: RuleFile): RuleFile {
   return { groups: groups.map((group) => ({ ...group, rules: group.rules.map(speedUpRule) })) };

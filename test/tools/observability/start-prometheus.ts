@@ -33,7 +33,7 @@ function toConfig(targets: Readonly<Record<string, string>>) {
   };
 }
 
-/** Starts a Prometheus that scrapes the targets (job → host and port) every second, with these rules. */
+/** Starts a Prometheus with these rules that scrapes the targets (`host:port` by job) every second. */
 export async function startPrometheus(rules: RuleFile, targets: Readonly<Record<string, string>>): Promise<Prometheus> {
   const binary = await providePrometheusBinary('prometheus', { log: console.error });
   const dir = await mkdtemp(join(tmpdir(), 'auth-account-prometheus-'));

@@ -3,21 +3,23 @@ import { readFileSync } from 'node:fs';
 /** Operations that apps do all the time. A handshake sends nothing to MongoDB. */
 export type HotOperation = 'register' | 'login' | 'refresh' | 'session read' | 'account read' | 'logout';
 
-/** Reasons of a query that does not ask one shard, by an index and in its order: see docs/scaling.md. */
+/** Reasons for a query that does not ask a single shard, by an index and in the index's order (docs/scaling.md). */
 interface Reasons {
-  /** Reason why it may ask every shard. Without one, its filter names a field from which the shard follows. */
+  /** Why it may ask every shard. Without this reason, its filter must name a field from which the shard follows. */
   readonly allShards?: string;
-  /** Its replacement in the sharded database, because it would ask every shard. */
+  /** The query that replaces it in the sharded database, because it would ask every shard. */
   readonly becomes?: string;
-  /** Reason why it may sort in memory. */
+  /** Why it may sort in memory. */
   readonly sorts?: string;
-  /** Reason why it may read the whole collection. */
+  /** Why it may read the whole collection. */
   readonly scans?: string;
 }
 
-/** A query of the services, as they send it today. */
+/** A query that the services send today. */
 export interface KnownQuery extends Reasons {
-  /** Hot operations that send it. Such a query asks one shard, by an index, and in the order of the index. */
+  /**
+   * The hot operations that send the query. Such a query asks one shard, by an index, and in the order of the index.
+   */
   readonly hot: readonly HotOperation[];
 }
 
@@ -29,7 +31,7 @@ const erasure = 'an account is erased';
 const reservation = '`emails` by `_id`, which names the user: one shard. Then `users` by `_id`';
 
 /**
- * Reasons by query, in the form of `shapeOf`: fields without a sign must equal a value, `<>` is a range.
+ * Reasons by query, in the form of `shapeOf`, in which fields without a sign must equal a value, and `<>` is a range.
  * The test `test/integration/stores/queries.test.ts` fails for a query that needs one and has none here.
  */
 const reasons: Readonly<Record<string, Reasons>> = {
@@ -82,11 +84,11 @@ const reasons: Readonly<Record<string, Reasons>> = {
   'users update {pending_email_until <>}': { allShards: worker },
 };
 
-/** Written by `npm run generate queries`: the hot operations that send it, by query. */
+/** A file with the hot operations that send each query, which `npm run generate queries` writes. */
 export const recordedFile = new URL('../../integration/stores/queries.json', import.meta.url);
 const recorded: Readonly<Record<string, string>> = JSON.parse(readFileSync(recordedFile, 'utf8'));
 
-/** Every query that was recorded or has a reason, by its shape. */
+/** Every query that was recorded or has a reason, by the query's shape. */
 export const knownQueries: Readonly<Record<string, KnownQuery>> = Object.fromEntries(
   [...new Set([...Object.keys(reasons), ...Object.keys(recorded)])].sort().map((shape) => {
     const hot = (recorded[shape] ?? '').split(', ').filter((name) => name !== '') as HotOperation[];

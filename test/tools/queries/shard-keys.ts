@@ -1,8 +1,8 @@
-/** Split of a collection in the sharded database of docs/scaling.md. */
+/** How a collection is split in the sharded database of docs/scaling.md. */
 export interface ShardKey {
-  /** undefined: not sharded. */
+  /** Undefined if the collection is not sharded. */
   readonly key?: string;
-  /** Fields of which one is enough to know the shard: `slot` is part of every id. */
+  /** Fields of which any is enough to know the shard, because `slot` is part of every id. */
   readonly slotFrom: readonly string[];
   readonly why: string;
   readonly changes: string;

@@ -1,21 +1,21 @@
 /** A statement to MongoDB or a command to Redis, which is one round trip. */
 export interface Statement {
   readonly store: 'MongoDB' | 'Redis';
-  /** The query as in known-queries.ts, the command and its collection, or the command and its key. */
+  /** The query as in known-queries.ts, a command and its collection, or a command and its key. */
   readonly sent: string;
   readonly why: string;
-  /** The answer to the client does not wait for it. */
+  /** Set if the answer to the client does not wait for the statement. */
   readonly isBehind?: true;
 }
 
-/** Operation as apps do it most of the time: on kept connections, with a complete deny list, and nothing wrong. */
+/** An operation as it mostly runs, on kept connections, with a complete deny list, and without faults. */
 export type CountedOperation = 'register' | 'login' | 'session read' | 'refresh' | 'refresh, one in eight' | 'logout';
 
 const sessionWrite =
   'user_sessions findAndModify {_id, ahead.block, ahead.kid, expires_at <>, hold, is_revoked, token}';
 
 /**
- * Statements of each operation: those to MongoDB in their order, then those to Redis. The test
+ * The statements of each operation, first those to MongoDB in their order, then those to Redis. The test
  * `test/integration/api/statements.test.ts` counts them.
  */
 export const statements: Readonly<Record<CountedOperation, readonly Statement[]>> = {
@@ -113,7 +113,7 @@ export const statements: Readonly<Record<CountedOperation, readonly Statement[]>
 };
 
 /**
- * Commands that a process sends by itself, for many operations together: it counts refreshes by network in Redis once a
- * second, and asks once a second whether Redis takes writes.
+ * Commands that a process sends by itself, for many operations together. Once a second it counts refreshes by network
+ * in Redis, and asks whether Redis accepts writes.
  */
 export const settledApart: readonly string[] = ['evalsha limit:refresh', 'set'];

@@ -30,7 +30,7 @@ export function currentVersion(root: string): string {
   return readJson<Manifest>(root, 'package.json').version;
 }
 
-/** Folders of the workspaces, relative to the root; '' is the root itself. */
+/** Returns the folders of the workspaces, relative to the root. '' is the root itself. */
 function packageFolders(root: string): string[] {
   const { workspaces = [] } = readJson<Manifest>(root, 'package.json');
   const folders = workspaces.flatMap((pattern) => {
@@ -57,7 +57,7 @@ function problemsOf(path: string, found: Partial<Manifest>, version: string): st
   ];
 }
 
-/** Lists every place whose version differs from that of the root's package.json. */
+/** Returns every place whose version differs from the version in the root's package.json. */
 export function versionProblems(root: string): string[] {
   const version = currentVersion(root);
   const lock = readJson<LockFile>(root, LOCK_FILE);
@@ -97,12 +97,12 @@ function newChangelog(text: string, version: string, day: string): string {
   return text.replace(UNRELEASED, `${UNRELEASED}\n\n## [${version}] - ${day}`);
 }
 
-/** Returns true if the changelog has a section for that version. */
+/** Returns true if the changelog has a section for the version. */
 export function isReleased(root: string, version: string): boolean {
   return readFileSync(join(root, CHANGELOG), 'utf8').includes(`\n## [${version}]`);
 }
 
-/** The parts of the chart's tests that name the version. */
+/** Returns the parts of the chart's tests that name the version. */
 const chartTestForms = (version: string) => [`auth-account/api:${version}`, `service.version=${version}`];
 
 function chartTests(root: string): string[] {
@@ -123,9 +123,7 @@ function newChart(text: string, from: string, version: string): string {
   return replaceAll(text, lines(from), lines(version));
 }
 
-/**
- * Returns the files that a release changes, by path, with their new text. Throws if the changelog is not as expected.
- */
+/** Returns the new text of each file that a release changes, by path. Throws if the changelog is not as expected. */
 export function filesOfRelease(root: string, version: string, day: string): Map<string, string> {
   const from = currentVersion(root);
   const read = (path: string) => readFileSync(join(root, path), 'utf8');

@@ -17,14 +17,14 @@ import { audience, issuer, openVerifierScene, someClaims, type VerifierScene } f
 import { eventually } from '../../support/worker-scene.ts';
 
 /**
- * The siblings of docs/examples against the real api. They are installed from the registries of their languages, so this
- * is the long form only: `npm run test:long siblings`.
+ * Tests the siblings of docs/examples with the real api. They are installed from the registries of their languages, so
+ * only the long form does this (`npm run test:long siblings`).
  */
 const languages = (process.env.SIBLING_LANGUAGES ?? '').split(',').filter((name) => name !== '');
 const examples = fileURLToPath(new URL('../../../docs/examples', import.meta.url));
 const run = promisify(execFile);
 
-/** Installs a sibling in a directory and returns the command that starts it. */
+/** Functions by language. Each installs a sibling in a directory, and returns the command that starts it. */
 const installers: Readonly<Record<string, (dir: string) => Promise<readonly [string, ...string[]]>>> = {
   async python(dir) {
     const python = join(dir, 'venv/bin/python');
@@ -50,7 +50,7 @@ test('the short form installs nothing', () => {
   expect(Object.keys(installers)).toEqual(expect.arrayContaining(languages));
 });
 
-/** A jest table may not be empty. */
+/** The tables of `describe.each` must not be empty. */
 const described = languages.length > 0 ? describe.each(languages) : describe.skip.each(['no language']);
 
 described('the sibling in %s', (language) => {
@@ -92,7 +92,7 @@ described('the sibling in %s', (language) => {
   };
   const invalid = [401, 'IAD_JWT_ACCESS_INVALID'];
 
-  /** Signs by the key of the service, with what differs. */
+  /** Signs a token with the service's key; `change` overrides the default settings. */
   async function signed(change: { audience?: string; issuer?: string; ttlSeconds?: number; age?: number } = {}) {
     const keys = await loadKeyFile(join(testEnvironment().keysDir, 'access-token-keys.json'));
     const { age = 0, ...settings } = change;

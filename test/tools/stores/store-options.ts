@@ -3,13 +3,13 @@ import { namedServers, type ServerName } from './named-servers.ts';
 export interface StoreOptions {
   readonly stores: readonly ServerName[];
   readonly isRecorded: boolean;
-  /** Jest's arguments. */
+  /** The remaining arguments, which are for Jest. */
   readonly rest: readonly string[];
 }
 
 const isKnown = (name: string): name is ServerName => Object.hasOwn(namedServers, name);
 
-/** Takes `--stores NAME,…` and `--record` out of the arguments. Throws if a name is unknown or missing. */
+/** Separates `--stores NAME,…` and `--record` from the other arguments. Throws if a name is unknown or missing. */
 export function takeStores(args: readonly string[]): StoreOptions {
   const isRecorded = args.includes('--record');
   const others = args.filter((each) => each !== '--record');

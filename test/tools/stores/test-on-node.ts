@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { dirname, join, relative } from 'node:path';
 import { nodeFor, SERVICES } from '../../../libs/local-stack/src/index.ts';
 
-/** Takes `--node MAJOR` out of the arguments. Throws if it is not the version of the api and the worker. */
+/** Separates `--node MAJOR` from the other arguments. Throws if MAJOR is not the version of the api and the worker. */
 export function takeNode(args: readonly string[]): {
   readonly node: string | undefined;
   readonly rest: readonly string[];
@@ -18,8 +18,8 @@ export function takeNode(args: readonly string[]): {
 }
 
 /**
- * Runs Jest on this Node with all tests but those that import the gateway: its sockets have no binary for it. Returns the
- * exit code.
+ * Runs Jest on this Node with all tests except those that import the gateway, whose sockets have no binary for this
+ * Node. Returns the exit code.
  */
 export function testOnNode(node: string, jest: readonly string[], rest: readonly string[]): number {
   const gateway = join(dirname(SERVICES['push-gateway'].main), 'compose.ts');
@@ -31,6 +31,6 @@ export function testOnNode(node: string, jest: readonly string[], rest: readonly
     throw new Error(`Jest lists no test of the gateway: ${listed.stderr}`);
   const leftOut = others.map((file) => `/${relative('', file).replaceAll('.', String.raw`\.`)}$`);
   const ignored = ['/node_modules/', ...leftOut].flatMap((pattern) => ['--testPathIgnorePatterns', pattern]);
-  // Last, since an option with several values takes all words that follow.
+  // These come last, because an option with several values takes all words that follow.
   return spawnSync(node, [...jest, ...rest, ...ignored], { stdio: 'inherit' }).status ?? 1;
 }

@@ -5,7 +5,7 @@ import { namedServers, provideNamedServer, type ServerName } from './named-serve
 import { recordRun } from './recorded-runs.ts';
 import type { StoreOptions } from './store-options.ts';
 
-/** Suites of the stores, of what goes over Redis, and the short form of the faults. */
+/** The suites of the stores, of messages over Redis, and the short form of the faults. */
 const suites = [
   'libs/stores',
   'libs/redis',
@@ -17,23 +17,23 @@ const suites = [
 ];
 
 interface FileResult {
-  /** Path of the test file. */
+  /** The path of the test file. */
   readonly name: string;
-  /** `skipped`: all of its tests were; `focused`: some. */
+  /** `skipped` if all of the file's tests were skipped, and `focused` if only some were. */
   readonly status: 'passed' | 'failed' | 'skipped' | 'focused';
   readonly assertionResults: readonly { readonly status: string }[];
 }
 
 export interface TestOnStores extends StoreOptions {
-  /** Jest's program with its options. */
+  /** Jest's program and its options. */
   readonly jest: readonly string[];
 }
 
 /**
- * Runs the suites on one store after the other, the other store being the machine's own, and prints a line for each.
- * What has failed is run once more, one file at a time, as on a busy machine a test may run into its limit. A file that
- * can't be loaded counts as one failed test. Returns the exit code: 1 if a test failed twice or a run had none. Throws if
- * a part of the suites is to be recorded.
+ * Runs the suites on one named store after another, together with the machine's own server of the other kind, and
+ * prints a line for each. Failed files are run again, one at a time, because on a busy machine a test may reach its
+ * time limit. A file that can't be loaded counts as one failed test. Returns the exit code, which is 1 if a test failed
+ * twice or a run had no tests. Throws if only a part of the suites is to be recorded.
  */
 export async function testOnStores({ stores, isRecorded, jest, rest }: TestOnStores): Promise<number> {
   if (isRecorded && rest.length > 0) throw new Error('--record notes whole runs: leave out what goes to Jest.');
@@ -65,7 +65,7 @@ export async function testOnStores({ stores, isRecorded, jest, rest }: TestOnSto
 
 const namesPaths = (rest: readonly string[]) => rest.some((each) => !each.startsWith('-') && each.includes('/'));
 
-/** Paths among Jest's arguments replace the suites. */
+/** Returns the suites to run. Paths among Jest's arguments replace them. */
 function chooseSuites(rest: readonly string[]): readonly string[] {
   return namesPaths(rest) ? rest : [...suites, ...rest];
 }
@@ -83,7 +83,7 @@ async function runJest(
   await mkdir('reports', { recursive: true });
   await rm(report, { force: true });
   const child = spawn(process.execPath, [...args, '--json', '--outputFile', report], {
-    // With --json the results come on the standard output, too.
+    // With --json Jest prints the results on the standard output too.
     stdio: ['inherit', 'ignore', 'inherit'],
     env: { ...process.env, ...env },
   });

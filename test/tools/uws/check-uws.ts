@@ -1,8 +1,9 @@
 import { findUpstreamReleases, type UpstreamRelease } from './upstream-releases.ts';
 
 /**
- * `npm run check:uws` asks GitHub which release of uWebSockets.js has the fix that the gateway works around, and a
- * binary for Node 24 (docs/adr/0004-upgrades-after-an-await.md). Exits with 0 also if GitHub cannot be reached.
+ * `npm run check:uws` asks GitHub which release of uWebSockets.js has a binary for Node 24, and the fix for the fault
+ * that the gateway works around (docs/adr/0004-upgrades-after-an-await.md). Exits with 0 even if GitHub cannot be
+ * reached.
  */
 
 const yes = (is: boolean) => (is ? 'yes' : 'no ');

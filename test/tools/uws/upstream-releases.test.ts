@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { findUpstreamReleases, type Hosts } from './upstream-releases.ts';
 
-/** A stand-in for GitHub, with these answers by path; everything else is 404. */
+/** Runs the work with a stand-in for GitHub that has these answers by path. Every other path is answered with 404. */
 async function withGitHub<T>(
   answers: Readonly<Record<string, unknown>>,
   work: (hosts: Hosts) => Promise<T>,

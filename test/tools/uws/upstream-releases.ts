@@ -1,14 +1,14 @@
 import { send } from '../../support/http-client.ts';
 
-/** Commit that makes an upgrade after an await safe (pull request 1929), in uWebSockets v20.79.0 of 7 July 2026. */
+/** The commit that makes an upgrade after an await safe (pull request 1929), in uWebSockets v20.79.0 of 7 July 2026. */
 const fix = 'fe7c01a';
-/** `process.versions.modules` of Node 24. */
+/** The `process.versions.modules` of Node 24. */
 const node24Modules = 137;
 
-/** Addresses of GitHub. */
+/** The base URLs of GitHub. */
 export interface Hosts {
   readonly api: string;
-  /** Files of a repository. */
+  /** The base URL of repositories' files. */
   readonly raw: string;
 }
 
@@ -24,9 +24,9 @@ const bindings = 'uNetworking/uWebSockets.js';
 const limitMs = 10_000;
 
 /**
- * Returns uWebSockets.js's newest releases, down to the first without the fix. A release's tag holds its binaries, and
- * in `source_commit` the commit that they were built from; that one names the commit of uWebSockets. Throws if GitHub
- * does not answer.
+ * Returns uWebSockets.js's newest releases, down to the first without the fix. A release's tag contains its binaries,
+ * and in `source_commit` the commit from which they were built. That commit contains the commit of uWebSockets as a
+ * submodule. Throws if GitHub does not answer.
  */
 export async function findUpstreamReleases(hosts: Hosts = gitHub): Promise<readonly UpstreamRelease[]> {
   const tags = (await getJson(`${hosts.api}/repos/${bindings}/tags?per_page=30`)) as { readonly name: string }[];
@@ -47,7 +47,7 @@ export async function findUpstreamReleases(hosts: Hosts = gitHub): Promise<reado
   return releases;
 }
 
-/** GitHub answers no client without a name. */
+/** Sends a request with a User-Agent, because GitHub answers no client without a name. */
 const ask = (method: string, url: string) =>
   send(url, { method, path: '', headers: { 'User-Agent': 'auth-account' }, signal: AbortSignal.timeout(limitMs) });
 

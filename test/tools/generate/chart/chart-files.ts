@@ -12,8 +12,8 @@ export function readValueEntries(): ValueEntry[] {
 }
 
 /**
- * Writes a file of the chart; with --check on the command line it only reports if the file is out of date, also by the
- * exit status.
+ * Writes a file of the chart. With --check on the command line it writes nothing, but reports a file that is out of
+ * date, and sets exit code 1.
  */
 export function writeOrCheck(name: string, before: string, after: string): void {
   if (!process.argv.includes('--check')) {

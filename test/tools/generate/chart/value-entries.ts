@@ -5,14 +5,14 @@ type JsonSchema = Readonly<Record<string, unknown>>;
 /** A key of values.yaml, with the content of its comment. */
 export interface ValueEntry {
   readonly key: string;
-  /** Path from the root, as in `api.image.tag`. */
+  /** The path from the root, such as `api.image.tag`. */
   readonly path: string;
-  /** Lines after `# --`, joined; undefined if there are none. */
+  /** The joined lines after `# --`; undefined if there are none. */
   readonly description: string | undefined;
   /** The line `# @schema {…}`. */
   readonly schema: JsonSchema | undefined;
   readonly value: unknown;
-  /** Keys below, if the value is a map. */
+  /** The keys of the value, if it is a map. */
   readonly entries: readonly ValueEntry[];
 }
 

@@ -37,13 +37,10 @@ function toMapSchema(entries: readonly ValueEntry[]): JsonSchema {
   };
 }
 
-/**
- * Returns the JSON Schema (draft 7, which Helm reads) of the chart's values. Maps accept their listed keys and no
- * others.
- */
+/** Returns the JSON Schema of the chart's values, in draft 7, which Helm reads. Maps accept only their listed keys. */
 export function toValuesSchema(entries: readonly ValueEntry[]): JsonSchema {
   const { properties, ...root } = toMapSchema(entries);
-  // Helm passes it to every chart that is part of another one.
+  // Helm passes `global` to every chart that is part of another.
   const global = { type: 'object', description: 'Values of a chart that this one is part of; nothing here is read' };
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',

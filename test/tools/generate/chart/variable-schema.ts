@@ -3,8 +3,8 @@ import type { Variable } from '../../chart/component-variables.ts';
 type JsonSchema = Readonly<Record<string, unknown>>;
 
 /**
- * Values may be written as in YAML or as the text of an environment variable. `null` removes one that another file
- * sets.
+ * Returns the schema for values that are written as in YAML or as the text of an environment variable. `null` removes a
+ * value that another file sets.
  */
 function typeOf(schema: JsonSchema): JsonSchema {
   const { type, minimum, maximum, minLength, maxLength, pattern } = schema;
@@ -24,14 +24,14 @@ function typeOf(schema: JsonSchema): JsonSchema {
   }
 }
 
-/** Returns the JSON Schemas of environment variables in a map `config` of the chart's values, by their names. */
+/** Returns the JSON Schemas of environment variables in a map `config` of the chart's values, by variable name. */
 export function toVariableSchemas(variables: readonly Variable[]): Readonly<Record<string, JsonSchema>> {
   const schemas = variables.map(({ name, schema }) => [name, { description: schema.description, ...typeOf(schema) }]);
   return Object.fromEntries(schemas);
 }
 
 /**
- * Returns the JSON Schema of a map `config`: these variables and no others. Their schemas are among the definitions.
+ * Returns the JSON Schema of a map `config`, which accepts only these variables. Their schemas are in the definitions.
  */
 export function toConfigSchema(variables: readonly Variable[]): JsonSchema {
   const names = variables.map(({ name }) => name).toSorted();

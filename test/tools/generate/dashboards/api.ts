@@ -55,7 +55,7 @@ const passwords: Row = {
   ],
 };
 
-/** A panel for each counter that the audit log's events keep, from their table. */
+/** A panel for each counter of audit events, from the events' table. */
 const events: Row = {
   title: 'Events of the audit log',
   panels: Object.values<CounterRow>(counterTable).flatMap(({ name, label, title, help }) =>

@@ -11,13 +11,13 @@ const inTime = (which: string, le: string) =>
   `${gained(`${duration}_bucket`, `${which},${answered},${le}`)} / ${gained(`${duration}_count`, `${which},${answered}`)}`;
 const oneSecond = 'le=~"1(\\\\.0)?"';
 
-/** Thresholds: red below the objective. */
+/** Returns thresholds that are red below the objective. */
 const good = (objective: number) =>
   [
     [undefined, 'red'],
     [objective, 'green'],
   ] as const;
-/** Thresholds: yellow, then red. */
+/** Returns thresholds that are yellow, then red. */
 const bad = (warning: number, critical: number) =>
   [
     [undefined, 'green'],

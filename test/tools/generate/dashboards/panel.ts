@@ -1,10 +1,10 @@
-/** Names of units in Grafana. */
+/** Grafana's names of units. */
 export type Unit = 's' | 'reqps' | 'ops' | 'percentunit' | 'short' | 'bytes' | 'none';
 
-/** One query: PromQL, and the name of its series. */
+/** A query, as PromQL and the name of its series. */
 export type Query = readonly [expression: string, legend: string];
 
-/** Lower bound (undefined: from the beginning) and color of each range of values. */
+/** The lower bound and the color of each range of values. The bound is undefined for the lowest range. */
 export type Steps = readonly (readonly [from: number | undefined, color: 'green' | 'yellow' | 'red'])[];
 
 /** A panel without its position. */
@@ -15,9 +15,9 @@ export interface Panel {
   readonly unit: Unit;
   readonly queries: readonly Query[];
   readonly steps?: Steps;
-  /** Width in columns out of 24. */
+  /** The width in columns, of 24. */
   readonly width: number;
-  /** Number of decimals, if Grafana's choice hides relevant digits. */
+  /** The number of decimals, if Grafana's choice hides relevant digits. */
   readonly decimals?: number;
 }
 

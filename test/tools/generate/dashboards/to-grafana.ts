@@ -7,16 +7,16 @@ export interface Row {
 }
 
 export interface Dashboard {
-  /** Name of the file, and part of the uid, by which dashboards link to each other. */
+  /** The name of the file. It is also part of the uid, by which dashboards link to each other. */
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** Initial value of the variable `job`: one service, or `$__all`. */
+  /** The initial value of the variable `job`, which is one service, or `$__all`. */
   readonly job: string;
   readonly rows: readonly Row[];
 }
 
-/** Schema version of Grafana 12.0; earlier releases from 10 on can read it too. */
+/** The schema version of Grafana 12.0, which earlier releases from 10 on can read too. */
 const schemaVersion = 41;
 const columns = 24;
 const heights = { stat: 4, timeseries: 8 } as const;
@@ -92,7 +92,7 @@ function toPanel(panel: Panel, id: number, place: { readonly x: number; readonly
   };
 }
 
-/** Places rows below each other, and panels from left to right as far as there is room. */
+/** Places rows below each other, and panels from left to right as far as they fit. */
 function layOut(rows: readonly Row[]) {
   const panels: object[] = [];
   let y = 0;
@@ -116,7 +116,7 @@ function layOut(rows: readonly Row[]) {
   return panels;
 }
 
-/** Returns the dashboard as Grafana imports it. */
+/** Returns the dashboard in the form that Grafana imports. */
 export function toGrafana({ name, title, description, job, rows }: Dashboard): object {
   return {
     uid: `auth-account-${name}`,

@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** The workspaces' own packages, which must be those of the copy. */
+/** The scope of the workspaces' packages, which the copy must take from itself. */
 const ownScope = '@auth-account';
 
 /**
- * Copies the files that git tracks, and those that it would add, in their present state. Installed packages are not
- * copied: the copy has links to them, except that the workspaces find each other in the copy.
+ * Copies the files that git tracks or would add, in their present state. The copy has links to the installed packages,
+ * except that its workspaces find each other in the copy.
  */
 export function copyProject(root: string, target: string): void {
   for (const file of listFiles(root)) {
@@ -16,7 +16,7 @@ export function copyProject(root: string, target: string): void {
   const installed = join(root, 'node_modules');
   const linked = join(target, 'node_modules');
   for (const name of readdirSync(installed)) if (name !== ownScope) link(join(installed, name), join(linked, name));
-  // These links are relative.
+  // These links are relative, so in the copy they lead into it.
   cpSync(join(installed, ownScope), join(linked, ownScope), { recursive: true, verbatimSymlinks: true });
   for (const own of ['libs', 'services'].flatMap((folder) => workspacesOf(root, folder))) {
     if (existsSync(join(root, own, 'node_modules'))) {

@@ -11,18 +11,18 @@ import { strykerOptions } from './stryker-options.ts';
 export interface RunAreaOptions {
   /** The copy of the project. */
   readonly root: string;
-  /** Path of Stryker's program. */
+  /** The path of Stryker's program. */
   readonly stryker: string;
-  /** Directory for reports, logs and the data that Stryker keeps between runs. */
+  /** The directory for reports, logs, and the data that Stryker keeps between runs. */
   readonly output: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Also runs mutants whose files, according to Stryker, have not changed. */
+  /** True to run also mutants whose files, according to Stryker, have not changed. */
   readonly force: boolean;
   readonly guard: ProcessGuard;
   readonly log: (line: string) => void;
 }
 
-/** Runs the parts of an area one after another and returns their reports. Throws if Stryker gives up. */
+/** Runs the parts of an area one after another, and returns their reports. Throws if Stryker gives up. */
 export async function runArea(area: Area, options: RunAreaOptions): Promise<StrykerReport[]> {
   await mkdir(options.output, { recursive: true });
   const reports: StrykerReport[] = [];

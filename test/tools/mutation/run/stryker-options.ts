@@ -5,7 +5,7 @@ export interface StrykerOptionsInput {
   readonly part: Part;
   /** The copy of the project, whose files Stryker changes. */
   readonly root: string;
-  /** Directory of Stryker's report, and of its data for the next run. */
+  /** The path of Stryker's report. */
   readonly report: string;
   readonly incremental: string;
   readonly force: boolean;
@@ -18,16 +18,16 @@ export function strykerOptions({ part, root, report, incremental, force }: Stryk
     testRunner: 'jest',
     // In Stryker's own sandbox the workspaces would resolve to the files that it has not mutated.
     inPlace: true,
-    // Otherwise it looks for a tsconfig.json to rewrite, with a TypeScript of another version.
+    // Otherwise Stryker looks for a tsconfig.json to rewrite, with another version of TypeScript.
     tsconfigFile: 'none.json',
     disableTypeChecks: false,
     testRunnerNodeArgs: ['--experimental-vm-modules'],
     coverageAnalysis: 'perTest',
     concurrency: 2,
-    // Every file that Jest loads as an ES module stays in memory.
+    // Runners are replaced, because every file that Jest loads as an ES module stays in memory.
     maxTestRunnerReuse: 100,
-    // A mutant that is killed by a time-out must not be one that met a busy machine: a test that waits in vain ends by
-    // Jest's own limit below, an endless loop by Stryker's count of its rounds.
+    // This is long, so that a busy machine does not kill a mutant by a time-out. A test that waits in vain ends by
+    // Jest's own limit below, and an endless loop by Stryker's count of its rounds.
     timeoutMS: 30_000,
     timeoutFactor: 3,
     incremental: true,
@@ -41,7 +41,7 @@ export function strykerOptions({ part, root, report, incremental, force }: Stryk
       enableFindRelatedTests: false,
       config: {
         rootDir: root,
-        // Each mutant needs fresh modules, which Jest's own runtime gives; it cannot strip types.
+        // Each mutant needs fresh modules, which Jest's own runtime gives, but that cannot strip types.
         extensionsToTreatAsEsm: ['.ts'],
         transform: {
           '^.+\\.ts$': [
@@ -51,7 +51,7 @@ export function strykerOptions({ part, root, report, incremental, force }: Stryk
         },
         // The areas' tests take up to a second each.
         testTimeout: 10_000,
-        // Otherwise Jest lists all files below the root; these are few.
+        // Otherwise Jest would list all files below the root. These folders have few.
         roots: [...new Set(part.tests.map((file) => join(root, file, '..').replace(/[*{].*$/, '')))],
         testMatch: part.tests.map((file) => join(root, file)),
         testEnvironment: join(root, 'test/tools/mutation/run/bail-environment.cjs'),
