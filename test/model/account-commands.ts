@@ -110,7 +110,8 @@ const inRace = ['log in', 'refresh', 'move', 'log out'] as const;
 const inStorm = ['refresh in a loop', 'refresh in a loop', 'refresh in a loop'] as const;
 
 /**
- * Steps that race each of these changes against others, with streams and a code open. Each run of the suite has them.
+ * Steps that race each of these changes with others, while streams and a code are open. Every run of the suite has
+ * them.
  */
 export const tour: readonly Step[] = changes.flatMap((kind) => [
   { isRevived: true, choices: [alone('open a stream'), alone('open a stream', 1), alone('ask for a reset')] },

@@ -11,9 +11,7 @@ interface ModelCode {
   readonly email?: string;
 }
 
-/**
- * A model of docs/specification/account.md without stores. It has one account, and names in place of ids and secrets.
- */
+/** A model of docs/specification/account.md without stores. It has one account, and names for ids and secrets. */
 export interface AccountModel {
   readonly email: string;
   /** undefined if it is void until a reset. */

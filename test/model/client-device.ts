@@ -47,9 +47,7 @@ export function thaw(life: Life, now: number): void {
 export interface Device {
   readonly content: Map<string, string>;
   readonly fates: StorageFate[];
-  /**
-   * True if another tab may write the end of an earlier session over a session that the storage has refused or lost.
-   */
+  /** True if another tab may write the end of an earlier session over a session that the storage refused or lost. */
   readonly mayLose: boolean;
   isLocked: boolean;
   isReadOnly: boolean;

@@ -45,9 +45,7 @@ async function take(world: World, { action, fates, storage, streams = [], strike
   look(world, faultsBefore);
 }
 
-/**
- * Compares what each tab shows with what it showed before. A session that is new may have met each fault since then.
- */
+/** Compares what each tab shows with what it showed before. A new session may have met each fault since then. */
 function look(world: World, faultsBefore = world.device.faults): void {
   for (const tab of world.tabs) {
     if (tab === undefined) continue;

@@ -25,9 +25,7 @@ export interface GroupModel {
   handOver(caller: Person, person: Person): Outcome;
 }
 
-/**
- * Creates a model in which each person begins in a separate space of the given type. `most` limits a group's members.
- */
+/** Creates a model in which each person begins in a separate space of a given type. `most` limits a group's members. */
 export function newGroupModel(types: readonly Group['type'][], most: number): GroupModel {
   const groups: Group[] = types.map((type, person) => ({ type, owner: person, members: [person], invite: 0 }));
   const moves = types.map(() => 0);

@@ -133,9 +133,7 @@ const thiefCopies = command({
   },
 });
 
-/**
- * `choice` selects the thief's token, counted back from the newest. If `isKept` is false, the thief loses the new one.
- */
+/** `choice` selects the thief's token, counted back from the newest. Without `isKept`, the thief loses the new one. */
 const thiefRefreshes = (choice: number, isKept: boolean) =>
   command({
     name: `the thief refreshes by his token ${choice} back and ${isKept ? 'keeps' : 'loses'} the answer`,
@@ -172,9 +170,7 @@ const backupIsMade = command({
   },
 });
 
-/**
- * `choice` selects the backup, counted back from the newest. Later backups belong to a history that no longer exists.
- */
+/** `choice` selects the backup, counted back from the newest. Later backups belong to a history that is gone. */
 const backupIsRestored = (choice: number) =>
   command({
     name: `the backup ${choice} back is restored`,

@@ -14,9 +14,7 @@ export const newSimulatedSession = (at: number): SimulatedSession => ({
   isRevoked: false,
 });
 
-/**
- * Simulates one refresh. Returns the session after it, and the generation of the answer's token (undefined for a 401).
- */
+/** Simulates a refresh. Returns the session after it, and the generation of the answer's token; undefined for a 401. */
 export function simulateRefresh(
   session: SimulatedSession,
   presented: number,

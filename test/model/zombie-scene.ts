@@ -18,18 +18,14 @@ import { startTestWorker } from '../support/worker-service.ts';
 /** A client of Redis, which it reaches through its own proxy. */
 export type Part = 'gateway' | 'api' | 'worker';
 
-/**
- * Intervals that are shorter than the defaults, so that a run takes about a second; `shortenedMs` is the difference.
- */
+/** Intervals below the defaults, so that a run takes about a second. `shortenedMs` is the difference. */
 const intervals = { RECONCILE_INTERVAL_MS: '200', DENY_LIST_INTERVAL_MS: '100' };
 const shortenedMs = 2_000 - 200 + (1_000 - 100);
 
 /** The promise of 5 s, reduced by the shorter intervals. */
 export const promisedMs = 5_000 - shortenedMs;
 
-/**
- * Factor by which the suite extends each bound, because its machine runs other tests too. The long form extends none.
- */
+/** Factor by which the suite extends bounds, because its machine runs other tests too. The long form extends none. */
 export const patience = process.env.ZOMBIE_RUNS === undefined ? 10 : 1;
 
 /** The real gateway and worker on a real MongoDB and a separate Redis, which each reaches through its own proxy. */

@@ -31,9 +31,7 @@ const tickMs = 10;
 if (process.argv[2] === 'subscriber') await listen(process.argv[3] ?? '', process.argv.slice(4));
 else await measure();
 
-/**
- * Runs in the other process. Subscribes to channels, looks up each command's session, and reports the cost at the end.
- */
+/** Work of the other process. Subscribes to channels, looks up each command's session, and reports the cost. */
 async function listen(url: string, channels: readonly string[]): Promise<void> {
   const own = new Set<string>(Array.from({ length: 10 }, () => randomUUID()));
   const [first = '', ...others] = channels;

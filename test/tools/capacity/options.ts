@@ -71,9 +71,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/**
- * Returns every assumption's value, from the command line or by default; undefined if the command line asks for help.
- */
+/** Returns each assumption's value, from the command line or by default; undefined if the arguments ask for help. */
 export function parseAssumptions(args: readonly string[]): Assumptions | undefined {
   const { help, ...given } = parseOptions(args);
   if (help) return undefined;

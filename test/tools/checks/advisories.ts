@@ -1,9 +1,7 @@
 /** Versions that fix the known vulnerabilities of a package. */
 export interface Advisory {
   readonly name: string;
-  /**
-   * The first fixed version, for each fixed major version. An older major version without a fix here is not accepted.
-   */
+  /** The first fixed version of each fixed major version. An older major version without a fix here is not accepted. */
   readonly fixed: readonly string[];
   /** The id of the newest advisory that the entry covers. */
   readonly id: string;

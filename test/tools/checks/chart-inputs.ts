@@ -2,9 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/**
- * Everything that the chart's check reads, which is the chart, its checks, and the schemas that it is generated from.
- */
+/** Everything that the chart's check reads, which is the chart, its checks, and the schemas that generate it. */
 const inputs = [
   'charts',
   'test/tools/chart',

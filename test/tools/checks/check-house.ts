@@ -76,9 +76,7 @@ function smallBesideOnlyImporter(): string[] {
   });
 }
 
-/**
- * Matches a function that returns a RunTransaction not made by createTransactionRunner, or one around runTransaction.
- */
+/** Matches functions that return a RunTransaction not made by createTransactionRunner, or one around runTransaction. */
 const transactionForm = /\): RunTransaction (?:\{|=>)(?!\s*return createTransactionRunner\()|=> runTransaction\(\w/;
 
 /** Matches imports of values with which a file opens or accepts connections. */
@@ -106,9 +104,7 @@ function opensConnections(text: string): boolean {
   return isImported || loadForm.test(text) || globalForm.test(text.replaceAll(noCallForm, ''));
 }
 
-/**
- * Matches fixtures, and files with a program that runs elsewhere, in a peer's server, a browser, or a service's pod.
- */
+/** Matches fixtures, and files whose program runs elsewhere, in a peer's server, a browser, or a service's pod. */
 const elsewhere =
   /^test\/tools\/(?:checks\/fixtures|bench\/peers)\/|^test\/integration\/client\/browser\.test\.ts$|\/steps\/network-policy\.ts$/;
 const tests = files.filter((path) => /^test\/.+\.[cm]?[jt]s$/.test(path) && !elsewhere.test(path));

@@ -27,9 +27,7 @@ function registryAddresses(packages: Packages): string[] {
   return withAddress.map(([path]) => `${path}: has "resolved"; see CONTRIBUTING.md, "Dependencies"`);
 }
 
-/**
- * Follows Node's lookup, which searches a package's own node_modules first, and then those of the directories above.
- */
+/** Follows Node's lookup, which searches a package's own node_modules first, then those of the directories above. */
 function isLocked(packages: Packages, from: string, name: string): boolean {
   for (let base = from; ; base = base.slice(0, Math.max(0, base.lastIndexOf('/')))) {
     if (packages[`${base}${base === '' ? '' : '/'}node_modules/${name}`]) return true;

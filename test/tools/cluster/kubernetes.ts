@@ -31,9 +31,7 @@ export interface Kubernetes {
   podsOf(component: string): Promise<readonly Pod[]>;
   /** Waits until a Deployment has the wanted number of ready pods of its newest template, and no others. */
   settled(component: string, timeoutMs?: number): Promise<readonly Pod[]>;
-  /**
-   * Returns the names of all objects in the namespace as `kind/name`, except objects that come and go by themselves.
-   */
+  /** Returns the names of all objects in the namespace as `kind/name`, except those that come and go by themselves. */
   listAll(): Promise<Set<string>>;
 }
 
@@ -45,9 +43,7 @@ const kubectlLimitMs = 330_000;
 export function openKubernetes(namespace: string): Kubernetes {
   const kubectl = (args: readonly string[], input = '') =>
     runCommand('kubectl', ['-n', namespace, ...args], { input, timeoutMs: kubectlLimitMs });
-  /**
-   * Runs a command that changes nothing, with retries, because the API server of a busy machine does not always answer.
-   */
+  /** Runs a read-only command, with retries, because the API server of a busy machine does not always answer. */
   async function ask(args: readonly string[], triesLeft = 2): Promise<string> {
     try {
       return await kubectl(args);

@@ -5,9 +5,7 @@ export const namespace = 'auth-cluster-test';
 /** The label of namespaces that the test has created. The test deletes no others. */
 const [ownKey, ownValue] = ['test', 'auth-account-cluster'];
 
-/**
- * Creates the namespace anew, under the Pod Security Standard "restricted". Throws if it exists and is not the test's.
- */
+/** Recreates the namespace, under the Pod Security Standard "restricted". Throws if it exists and is not the test's. */
 export async function createNamespace(): Promise<void> {
   await deleteNamespace();
   const found = await runCommand('kubectl', ['get', 'namespace', namespace, '--ignore-not-found', '-o', 'name']);

@@ -84,9 +84,7 @@ export async function withPageFolder<T>(work: (folder: string) => Promise<T>): P
 /** Limit in milliseconds for a command that hangs. */
 const limitMs = 240_000;
 
-/**
- * Runs a script in bash, for at most four minutes if `timeout` gives no other limit. `said` is the end of its outputs.
- */
+/** Runs a script in bash, for at most four minutes without another `timeout`. `said` is the end of its outputs. */
 export function runInShell(script: string, options: SpawnSyncOptions = {}) {
   const env = { USER: 'operator', ...process.env };
   const all = { timeout: limitMs, env, ...options, encoding: 'utf8' } as const;

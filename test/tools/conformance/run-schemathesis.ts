@@ -121,9 +121,7 @@ interface Share extends SchemathesisOptions {
   readonly number: number;
 }
 
-/**
- * Runs schemathesis for a share of the operations. Returns undefined if it ended so abruptly that it wrote no report.
- */
+/** Runs schemathesis for a share of the operations. Returns undefined if it ended too abruptly to write a report. */
 async function runShare(binary: string, share: Share): Promise<Report | undefined> {
   const report = join(root, 'reports', `schemathesis-${share.number}.json`);
   // An earlier run's report must not be mistaken for this run's.

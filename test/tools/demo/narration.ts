@@ -16,9 +16,7 @@ export function show(label: string, value: unknown): void {
   console.log(`  ${styleText('dim', label.padEnd(labelWidth - 3))} ${fold(text, terminalWidth(), labelWidth)}`);
 }
 
-/**
- * Returns the width at which lines are folded. They are folded only in a terminal, because programs read whole lines.
- */
+/** Returns the width at which lines are folded. Only a terminal folds them, because programs read whole lines. */
 function terminalWidth(): number {
   return process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
 }

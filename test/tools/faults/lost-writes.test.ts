@@ -122,9 +122,7 @@ async function findPrimary(): Promise<number> {
   return (await Promise.all(roles)).findIndex(({ isWritablePrimary }) => isWritablePrimary);
 }
 
-/**
- * Returns true if a retry waits at the primary for the majority. It is refused there, and goes on at the next primary.
- */
+/** Returns true if a retry waits at the primary for the majority. After a refusal it goes on at the next primary. */
 async function isConfirming(primary: number): Promise<boolean> {
   const reading = { 'command.find': 'idempotency', 'command.readConcern.level': 'linearizable' };
   const found = await on(primary, (admin) => admin.aggregate([{ $currentOp: {} }, { $match: reading }]).toArray());

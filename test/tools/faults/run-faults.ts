@@ -44,9 +44,7 @@ export interface RunOptions {
 }
 
 const accessTokenSeconds = 120;
-/**
- * The largest number of active users. In an outage each repeats a request every few seconds, so this bounds the load.
- */
+/** The most active users. In an outage each repeats a request every few seconds, so this bounds the load. */
 const population = 150;
 /** Number of users whose apps use the client. */
 const sdkPopulation = 24;

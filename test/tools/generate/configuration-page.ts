@@ -17,9 +17,7 @@ function toLine(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }
 
-/**
- * Returns a row for every variable of every schema. A variable that several services read in the same way has one row.
- */
+/** Returns a row for every variable of every schema. A variable that several services read alike has one row. */
 function allRows(): Row[] {
   const rows = Object.entries(SCHEMAS).flatMap(([service, schema]) =>
     describeConfig(schema).map((row) => ({ ...row, services: [service] })),
@@ -88,9 +86,7 @@ const localIntro =
   'These concern `npm run up` and the tests only. `npm run up` passes every other variable on to the services; with ' +
   '`MONGODB_URI` or `REDIS_URL` set it uses that server and starts none.';
 
-/**
- * Returns the sections of docs/configuration.md, from the services' schemas and the local stack's table of variables.
- */
+/** Returns the sections of docs/configuration.md, from the services' schemas and the local stack's variables. */
 export function configurationSections(): string {
   const rows = allRows();
   const required = rows.filter((row) => row.required).map(requiredLine);

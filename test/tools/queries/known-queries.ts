@@ -17,9 +17,7 @@ interface Reasons {
 
 /** A query that the services send today. */
 export interface KnownQuery extends Reasons {
-  /**
-   * The hot operations that send the query. Such a query asks one shard, by an index, and in the order of the index.
-   */
+  /** The hot operations that send the query. Such a query asks one shard, by an index, and in the index's order. */
   readonly hot: readonly HotOperation[];
 }
 

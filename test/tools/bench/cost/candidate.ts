@@ -5,9 +5,7 @@ export interface Candidate {
   readonly name: string;
   readonly pid: number;
   readonly offers: readonly OperationName[];
-  /**
-   * Creates the data for `count` runs of the operation, and returns the function that does the run with a given index.
-   */
+  /** Creates the data for `count` runs of an operation, and returns the function that does the run with an index. */
   prepare(operation: OperationName, count: number): Promise<OperationRun>;
   end(): Promise<void>;
 }

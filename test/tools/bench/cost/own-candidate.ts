@@ -83,9 +83,7 @@ export async function startOwnCandidate(plan: CandidatePlan, servers: TestServer
   return { ...on(freshGround(collections, keys)), collections, on };
 }
 
-/**
- * Settings as in production, access lines included, but with a fast shutdown. A killed process would write no profile.
- */
+/** Settings as in production, with access lines, but with a fast shutdown. A killed process would write no profile. */
 const settings = {
   API_PORT: '0',
   API_OPS_PORT: '0',

@@ -55,9 +55,7 @@ export async function startPeerCandidate(peer: Peer, { mongo }: TestServers): Pr
 
 const seedOf = (operation: OperationName) => (hashedOperations.has(operation) ? 'accounts' : 'sessions');
 
-/**
- * Returns the number of accounts or sessions to seed, which is small if a session can serve repeatedly, as for the api.
- */
+/** Returns the number of accounts or sessions to seed, which is small if a session can serve repeatedly. */
 function seedCount({ keepsToken }: Peer, operation: OperationName, count: number): number {
   const servesAgain = operation === 'session read' || (operation === 'refresh' && keepsToken === true);
   return servesAgain ? Math.min(count, 100) : count;

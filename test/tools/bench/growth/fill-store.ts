@@ -20,9 +20,7 @@ export interface Filled extends Ground {
 
 const batch = 5_000;
 const writersAtOnce = 3;
-/**
- * Sessions begin at different generations, because each is refreshed once and some generations cost more than others.
- */
+/** Sessions begin at different generations, because each is refreshed once, and some generations cost more. */
 const generations = 8;
 /** Options for writing as an import would. The measured operations write as usual. */
 const quickly = { ordered: false, writeConcern: { w: 1 } } as const;
@@ -73,9 +71,7 @@ export async function fillStore(collections: Collections, keys: KeyFiles, fillin
   return { ...takingFrom(shuffled(emails), shuffled(kept)), sessionCount: users * sessionsEach };
 }
 
-/**
- * Returns a predicate for indexes of a batch that starts at `first`. It is true at multiples of the step in the whole.
- */
+/** Returns a predicate for indexes of a batch that starts at `first`. It is true at the whole's multiples of `step`. */
 function isNth(step: number, first: number): (index: number) => boolean {
   const whole = Math.max(1, Math.floor(step));
   return (index) => (first + index) % whole === 0;

@@ -3,9 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { installCommand, installSeparately } from '../../separate-install.ts';
 
-/**
- * The directory of the peers. Each directory in it is a separate package, which the project's install does not include.
- */
+/** The directory of the peers. Each directory in it is a separate package, which the project's install leaves out. */
 export const peersDirectory = import.meta.dirname;
 
 /** Returns the command that installs a peer. */

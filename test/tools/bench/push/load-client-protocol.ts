@@ -2,9 +2,7 @@ import type { DialectName } from './dialect.ts';
 
 /** A message to the client's process. */
 export type ClientOrder =
-  /**
-   * Opens the streams of the sessions with the indexes `from` to `to - 1` in the file `sessions`, `inFlight` at once.
-   */
+  /** Opens the streams of sessions with the indexes `from` to `to - 1` in the file `sessions`, `inFlight` at once. */
   | {
       readonly kind: 'open';
       readonly port: number;

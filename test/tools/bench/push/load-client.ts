@@ -9,9 +9,7 @@ type Report<K extends ClientReport['kind']> = Extract<ClientReport, { kind: K }>
 export interface LoadClient {
   /** Opens the streams of these sessions. Throws if any fails. */
   open(order: Omit<Extract<ClientOrder, { kind: 'open' }>, 'kind'>): Promise<Report<'opened'>>;
-  /**
-   * Resolves with the time at which the session's stream was closed. Must be called before the action that closes it.
-   */
+  /** Resolves with the time at which the session's stream closed. Must be called before the action that closes it. */
   closed(index: number): Promise<Report<'closed'>>;
   /** Resolves when the client has begun to count messages. `times` resolves when it has counted `count`. */
   awaitMessages(count: number): Promise<{ readonly times: Promise<readonly number[]> }>;

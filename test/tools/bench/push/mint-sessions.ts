@@ -13,9 +13,7 @@ export interface MintedSessions {
   readonly groupSize: number;
 }
 
-/**
- * Lifetime of the tokens, which lasts for the whole benchmark. A gateway that is to accept them needs the same setting.
- */
+/** Lifetime of the tokens, for the whole benchmark. A gateway that is to accept them needs the same setting. */
 export const mintedTokenSeconds = 3 * 60 * 60;
 
 const largestGroup = 1_000;

@@ -9,9 +9,7 @@ import { runCommand } from '../run-command.ts';
 
 const limitMs = 180_000;
 const manifests = 'k8s/otel-tail-sampling';
-/**
- * Number of ordinary requests, of which one in a hundred is kept. The chance that 20 or more are kept is one in 10^12.
- */
+/** Number of ordinary requests. One in a hundred is kept; the chance that 20 or more are kept is one in 10^12. */
 const ordinary = 200;
 const notable = 5;
 /** Milliseconds that the receiver takes for an event, which the policy `slow` counts as slow. */

@@ -7,9 +7,7 @@ const limitMs = 90_000;
 /** The pod that stays for `helm test --logs`. Helm does not count it as part of the release. */
 const testPod = 'pod/auth-account-test';
 
-/**
- * Checks that an uninstallation leaves only the objects of `before`, which existed before the release was installed.
- */
+/** Checks that an uninstallation leaves only the objects of `before`, which existed before the installation. */
 export async function checkUninstall({ reporter, kubernetes }: Cluster, before: ReadonlySet<string>): Promise<void> {
   await reporter.check('helm uninstall leaves nothing but the data, and the pod of helm test', async () => {
     await kubernetes.helm(['uninstall', 'auth-account', '--wait', '--timeout', '2m']);

@@ -91,9 +91,7 @@ function findFault(told: Deletion | undefined, { isThere, isErased, deletesAt }:
   return deletesAt === told.deletesAt ? undefined : 'a deletion is not scheduled as it was told';
 }
 
-/**
- * Checks that an erased user has one event of the deletion, and that each subscriber has received it, however often.
- */
+/** Checks that an erased user has one event of the deletion, and that each subscriber received it, however often. */
 function checkGoodbyes({ history, facts, subscribers }: AccountEvidence): void {
   for (const [userId, events] of facts.erased) {
     if (events.length !== 1) history.violate('an account was erased several times', { userId, events: events.length });

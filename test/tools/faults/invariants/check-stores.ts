@@ -58,9 +58,7 @@ function checkUser(
   }
 }
 
-/**
- * Checks that every user is in an open group that counts its members right, and that every open group has one owner.
- */
+/** Checks that every user is in an open group that counts its members right, and that each open group has one owner. */
 async function checkGroups({ history, collections, users }: Evidence): Promise<void> {
   const members = Map.groupBy(users.values(), ({ home_group_id }) => home_group_id);
   for await (const group of collections.groups.find()) {

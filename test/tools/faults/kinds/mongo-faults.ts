@@ -87,9 +87,7 @@ const lagMajority: FaultKind = {
   },
 };
 
-/**
- * The shortest and the longest lag before the kill, in milliseconds. In this time a request and its retry both get 503.
- */
+/** The shortest and longest milliseconds of lag before the kill. In this time a request and its retry both get 503. */
 const lagMs = [15_000, 30_000] as const;
 
 /** A fault that loses for good what only the primary had, even if it was read before. */

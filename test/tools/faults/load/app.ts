@@ -54,9 +54,7 @@ export interface Errand {
 export interface Person {
   readonly id: number;
   readonly random: () => number;
-  /**
-   * Pairs of which exactly one can log in, the likeliest first. If there are several, a login shows which. Never empty.
-   */
+  /** Pairs of which exactly one can log in, the likeliest first. A login shows which of several. Never empty. */
   holds: readonly Credentials[];
   readonly devices: readonly Device[];
   /** Milliseconds for which the person's apps wait for an answer. */

@@ -118,7 +118,7 @@ export async function logInAgain(app: App): Promise<void> {
 }
 
 /**
- * Refreshes with the same token until there is an answer. A 401 is right only if the app may have ended the session.
+ * Refreshes with one token until there is an answer. A 401 is right only if the app may have ended the session.
  */
 export async function refresh(app: App): Promise<Refreshed> {
   const { world, person, device } = app;

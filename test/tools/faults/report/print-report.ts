@@ -6,9 +6,7 @@ export interface FaultRecord {
   readonly name: string;
   readonly detail: string;
   readonly isKill: boolean;
-  /**
-   * The longest times without a success, and the time from the repair until all services were ready, in milliseconds.
-   */
+  /** Milliseconds of the longest times without a success, and from the repair until all services were ready. */
   readonly writeGap: number;
   readonly readGap: number;
   readonly readyAfter: number;

@@ -63,9 +63,7 @@ async function findFault(user: SdkUser): Promise<Fault | undefined> {
   return auth.stream.isOpen() ? undefined : { what: 'the stream of a signed-in user of the client is not open' };
 }
 
-/**
- * Checks that every session that its user logged out has ended in the store, whatever the phone's state at the logout.
- */
+/** Checks that every session that its user logged out has ended in the store, whatever the phone's state then. */
 async function checkLogouts({ users, history, collections, patienceMs }: SdkEvidence): Promise<void> {
   const loggedOut = users.flatMap((user) => [...user.loggedOut]);
   const live = await settle(patienceMs, async () => {

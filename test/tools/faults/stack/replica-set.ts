@@ -28,9 +28,7 @@ interface MemberStatus {
   readonly self?: boolean;
 }
 
-/**
- * Size of the disk, which is enough for half an hour's data, the oplog and the journal. Only written parts use memory.
- */
+/** Size of the disk, enough for half an hour's data, the oplog and the journal. Only written parts use memory. */
 const diskMib = 4_096;
 
 export const diskMember = 2;

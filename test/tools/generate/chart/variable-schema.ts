@@ -30,9 +30,7 @@ export function toVariableSchemas(variables: readonly Variable[]): Readonly<Reco
   return Object.fromEntries(schemas);
 }
 
-/**
- * Returns the JSON Schema of a map `config`, which accepts only these variables. Their schemas are in the definitions.
- */
+/** Returns the JSON Schema of a map `config` of only these variables. Their schemas are in the definitions. */
 export function toConfigSchema(variables: readonly Variable[]): JsonSchema {
   const names = variables.map(({ name }) => name).toSorted();
   const properties = Object.fromEntries(names.map((name) => [name, { $ref: `#/definitions/${name}` }]));
