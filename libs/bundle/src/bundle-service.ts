@@ -53,7 +53,11 @@ export interface Bundle {
 export async function bundleService(service: string, target: string): Promise<Bundle> {
   const others = programs[service];
   if (others === undefined) throw new Error(`${service} is none of ${Object.keys(programs).join(', ')}`);
-  const entries = { main: `services/${service}/src/main.ts`, ...others };
+  const entries = {
+    'map-stack-traces': 'libs/telemetry/src/map-stack-traces.ts',
+    main: `services/${service}/src/main.ts`,
+    ...others,
+  };
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: entries,
@@ -74,9 +78,10 @@ export async function bundleService(service: string, target: string): Promise<Bu
     sourcesContent: false,
     metafile: true,
     logLevel: 'warning',
-    // CommonJS code in the bundle calls `require` for Node's modules and for packages that are not bundled.
+    // The stack traces of all other modules are mapped. CommonJS code in the bundle calls `require` for Node's modules
+    // and for packages that are not bundled.
     banner: {
-      js: "import{createRequire as createRequire_}from'node:module';const require=createRequire_(import.meta.url);",
+      js: "import'./map-stack-traces.js';import{createRequire as createRequire_}from'node:module';const require=createRequire_(import.meta.url);",
     },
     plugins: [keepPlaces(join('services', service, 'dist'), entries), withoutMaps, withoutUnused],
   });

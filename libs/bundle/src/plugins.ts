@@ -35,7 +35,7 @@ export function keepPlaces(place: string, entries: Readonly<Record<string, strin
 /** A source map that maps only the first character of a file. */
 const emptyMap = Buffer.from('{"version":3,"sources":["-"],"mappings":"AAAA"}').toString('base64');
 
-/** Leaves packages out of the source maps, because Node reads the maps when it loads a bundle. */
+/** Leaves packages out of the source maps, which are read on an error: without them a map is a fifth as large. */
 export const withoutMaps: Plugin = {
   name: 'without-maps',
   setup({ onLoad }) {

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { Ajv } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parse } from 'yaml';
 import { parseValueEntries } from '../generate/chart/value-entries.ts';
 import { toValuesSchema } from '../generate/chart/values-schema.ts';
-import { components, configOf, sharedConfig } from './component-variables.ts';
+import { components, configOf, sharedConfig, variablesOf } from './component-variables.ts';
 import { chartFolder, findValueSets } from './value-sets.ts';
 
 const schema = JSON.parse(readFileSync(`${chartFolder}values.schema.json`, 'utf8'));
@@ -25,6 +26,13 @@ describe("the chart's schema of values", () => {
     const api = { config: { HASH_QUEUE_LIMIT: 5, HASH_CONCURRENCY: '2', VALIDATE_RESPONSES: true } };
     const pushGateway = { config: { ALLOWED_ORIGINS: ['https://app.example.com'], DRAIN_SECONDS: null } };
     expect(problemsOf({ config: { TOKEN_ISSUER: 'https://auth.example.com' }, api, pushGateway })).toEqual([]);
+  });
+
+  test('is made of variables whose own schemas are valid, which the services do not check when they start', () => {
+    const ajv = new Ajv2020();
+    const schemas = components.flatMap((component) => variablesOf(component).map((variable) => variable.schema));
+    expect(schemas.length).toBeGreaterThan(100);
+    expect(schemas.filter((each) => ajv.validateSchema(each) !== true)).toEqual([]);
   });
 
   test.each([
