@@ -90,6 +90,7 @@ module.exports = {
   options: {
     parser: 'swc', // without this line nothing at all is reported under TypeScript 7
     doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^services/[^/]+/dist/' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default'],
