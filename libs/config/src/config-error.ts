@@ -19,7 +19,7 @@ function table(problems: readonly ConfigProblem[]): string {
     .join('\n');
 }
 
-/** All problems of a configuration at once. The message is a table for people. */
+/** All problems of a configuration at once. The message is a human-readable table. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly problems: readonly ConfigProblem[];

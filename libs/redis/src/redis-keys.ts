@@ -1,6 +1,6 @@
 /**
- * Names in Redis. All keys that a script uses together have the same hash tag, so that they are on one node of a
- * cluster.
+ * Names of keys and channels in Redis. All keys that a script uses together have the same hash tag, so that they are on
+ * one node of a cluster.
  */
 export interface RedisKeys {
   /** Pub/sub channel of commands to the gateways. */

@@ -41,7 +41,7 @@ export interface DeadLetterStore {
   list(filter: DeadLetterFilter): Promise<DeadLetterDocument[]>;
   /** Returns the event's dead letters, or only that subscriber's letter. */
   find(eventId: string, subscriber?: string): Promise<DeadLetterDocument[]>;
-  /** Deletes a dead letter for good, without sending the event again. Returns true if there was one. */
+  /** Deletes a dead letter for good, without sending the event again. Returns true if there was such a letter. */
   discard(eventId: string, subscriber: string, at: Date): Promise<boolean>;
   /** Number of letters by subscriber, counted up to `limit`. Subscribers without letters are left out. */
   counts(limit: number): Promise<Map<string, number>>;

@@ -59,7 +59,7 @@ export interface UserDocument {
    * detects by this field that it came too late. A better hash of the same password does not change the field.
    */
   readonly password_changed_at?: Date;
-  /** Time at which an operator disabled the account. Since then nobody can log in. */
+  /** Time at which an operator disabled the account. From then on, nobody can log in. */
   readonly disabled_at?: Date;
   /** Reason that the operator gave, for the support desk. */
   readonly disabled_reason?: string;
@@ -128,7 +128,7 @@ export interface InviteDocument {
   readonly created_by: string | null;
   readonly created_at: Date;
   readonly expires_at: Date;
-  /** null if unlimited. */
+  /** null if the number of uses is unlimited. */
   readonly max_uses: number | null;
   readonly uses: number;
   readonly revoked_at: Date | null;
@@ -169,9 +169,9 @@ export interface HashesAhead {
 /** Position of one hash in {@link HashesAhead}. */
 export interface HashPlace {
   readonly block: number;
-  /** Index of its first character. */
+  /** Index of the hash's first character. */
   readonly start: number;
-  /** Number of its characters. */
+  /** Number of the hash's characters. */
   readonly length: number;
 }
 
@@ -220,10 +220,10 @@ export interface SessionDocument {
   readonly created_at: Date;
   /** The login's `X-Request-ID`, for the support desk. */
   readonly created_request_id?: string;
-  /** Marks of the login's `Idempotency-Key`, one per server key. A repeated login finds this session by them. */
+  /** Marks of the login's `Idempotency-Key`, one per server key. A repeated login finds this session by these marks. */
   readonly opened_by?: readonly RequestMark[];
   readonly last_used_at: Date;
-  /** Idle expiry. Every use moves it, but never past `absolute_expires_at`. */
+  /** Idle expiry. Every use of the session postpones it, but never past `absolute_expires_at`. */
   readonly expires_at: Date;
   readonly absolute_expires_at: Date;
   readonly revoked_at?: Date;
@@ -239,7 +239,7 @@ export interface SessionDocument {
 /**
  * Collection `erased_sessions`: a record for each session that ended with its account's erasure or shortly before. It
  * is kept as long as an access token of the session can be valid. If Redis loses the deny list, the list is rebuilt
- * from these records too. They do not name the user.
+ * from these records too. The records do not name the user.
  */
 export interface ErasedSessionDocument {
   /** The former `session_id`. */

@@ -86,7 +86,7 @@ const indexes = {
     [{ user_id: 1 }, { name: 'user', sparse: true }],
   ],
   challenges: [
-    // All challenges of a user, to make them void and to erase them. The limits on code requests keep them few.
+    // All challenges of a user, to make them void and to erase them. The limits on code requests keep their number low.
     [{ user_id: 1 }, { name: 'user' }],
     [{ purge_at: 1 }, { name: 'purge_ttl', expireAfterSeconds: 0 }],
   ],

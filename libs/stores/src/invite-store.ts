@@ -57,7 +57,7 @@ export interface InviteStore {
 }
 
 export function createInviteStore({ invites, users, groups }: Collections): InviteStore {
-  // This is the order of the index. If the id were added, every tombstone of the group would have to be read and
+  // The sort order is that of the index. If the id were added, every tombstone of the group would have to be read and
   // sorted.
   const newestFirst = { created_at: -1 } as const;
   return {

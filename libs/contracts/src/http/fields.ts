@@ -52,7 +52,7 @@ const invisible = '\\p{Z}\\p{Default_Ignorable_Code_Point}\\p{Cf}\\p{M}\\u2800\\
 export const visible = `[^${plain}${invisible}${disturbing}]`;
 
 /**
- * A name that people choose and strangers read, or null for no name. After any spaces, its first character is visible.
+ * A name that people choose and strangers read, or null for no name. Its first character, after any spaces, is visible.
  * A name has no line breaks and nothing that changes the text around it. After the first visible character it may have
  * the joiners, marks and selectors that emoji and some scripts need.
  */

@@ -11,7 +11,7 @@ export interface InboxDocument {
 export interface MongoInboxOptions {
   /** Client of the replica set to which the effects write. The caller closes it. */
   readonly client: MongoClient;
-  /** Collection of the inbox, in the consumer's own database. Several subscribers may share one. */
+  /** Collection of the inbox, in the consumer's own database. Several subscribers may share a collection. */
   readonly collection: Collection<InboxDocument>;
   /**
    * Retention of an entry, in seconds. It must be longer than the retention of delivered outbox rows, dead letters and

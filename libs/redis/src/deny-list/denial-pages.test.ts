@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from '@jest/globals';
 import { createDenialPages, type DenialCursor, type Denied } from './denial-pages.ts';
 import type { DenyListReader } from './deny-list-reader.ts';
 
-/** Session → when it was denied. */
+/** Session → time at which it was denied. */
 let times: Map<string, number>;
 let server: string;
 let clock: number;

@@ -18,7 +18,7 @@ export interface DenialCursor {
 /** Some of the denied sessions. */
 export interface DeniedPage<Cursor = DenialCursor> {
   readonly denied: readonly Denied[];
-  /** To be passed with the next read. */
+  /** Cursor to pass to the next read. */
   readonly cursor: Cursor;
   /** True if there is more to read without waiting. */
   readonly hasMore: boolean;

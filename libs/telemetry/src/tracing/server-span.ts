@@ -7,11 +7,11 @@ import { serviceTracer } from './spans.ts';
 export interface EnteredRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Its `X-Request-ID`, sent by the client or generated. */
+  /** The request's `X-Request-ID`, sent by the client or generated. */
   readonly requestId: string;
 }
 
-/** Methods that the conventions name. Node accepts some more. */
+/** Methods that the conventions name. Node accepts more methods. */
 const knownMethods = new Set('CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT QUERY TRACE'.split(' '));
 
 /** Path that is recorded for a request without a route, because the raw path may contain an invite's token. */

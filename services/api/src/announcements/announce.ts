@@ -74,7 +74,7 @@ export type IsDenied = (sessionId: string) => Promise<boolean>;
 
 export function createIsDenied(denyList: Pick<DenyList, 'peek'>): IsDenied {
   return async (sessionId) => {
-    // If Redis does not answer, the end is announced once more. That is correct too, and only costs more.
+    // If Redis does not answer, the end is announced once more. A second announcement does no harm and only costs more.
     const [denial] = await denyList.peek([sessionId]).catch(() => []);
     return denial?.kind === 'revoked';
   };

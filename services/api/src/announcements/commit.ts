@@ -56,7 +56,7 @@ export const none: readonly never[] = [];
 /** A change of credentials, sessions or membership, as one transaction. */
 export interface Change<O extends Outcome> extends Pick<TransactionRequest, 'lockKey' | 'hold' | 'isUrgent'> {
   readonly at: Date;
-  /** Makes the writes. The work runs again after a conflict, so ids must be created before it. */
+  /** Makes the writes of the change. The work runs again after a conflict, so ids must be created before it. */
   readonly work: (session: ClientSession) => Promise<O>;
   /**
    * Finds out, if the commit got no answer, whether the change has taken effect. `by event`: the change has taken
@@ -89,7 +89,7 @@ export function createCommit({ transaction, outbox, ...tellers }: CommitDeps): C
         await (isFor === 'user' ? outbox.append(event, at, session) : outbox.appendDelivered(event, at, session));
       }
       first = events[0]?.event;
-      // The last step before the commit.
+      // This is the last step before the commit.
       if (ifClientLeft === 'abort') assertClientConnected(origin);
       return outcome;
     };

@@ -291,7 +291,7 @@ function schemaOf(row: RequestLimitRow): TInteger {
   return integer(row.default, {}, text.charAt(0).toUpperCase() + text.slice(1));
 }
 
-/** Schemas of the settings. The api's configuration spreads them. */
+/** Schemas of the settings. The api's configuration includes them. */
 export const limitConfig = Object.assign(
   Object.fromEntries(Object.values(requestLimits).map((row) => [row.setting, schemaOf(row)])),
   ...Object.values(specialLimits).map(({ settings }) => settings),

@@ -12,8 +12,8 @@ export class RequestAbandoned extends Error {
 
 /**
  * Throws {@link RequestAbandoned} if the client has left. A use case calls it before a step that would harm a client
- * that has repeated the request since and has used the second answer. It is best effort. The end of a connection may
- * not have been noticed yet, and work that has begun, for example a waiting commit, is not undone.
+ * that has repeated the request since and has used the second answer. This check is only best effort. The end of a
+ * connection may not have been noticed yet, and work that has begun, for example a waiting commit, is not undone.
  */
 export function assertClientConnected({ isAbandoned }: RequestOrigin): void {
   if (isAbandoned?.()) throw new RequestAbandoned();

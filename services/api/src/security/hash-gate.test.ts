@@ -14,7 +14,7 @@ function controlled() {
 
 const source = '192.0.2.1/32';
 
-/** Makes one hash behind the gate. */
+/** Makes one hash through the gate. */
 const hashFor = (gate: HashGate, work: () => Promise<unknown>, receivedAt?: number) =>
   gate.admit({ source, receivedAt }, (run) => run(work));
 

@@ -62,7 +62,7 @@ const retryAfterSeconds = 2;
 /** Weight of the newest hash in the mean duration, so that about the last ten hashes count. */
 const newestShare = 0.1;
 
-/** Part of the time limit that is planned for hashes. The rest is reserve. */
+/** Part of the time limit that is planned for hashes. The rest is a reserve. */
 const plannedShare = 0.5;
 
 /** Limit for the part of all places that one source may hold while others wait. */

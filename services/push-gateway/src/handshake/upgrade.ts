@@ -140,8 +140,8 @@ function refuse(
 }
 
 /**
- * Returns true if a page of this origin may open a stream. Without a list every origin may. A page of the gateway's own
- * host always may, and so may a client that sends no Origin, because it is no browser.
+ * Returns true if a page of this origin may open a stream. Without a list, every origin may open a stream. A page of
+ * the gateway's own host always may, and so may a client that sends no Origin, because it is no browser.
  */
 function isAllowedOrigin({ origin, host }: Pick<Handshake, 'origin' | 'host'>, allowed: readonly string[]): boolean {
   if (allowed.length === 0 || origin === undefined || allowed.includes(origin)) return true;

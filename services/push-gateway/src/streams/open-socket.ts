@@ -12,7 +12,7 @@ export interface SwitchingProtocols {
   readonly res: HttpResponse;
   readonly context: us_socket_context_t;
   readonly key: string;
-  /** Empty for none. */
+  /** Empty if there is no subprotocol. */
   readonly subprotocol: string;
   readonly requestId: string;
 }

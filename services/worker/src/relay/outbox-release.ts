@@ -4,7 +4,7 @@ import type { OutboxStore } from '@auth-account/stores';
 export interface OutboxRelease {
   /** Orders a release. The next {@link run} that succeeds ends the leases. */
   order(): void;
-  /** Ends the leases if a release was ordered. If this fails, the order stands. */
+  /** Ends the leases if a release was ordered. If this fails, the order remains. */
   run(): Promise<void>;
 }
 

@@ -55,7 +55,7 @@ export function createRelay(deps: RelayDeps): () => Promise<void> {
     const news = known.filter(({ by, expiredFor, left }) => left === 0 || by.length + expiredFor.length > 0);
     await outbox.markDelivered(news, takers);
     for (const subscriber of known.flatMap(({ expiredFor }) => expiredFor)) onExpired(subscriber);
-    // Urgent rows are not held, because thousands of held rows may come before them. Their lease ends soon.
+    // Urgent rows are not held, because thousands of held rows may come before them. Their leases end soon.
     const holds = known.filter((one) => one.for.length > 0 && one.row.topic !== urgentTopic);
     await outbox.hold(
       holds.map((one) => ({ ...one, isAll: one.left === one.for.length })),

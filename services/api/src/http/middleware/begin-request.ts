@@ -17,9 +17,9 @@ function readRequestId(header: string | string[] | undefined): string | undefine
 }
 
 /**
- * The first handler. It gives the request its context, and every answer an `X-Request-ID`, either the client's or a
- * generated id. `requireRequestId` decides whether a generated id is enough. If a huge body is announced, the
- * connection ends after the answer.
+ * The first handler of every request. It gives the request its context, and every answer an `X-Request-ID`, either the
+ * client's or a generated id. `requireRequestId` decides whether a generated id is enough. If a huge body is announced,
+ * the connection ends after the answer.
  */
 export const beginRequest: RequestHandler = (req, res, next) => {
   const requestId = readRequestId(req.headers['x-request-id']) ?? randomUUID();

@@ -41,7 +41,8 @@ export function createAuthenticate({ users, hasher, limits, audit }: Authenticat
       const better = await hasher.admit(origin, (turn) => turn.hash(password));
       await users.setPasswordHash(_id, stored, better);
     } catch (error) {
-      // The password was right, so under overload this login succeeds without the better hash. The next login makes it.
+      // The password was right, so under overload this login succeeds without the better hash. The next login makes the
+      // better hash.
       if (!isAppError(error) || error.code !== 'ERR-OVERLOADED') throw error;
     }
   }

@@ -51,7 +51,7 @@ async function withQueue(
   work: (queue: ForceLogoutQueue) => Promise<Outcome>,
 ): Promise<Outcome> {
   const queue = openForceLogoutQueue(redis, keys);
-  // Ignored here, because the calls themselves report errors.
+  // Errors are ignored here, because the calls themselves report them.
   queue.on('error', () => undefined);
   return await work(queue).finally(() => queue.close());
 }

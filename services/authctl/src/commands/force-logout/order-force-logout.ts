@@ -46,7 +46,7 @@ export async function orderForceLogout(
   { reason, requestId = `authctl-${randomUUID()}`, timeout }: OrderOptions,
 ): Promise<Outcome> {
   const queue = openForceLogoutQueue(redis, keys);
-  // Ignored here, because the calls themselves report errors.
+  // Errors are ignored here, because the calls themselves report them.
   queue.on('error', () => undefined);
   try {
     const command = { ...target, reason, request_id: requestId } satisfies ForceLogoutCommand;

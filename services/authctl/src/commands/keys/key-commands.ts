@@ -144,7 +144,7 @@ async function prune(file: KeyFile, set: KeySet, at: Date, keepMs: number): Prom
   return describeFile(file, pruned, done, ['No key is old enough.']);
 }
 
-/** Returns whether the command line names the key file. A named file is not the local stack's. */
+/** Returns whether the command line names the key file. A named file does not belong to the local stack. */
 function namedBy({ file }: FileOptions): { readonly isNamed: boolean } {
   return { isNamed: file !== undefined };
 }

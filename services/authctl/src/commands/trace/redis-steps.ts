@@ -13,7 +13,7 @@ export async function findRedisSteps(
   since: Date,
 ): Promise<TraceStep[]> {
   const queue = openForceLogoutQueue(redis, keys);
-  // Ignored here, because the calls themselves report errors.
+  // Errors are ignored here, because the calls themselves report them.
   queue.on('error', () => undefined);
   try {
     const states = ['waiting', 'running', 'done', 'failed'] as const;
