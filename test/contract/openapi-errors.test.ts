@@ -145,7 +145,7 @@ const wrong = {
   new_email: 'chef@example.com',
 };
 
-/** Does the same with requests of one account. */
+/** Sends more requests of one account at once than the api has places for, and returns an answer that refuses one. */
 async function overloadFresh(name: FreshOperation): Promise<Answer> {
   const good = await goodRequests[name](narrow);
   const answers = await Promise.all(Array.from({ length: 8 }, () => sendTo(name, narrow, good)));
@@ -306,9 +306,9 @@ async function newMember(): Promise<TokenPair> {
   return joinByInvite(api, await insertInvite(api, home_group_id));
 }
 
-/** Logs in to an account whose document has these fields. */
 const inAnHour = () => new Date(Date.now() + 3_600_000);
 
+/** Logs in to an account whose document has these fields. */
 async function logInTo(set: Partial<UserDocument>): Promise<Answer> {
   const { email, user_id } = await registerAccount(api);
   await api.collections.users.updateOne({ _id: user_id }, { $set: set });

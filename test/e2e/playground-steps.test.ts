@@ -69,7 +69,7 @@ function startLoad(on: GroupApi): { readonly stop: () => Promise<unknown> } {
   };
 }
 
-/** Requests of the page's stories. Each function prepares one on an api. */
+/** The requests of the page's stories. Each function prepares a request on an api. */
 const requests: Readonly<Record<string, (on: GroupApi) => Promise<SentRequest>>> = {
   register: async () => ({
     path: '/api/v1/auth/register',
@@ -140,7 +140,7 @@ const unnamed = /^(findAndModify|update|aggregate) .*/;
 const nameOf = ({ name, command }: SentCommand) =>
   `${name} ${typeof command[name] === 'string' ? command[name] : ''}`.trim().replace(unnamed, '$1');
 
-/** Events of the statements that the api has sent. */
+/** Returns the types of the events in the statements that the api has sent. */
 function eventsOf(commands: readonly SentCommand[]): string[] {
   const rows = commands
     .filter(({ command }) => command.insert === 'outbox')

@@ -19,7 +19,7 @@ const needs: Partial<Readonly<Record<Kind, readonly Kind[]>>> = {
   'undo a change of address': ['ask for a change of address', 'change the address'],
 };
 
-/** Carries out these operations at the same time, without those that the account has nothing for. */
+/** Carries out, at the same time, those of the operations that the account's state allows. */
 async function takeTogether(world: World, choices: readonly Choice[]): Promise<void> {
   const planned = choices.flatMap((choice) => {
     const plan = plans[choice.kind](world, choice);

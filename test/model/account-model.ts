@@ -251,8 +251,8 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
 };
 
 /**
- * An unknown address gets the same answer. An address that the account had only when the request came may still open a
- * code, which is sent to the account's address of the later time.
+ * Judges a request for a code. An unknown address gets the same answer. An address that the account had only when the
+ * request came may still open a code, which is sent to the account's address of the later time.
  */
 function ask(account: AccountModel, begun: AccountModel, wanted: Asked, purpose: ModelCode['purpose']): Possible[] {
   const opened = { ...account, codes: { ...account.codes, [wanted.code]: { purpose } } };

@@ -43,7 +43,7 @@ export function pick(all: readonly string[], present: string | undefined, { whic
   return (isOld ? others[which % others.length] : present) ?? (all.at(-1) as string);
 }
 
-/** Wrong passwords that a course may send before limits could hold it up. */
+/** Number of wrong passwords that a course may send without reaching a limit. */
 const mostFailures = 10;
 
 /** Returns the password to send; undefined if it would be a wrong password too many. */

@@ -44,7 +44,7 @@ export interface World {
   readonly sessions: Map<string, HeldSession>;
   readonly codes: Map<string, HeldCode>;
   readonly undoTokens: Map<string, string>;
-  /** Group id → its name in the model. */
+  /** The names in the model, by group id. */
   readonly groups: Map<string, string>;
   /** All passwords and addresses that the account ever had, newest last. */
   readonly passwords: string[];
@@ -169,7 +169,7 @@ function shownOf({ email, isDisabled, isLeaving, group, former, sessions, codes 
 
 const toldReasons: Readonly<Record<string, string>> = { logout: 'logged_out', revoked_by_user: 'revoked' };
 
-/** Reads the same from MongoDB. */
+/** Reads the same facts from MongoDB. */
 async function look({ scene, userId, groups, ...world }: World): Promise<ReturnType<typeof shownOf>> {
   const { users, sessions, challenges } = scene.api.collections;
   const now = new Date();

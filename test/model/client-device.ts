@@ -14,7 +14,7 @@ export interface Life {
   blindReads: number;
   /** True if its latest write was refused, so what it knows is only in memory. */
   isRefused: boolean;
-  /** Called at its end, as the operating system closes connections and releases locks. */
+  /** Functions to call when it ends, as the operating system closes connections and releases locks. */
   readonly endings: Set<() => void>;
   /**
    * What a frozen page will hear when it goes on, in order; undefined while it runs. The page keeps its locks. It still

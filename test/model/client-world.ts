@@ -151,7 +151,7 @@ export function call(
 ): void {
   const tab = world.tabs[index];
   if (tab === undefined) return;
-  // A user who can use the page has thawed it.
+  // A call comes only from a page that its user has thawed.
   thaw(tab.life, world.time.now());
   const own = { what, life: tab.life };
   world.calls.add(own);

@@ -1,6 +1,6 @@
 import { decideRefresh, type Generations } from '../../services/api/src/usecases/sessions/decide-refresh.ts';
 
-/** A session under the decision alone, without what stores and tokens add. */
+/** A session with only what the decision needs, without what stores and tokens add. */
 export interface SimulatedSession extends Generations {
   readonly handed_out_at: Date;
   readonly isRevoked: boolean;

@@ -32,8 +32,8 @@ const servers = await startTestServers(() => undefined);
 const client = new MongoClient(servers.mongo.uri, mongoOptions('bench', servers.mongo.uri));
 
 /**
- * Creates a database with the accounts. If `byAddress`, addresses have their own collection, and accounts no index on
- * them.
+ * Creates a database with the accounts. If `byAddress`, addresses are in their own collection, and the accounts have no
+ * index on them.
  */
 async function openGround(name: string, byAddress: boolean) {
   const db = client.db(name);

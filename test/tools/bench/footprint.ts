@@ -32,7 +32,7 @@ const oplog: Collection<{ ts: Timestamp }> = db.client.db('local').collection('o
 const agent = keepConnections({ maxSockets: 1 });
 let wire = 0;
 
-/** Sends on one connection, and counts its bytes in both directions. */
+/** Sends a request on the one connection, and counts the bytes in both directions. */
 async function send(path: string, body?: object, token?: string) {
   const headers = { 'Content-Type': 'application/json', 'X-Request-ID': randomUUID() };
   const authorization = token === undefined ? {} : { Authorization: `Bearer ${token}` };

@@ -8,7 +8,7 @@ import { type Percentiles, percentilesOf } from './push/percentiles.ts';
  * `npm run bench latency [-- --streams N]`: with N open streams (1,000), measures the time from a logout's 200 to its
  * close frame at the client, one logout after another, and the time from a registration's 201 to its event at the
  * subscriber. It runs the three services as processes, with a real MongoDB and Redis, and the clients in its own
- * process. Hashes are cheap, because no measured time contains one.
+ * process. Hashes may be cheap, because no measured time contains one.
  */
 const streamsFlag = process.argv.indexOf('--streams');
 const streamCount = streamsFlag === -1 ? 1_000 : Number(process.argv[streamsFlag + 1]);

@@ -11,8 +11,8 @@ import { percentilesOf } from './push/percentiles.ts';
 
 /**
  * `npm run bench revocations [-- --logouts N] [-- --denials N]`: measures how a sibling learns of revocations, from
- * Redis and from the feed, with real services as processes. Measures the time from a logout's answer to the token's
- * refusal, the first reading and the memory of a million denials, and the CPU of a question.
+ * Redis and from the feed, with real services as processes. The figures are the time from a logout's answer to the
+ * token's refusal, the first reading and the memory of a million denials, and the CPU of a question.
  */
 function flag(name: string, byDefault: number): number {
   const at = process.argv.indexOf(name);

@@ -114,8 +114,8 @@ describe('the model', () => {
 
   test('splits into cells by what one Redis master carries, and gives each cell a pod to lose', () => {
     const { cells, api, gateway, worker, mongodb, redis } = capacityOf(on, bench);
-    // 1.26 cores at half a core for each master. A cell has 9.7 cores of the api in pods of 4, and 1,800,000 streams,
-    // 100,000 in each pod.
+    // 1.26 cores need three masters at half a core each. A cell has 9.7 cores of the api in pods of 4, and 1,800,000
+    // streams, 100,000 in each pod.
     expect([cells, redis.masters, api.pods, gateway.pods, worker.pods]).toEqual([3, 3, 12, 57, 6]);
     expect(gateway.streams).toBe(100_000);
     expect(mongodb.primaries).toBe(3);

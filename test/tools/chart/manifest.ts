@@ -101,7 +101,7 @@ export interface Manifest {
 /** The pods that an object creates. */
 export interface Workload {
   readonly manifest: Manifest;
-  /** `app.kubernetes.io/component` */
+  /** The label `app.kubernetes.io/component`. */
   readonly component: string;
   readonly labels: Labels;
   readonly pod: PodSpec;

@@ -9,7 +9,7 @@ const root = new URL('../../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 const exists = (path: string) => existsSync(new URL(path, root));
 
-/** Pages in which every code span that looks like a path of the repository must be one. */
+/** Pages in which every code span that looks like a path must name a path of the repository. */
 const pathPages = [
   'README.md',
   'CONTRIBUTING.md',

@@ -31,7 +31,7 @@ function findLoops(imports: ReadonlyMap<string, ReadonlySet<string>>): string[] 
   return [...loops];
 }
 
-/** Returns, of each folder that the pattern finds, those beside it that it imports. */
+/** Returns, for each folder that the pattern matches, the folders beside it that it imports. */
 function importsOfFolders(modules: readonly CruisedModule[], pattern: RegExp): Map<string, Set<string>> {
   const imports = new Map<string, Set<string>>();
   for (const { source, dependencies } of modules) {

@@ -35,7 +35,7 @@ export function findUnknownNames(page: string): string[] {
   });
 }
 
-/** Returns such unknown names in all pages, and the events of other services that docs/audit.md lacks. */
+/** Returns the unknown names in all pages, and the events of other services that docs/audit.md lacks. */
 export function findFaultsInPages(): string[] {
   const audit = read('docs/audit.md');
   return [

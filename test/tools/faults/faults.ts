@@ -15,7 +15,7 @@ const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '15' },
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
-    /** Number of actions that apps begin per second. */
+    /** Number of actions that apps start per second. */
     rate: { type: 'string', default: '50' },
     /** Maximum number of faults. */
     faults: { type: 'string', default: 'Infinity' },

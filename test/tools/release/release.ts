@@ -40,7 +40,7 @@ function readOptions() {
   });
 }
 
-/** Throws, before anything is written, if the release is not possible. */
+/** Changes the files for the release. Throws before it writes anything if the release is not possible. */
 function release(root: string, version: string, isDryRun: boolean): void {
   if (!versionForm.test(version)) throw new Error(`${version} is no version: three numbers, as in 0.2.0.`);
   assertHigher(root, version);

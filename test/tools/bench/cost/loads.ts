@@ -17,7 +17,7 @@ export function warmUpLoad(name: OperationName): WarmUpLoad {
     : { count: 300, atOnce: defaultAtOnce, mostRounds: 75, looksAt: 'server' };
 }
 
-/** Returns the number of a new process's operations that count as its first. */
+/** Returns how many operations of a new process count as its first. */
 export function coldLoad(name: OperationName): Load {
   return hashedOperations.has(name) ? { count: 30, atOnce: 1 } : { count: 150, atOnce: defaultAtOnce };
 }

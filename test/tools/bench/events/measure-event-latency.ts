@@ -2,7 +2,7 @@ import { registerAccount } from '../../../support/accounts.ts';
 import { startTestStack, type TestStack } from '../../../support/test-stack.ts';
 import { type Percentiles, percentilesOf } from '../push/percentiles.ts';
 
-/** Hashes are cheap, because no measured time contains one. */
+/** Hashes may be cheap, because no measured time contains one. */
 export const latencySettings = {
   ARGON2_MEMORY_KIB: '64',
   ARGON2_PASSES: '1',

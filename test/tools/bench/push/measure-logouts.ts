@@ -50,7 +50,7 @@ const warmUpAtOnce = 8;
 const cheapHash = { memoryCost: 64, timeCost: 1, parallelism: 1 } as const;
 
 /**
- * Logs out real sessions at the real api and watches their streams close. Hashes are cheap, because no measured time
+ * Logs out real sessions at the real api and watches their streams close. Hashes may be cheap, because no measured time
  * contains one.
  */
 export async function measureLogouts(options: LogoutOptions): Promise<LogoutResult> {

@@ -49,7 +49,7 @@ function atMost({ what, value, most, stretch, show }: Limit): Aim {
   };
 }
 
-/** Creates an aim with a smallest multiple. */
+/** Creates an aim for a multiple, which must be at least `least`. */
 function atLeastTimes(what: string, value: number, least: number, detail: string): Aim {
   return { what, aim: `≥ ${least} ×`, measured: `${value.toFixed(2)} × (${detail})`, isMet: value >= least };
 }

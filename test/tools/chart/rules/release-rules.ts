@@ -50,8 +50,8 @@ function findTwoMasters(manifests: readonly Manifest[]): string[] {
 }
 
 /**
- * The seconds that a process needs to end after all delays, including `DRAIN_SECONDS` (libs/lifecycle), and the
- * required reserve.
+ * Seconds, including `DRAIN_SECONDS`, within which a process ends after its delays (libs/lifecycle), and the required
+ * reserve.
  */
 const stopSeconds = 10;
 const reserveSeconds = 2;

@@ -44,7 +44,7 @@ async function checkPresent(world: World, { userId, person }: AccountRecord): Pr
   const replies: (Reply | undefined)[] = [];
   for (const pair of good) replies.push(await send(world, person.id, '/api/v1/auth/login', pair));
   const accepted = replies.filter((reply) => isAccepted(reply, deletion)).length;
-  // Without a password no login is due, nor if a deletion has no answer.
+  // A login need not succeed without a password, or while a deletion has no answer.
   const isUnknown = good.length < holds.length || (deletion !== undefined && deletion.deletesAt === undefined);
   const detail = { userId, deletion, pairs: good.length, accepted, last: saying(replies.at(-1)) };
   if (accepted === 0 && !isUnknown) world.history.violate('credentials that hold were refused', detail);

@@ -8,7 +8,7 @@ export interface Facts {
   readonly users: ReadonlyMap<string, UserDocument>;
   /** All events. */
   readonly rows: readonly OutboxDocument[];
-  /** Events of deletions by user id. */
+  /** The events of deletions, by user id. */
   readonly erased: ReadonlyMap<string, readonly Deleted[]>;
 }
 

@@ -117,9 +117,7 @@ export async function logInAgain(app: App): Promise<void> {
   if (device.stream === stream) device.stream = undefined;
 }
 
-/**
- * Refreshes with one token until there is an answer. A 401 is right only if the app may have ended the session.
- */
+/** Refreshes with one token until there is an answer. A 401 is right only if the app may have ended the session. */
 export async function refresh(app: App): Promise<Refreshed> {
   const { world, person, device } = app;
   const request = () =>

@@ -2,7 +2,7 @@ import type { AuthEvent } from '@auth-account/contracts/events';
 import { compactDecrypt, exportJWK, generateKeyPair, type JWK } from 'jose';
 import type { Mailbox } from '../load/app.ts';
 
-/** A mailbox that a mail server fills, and a webhook with its own key. */
+/** A mailbox that is filled by a mail server, and by a webhook with its own key. */
 export interface FilledMailbox extends Mailbox {
   /** The public key, which is the webhook's `encrypt_to`. */
   readonly encryptTo: JWK;
