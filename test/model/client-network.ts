@@ -152,7 +152,7 @@ interface Journey {
   race(trip: Promise<Response>): Promise<Response>;
 }
 
-/** Follows a request, which its client's abort or the app's end gives up. */
+/** Follows a request. Its client's abort, or the end of the app, gives it up. */
 function createJourney(life: Life, signal: AbortSignal, time: VirtualTime): Journey {
   let isGone = signal.aborted;
   const gone = new Promise<never>((_, reject) => {

@@ -34,9 +34,10 @@ export interface Observed {
    */
   isLost(tab: number, reason: string): boolean;
   /**
-   * Sessions for which a tab may have sent an old token, which counts as theft, because the other tab had used a newer
-   * one. A tab that could not read the storage logged them out, or refreshed them after a wipe; or a tab logged them
-   * out after a wipe; or the wipe came right after a write (libs/client/README.md, "Tabs and storage").
+   * Sessions for which a tab may have sent an old token, because the other tab had used a newer one. That counts as
+   * theft (libs/client/README.md, "Tabs and storage"). A session is among them if a tab that could not read the storage
+   * logged it out, or refreshed it after a wipe, if a tab logged it out after a wipe, or if a wipe came right after a
+   * write.
    */
   readonly blindSessions: Set<string>;
   /** The session whose refresh was last refused. */

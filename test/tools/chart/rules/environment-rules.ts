@@ -47,8 +47,8 @@ function ownNames(variables: readonly Variable[]): Set<string> {
 }
 
 /**
- * Returns true if the component may have the variable. A component may have any service's variables, but a `_FILE` only
- * if it reads that file.
+ * Returns true if the component may have the variable. It may have any service's variables, but a `_FILE` only if it
+ * reads that file.
  */
 function isKnown(name: string, component: Component): boolean {
   if (foreign.test(name) || ownNames(variablesOf(component)).has(name)) return true;
