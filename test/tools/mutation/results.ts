@@ -98,7 +98,7 @@ export function mutationPage(areas: readonly Area[], results: Results): string {
 
 How well tests notice faults: Stryker changes one thing in a source (a mutant) and runs the tests; if one fails, the mutant is killed.
 \`npm run test:long mutation\` (\`-- --only tokens,errors\`) measures the areas and writes this page. It fails if an area is below its aim, or if a survivor has no reason (\`why\`) in \`test/tools/mutation/results.json\`.
-A mutant meets only the tests that \`test/tools/mutation/areas.ts\` names for its source: another test might kill a survivor.
+Only the tests that \`test/tools/mutation/areas.ts\` names for a source run on its mutants, so another test might kill a survivor.
 
 | Area | Mutants | Killed, % | Survivors without a reason | Measured on |
 | --- | --: | --: | --: | --- |

@@ -30,7 +30,7 @@ export function operationsSection(result: OperationsResult): Section {
         ],
         costs.map((cost) => costRow(cost, result)),
       ),
-      '*Per second* is by the clock, while clients, server and stores share the cores: with twice as many requests at once as cores for registration and login, and with eight for the others. The CPU of registration and login was measured with one request at a time, as that of the bare hash was. *Per CPU second* is by the CPU time of server and MongoDB.',
+      '*Per second* is by the clock, while clients, server and stores share the cores. Registration and login had twice as many requests at once as there are cores, the other operations eight. The CPU of registration and login was measured with one request at a time, as that of the bare hash was. *Per CPU second* is by the CPU time of server and MongoDB.',
       ...charts.map(({ file, alt }) => plotImage(file, alt)),
       peersText(result),
     ),
