@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { runFaults } from './run-faults.ts';
+import { bundleAll } from '../bundle-all.ts';
 
 /**
- * `npm run faults [-- --minutes N --seed N --rate N --faults N --only PATTERN --no-install]`: runs the real services, a
- * MongoDB replica set of three and Redis on loopback under a steady load, while one fault follows another, for 15
- * minutes by default. The load's apps remember their answers. Prints each fault with its effect, then the tables, and
- * exits with 1 if a promise was not kept. Seed, history (a JSON object a line), report and the services' logs go to
+ * `npm run faults [-- --minutes N --seed N --rate N --faults N --only PATTERN --no-install --bundles]`: runs the real
+ * services, a MongoDB replica set of three and Redis on loopback under a steady load, while one fault follows another,
+ * for 15 minutes by default. The load's apps remember their answers. Prints each fault with its effect, then the tables,
+ * and exits with 1 if a promise was not kept. Seed, history (a JSON object a line), report and the services' logs go to
  * `reports/faults-<seed>`. The same seed repeats the kinds of fault, their order and length, but not the actions of
  * users, which depend on their answers.
  */
@@ -23,6 +23,8 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     /** True to leave out faults that need an installation first. */
     'no-install': { type: 'boolean', default: false },
+    /** True to run the services' bundles, as their images do. */
+    bundles: { type: 'boolean', default: false },
   },
 });
 const seed = Number(values.seed);
@@ -36,6 +38,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     ending.abort();
   });
 }
+if (values.bundles) await bundleAll();
+const { runFaults } = await import('./run-faults.ts');
 const { violations, faults } = await runFaults({
   seed,
   seconds: Number(values.minutes) * 60,

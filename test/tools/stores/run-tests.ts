@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { rm } from 'node:fs/promises';
+import { bundleAll } from '../bundle-all.ts';
 import { takeStores } from './store-options.ts';
 import { takeNode, testOnNode } from './test-on-node.ts';
 import { testOnStores } from './test-on-stores.ts';
@@ -22,13 +22,3 @@ if (node !== undefined) process.exitCode = testOnNode(node, jest, rest);
 else if (stores.length > 0) process.exitCode = await testOnStores({ stores, isRecorded, jest, rest });
 else if (process.execve) process.execve(process.execPath, [process.execPath, ...jest, ...rest], process.env);
 else process.exitCode = spawnSync(process.execPath, [...jest, ...rest], { stdio: 'inherit' }).status ?? 1;
-
-async function bundleAll(): Promise<void> {
-  const { bundleService } = await import('@auth-account/bundle');
-  for (const service of ['api', 'push-gateway', 'worker', 'authctl']) {
-    const target = `services/${service}/dist`;
-    await rm(target, { recursive: true, force: true });
-    await bundleService(service, target);
-  }
-  process.env.BUNDLES = '1';
-}
