@@ -31,9 +31,9 @@ function writeProgram(folder: string, name: string): void {
   writeFileSync(join(folder, name), text, { mode: 0o755 });
 }
 
-function licenceOf({ name, version, folder }: BundledPackage): string {
+function licenceOf({ name, version, license, folder }: BundledPackage): string {
   const files = readdirSync(join(root, folder), { withFileTypes: true }).filter((entry) => entry.isFile());
   const texts = files.map((file) => file.name).filter((name) => /^(?:licen[cs]e|notice|copying)/i.test(name));
   const read = (file: string) => readFileSync(join(root, folder, file), 'utf8');
-  return [`${name} ${version}\n`, ...texts.map(read)].join('\n');
+  return [`${name} ${version} (${license})\n`, ...texts.map(read)].join('\n');
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Bundle, bundleService } from './bundle-service.ts';
-import { closureOf } from './packages.ts';
+import { closureOf, packagesOf } from './packages.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -14,6 +14,9 @@ const twice: Readonly<Record<string, string>> = {
   'lru-cache': 'npm puts the same version below each of its users, as its root has an older one',
   'sonic-boom': 'pino wants 4, pino-pretty 5',
 };
+
+/** Licences that ask for nothing but their text. */
+const permissive = /^(?:0BSD|Apache-2\.0|BSD-2-Clause|BSD-3-Clause|BlueOak-1\.0\.0|ISC|MIT|MIT-0|Unlicense)$/;
 
 let target: string;
 
@@ -49,6 +52,11 @@ describe.each(['api', 'push-gateway', 'worker', 'authctl'])('the bundle of %s', 
     const isQueued = service !== 'push-gateway';
     expect(bundle.inside.some(({ name }) => name === 'bullmq')).toBe(isQueued);
     expect(sources().filter((path) => /\/bullmq\/.*\/(?:postgres\/|classes\/(?:relay|flow))/.test(path))).toEqual([]);
+  });
+
+  test('holds only packages with a permissive licence, as do those beside it', () => {
+    const all = [...bundle.inside, ...packagesOf(root, closureOf(root, bundle.outside))];
+    expect(all.filter(({ license }) => !permissive.test(license))).toEqual([]);
   });
 
   test('holds no package twice', () => {

@@ -88,9 +88,14 @@ export async function bundleService(service: string, target: string): Promise<Bu
   const imported = Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path));
   return {
     outputs: metafile.outputs,
-    inside: packagesOf(root, Object.keys(metafile.inputs)),
+    inside: packagesOf(root, Object.values(metafile.outputs).flatMap(usedInputs)),
     outside: [...outside.filter((name) => imported.includes(name)), ...(read[service] ?? [])].map(
       (name) => `node_modules/${name}`,
     ),
   };
+}
+
+/** Returns the sources of which an output has a part. */
+function usedInputs({ inputs }: Metafile['outputs'][string]): string[] {
+  return Object.keys(inputs).filter((path) => (inputs[path]?.bytesInOutput ?? 0) > 0);
 }

@@ -1,1 +1,2 @@
 export { bundleService } from './bundle-service.ts';
+export { closureOf, packagesOf } from './packages.ts';

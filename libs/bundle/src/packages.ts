@@ -1,10 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A package that has files in a bundle. */
+/** A package that has files in a bundle, or is beside it. */
 export interface BundledPackage {
   readonly name: string;
   readonly version: string;
+  /** SPDX expression. */
+  readonly license: string;
   /** Folder, relative to the project's root, such as `node_modules/pino`. */
   readonly folder: string;
 }
@@ -17,12 +19,16 @@ interface Locked {
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-/** Returns the packages that contain these files, sorted by folder, without the project's workspaces. */
+/**
+ * Returns the packages that contain these files or are these folders, sorted by folder, without the project's workspaces
+ * and without what is not installed.
+ */
 export function packagesOf(root: string, files: readonly string[]): BundledPackage[] {
   const folders = new Set(files.flatMap((file) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []));
-  return [...folders].sort().map((folder) => {
-    const { name, version } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
-    return { name, version, folder };
+  const installed = [...folders].filter((folder) => existsSync(join(root, folder, 'package.json')));
+  return installed.sort().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+    return { name, version, license, folder };
   });
 }
 

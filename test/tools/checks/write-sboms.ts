@@ -1,12 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundleService, closureOf, packagesOf } from '@auth-account/bundle';
 
 /**
- * Writes a CycloneDX SBOM for each service, `reports/sbom/<service>.cdx.json`, with the packages that the service needs
- * to run, as installed here. It is npm's own SBOM, narrowed to the service. `--omit dev` is not used, because npm 11.19
- * then leaves out packages that a development dependency needs too, such as mongodb. Throws if an SBOM is not as
- * expected.
+ * Writes a CycloneDX SBOM for each service, `reports/sbom/<service>.cdx.json`, with what its image holds: the packages
+ * in its bundle and beside it, as installed here, and the project's own libraries. It is npm's own SBOM, narrowed to
+ * these parts. Throws if an SBOM is not as expected.
  */
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -17,6 +19,7 @@ interface Component {
   readonly version: string;
   readonly purl: string;
   readonly hashes?: readonly unknown[];
+  readonly licenses?: readonly unknown[];
 }
 
 interface Sbom {
@@ -31,8 +34,11 @@ interface Sbom {
 interface Manifest {
   readonly name: string;
   readonly version: string;
-  readonly dependencies?: Readonly<Record<string, string>>;
-  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
+/** Returns the manifest in this folder. */
+function manifestOf(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
 }
 
 function askNpm(workspace: string): Sbom {
@@ -46,42 +52,39 @@ function askNpm(workspace: string): Sbom {
   return JSON.parse(text);
 }
 
-/**
- * Returns true for runtime dependencies. Only a workspace has others, because npm installs no others for other
- * packages.
- */
-function isNeeded(from: string, to: string): boolean {
-  const [, name] = /^@auth-account\/([^@]+)@/.exec(from) ?? [];
-  if (name === undefined) return true;
-  const folder = ['libs', 'services'].find((each) => existsSync(`${ROOT}${each}/${name}/package.json`));
-  const { devDependencies = {} }: Manifest = JSON.parse(readFileSync(`${ROOT}${folder}/${name}/package.json`, 'utf8'));
-  return !Object.keys(devDependencies).some((dev) => to.startsWith(`${dev}@`));
+/** Returns the packages in the service's bundle and beside it, and the libraries in it, each as `name@version`. */
+async function partsOf(service: string): Promise<ReadonlySet<string>> {
+  const target = mkdtempSync(join(tmpdir(), 'sbom-'));
+  try {
+    const { outputs, inside, outside } = await bundleService(service, target);
+    const sources = Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs));
+    const libraries = new Set(sources.flatMap((path) => /^libs\/[^/]+/.exec(path)?.[0] ?? []));
+    const parts = [...inside, ...packagesOf(ROOT, closureOf(ROOT, outside)), ...[...libraries].map(manifestOf)];
+    return new Set(parts.map(({ name, version }) => `${name}@${version}`));
+  } finally {
+    rmSync(target, { recursive: true });
+  }
 }
 
-/**
- * Makes the service the root of the SBOM, in place of the project, and keeps only the packages that the service
- * reaches.
- */
-function narrow(sbom: Sbom, { name, version }: Manifest): Sbom {
+/** Makes the service the root of the SBOM, in place of the project, and keeps only the service's parts. */
+function narrow(sbom: Sbom, { name, version }: Manifest, parts: ReadonlySet<string>): Sbom {
   const own = sbom.components.find(({ purl }) => purl === `pkg:npm/${name.replace('@', '%40')}@${version}`);
   if (own === undefined) throw new Error(`${name} is no component of its own SBOM`);
-  const dependencies = sbom.dependencies.map(({ ref, dependsOn = [] }) => ({
-    ref,
-    dependsOn: dependsOn.filter((to) => isNeeded(ref, to)),
-  }));
-  const needs = new Map(dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
-  const reached = new Set([own['bom-ref']]);
-  for (const ref of reached) for (const next of needs.get(ref) ?? []) reached.add(next);
+  const isKept = (ref: string) => parts.has(ref) || ref === own['bom-ref'];
   return {
     ...sbom,
     metadata: { ...sbom.metadata, component: { ...own, type: 'application' } },
-    components: sbom.components.filter((each) => each !== own && reached.has(each['bom-ref'])),
-    dependencies: dependencies.filter(({ ref }) => reached.has(ref)),
+    components: sbom.components.filter((each) => each !== own && isKept(each['bom-ref'])),
+    dependencies: sbom.dependencies
+      .filter(({ ref }) => isKept(ref))
+      .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter(isKept) })),
   };
 }
 
-function findProblems(sbom: Sbom, { dependencies = {} }: Manifest): string[] {
-  const { bomFormat, specVersion, serialNumber, components } = sbom;
+function findProblems(
+  { bomFormat, specVersion, serialNumber, components }: Sbom,
+  parts: ReadonlySet<string>,
+): string[] {
   const refs = new Set(components.map((component) => component['bom-ref']));
   const isForeign = ({ purl }: Component) => !purl.startsWith('pkg:npm/%40auth-account/');
   return [
@@ -89,22 +92,17 @@ function findProblems(sbom: Sbom, { dependencies = {} }: Manifest): string[] {
     ...(/^urn:uuid:[0-9a-f-]{36}$/.test(serialNumber) ? [] : ['it has no serial number']),
     ...components.filter(({ purl }) => !purl.startsWith('pkg:npm/')).map(({ name }) => `${name}: has no address`),
     ...components.filter((each) => isForeign(each) && !each.hashes?.length).map(({ name }) => `${name}: has no hash`),
-    ...Object.entries(dependencies)
-      .map(([name, range]) => (range.startsWith('npm:') ? range.slice('npm:'.length) : `${name}@`))
-      .filter((wanted) => ![...refs].some((ref) => ref.startsWith(wanted)))
-      .map((wanted) => `${wanted}: is missing`),
-    ...[...refs]
-      .filter((ref) => /^(?:jest|knip|typescript|@biomejs|@types\/async-lock)/.test(ref))
-      .map((ref) => `${ref}: is no part of it`),
+    ...components.filter(({ licenses }) => !licenses?.length).map(({ name }) => `${name}: has no licence`),
+    ...[...parts].filter((ref) => !refs.has(ref)).map((ref) => `${ref}: is missing`),
   ];
 }
 
 mkdirSync(`${ROOT}reports/sbom`, { recursive: true });
-const manifestOf = (service: string) => `${ROOT}services/${service}/package.json`;
-for (const service of readdirSync(`${ROOT}services`).filter((name) => existsSync(manifestOf(name)))) {
-  const manifest: Manifest = JSON.parse(readFileSync(manifestOf(service), 'utf8'));
-  const sbom = narrow(askNpm(manifest.name), manifest);
-  const problems = findProblems(sbom, manifest);
+for (const service of readdirSync(`${ROOT}services`).filter((name) => existsSync(`${ROOT}services/${name}/src`))) {
+  const manifest = manifestOf(`services/${service}`);
+  const parts = await partsOf(service);
+  const sbom = narrow(askNpm(manifest.name), manifest, parts);
+  const problems = findProblems(sbom, parts);
   if (problems.length > 0) throw new Error(`${service}: ${problems.join('; ')}`);
   writeFileSync(`${ROOT}reports/sbom/${service}.cdx.json`, `${JSON.stringify(sbom, null, 2)}\n`);
   console.log(`reports/sbom/${service}.cdx.json: ${sbom.components.length} components`);
