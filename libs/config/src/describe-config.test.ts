@@ -1,5 +1,5 @@
+import * as Type from '@auth-account/contracts/type';
 import { describe, expect, test } from '@jest/globals';
-import { Type } from 'typebox';
 import { describeConfig } from './describe-config.ts';
 
 describe('describeConfig', () => {

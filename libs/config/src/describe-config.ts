@@ -1,4 +1,4 @@
-import type { TObject } from 'typebox';
+import type { TObject } from '@auth-account/contracts/type';
 import { describeType } from './describe-type.ts';
 import { variablesOf } from './variable-schema.ts';
 

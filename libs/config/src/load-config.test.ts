@@ -1,5 +1,5 @@
+import * as Type from '@auth-account/contracts/type';
 import { describe, expect, test } from '@jest/globals';
-import { type TObject, Type } from 'typebox';
 import { ConfigError } from './config-error.ts';
 import { loadConfig } from './load-config.ts';
 import type { VariableSchema } from './variable-schema.ts';
@@ -16,7 +16,7 @@ const schema = Type.Object({
 
 const DATABASE_URI = 'mongodb://user:hunter2@host';
 
-function problemsOf(env: Record<string, string>, files: Record<string, string> = {}, of: TObject = schema) {
+function problemsOf(env: Record<string, string>, files: Record<string, string> = {}, of: Type.TObject = schema) {
   const readFile = (path: string) => {
     const text = files[path];
     if (text === undefined) throw Object.assign(new Error('no such file'), { code: 'ENOENT' });

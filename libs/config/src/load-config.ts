@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
-import type { SchemaValidateFunction } from 'ajv/dist/types/index.js';
-import addFormats from 'ajv-formats';
-import type { Static, TObject } from 'typebox';
+import type { Static, TObject } from '@auth-account/contracts/type';
+import { Errors } from 'typebox/schema';
 import { ConfigError, type ConfigProblem } from './config-error.ts';
 import { describeType } from './describe-type.ts';
 import { parseValue } from './parse-value.ts';
@@ -10,6 +8,8 @@ import { type VariableSchema, variablesOf } from './variable-schema.ts';
 
 /** The values of a configuration schema; deep-frozen. */
 export type Config<S extends TObject> = Readonly<Static<S>>;
+
+type Values = Readonly<Record<string, unknown>>;
 
 /** Source of a variable's text: the environment and, for secrets, files. */
 interface ConfigSources {
@@ -52,51 +52,26 @@ function deepFreeze(value: unknown): void {
   Object.values(value).forEach(deepFreeze);
 }
 
-function variableOf(error: ErrorObject): string {
-  if (error.instancePath === '') return String(error.params.missingProperty);
-  return error.instancePath.split('/')[1] ?? '';
+function setDefaults(variables: ReadonlyMap<string, VariableSchema>, values: Record<string, unknown>): void {
+  for (const [name, { default: value }] of variables) {
+    if (values[name] === undefined && value !== undefined) values[name] = structuredClone(value);
+  }
 }
 
 /**
- * Describes the expected value. For a problem inside a JSON value it adds the path and AJV's message, because the
- * variable's type alone says too little. It also adds the messages of the variable's own check.
+ * Describes what a variable must hold; undefined if its value is right, or if it has none and needs none. For a fault
+ * inside a JSON value it adds the path and what is expected there, because the variable's type alone says too little.
+ * It also adds the messages of the variable's own check. The schema is not compiled, because it is used only once.
  */
-function expectedOf(variable: VariableSchema, errors: readonly ErrorObject[]): string {
-  const more = errors.flatMap(({ instancePath, keyword, message = '' }) => {
-    const path = instancePath.split('/').slice(2);
-    if (path.length > 0) return [`/${path.join('/')} ${message}`];
-    return keyword === 'check' ? [message] : [];
-  });
-  return [describeType(variable), ...more].join('; ');
-}
-
-/** Runs a variable's own `check`. AJV reads the errors from the property `errors` of this function. */
-const runCheck: SchemaValidateFunction = (check: NonNullable<VariableSchema['check']>, value, _schema, context) => {
-  const problems = check(value, Object(context?.rootData));
-  runCheck.errors = problems.map(({ path, message }) => ({
-    keyword: 'check',
-    instancePath: `${context?.instancePath}${path}`,
-    message,
-    params: {},
-  }));
-  return problems.length === 0;
-};
-
-// All calls share one instance, so that each schema is compiled only once, however often tests compose the service. A
-// test validates the schemas themselves: that takes a start longer than all else that it does with them.
-const ajv = new Ajv2020({
-  allErrors: true,
-  useDefaults: true,
-  strict: true,
-  allowUnionTypes: true,
-  validateSchema: false,
-});
-ajv.addVocabulary(['secret']);
-ajv.addKeyword({ keyword: 'check', errors: 'full', validate: runCheck });
-addFormats.default(ajv);
-
-function validate(schema: TObject, values: Record<string, unknown>): readonly ErrorObject[] {
-  return ajv.validate(schema, values) ? [] : (ajv.errors ?? []);
+function findExpected(name: string, variable: VariableSchema, values: Values, isRequired: boolean): string | undefined {
+  const value = values[name];
+  if (value === undefined) return isRequired ? describeType(variable) : undefined;
+  const [, faults] = Errors(variable, value);
+  const own = variable.check?.(value, values) ?? [];
+  if (faults.length === 0 && own.length === 0) return undefined;
+  const inside = faults.flatMap(({ instancePath, message }) => (instancePath ? `${instancePath} ${message}` : []));
+  const checked = own.map(({ path, message }) => (path ? `${path} ${message}` : message));
+  return [describeType(variable), ...inside, ...checked].join('; ');
 }
 
 function shown(variable: VariableSchema, text: string): string {
@@ -116,6 +91,7 @@ function shown(variable: VariableSchema, text: string): string {
 export function loadConfig<S extends TObject>(schema: S, sources: Partial<ConfigSources> = {}): Config<S> {
   const { env = process.env, fallback, readFile = (path: string) => readFileSync(path, 'utf8') } = sources;
   const variables = new Map(variablesOf(schema));
+  const required = new Set<string>(schema.required);
   const values: Record<string, unknown> = {};
   const came = new Map<string, string>();
   const problems = new Map<string, ConfigProblem>();
@@ -128,10 +104,10 @@ export function loadConfig<S extends TObject>(schema: S, sources: Partial<Config
       came.set(name, shown(variable, read.text));
     }
   }
-  for (const [name, errors] of Map.groupBy(validate(schema, values), variableOf)) {
-    const variable = variables.get(name);
-    if (!variable || problems.has(name)) continue;
-    const expected = expectedOf(variable, errors);
+  setDefaults(variables, values);
+  for (const [name, variable] of variables) {
+    const expected = findExpected(name, variable, values, required.has(name));
+    if (expected === undefined || problems.has(name)) continue;
     problems.set(name, { name, expected, came: came.get(name) ?? 'nothing', where: where(name, variable) });
   }
 

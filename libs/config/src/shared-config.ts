@@ -1,4 +1,4 @@
-import { type Static, type TObject, Type } from 'typebox';
+import * as Type from '@auth-account/contracts/type';
 import type { VariableCheck } from './variable-schema.ts';
 
 /** Settings of MongoDB, the source of truth, to be spread into a service's schema. */
@@ -172,7 +172,7 @@ export const deletionConfig = {
   }),
 };
 
-type TokenLife = Static<TObject<typeof tokenLifeConfig>>;
+type TokenLife = Type.Static<Type.TObject<typeof tokenLifeConfig>>;
 
 /**
  * Returns the longest life, in seconds, that an accepted access token can have. Revocations are remembered for the same

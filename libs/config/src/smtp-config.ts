@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox';
+import * as Type from '@auth-account/contracts/type';
 
 /** Name of a subscriber to events. */
 export const SubscriberName = Type.String({ pattern: '^[a-z0-9][a-z0-9-]{0,62}$' });
@@ -13,7 +13,7 @@ export const SmtpSubscriber = Type.Object({
   // If false, the connection is not encrypted. This is for a server on the same host.
   starttls: Type.Optional(Type.Boolean()),
 });
-export type SmtpSubscriber = Static<typeof SmtpSubscriber>;
+export type SmtpSubscriber = Type.Static<typeof SmtpSubscriber>;
 
 const ports = { 'smtp:': 587, 'smtps:': 465 } as const;
 

@@ -1,4 +1,4 @@
-import type { TObject, TSchema } from 'typebox';
+import type { TObject, TSchema } from '@auth-account/contracts/type';
 
 /** A problem of a variable's value. */
 export interface CheckProblem {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError, runtimeConfig } from '@auth-account/config';
-import { Type } from 'typebox';
+import * as Type from '@auth-account/contracts/type';
 import { runService, type ServiceParts } from './run-service.ts';
 
 /** A service for the tests of `runService`: MODE selects the fault. */

@@ -1,6 +1,6 @@
 import { type Config, ConfigError, loadConfig, type runtimeConfig } from '@auth-account/config';
+import type { Static, TObject } from '@auth-account/contracts/type';
 import { createLogger, createMetrics, type Logger, type Metrics, stopTracing } from '@auth-account/telemetry';
-import type { Static, TObject } from 'typebox';
 import { createOpsServer } from './create-ops-server.ts';
 import { installShutdown, type ShutdownStep } from './install-shutdown.ts';
 import { type Check, runChecks } from './run-checks.ts';

@@ -1,8 +1,8 @@
 import { loadConfig, logConfig, mongoConfig } from '@auth-account/config';
+import * as Type from '@auth-account/contracts/type';
 import { ensureIndexes, mongoOptions } from '@auth-account/stores';
 import { createLogger } from '@auth-account/telemetry';
 import { MongoClient } from 'mongodb';
-import { Type } from 'typebox';
 import { migrateConfig } from '../src/config.ts';
 
 // Creates the missing collections and indexes, and exits. It must run before a new version of the services starts.

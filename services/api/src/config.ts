@@ -7,8 +7,8 @@ import {
   serverKeysConfig,
   tokenConfig,
 } from '@auth-account/config';
+import * as Type from '@auth-account/contracts/type';
 import { redisChecks } from '@auth-account/redis';
-import { type Static, Type } from 'typebox';
 import { limitConfig } from './limits/limits-table.ts';
 
 const daySeconds = 86_400;
@@ -124,7 +124,7 @@ export const apiConfig = Type.Object({
       'Milliseconds within which a hash must start after its request arrived; else the request gets 503. The queue is kept to what half of this time is enough for',
   }),
 });
-export type ApiConfig = Static<typeof apiConfig>;
+export type ApiConfig = Type.Static<typeof apiConfig>;
 
 /** Variables that only the migrations read. They also read the variables of MongoDB and the log. */
 export const migrateConfig = Type.Object({

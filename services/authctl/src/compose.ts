@@ -1,4 +1,5 @@
 import { type Config, ConfigError, mongoConfig, redisConfig } from '@auth-account/config';
+import * as Type from '@auth-account/contracts/type';
 import {
   explainRedisError,
   failFastOptions,
@@ -18,7 +19,6 @@ import {
   type Stores,
 } from '@auth-account/stores';
 import { type Db, MongoClient } from 'mongodb';
-import { Type } from 'typebox';
 import { CommandError, exitCodes } from './cli/command-error.ts';
 import type { Shell } from './cli/shell.ts';
 

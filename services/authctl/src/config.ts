@@ -1,5 +1,5 @@
 import { SmtpSubscriber, tokenConfig, tokenLifeConfig } from '@auth-account/config';
-import { Type } from 'typebox';
+import * as Type from '@auth-account/contracts/type';
 
 const KeyFile = Type.String({ minLength: 1, description: 'Path of a JWKS' });
 

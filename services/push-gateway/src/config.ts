@@ -1,6 +1,6 @@
 import { proxyConfig, redisConfig, runtimeConfig, tokenConfig } from '@auth-account/config';
+import * as Type from '@auth-account/contracts/type';
 import { redisChecks } from '@auth-account/redis';
-import { type Static, Type } from 'typebox';
 
 /** Configuration of the push gateway: each property is an environment variable. */
 export const pushGatewayConfig = Type.Object({
@@ -56,4 +56,4 @@ export const pushGatewayConfig = Type.Object({
       'Apps per second that a stopping gateway sends to the others. Set it to what the others can accept together',
   }),
 });
-export type PushGatewayConfig = Static<typeof pushGatewayConfig>;
+export type PushGatewayConfig = Type.Static<typeof pushGatewayConfig>;

@@ -9,8 +9,8 @@ import {
   serverKeysConfig,
   tokenLifeConfig,
 } from '@auth-account/config';
+import * as Type from '@auth-account/contracts/type';
 import { redisChecks } from '@auth-account/redis';
-import { type Static, Type } from 'typebox';
 
 /** Standard Webhooks: 24 to 64 random bytes in base64. */
 const Secret = Type.String({
@@ -23,7 +23,7 @@ const EncryptionKey = Type.Object({
   alg: Type.Optional(Type.Enum(['ECDH-ES', 'ECDH-ES+A256KW', 'RSA-OAEP-256'])),
   kid: Type.Optional(Type.String({ minLength: 1 })),
 });
-export type EncryptionKey = Static<typeof EncryptionKey>;
+export type EncryptionKey = Type.Static<typeof EncryptionKey>;
 
 const WebhookSubscriber = Type.Object({
   name: SubscriberName,
@@ -35,7 +35,7 @@ const WebhookSubscriber = Type.Object({
   secrets: Type.Optional(Type.Array(Secret, { minItems: 1, maxItems: 5 })),
   encrypt_to: Type.Optional(EncryptionKey),
 });
-export type WebhookSubscriber = Static<typeof WebhookSubscriber>;
+export type WebhookSubscriber = Type.Static<typeof WebhookSubscriber>;
 
 /** Returns all secrets of a webhook. Each of them signs every delivery. */
 export function secretsOf({ secret, secrets = [] }: Pick<WebhookSubscriber, 'secret' | 'secrets'>): readonly string[] {
@@ -121,7 +121,7 @@ export const workerConfig = Type.Object({
       'Seconds between the time of a deletion and the erasure: by then a login under way has ended, and the holder has been mailed that the deletion was ordered',
   }),
 });
-export type WorkerConfig = Static<typeof workerConfig>;
+export type WorkerConfig = Type.Static<typeof workerConfig>;
 
 /**
  * Checks EVENT_SUBSCRIBERS beyond its schema: each name is unique, a webhook has either `secret` or `secrets`, and its

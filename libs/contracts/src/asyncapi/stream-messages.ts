@@ -1,4 +1,3 @@
-import type { TSchema } from 'typebox';
 import { tokenExample } from '../http/login.ts';
 import {
   AuthFrame,
@@ -12,6 +11,7 @@ import {
   ReconnectFrame,
 } from '../push/frames.ts';
 import { GroupMessage, newDeviceTopic, SessionMessage } from '../push/push-message.ts';
+import type { TSchema } from '../type.ts';
 
 /** A message of the document: its schema, when it is sent, and examples by name. */
 export interface DocumentedMessage {

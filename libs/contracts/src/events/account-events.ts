@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import { CodePurpose, Locale, Timestamp, Uuid } from '../http/fields.ts';
+import * as Type from '../type.ts';
 import { CloudEvent } from './cloud-event.ts';
 import { type RegisteredEvent, registeredTopic } from './registered.ts';
 

@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import { Timestamp, Uuid } from '../http/fields.ts';
+import * as Type from '../type.ts';
 
 /** Text of an attribute: at least one character, no control characters (CloudEvents 1.0, "Type System"). */
 const attributeText = '^[^\\u0000-\\u001f\\u007f-\\u009f]+$';

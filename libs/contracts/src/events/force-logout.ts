@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import { Uuid } from '../http/fields.ts';
+import * as Type from '../type.ts';
 
 /** BullMQ queue of the forced-logout command (docs/specification/logout.md, "Forced logouts"). */
 export const forceLogoutQueue = 'service.auth.commands.force-logout';

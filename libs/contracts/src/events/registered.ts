@@ -1,6 +1,6 @@
-import { Type } from 'typebox';
 import { AccountType, Timestamp, Uuid } from '../http/fields.ts';
 import { SpaceCreationMode } from '../http/register.ts';
+import * as Type from '../type.ts';
 import { CloudEvent } from './cloud-event.ts';
 
 /** Topic of the registration event, which is its CloudEvent `type` (docs/events.md). */

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import * as Type from '../type.ts';
 import { Success, Timestamp, Uuid } from './fields.ts';
 
 /** Time in which a code may be confirmed, in seconds. */

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import * as Type from '../type.ts';
 import { freshFields } from './account.ts';
 import { Success, Timestamp } from './fields.ts';
 import { LoginRequest } from './login.ts';

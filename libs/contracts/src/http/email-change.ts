@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import * as Type from '../type.ts';
 import { freshFields } from './account.ts';
 import { Email, InvitesRevoked, Success, Timestamp } from './fields.ts';
 

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import * as Type from '../type.ts';
 import { Success, Timestamp } from './fields.ts';
 
 /** Answer 200 of `POST /api/v1/account/email-verification/confirm`. */

@@ -1,4 +1,4 @@
-import { type TSchema, Type } from 'typebox';
+import * as Type from '../type.ts';
 
 /**
  * Fields of `details` besides `action`. A trailing `?` makes a field optional. A list means that the field is missing
@@ -65,7 +65,7 @@ export const ErrorBody = Type.Object(
 );
 
 /** Returns the schema of a code's error body, with the fields that the code's row in the error catalogue names. */
-export function errorBodyOf(code: string, details: DetailTypes = {}): TSchema {
+export function errorBodyOf(code: string, details: DetailTypes = {}): Type.TSchema {
   if (details === 'validation-items') return ValidationErrorBody;
   const fields = Object.entries(details).map(([name, type]) => [name, detailSchema(type)] as const);
   return Type.Object(
@@ -80,13 +80,13 @@ export function errorBodyOf(code: string, details: DetailTypes = {}): TSchema {
 
 const newerWord = 'A newer service may answer a word that is not listed: to be read as if there were none.';
 
-function detailSchema(type: string | readonly string[]): TSchema {
+function detailSchema(type: string | readonly string[]): Type.TSchema {
   if (typeof type !== 'string') return Type.Optional(Type.Enum([...type], { description: newerWord }));
   const schema = ofWord(type.replace(/\?$/, ''));
   return type.endsWith('?') ? Type.Optional(schema) : schema;
 }
 
-function ofWord(word: string): TSchema {
+function ofWord(word: string): Type.TSchema {
   if (word === 'string') return Type.String();
   if (word === 'number') return Type.Number();
   if (word === 'string[]') return Type.Array(Type.String());

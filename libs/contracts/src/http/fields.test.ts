@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { AccountResponse, accountExample } from './account.ts';
 import { Email, NameOrNull } from './fields.ts';
 
@@ -137,7 +137,7 @@ describe('the pattern of names', () => {
 
   test('leaves answers free: what is stored may be older', () => {
     const answer = { ...accountExample, data: { ...accountExample.data, display_name: '\u3164' } };
-    expect([...Compile(AccountResponse).Errors(answer)]).toEqual([]);
+    expect(Compile(AccountResponse).Errors(answer)[1]).toEqual([]);
   });
 
   test('answers in linear time', () => {

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import * as Type from '../type.ts';
 
 /**
  * RFC 5322 `dot-atom` before the @, and a host name with at least one dot after it. It accepts only ASCII and matches

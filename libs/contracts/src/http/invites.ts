@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import * as Type from '../type.ts';
 import { AccountType, StoredNameOrNull, Success, Timestamp, Uuid } from './fields.ts';
 
 const daySeconds = 86_400;

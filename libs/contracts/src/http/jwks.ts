@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import * as Type from '../type.ts';
 
 /** A public key that verifies access tokens (RFC 7517, RFC 8037). It has no private part. */
 export const JsonWebKey = Type.Object({

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import * as Type from '../type.ts';
 import { AccountType, GivenPassword, PlainText, Seconds, Success, Timestamp, Uuid } from './fields.ts';
 
 export const Platform = Type.Enum(['ios', 'android', 'web', 'other']);

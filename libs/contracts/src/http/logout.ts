@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import * as Type from '../type.ts';
 import { Success, Timestamp } from './fields.ts';
 import { exampleRefreshToken } from './login.ts';
 

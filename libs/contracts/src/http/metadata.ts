@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import * as Type from '../type.ts';
 
 /**
  * Answer 200 of the metadata (RFC 8414 section 2), without our envelope. It has only the members that apply here.

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import * as Type from '../type.ts';
 import { ConfirmCodeRequest, exampleChallengeId, exampleCode } from './challenges.ts';
 import { InvitesRevoked, NewPassword, Success, Timestamp, Uuid } from './fields.ts';
 import { GivenEmail } from './login.ts';

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import * as Type from '../type.ts';
 import { exampleRefreshToken } from './login.ts';
 
 /** A refresh token. The maximum length is far above the length of our tokens. */

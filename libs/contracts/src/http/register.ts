@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import * as Type from '../type.ts';
 import { AccountType, Email, NewPassword, Success, Timestamp, Uuid } from './fields.ts';
 
 export const SpaceCreationMode = Type.Enum(['CREATE_NEW_HOME', 'CREATE_NEW_OFFICE', 'JOIN_EXISTING']);

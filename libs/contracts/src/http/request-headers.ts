@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import * as Type from '../type.ts';
 
 /**
  * A well-formed `X-Request-ID`. It matches no comma or space, because repeated headers arrive joined by a comma and a

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import * as Type from '../type.ts';
 
 /** Body of `POST /api/v1/revocations`. */
 export const RevocationsRequest = Type.Object({

@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox';
+import type { TSchema } from '../type.ts';
 import type { RequestHeader } from './request-headers.ts';
 
 /** Example request of an operation. A test sends each example to the real service, and it must succeed. */

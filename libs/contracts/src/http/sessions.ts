@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import * as Type from '../type.ts';
 import { Success, Timestamp, Uuid } from './fields.ts';
 import type { Platform } from './login.ts';
 

@@ -1,4 +1,3 @@
-import type { TSchema } from 'typebox';
 import * as account from '../http/account.ts';
 import * as challenges from '../http/challenges.ts';
 import * as deletion from '../http/deletion.ts';
@@ -17,6 +16,7 @@ import * as refresh from '../http/refresh.ts';
 import * as register from '../http/register.ts';
 import * as revocations from '../http/revocations.ts';
 import * as sessions from '../http/sessions.ts';
+import type { TSchema } from '../type.ts';
 
 /** Files of the features. The schemas that they export as `…Request` and `…Response` get a name in the document. */
 const features = [

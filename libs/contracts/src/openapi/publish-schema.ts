@@ -1,4 +1,4 @@
-import type { TSchema } from 'typebox';
+import type { TSchema } from '../type.ts';
 import { namedSchemas } from './named-schemas.ts';
 
 /** A part of the document: plain JSON. */

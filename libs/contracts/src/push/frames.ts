@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import { Timestamp, Uuid } from '../http/fields.ts';
+import * as Type from '../type.ts';
 import { MessageId, MessageTopic, NewDevicePayload, newDeviceTopic } from './push-message.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { Type } from 'typebox';
 import { Timestamp, Uuid } from '../http/fields.ts';
 import { Platform } from '../http/login.ts';
+import * as Type from '../type.ts';
 
 /** Limit for a message on the channel, in bytes of its JSON (UTF-8). */
 export const maxPushMessageBytes = 16 * 1024;

@@ -1,6 +1,6 @@
 import { accountEvents } from '@auth-account/contracts/events';
 import { expect, test } from '@jest/globals';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { deletionCancelledEvents, deletionScheduledEvents, passwordChangedEvents } from './account-events.ts';
 import { eventOrigin } from './create-events.ts';
 
@@ -68,6 +68,6 @@ test.each([
   expect(new Set(events.map(({ id }) => id)).size).toBe(expected.length);
   for (const event of events) {
     expect(event).toMatchObject({ subject: user_id, time, requestid: 'request-1', traceparent });
-    expect([...Compile(accountEvents[event.type]).Errors(event)]).toEqual([]);
+    expect(Compile(accountEvents[event.type]).Errors(event)[1]).toEqual([]);
   }
 });

@@ -1,7 +1,7 @@
 import { RegisteredEvent } from '@auth-account/contracts';
 import { type AccountTopic, accountEvents } from '@auth-account/contracts/events';
 import { expect, test } from '@jest/globals';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { createAccountEvent, createRegisteredEvent } from './create-events.ts';
 
 const user_id = '0190a3b4-c5d6-7000-8000-000000000001';
@@ -31,7 +31,7 @@ test('a registration is a CloudEvent about the user, at the time of the registra
   const event = createRegisteredEvent(data, origin);
   expect(event).toEqual(envelope);
   expect(event).not.toHaveProperty('traceparent');
-  expect([...Compile(RegisteredEvent).Errors(event)]).toEqual([]);
+  expect(Compile(RegisteredEvent).Errors(event)[1]).toEqual([]);
 });
 
 test('it is in the trace of its request, if that has one', () => {
@@ -49,7 +49,7 @@ test('an account event is a CloudEvent of its topic about the user, at the time 
     traceparent,
     data: verified,
   });
-  expect([...Compile(accountEvents['service.auth.events.email_verified']).Errors(event)]).toEqual([]);
+  expect(Compile(accountEvents['service.auth.events.email_verified']).Errors(event)[1]).toEqual([]);
 });
 
 test('an event that is not of its topic breaks the schema', () => {

@@ -1,9 +1,10 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
 import { CloudEventEnvelope } from '@auth-account/contracts/events/cloud-event';
+import type * as Type from '@auth-account/contracts/type';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
-import type { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
+import { faultsOf } from '../faults-of.ts';
 import { isExpired } from './delivery-rules.ts';
 import { eventIdOf, reliableWorkerOptions, subscriberQueueName } from './queues.ts';
 
@@ -201,33 +202,32 @@ type ParseEvent = (
 
 /** Creates the parser of a channel that is named after its only topic. An event of another type is malformed. */
 function createTopicParser(topic: string, schema: Type.TSchema): ParseEvent {
-  const validator = Compile(schema);
+  const check = compileCheck(schema);
   return createParser((event) => {
-    const [error] = validator.Errors(event);
-    if (error !== undefined) return { problem: pathOf(error) };
+    const problem = check(event);
+    if (problem !== undefined) return { problem };
     return event.type === topic ? {} : { problem: '/type is of another topic' };
   });
 }
 
 /** Creates the parser of a channel with several topics. Events whose type has no schema here are not handled. */
 function createChannelParser(schemas: EventSchemas): ParseEvent {
-  const validators = new Map(Object.entries(schemas).map(([type, schema]) => [type, Compile(schema)]));
+  const checks = new Map(Object.entries(schemas).map(([type, schema]) => [type, compileCheck(schema)]));
   return createParser((event) => {
-    const validator = validators.get(event.type);
-    if (validator === undefined) return { isHandled: false };
-    const [error] = validator.Errors(event);
-    return error === undefined ? {} : { problem: pathOf(error) };
+    const check = checks.get(event.type);
+    if (check === undefined) return { isHandled: false };
+    const problem = check(event);
+    return problem === undefined ? {} : { problem };
   });
 }
 
 function createParser(
   check: (event: CloudEventEnvelope) => { readonly problem?: string; readonly isHandled?: boolean },
 ): ParseEvent {
-  const envelope = Compile(CloudEventEnvelope);
+  const checkEnvelope = compileCheck(CloudEventEnvelope);
   return (data, onMalformed) => {
-    const [fault] = envelope.Errors(data);
-    const { problem, isHandled = true } =
-      fault === undefined ? check(data as CloudEventEnvelope) : { problem: pathOf(fault) };
+    const fault = checkEnvelope(data);
+    const { problem, isHandled = true } = fault === undefined ? check(data as CloudEventEnvelope) : { problem: fault };
     if (problem === undefined) return { event: data as CloudEventEnvelope, isHandled };
     const error = new UnrecoverableError(`the event is malformed: ${problem}`);
     onMalformed(error);
@@ -235,6 +235,8 @@ function createParser(
   };
 }
 
-function pathOf({ instancePath, message }: { readonly instancePath: string; readonly message: string }): string {
-  return `${instancePath || '/'} ${message}`;
+/** Compiles a schema to a function that returns the first fault of a value; undefined if the value fits. */
+function compileCheck(schema: Type.TSchema): (value: unknown) => string | undefined {
+  const validator = Compile(schema);
+  return (value) => (validator.Check(value) ? undefined : faultsOf(schema, value)[0]);
 }

@@ -7,8 +7,9 @@ import {
 } from '@auth-account/contracts/events/force-logout';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import { type JobsOptions, Queue } from 'bullmq';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { eventJobOptions, queueTelemetry } from '../events/queues.ts';
+import { faultsOf } from '../faults-of.ts';
 
 /** Result of a forced logout. The worker stores it in the job. */
 export interface ForceLogoutResult {
@@ -49,8 +50,8 @@ export function parseForceLogout(data: unknown): ForceLogoutCommand {
   }
   const validator = validators[target];
   if (validator.Check(data)) return data;
-  const [first] = validator.Errors(data);
-  throw new TypeError(`the command is malformed: ${first?.instancePath || '/'} ${first?.message}`);
+  const [fault] = faultsOf(forceLogoutForms[target], data);
+  throw new TypeError(`the command is malformed: ${fault}`);
 }
 
 /**

@@ -1,8 +1,8 @@
 import { type CloseReason, closeCodes } from '@auth-account/contracts/push/close-codes';
+import * as Type from '@auth-account/contracts/type';
 import { publish, type RedisClient, type RedisKeys } from '@auth-account/redis';
 import { context, propagation } from '@opentelemetry/api';
-import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 
 const Reason = Type.Enum(Object.keys(closeCodes) as CloseReason[]);
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { maxPushMessageBytes, ownTopicPrefix, PushMessage } from '@auth-account/contracts/push/push-message';
 import { publish, type RedisClient, type RedisKeys } from '@auth-account/redis';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
+import { faultsOf } from '../faults-of.ts';
 
 /** A message to apps, without its addressee. */
 export interface PushContent {
@@ -54,7 +55,10 @@ function createPublisher(redis: RedisClient, channel: string, isOwn: boolean): P
   async function send(to: object, { topic, payload, id = randomUUID(), at = new Date() }: PushContent): Promise<void> {
     const text = JSON.stringify({ ...to, id, topic, payload, timestamp: at.toISOString() });
     assertSize(text);
-    if (!validator.Check(JSON.parse(text))) throw new TypeError(`the message is malformed: ${faultOf(text)}`);
+    if (!validator.Check(JSON.parse(text)))
+      throw new TypeError(
+        `the message is malformed: ${[...new Set(faultsOf(PushMessage, JSON.parse(text)))].join(', ')}`,
+      );
     if (isReserved(topic) && !isOwn)
       throw new TypeError(`the message is malformed: topics ${ownTopicPrefix}* are reserved`);
     await publish(redis, channel, text);
@@ -90,12 +94,4 @@ function assertSize(text: string): void {
   const bytes = Buffer.byteLength(text);
   if (bytes <= maxPushMessageBytes) return;
   throw new RangeError(`the message has ${bytes} bytes of JSON, and ${maxPushMessageBytes} are the most`);
-}
-
-/** Returns the paths of the faults, never their content. */
-function faultOf(text: string): string {
-  const faults = validator
-    .Errors(JSON.parse(text))
-    .map(({ instancePath, message }) => `${instancePath || '/'} ${message}`);
-  return [...new Set(faults)].join(', ');
 }

@@ -1,8 +1,8 @@
 import { errorBodyOf, type Route } from '@auth-account/contracts';
+import type { TSchema } from '@auth-account/contracts/type';
 import { isThrowableCode, rowOf } from '@auth-account/errors';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { RequestHandler } from 'express';
-import type { TSchema } from 'typebox';
 import { extendContext } from './request-context.ts';
 import { compileSchema } from './validation/ajv.ts';
 

@@ -1,7 +1,7 @@
 import { type Route, type RouteName, routes } from '@auth-account/contracts';
 import type { ServerMetadata } from '@auth-account/contracts/http/metadata';
+import type { Static, TSchema } from '@auth-account/contracts/type';
 import type { Request, RequestHandler, Response } from 'express';
-import type { Static, TSchema } from 'typebox';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import type { Handlers } from './mount-routes.ts';
 import { callerOf, contextOf, siblingOf } from './request-context.ts';

@@ -1,9 +1,9 @@
 import { createHmac, type KeyObject } from 'node:crypto';
+import type { TObject } from '@auth-account/contracts/type';
 import { AppError, isAppError } from '@auth-account/errors';
 import { type IdempotencyStore, isDuplicateKey } from '@auth-account/stores';
 import type { IdempotencyDocument, RequestMark } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
-import type { TObject } from 'typebox';
 
 /** The answer to the first request with the same key. */
 export interface EarlierAnswer<T> {

@@ -1,4 +1,4 @@
-import { type TInteger, Type } from 'typebox';
+import * as Type from '@auth-account/contracts/type';
 
 /** A limit on the requests within a window, which begins with its first request. */
 export interface RequestLimitRow {
@@ -173,7 +173,7 @@ export interface SpecialLimitRow {
   readonly counts: string;
   /** The limit as the docs state it. A setting's name in braces stands for the setting's default. */
   readonly limit: string;
-  readonly settings: Readonly<Record<string, TInteger>>;
+  readonly settings: Readonly<Record<string, Type.TInteger>>;
 }
 
 interface Range {
@@ -286,7 +286,7 @@ export function describeLimit({ counts, per, window, more = '' }: RequestLimitRo
   return `${counts} ${prepositions[per]} one ${per}${per === 'network' ? prefixes : ''} in ${window.text}${more}`;
 }
 
-function schemaOf(row: RequestLimitRow): TInteger {
+function schemaOf(row: RequestLimitRow): Type.TInteger {
   const text = describeLimit(row, ' (IPv4 /32, IPv6 /64)');
   return integer(row.default, {}, text.charAt(0).toUpperCase() + text.slice(1));
 }
@@ -295,4 +295,4 @@ function schemaOf(row: RequestLimitRow): TInteger {
 export const limitConfig = Object.assign(
   Object.fromEntries(Object.values(requestLimits).map((row) => [row.setting, schemaOf(row)])),
   ...Object.values(specialLimits).map(({ settings }) => settings),
-) as Readonly<Record<keyof LimitSettings, TInteger>>;
+) as Readonly<Record<keyof LimitSettings, Type.TInteger>>;

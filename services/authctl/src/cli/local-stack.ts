@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { hasVariable, loadConfig } from '@auth-account/config';
-import { Type } from 'typebox';
+import * as Type from '@auth-account/contracts/type';
 import type { Terminal } from './terminal.ts';
 
 /** Content of the file that `npm run up` writes into its data directory while it runs. */

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { type Config, loadConfig } from '@auth-account/config';
-import type { TObject } from 'typebox';
+import type { TObject } from '@auth-account/contracts/type';
 import { CommandError, type ExitCode, exitCodes } from './command-error.ts';
 import { findLocalStack } from './local-stack.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,5 +1,5 @@
-import type { Static, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import type { Static, TSchema } from '@auth-account/contracts/type';
+import { faultsOf } from '@auth-account/messaging/faults-of';
 import { Agent, request } from 'undici';
 import { ProbeFailure } from './step-log.ts';
 import { type Patience, within } from './within.ts';
@@ -66,10 +66,9 @@ async function exchange(url: string, options: Parameters<typeof request>[1]) {
  * content.
  */
 export function expectShape<S extends TSchema>(schema: S, value: unknown): Static<S> {
-  const form = Compile(schema);
-  if (form.Check(value)) return value;
-  const places = form.Errors(value).map(({ instancePath, message }) => `${instancePath || '/'} ${message}`);
-  throw new ProbeFailure(`not of the contract's form: ${places.slice(0, 3).join('; ')}`);
+  const faults = faultsOf(schema, value);
+  if (faults.length === 0) return value as Static<S>;
+  throw new ProbeFailure(`not of the contract's form: ${faults.slice(0, 3).join('; ')}`);
 }
 
 function parse(text: string): unknown {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Type } from 'typebox';
+import * as Type from '@auth-account/contracts/type';
 import { Agent, request } from 'undici';
 import { expectShape, reasonOf } from './api-client.ts';
 import { ProbeFailure } from './step-log.ts';

@@ -1,5 +1,5 @@
 import { type Config, mongoConfig, runtimeConfig } from '@auth-account/config';
-import { Type } from 'typebox';
+import * as Type from '@auth-account/contracts/type';
 
 /** Variables that `probe` reads from the environment; the command line overrides them. */
 export const probeConfig = Type.Object({

@@ -1,6 +1,6 @@
 import { AuthFrame, type ClientFrame, PingFrame } from '@auth-account/contracts/push/frames';
-import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
+import * as Type from '@auth-account/contracts/type';
+import { Compile } from 'typebox/schema';
 import { type Connection, closeConnection, sendFrame } from '../streams/connection.ts';
 
 /** Limit for a client's frame, in bytes (docs/push.md, "Frames"). */

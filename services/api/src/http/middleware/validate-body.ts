@@ -1,6 +1,6 @@
+import type { TSchema } from '@auth-account/contracts/type';
 import { AppError } from '@auth-account/errors';
 import type { RequestHandler } from 'express';
-import type { TSchema } from 'typebox';
 import { compileSchema } from '../validation/ajv.ts';
 import type { BodyCheck } from '../validation/body-checks.ts';
 import { validationItems } from '../validation/validation-items.ts';

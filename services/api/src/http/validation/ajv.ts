@@ -1,6 +1,6 @@
+import type { TSchema } from '@auth-account/contracts/type';
 import { Ajv2020, type FuncKeywordDefinition, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { TSchema } from 'typebox';
 
 /** Bounds of the keyword `normalizedLength`, in Unicode code points after NFKC. */
 interface LengthBounds {

@@ -1,5 +1,5 @@
+import type { TSchema } from '@auth-account/contracts/type';
 import { describe, expect, test } from '@jest/globals';
-import type { TSchema } from 'typebox';
 import { compileSchema } from './ajv.ts';
 import { validationItems } from './validation-items.ts';
 

@@ -1,6 +1,6 @@
 import type { AccountType } from '@auth-account/contracts';
 import { RegisterRequest } from '@auth-account/contracts/http/register';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 import { findHashFault } from './find-hash-fault.ts';
 
 export const importFields = ['email', 'password_hash', 'account_type', 'created_at', 'group'] as const;

@@ -1,11 +1,11 @@
 import { deletionConfig, graceDaysLimits } from '@auth-account/config';
+import * as Type from '@auth-account/contracts/type';
 import { eventOrigin } from '@auth-account/messaging';
 import { deletionCancelledEvents, deletionScheduledEvents } from '@auth-account/messaging/account-events';
 import { erasureTime } from '@auth-account/stores/deletions';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { ClientSession } from 'mongodb';
-import { Type } from 'typebox';
 import { v7 } from 'uuid';
 import { CommandError } from '../../cli/command-error.ts';
 import type { Outcome, Shell } from '../../cli/shell.ts';

@@ -1,8 +1,8 @@
 import { longestTokenSeconds, tokenLifeConfig } from '@auth-account/config';
+import * as Type from '@auth-account/contracts/type';
 import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { closeReasonOf } from '@auth-account/stores';
 import type { RevocationReason } from '@auth-account/stores/documents';
-import { Type } from 'typebox';
 import type { Outcome, Shell } from '../../cli/shell.ts';
 import { withRedis } from '../../compose.ts';
 import type { AccountChange } from './change-account.ts';
