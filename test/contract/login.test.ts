@@ -197,6 +197,17 @@ describe('one session per user and device', () => {
       revoked_reason: 'session_limit',
     });
   });
+
+  test('logins at once leave no more than 50, and end as many as they must', async () => {
+    const { email, user_id } = await registerAccount(api);
+    const first = await logIn(api, email);
+    await insertSessionsBeside(api.collections, first.session_id, 46);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => api.post(path, { email, password })));
+    expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+    const { sessions } = api.collections;
+    expect(await sessions.countDocuments({ user_id, is_revoked: false })).toBe(50);
+    expect(await sessions.countDocuments({ user_id, revoked_reason: 'session_limit' })).toBe(7);
+  });
 });
 
 test('a hash made with less is made anew after a login that succeeded', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Collections } from '@auth-account/stores';
 import type { GroupDocument, UserDocument } from '@auth-account/stores/documents';
+import { unnamedDevice } from '@auth-account/stores/known-devices';
 import { newEmail } from './accounts.ts';
 
 /** A household of one member that is still to be written. */
@@ -9,6 +10,10 @@ export interface AccountSeed {
   readonly group: GroupDocument;
 }
 
+/**
+ * Creates an account as a registration and one login leave it, both without a `device_id`. So its next login comes from
+ * a known device, as most logins do.
+ */
 export function newAccountSeed(passwordHash: string): AccountSeed {
   const [at, email, userId, groupId] = [new Date(), newEmail(), randomUUID(), randomUUID()];
   return {
@@ -22,12 +27,16 @@ export function newAccountSeed(passwordHash: string): AccountSeed {
       role: 'owner',
       created_at: at,
       joined_at: at,
+      last_login_at: at,
+      known_devices: [unnamedDevice],
+      touches: 1,
+      spent_touches: 0,
     },
     group: { _id: groupId, account_type: 'HOME', owner_id: userId, member_count: 1, created_at: at, closed_at: null },
   };
 }
 
-/** Writes accounts with this password hash, as an import would, and returns their addresses. */
+/** Writes accounts with this password hash, and returns their addresses. */
 export async function seedAccounts(collections: Collections, count: number, passwordHash: string): Promise<string[]> {
   const seeds = Array.from({ length: count }, () => newAccountSeed(passwordHash));
   await collections.groups.insertMany(seeds.map(({ group }) => group));

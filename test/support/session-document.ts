@@ -29,14 +29,15 @@ export function newSessionDocument(): SessionDocument {
   };
 }
 
-/** Adds sessions of the same user on other devices, all used later than this one. */
+/** Adds sessions of the same user on other devices, as logins would, all used later than this one. */
 export async function insertSessionsBeside(
-  { sessions }: Pick<Collections, 'sessions'>,
+  { sessions, users }: Pick<Collections, 'sessions' | 'users'>,
   sessionId: string,
   count: number,
 ): Promise<void> {
   const template = await sessions.findOne({ _id: sessionId });
   if (template === null) throw new Error(`the session ${sessionId} is not stored`);
+  await users.updateOne({ _id: template.user_id }, { $inc: { touches: count } });
   const usedLater = (index: number) => new Date(template.last_used_at.getTime() + 1_000 * (index + 1));
   await sessions.insertMany(
     Array.from({ length: count }, (_, index) => ({

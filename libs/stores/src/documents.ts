@@ -79,6 +79,12 @@ export interface UserDocument {
    * millisecond) would not conflict.
    */
   readonly touches?: number;
+  /**
+   * At least so many of the `touches` left no session that is live now. Every session is opened with a touch, by older
+   * versions too. So at most `touches - spent_touches` sessions are live, and a login need not count them while that
+   * is below the limit. Missing if no login has counted them yet.
+   */
+  readonly spent_touches?: number;
 }
 
 /** An address that the account had before a change of address. */

@@ -99,6 +99,7 @@ export const storedFields = describeAll({
       [['deletes_at'], 'time of the erasure that was ordered', 'no', 'until it is restored'],
       [['erasure.lease', 'erasure.until'], 'the worker that erases the account', 'no', 'seconds'],
       [['sessions_changed_at', 'touches'], 'make transactions of one account conflict', 'no'],
+      [['spent_touches'], 'bounds the number of live sessions', 'no'],
     ],
   },
   groups: {

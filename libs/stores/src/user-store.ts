@@ -3,6 +3,7 @@ import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { UserDocument } from './documents.ts';
 import { confirmedRead } from './fenced-sessions.ts';
+import { type LearnedDevice, learn, unnamedDevice } from './known-devices.ts';
 
 /** Fields that a change of group writes into the user's document. */
 export type Membership = Pick<UserDocument, 'home_group_id' | 'account_type' | 'role' | 'joined_at' | 'joined_by'>;
@@ -70,28 +71,13 @@ export function isDue({ deletes_at }: Pick<UserDocument, 'deletes_at'>, now: Dat
   return deletes_at !== undefined && deletes_at <= now;
 }
 
-/** Maximum number of devices that an account remembers. */
-const knownDevices = 20;
-
-/** Maximum number of notices of new devices that an account is sent within 24 hours. */
-const newDeviceNotices = 10;
-const dayMs = 86_400_000;
-
-/** Returns true if the account may still be sent a notice of a new device at that time. */
-export function hasNoticeLeft({ new_device_notices }: Pick<UserDocument, 'new_device_notices'>, at: Date): boolean {
-  const oldest = new_device_notices?.at(-newDeviceNotices);
-  return oldest === undefined || oldest.getTime() + dayMs <= at.getTime();
+/** Returns a number that the account's live sessions do not exceed: see `UserDocument.spent_touches`. */
+export function mostLiveSessions({
+  touches = 0,
+  spent_touches = Number.NEGATIVE_INFINITY,
+}: Pick<UserDocument, 'touches' | 'spent_touches'>): number {
+  return touches - spent_touches;
 }
-
-/** A device of a login that the account did not know before. */
-export interface LearnedDevice {
-  readonly name: string;
-  /** True if the login counts towards the daily limit of notices. */
-  readonly counts: boolean;
-}
-
-/** Represents, in `known_devices`, all clients without a `device_id`, because they can't be told apart. */
-export const unnamedDevice = 'unnamed';
 
 const addresseeFields = { email_verified_at: 1, locale: 1, pending_email: 1, deletes_at: 1 } as const;
 
@@ -135,6 +121,11 @@ export interface UserStore {
     session: ClientSession,
     learned?: LearnedDevice,
   ): Promise<UserDocument | undefined>;
+  /**
+   * Notes that the account will have `live` live sessions after the login whose `touchLogin` has returned `before`, in
+   * the same transaction.
+   */
+  noteLive(before: UserDocument, live: number, session: ClientSession): Promise<void>;
   /**
    * Marks on the user's document that all sessions are being changed; false if the user is gone. `known` replaces the
    * devices that the account knows.
@@ -245,12 +236,6 @@ function createReads(users: Collections['users']): Pick<UserStore, Reads> {
   };
 }
 
-/** Entries that a login on a new device adds to lists of the user's document. */
-const learn = ({ name, counts }: LearnedDevice, at: Date) => ({
-  known_devices: { $each: [name], $slice: -knownDevices },
-  ...(counts && { new_device_notices: { $each: [at], $slice: -newDeviceNotices } }),
-});
-
 function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
   return {
     async insert(user, session) {
@@ -263,6 +248,9 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
         ...(learned && { $push: learn(learned, at) }),
       };
       return (await users.findOneAndUpdate({ _id: userId }, update, options)) ?? undefined;
+    },
+    async noteLive({ _id, touches = 0 }, live, session) {
+      await users.updateOne({ _id }, { $set: { spent_touches: touches + 1 - live } }, { session });
     },
     async touchSessions(userId, at, session, known) {
       const update = touch({ sessions_changed_at: at, ...(known && { known_devices: known }) });

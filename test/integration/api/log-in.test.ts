@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto';
+import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import { AppError } from '@auth-account/errors';
+import { createTransactionRunner, liveDeviceIndex } from '@auth-account/stores';
 import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createOpenIdempotent } from '../../../services/api/src/idempotency/open-idempotent.ts';
@@ -7,6 +8,7 @@ import { RequestAbandoned } from '../../../services/api/src/request/assert-clien
 import { systemIds } from '../../../services/api/src/request/ids.ts';
 import type { HashedFor, HashTurn } from '../../../services/api/src/security/password-hasher.ts';
 import { createLogIn, type LogInDeps } from '../../../services/api/src/usecases/login/log-in.ts';
+import { newSessionDocument } from '../../support/session-document.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { hashOf, openUseCaseScene, type UseCaseScene } from '../../support/use-case-scene.ts';
 
@@ -19,6 +21,10 @@ let scene: UseCaseScene;
 let told: unknown[];
 beforeAll(async () => {
   scene = await openUseCaseScene();
+  await scene.collections.sessions.createIndex(
+    { user_id: 1, device_id: 1 },
+    { name: liveDeviceIndex, unique: true, partialFilterExpression: { is_revoked: false } },
+  );
 });
 beforeEach(async () => {
   told = [];
@@ -79,6 +85,17 @@ async function logIn(
   const { data, isReplayed } = await run({ password, ...input }, origin);
   expect(isReplayed).toBe(false);
   return data;
+}
+
+/** Logs in, and returns true if that has looked at the live sessions. */
+async function looks(...[input, deps, origin]: Parameters<typeof logIn>): Promise<boolean> {
+  let isLookedAt = false;
+  const listLive: LogInDeps['sessions']['listLive'] = (...given) => {
+    isLookedAt = true;
+    return scene.sessions.listLive(...given);
+  };
+  await logIn(input, { sessions: { ...scene.sessions, listLive }, ...deps }, origin);
+  return isLookedAt;
 }
 
 const sessionsOf = (user_id: string) => scene.collections.sessions.find({ user_id }).toArray();
@@ -324,9 +341,12 @@ describe('a login ends', () => {
     expect(scene.announced).toEqual([{ ...announcement, at: scene.now() }]);
   });
 
-  test('by one whose id is the greater, though the clock of the pod that opened it was ahead', async () => {
-    const { email, _id: user_id } = await scene.user();
+  test.each([
+    ['looked for', {}],
+    ['met in the index', { spent_touches: 0 }],
+  ])('by one whose id is the greater, though the clock of the pod that opened it was ahead: %s', async (_, fields) => {
     const device_id = randomUUID();
+    const { email, _id: user_id } = await scene.user({ known_devices: [device_id], ...fields });
     const { document } = await scene.session({ user_id, device_id, _id: '01fff000-0000-7000-bfff-ffffffffffff' });
     const { session_id } = await logIn({ email, device_id }, { ids: systemIds });
     expect(session_id).toMatch(/^01fff000-0001-7/);
@@ -365,5 +385,102 @@ describe('a login ends', () => {
       { sessionIds: [former.document._id], reason: 'SESSION_REPLACED' },
       { sessionIds: [first, second], reason: 'SESSION_REVOKED' },
     ]);
+  });
+});
+
+describe('a login on a known device looks at the live sessions', () => {
+  const device_id = '7d0f7a34-52f1-4a4e-9b0e-3a1c5d2e8f90';
+  const dayMs = 86_400_000;
+  const known = { known_devices: [device_id], touches: 49, spent_touches: 0 };
+  const ago = (ms: number) => new Date(scene.now().getTime() - ms);
+  const liveOf = (user_id: string) => scene.collections.sessions.countDocuments({ user_id, is_revoked: false });
+
+  test.each<[string, boolean, Partial<UserDocument>]>([
+    ['not if the account has one place left', false, known],
+    ['if it may have none', true, { ...known, touches: 50 }],
+    ['not if one of 50 touches left no session', false, { ...known, touches: 50, spent_touches: 1 }],
+    ['not if it was never touched', false, { known_devices: [device_id], spent_touches: 0 }],
+    ['if nobody has counted them', true, { known_devices: [device_id], touches: 1 }],
+    ['if the device is another', true, { ...known, known_devices: ['other'] }],
+    ['if no device is known', true, { spent_touches: 0 }],
+  ])('%s', async (_, expected, fields) => {
+    const { email, _id: user_id } = await scene.user(fields);
+    expect(await looks({ email, device_id })).toBe(expected);
+    expect(await liveOf(user_id)).toBe(1);
+  });
+
+  test.each<[string, Partial<UserDocument>, boolean]>([
+    ['a day ago', { last_login_at: new Date('2026-11-20T10:00:00.000Z') }, false],
+    ['later', { last_login_at: new Date('2026-11-20T10:00:00.001Z') }, true],
+    ['never', {}, false],
+  ])('with a key, if the latest login was %s', async (_, fields, expected) => {
+    expect(ago(dayMs)).toEqual(new Date('2026-11-20T10:00:00.000Z'));
+    const { idempotency: store } = storesOf(scene.collections);
+    const secret = createSecretKey(randomBytes(32));
+    const openIdempotent = createOpenIdempotent({ store, secrets: () => [secret], now: scene.now });
+    const { email } = await scene.user({ ...known, ...fields });
+    const origin = { ...scene.origin, idempotencyKey: randomUUID() };
+    expect(await looks({ email, device_id }, { openIdempotent }, origin)).toBe(expected);
+  });
+
+  test('if it meets the device’s own in the index, which it then ends', async () => {
+    const { email, _id: user_id } = await scene.user(known);
+    const { document } = await scene.session({ user_id, device_id });
+    expect(await looks({ email, device_id })).toBe(true);
+    expect(await scene.asStored(document._id)).toMatchObject({ is_revoked: true, revoked_reason: 'replaced' });
+    expect(await liveOf(user_id)).toBe(1);
+  });
+
+  test('not if it meets anything else there', async () => {
+    const { email, _id: user_id } = await scene.user(known);
+    const { document } = await scene.session();
+    const listLive = () => Promise.reject(new Error('looked'));
+    const deps = {
+      sessions: { ...scene.sessions, listLive },
+      ids: { ...systemIds, entityId: () => document._id },
+    };
+    await expect(logIn({ email, device_id }, deps)).rejects.toMatchObject({ code: 11_000 });
+    expect(await sessionsOf(user_id)).toEqual([]);
+  });
+
+  test.each<[string, number, number | undefined]>([
+    ['notes that they are 48, so that the next need not look', 47, 13],
+    ['notes nothing of 49, as every second login would write it again', 48, undefined],
+  ])('if they may be 50, and %s', async (_, others, noted) => {
+    const { email, _id: user_id } = await scene.user({ known_devices: [device_id, madeUp], touches: 60 });
+    const { document } = await scene.session({ user_id, device_id });
+    for (let i = 0; i < others; i += 1) await scene.session({ user_id });
+    expect(await looks({ email, device_id })).toBe(true);
+    expect(await scene.asStored(document._id)).toMatchObject({ revoked_reason: 'replaced' });
+    const { touches, spent_touches } = (await scene.users.find(user_id)) ?? {};
+    expect([touches, spent_touches]).toEqual([61, noted]);
+    expect(await looks({ email, device_id: madeUp })).toBe(noted === undefined);
+    expect(await liveOf(user_id)).toBe(others + 2);
+  });
+
+  test('and notes nothing if it looks for another reason', async () => {
+    const { email, _id: user_id } = await scene.user({ ...known, known_devices: [] });
+    expect(await looks({ email, device_id })).toBe(true);
+    expect(await scene.users.find(user_id)).toMatchObject({ touches: 50, spent_touches: 0 });
+  });
+
+  test('in time, although older versions, which know no such number, have opened sessions', async () => {
+    const { email, _id: user_id } = await scene.user({ known_devices: ['unnamed'], spent_touches: 0 });
+    const transaction = createTransactionRunner(scene.mongo);
+    const isCommitted = async () => false;
+    for (let i = 0; i < 49; i += 1) {
+      const session = { ...newSessionDocument(), user_id, last_used_at: ago(60_000 - i) };
+      await transaction(
+        async (run) => {
+          await scene.users.touchLogin(user_id, scene.now(), run);
+          await scene.sessions.insert(session, run);
+        },
+        { isCommitted },
+      );
+    }
+    const ids = systemIds;
+    expect([await looks({ email }, { ids }), await liveOf(user_id)]).toEqual([false, 50]);
+    expect([await looks({ email }, { ids }), await liveOf(user_id)]).toEqual([true, 50]);
+    expect(await scene.collections.sessions.countDocuments({ user_id, revoked_reason: 'session_limit' })).toBe(1);
   });
 });

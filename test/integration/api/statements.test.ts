@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logOut, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
 import { bearer, cheapHashes, refresh } from '../../support/groups.ts';
 import { queriesOf, shapeOf } from '../../support/query-shape.ts';
@@ -92,19 +92,41 @@ test.each(Object.keys(operations) as CountedOperation[])('%s sends the statement
   );
 });
 
-test('a login with a key sends no statement more, and its repeat reads the session instead of writing it', async () => {
-  const { email } = await registerAccount(api);
-  const log = (headers?: Readonly<Record<string, string>>) => async () => {
-    const { status } = await api.post('/api/v1/auth/login', { email, password }, headers);
-    expect(status).toBe(200);
-  };
-  const key = { 'Idempotency-Key': crypto.randomUUID() };
-  await log()();
-  const [without, first, again] = [await sent.during(log()), await sent.during(log(key)), await sent.during(log(key))];
-  const [usual, marked, repeated] = [without, first, again].map((commands) => commands.map(toMongoStatement));
-  expect(marked).toEqual(usual);
-  const isRead = (statement: string) => statement === 'insert user_sessions';
-  expect(repeated).toEqual(usual?.map((statement) => (isRead(statement) ? 'user_sessions find {_id}' : statement)));
+describe('a login', () => {
+  const opens = told('login', 'MongoDB');
+  const [find, touch, ...insertAndCommit] = opens;
+  const look = 'user_sessions find {is_revoked, user_id}';
+  const dayMs = 86_400_000;
+
+  test('with a key looks at the live sessions on the day of another login, and a repeat reads its session', async () => {
+    const { email, user_id } = await registerAccount(api);
+    const log = (headers?: Readonly<Record<string, string>>) => async () => {
+      const { status } = await api.post('/api/v1/auth/login', { email, password }, headers);
+      expect(status).toBe(200);
+    };
+    const key = () => ({ 'Idempotency-Key': crypto.randomUUID() });
+    await log()();
+    await api.collections.users.updateOne({ _id: user_id }, { $set: { last_login_at: new Date(Date.now() - dayMs) } });
+    const again = key();
+    const commands: string[][] = [];
+    for (const run of [log(key()), log(again), log(again)])
+      commands.push((await sent.during(run)).map(toMongoStatement));
+    expect(commands).toEqual([
+      opens,
+      [find, touch, look, ...insertAndCommit],
+      [find, touch, look, 'user_sessions find {_id}', 'commitTransaction'],
+    ]);
+  });
+
+  test('on a device with a live session meets it in the index, and begins again with a look', async () => {
+    const device = { device_id: crypto.randomUUID() };
+    const { email } = await newSession(api, device);
+    const commands = await sent.during(() => api.post('/api/v1/auth/login', { email, password, ...device }));
+    expect(commands.map(toMongoStatement)).toEqual([
+      ...[find, touch, 'insert user_sessions', 'abortTransaction'],
+      ...[touch, look, 'user_sessions update {_id in, is_revoked}', ...insertAndCommit],
+    ]);
+  });
 });
 
 test('a request for a code sends the same for every address', async () => {

@@ -51,10 +51,9 @@ export const statements: Readonly<Record<CountedOperation, readonly Statement[]>
     },
     {
       store: 'MongoDB',
-      sent: 'user_sessions find {is_revoked, user_id}',
-      why: 'the live sessions: the device’s last one ends, and so does the oldest of 51',
+      sent: 'insert user_sessions',
+      why: 'the session; its unique index knows whether the device has one. Only a login that may concern other sessions reads them',
     },
-    { store: 'MongoDB', sent: 'insert user_sessions', why: 'the session' },
     {
       store: 'MongoDB',
       sent: 'commitTransaction',

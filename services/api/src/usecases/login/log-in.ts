@@ -2,9 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { disturbing, visible } from '@auth-account/contracts/http/fields';
 import { LoginRequest, type TokenResponse } from '@auth-account/contracts/http/login';
 import { AppError } from '@auth-account/errors';
-import type { SessionStore, SessionSummary, UserStore } from '@auth-account/stores';
+import {
+  isDuplicateKey,
+  liveDeviceIndex,
+  type SessionStore,
+  type SessionSummary,
+  type UserStore,
+} from '@auth-account/stores';
 import type { RequestMark, SessionDocument, UserDocument } from '@auth-account/stores/documents';
-import { hasSameCredentials } from '@auth-account/stores/users';
+import { hasSameCredentials, mostLiveSessions } from '@auth-account/stores/users';
 import { type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
 import { Binary, type ClientSession } from 'mongodb';
 import { type Commit, type EndedSessions, none, type Outcome } from '../../announcements/commit.ts';
@@ -21,7 +27,7 @@ import { type AuthenticateDeps, createAuthenticate } from './authenticate.ts';
 import { knownAs, learnedDevice, newDeviceNotice } from './new-device.ts';
 
 export interface LogInDeps extends AuthenticateDeps {
-  readonly users: AuthenticateDeps['users'] & Pick<UserStore, 'touchLogin'>;
+  readonly users: AuthenticateDeps['users'] & Pick<UserStore, 'touchLogin' | 'noteLive'>;
   readonly sessions: Pick<SessionStore, 'exists' | 'find' | 'listLive' | 'revokeAll' | 'insert' | 'holdOf'>;
   readonly commit: Commit;
   readonly openIdempotent: OpenIdempotent;
@@ -62,69 +68,131 @@ const sessionLimit = 50;
  * service notices before the commit that the client has left.
  */
 export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: RequestOrigin) => Promise<LogInOutput> {
-  const { users, sessions, commit, issueTokens, assertEmailVerified, audit, ids, now } = deps;
+  const { sessions, commit, issueTokens, assertEmailVerified, audit, ids, now } = deps;
   const authenticate = createAuthenticate(deps);
-  const findOpened = createFindOpened(deps);
+  const open = createOpen(deps);
 
   return async (input, origin) => {
-    const { requestId } = origin;
     const sentId = input.device_id?.toLowerCase();
-    const deviceId = sentId ?? ids.deviceId();
     const seen = await authenticate({ ...input, deviceId: sentId }, origin);
     const { _id: userId } = seen;
     await assertEmailVerified(seen, sentId, origin);
     const at = now();
-    let sessionId = '';
-    const nonce = randomBytes(32);
-    const device = knownAs(input);
-    const learned = learnedDevice(seen, device, at);
+    const deviceId = sentId ?? ids.deviceId();
     const marks = marksOf(deps, userId, input, origin);
-    let endsSome = false;
-
-    const work = async (transactionSession: ClientSession): Promise<Opened> => {
-      // Every login writes the user's document, and so does every change that revokes or moves all of a user's
-      // sessions, so that neither misses the other.
-      const user = await users.touchLogin(userId, at, transactionSession, learned);
-      // The verified password must not open a session after it has been replaced.
-      if (user === undefined || !hasSameCredentials(seen, user)) throw new AppError('ERR-INVALID-CREDENTIALS');
-      assertMayLogIn(user);
-      const live = await sessions.listLive(userId, transactionSession);
-      const opened = await findOpened(openedBy(marks, live, at), transactionSession);
-      if (opened !== undefined) return opened;
-      const ended = endedByLogin(user, live, deviceId);
-      endsSome = ended.length > 0;
-      for (const { reason, sessionIds } of ended) {
-        await sessions.revokeAll(sessionIds, { reason, at, requestId }, transactionSession);
-      }
-      // Apps compare ids to see which of a device's two logins is valid, so this session's id is the greatest.
-      const replaced = live.flatMap((each) => (each.device_id === deviceId ? each._id : []));
-      sessionId = ids.entityId(replaced.toSorted().at(-1));
-      const session = newSession(deps, { user, sessionId, deviceId, nonce, at, input, requestId, marks });
-      await sessions.insert(session, transactionSession);
-      const login = { user, device, at, session, live, ended: ended.flatMap((each) => each.sessionIds) };
-      const succeeded = { event: 'login.succeeded', user_id: userId, session_id: sessionId } as const;
-      const notice = newDeviceNotice(deps, login, origin);
-      return { session, isReplayed: false, ...notice, audit: [succeeded], sessions: ended };
-    };
-    const { session, isReplayed } = await commit(
-      {
-        at,
-        // The hold is only for sessions that end. It does not keep simultaneous logins from conflicting in the user's
-        // document.
-        hold: sessions.holdOf(() => (endsSome ? [userId] : []), now),
-        isCommitted: () => sessions.exists(sessionId),
-        // An app that has given up logs in again. This session must not replace the new one.
-        ifClientLeft: 'abort',
-        work,
-      },
-      origin,
-    ).catch((error: unknown) => {
-      const reason = loginRefusalOf(error);
-      if (reason !== undefined) audit({ event: 'login.refused', user_id: userId, reason }, origin);
-      throw error;
-    });
+    const login = { seen, input, origin, deviceId, marks, nonce: randomBytes(32), at };
+    const progress: Progress = { sessionId: '', endsSome: false, isDeviceTaken: false };
+    const commitOnce = () =>
+      commit(
+        {
+          at,
+          // The hold is only for sessions that end. It does not keep simultaneous logins from conflicting in the user's
+          // document.
+          hold: sessions.holdOf(() => (progress.endsSome ? [userId] : []), now),
+          isCommitted: () => sessions.exists(progress.sessionId),
+          // An app that has given up logs in again. This session must not replace the new one.
+          ifClientLeft: 'abort',
+          work: (transactionSession) => open(login, progress, transactionSession),
+        },
+        origin,
+      );
+    const { session, isReplayed } = await commitOnce()
+      .catch((error: unknown) => {
+        if (!isDuplicateKey(error, liveDeviceIndex)) throw error;
+        progress.isDeviceTaken = true;
+        return commitOnce();
+      })
+      .catch((error: unknown) => {
+        const reason = loginRefusalOf(error);
+        if (reason !== undefined) audit({ event: 'login.refused', user_id: userId, reason }, origin);
+        throw error;
+      });
     return { data: issueTokens(session), isReplayed };
   };
+}
+
+/** A login whose password is right. */
+interface VerifiedLogin {
+  /** The account as the check of the password has read it. */
+  readonly seen: UserDocument;
+  readonly input: LoginRequest;
+  readonly origin: RequestOrigin;
+  readonly deviceId: string;
+  /** Marks of the request. */
+  readonly marks: readonly RequestMark[];
+  readonly nonce: Buffer;
+  readonly at: Date;
+}
+
+/** State of a login, which its transaction changes each time that it runs. */
+interface Progress {
+  sessionId: string;
+  /** True if the login ends sessions. */
+  endsSome: boolean;
+  /** True if the insert has met a live session of the device. */
+  isDeviceTaken: boolean;
+}
+
+/** Creates the work of a login's transaction. */
+function createOpen(deps: LogInDeps) {
+  const { users, sessions, ids } = deps;
+  const findOpened = createFindOpened(deps);
+
+  return async (login: VerifiedLogin, progress: Progress, transactionSession: ClientSession): Promise<Opened> => {
+    const { seen, input, origin, deviceId, marks, at } = login;
+    const device = knownAs(input);
+    // Every login writes the user's document, and so does every change that revokes or moves all of a user's sessions,
+    // so that neither misses the other.
+    const user = await users.touchLogin(seen._id, at, transactionSession, learnedDevice(seen, device, at));
+    // The verified password must not open a session after it has been replaced.
+    if (user === undefined || !hasSameCredentials(seen, user)) throw new AppError('ERR-INVALID-CREDENTIALS');
+    assertMayLogIn(user);
+    const looks = progress.isDeviceTaken || mustLook(user, device, marks, at);
+    const live = looks ? await sessions.listLive(user._id, transactionSession) : none;
+    const opened = await findOpened(openedBy(marks, live, at), transactionSession);
+    if (opened !== undefined) return opened;
+    const ended = endedByLogin(user, live, deviceId);
+    progress.endsSome = ended.length > 0;
+    for (const { reason, sessionIds } of ended) {
+      await sessions.revokeAll(sessionIds, { reason, at, requestId: origin.requestId }, transactionSession);
+    }
+    // Apps compare ids to see which of a device's two logins is valid, so this session's id is the greatest.
+    const replaced = live.flatMap((each) => (each.device_id === deviceId ? each._id : []));
+    const sessionId = ids.entityId(replaced.toSorted().at(-1));
+    progress.sessionId = sessionId;
+    const session = newSession(deps, login, { user, sessionId });
+    await sessions.insert(session, transactionSession);
+    const endedIds = ended.flatMap(({ sessionIds }) => sessionIds);
+    const count = live.length + 1 - endedIds.length;
+    if (looks && isWorthNoting(user, count)) await users.noteLive(user, count, transactionSession);
+    const notice = newDeviceNotice(deps, { user, device, at, session, live, ended: endedIds }, origin);
+    const succeeded = { event: 'login.succeeded', user_id: user._id, session_id: sessionId } as const;
+    return { session, isReplayed: false, ...notice, audit: [succeeded], sessions: ended };
+  };
+}
+
+/**
+ * Returns true if the login must look at the account's live sessions: one may have been opened by an earlier request
+ * with the same key, the others may have to hear of a new device, or there may be too many. Otherwise the only session
+ * that matters is the device's own, and the insert meets that one in the unique index.
+ */
+function mustLook(user: UserDocument, device: string, marks: readonly RequestMark[], at: Date): boolean {
+  const { known_devices, last_login_at } = user;
+  const mayBeRepeat =
+    marks.length > 0 && last_login_at !== undefined && last_login_at.getTime() + idempotentForMs > at.getTime();
+  return mayBeRepeat || !known_devices?.includes(device) || mayBeFull(user);
+}
+
+function mayBeFull(user: UserDocument): boolean {
+  return mostLiveSessions(user) >= sessionLimit;
+}
+
+/**
+ * Returns true if the account should note that it has `count` live sessions. It is worth a write only if at least two
+ * logins need not look then.
+ */
+function isWorthNoting(user: UserDocument, count: number): boolean {
+  return mayBeFull(user) && count + 2 <= sessionLimit;
 }
 
 /** Creates the function that finds the session that an earlier login with the same `Idempotency-Key` has opened. */
@@ -181,16 +249,13 @@ function endedByLogin({ _id: userId }: UserDocument, live: readonly SessionSumma
 interface NewSession {
   readonly user: UserDocument;
   readonly sessionId: string;
-  readonly deviceId: string;
-  readonly nonce: Buffer;
-  readonly at: Date;
-  readonly input: LoginRequest;
-  readonly requestId: string;
-  readonly marks: readonly RequestMark[];
 }
 
-function newSession({ refreshTokens, lifetime }: LogInDeps, parts: NewSession): SessionDocument {
-  const { user, sessionId, deviceId, nonce, at, input, requestId, marks } = parts;
+function newSession(
+  { refreshTokens, lifetime }: LogInDeps,
+  { deviceId, nonce, at, input, origin, marks }: VerifiedLogin,
+  { user, sessionId }: NewSession,
+): SessionDocument {
   const kid = refreshTokens.currentKid;
   const gen = 1;
   const token = { kid, sessionId, generation: gen };
@@ -211,7 +276,7 @@ function newSession({ refreshTokens, lifetime }: LogInDeps, parts: NewSession): 
     device_name: deviceNameOf(input.device_name),
     platform: input.platform ?? null,
     created_at: at,
-    created_request_id: requestId,
+    created_request_id: origin.requestId,
     ...(marks.length > 0 && { opened_by: marks }),
     last_used_at: at,
     ...newExpiry(at, lifetime),

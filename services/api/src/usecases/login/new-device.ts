@@ -3,7 +3,7 @@ import type { LoginRequest } from '@auth-account/contracts/http/login';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import type { SessionSummary } from '@auth-account/stores';
 import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
-import { hasNoticeLeft, type LearnedDevice, unnamedDevice } from '@auth-account/stores/users';
+import { hasNoticeLeft, type LearnedDevice, unnamedDevice } from '@auth-account/stores/known-devices';
 import { none, type Outcome } from '../../announcements/commit.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';

@@ -198,6 +198,8 @@ function prepare(
     role: isNew ? 'owner' : 'member',
     created_at: at,
     joined_at: at,
+    // It has no session yet.
+    spent_touches: 0,
     ...(space.kind === 'join' && { joined_by: space.token }),
     ...(device_id && { known_devices: [knownAs({ device_id })] }),
   } as const;

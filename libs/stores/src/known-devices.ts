@@ -1,0 +1,30 @@
+import type { UserDocument } from './documents.ts';
+
+/** Maximum number of devices that an account remembers. */
+const knownDevices = 20;
+
+/** Maximum number of notices of new devices that an account is sent within 24 hours. */
+const newDeviceNotices = 10;
+const dayMs = 86_400_000;
+
+/** Returns true if the account may still be sent a notice of a new device at that time. */
+export function hasNoticeLeft({ new_device_notices }: Pick<UserDocument, 'new_device_notices'>, at: Date): boolean {
+  const oldest = new_device_notices?.at(-newDeviceNotices);
+  return oldest === undefined || oldest.getTime() + dayMs <= at.getTime();
+}
+
+/** A device of a login that the account did not know before. */
+export interface LearnedDevice {
+  readonly name: string;
+  /** True if the login counts towards the daily limit of notices. */
+  readonly counts: boolean;
+}
+
+/** Represents, in `known_devices`, all clients without a `device_id`, because they can't be told apart. */
+export const unnamedDevice = 'unnamed';
+
+/** Entries that a login on a new device adds to lists of the user's document. */
+export const learn = ({ name, counts }: LearnedDevice, at: Date) => ({
+  known_devices: { $each: [name], $slice: -knownDevices },
+  ...(counts && { new_device_notices: { $each: [at], $slice: -newDeviceNotices } }),
+});
