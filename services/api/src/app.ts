@@ -19,7 +19,7 @@ export interface AppDeps extends MountDeps {
   readonly trustedProxyHops: number;
   readonly logger: Logger;
   readonly audit: Audit;
-  readonly requestDuration: Histogram<RequestLabels>;
+  readonly requestDuration: Pick<Histogram<RequestLabels>, 'observe'>;
 }
 
 /**

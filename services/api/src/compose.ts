@@ -21,15 +21,18 @@ import {
   createStores,
   createTransactionRunner,
   mongoOptions,
+  type Stores,
   type TransactionHooks,
 } from '@auth-account/stores';
 import { countHolds, type Logger, withSpan } from '@auth-account/telemetry';
+import type { Express } from 'express';
 import { MongoClient } from 'mongodb';
 import { createAnnounce, createIsDenied } from './announcements/announce.ts';
 import { createCommit } from './announcements/commit.ts';
 import { createEventPublisher } from './announcements/publish-events.ts';
 import { createTellSessions } from './announcements/tell-sessions.ts';
-import { createApp } from './app.ts';
+import { type AppDeps, createApp } from './app.ts';
+import { composeRehearsal } from './compose/rehearsal.ts';
 import { composeSecurity, type TestOverrides } from './compose/security.ts';
 import { composeGuards, composeUseCases } from './compose/use-cases.ts';
 import type { ApiConfig, apiConfig } from './config.ts';
@@ -39,6 +42,7 @@ import { blockedPasswordCheck } from './http/validation/body-checks.ts';
 import { type ApiMetrics, createApiMetrics } from './runtime/metrics.ts';
 import { readinessChecks } from './runtime/readiness.ts';
 import { type Connections, closeSteps } from './runtime/shutdown-steps.ts';
+import { warmUp } from './runtime/warm-up.ts';
 import { createAssertNotDenied } from './security/assert-not-denied.ts';
 
 /** The api with the address at which it listens. */
@@ -118,7 +122,7 @@ export async function compose(
   const commit = createCommit({ transaction, outbox: stores.outbox, ...tellers });
   const sessionParts = { stores, commit, security, announce, isDenied, readDenialPage };
   const useCases = composeUseCases({ ...shared, ...guards, ...sessionParts });
-  const app = createApp({
+  const deps: AppDeps = {
     requestIdMode: config.REQUEST_ID_MODE,
     trustedProxyHops: config.TRUST_PROXY_HOPS,
     logger,
@@ -138,9 +142,11 @@ export async function compose(
       changePassword: blockedPasswordCheck(security.isBlockedPassword, 'new_password'),
     },
     validateResponses: config.VALIDATE_RESPONSES,
-  });
-  return serve(context, createHttpServer(app, { keepAliveSeconds: config.KEEP_ALIVE_SECONDS }), connections, {
+  };
+  const server = createHttpServer(createApp(deps), { keepAliveSeconds: config.KEEP_ALIVE_SECONDS });
+  return serve(context, server, connections, {
     argon2Name: security.argon2Name,
+    rehearsal: () => composeRehearsal({ deps, users: stores.users, readSessions: createReadSessions(mongo, stores) }),
     stop: [
       { name: 'audit log', run: guards.flushAudit, timeoutMs: 100 },
       { name: 'key files and hash threads', run: security.close, timeoutMs: 1_000 },
@@ -173,8 +179,17 @@ function transactionHooks(metrics: ApiMetrics): TransactionHooks {
   };
 }
 
+/** Creates a read in a transaction that the metrics do not count. */
+function createReadSessions(mongo: MongoClient, { sessions }: Pick<Stores, 'sessions'>) {
+  const transaction = createTransactionRunner(mongo);
+  const nobody = '00000000-0000-4000-8000-000000000000';
+  return () => transaction((session) => sessions.listLive(nobody, session), { isCommitted: async () => true });
+}
+
 interface Served {
   readonly argon2Name: string;
+  /** Creates the app for the warm-up. */
+  readonly rehearsal: () => Express;
   /** Steps after the server has stopped and before the connections close. */
   readonly stop: readonly ShutdownStep[];
 }
@@ -184,7 +199,7 @@ function serve(
   { config, logger }: ServiceContext<typeof apiConfig>,
   server: HttpServer,
   connections: Connections,
-  { argon2Name, stop }: Served,
+  { argon2Name, rehearsal, stop }: Served,
 ): ApiParts {
   const stopping = new AbortController();
   let address: AddressInfo | undefined;
@@ -198,6 +213,8 @@ function serve(
     async start() {
       const onAway = (error: unknown) => logger.warn({ err: error }, 'MongoDB is away');
       await connectMongo(connections.mongo, stopping.signal, onAway);
+      if (stopping.signal.aborted) return;
+      await warmUp({ app: rehearsal(), logger, signal: stopping.signal });
       if (stopping.signal.aborted) return;
       address = await server.listen(config.API_PORT, config.BIND_ADDRESS);
       logger.info({ address: address.address, port: address.port, argon2: argon2Name }, 'api listens');

@@ -10,7 +10,7 @@ export type RequestLabels = 'method' | 'route' | 'status';
  * Measures each request and writes its line in the access log. The line has the route's template, because the raw path
  * may hold a token.
  */
-export function observeRequest(logger: Logger, duration: Histogram<RequestLabels>): RequestHandler {
+export function observeRequest(logger: Logger, duration: Pick<Histogram<RequestLabels>, 'observe'>): RequestHandler {
   return (req, res, next) => {
     const start = performance.now();
     const observe = () => {

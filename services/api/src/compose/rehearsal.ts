@@ -1,0 +1,52 @@
+import type { LoginRequest } from '@auth-account/contracts/http/login';
+import type { UserStore } from '@auth-account/stores';
+import type { Express } from 'express';
+import { type AppDeps, createApp } from '../app.ts';
+import { contextOf } from '../http/request-context.ts';
+import type { HashTurn, PasswordHasher } from '../security/password-hasher.ts';
+import { type Authenticate, createAuthenticate } from '../usecases/login/authenticate.ts';
+
+export interface RehearsalParts {
+  readonly deps: AppDeps;
+  readonly users: Pick<UserStore, 'findByEmail'>;
+  /** Reads in a transaction, as a login does. */
+  readonly readSessions: () => Promise<unknown>;
+}
+
+/**
+ * Creates the app for the warm-up. It is the api's own, except that its login reads the stores as usual and then
+ * refuses. It counts nothing in limits and metrics, writes no access or audit log, and takes no place at the hash gate.
+ * Faults are logged.
+ */
+export function composeRehearsal({ deps, users, readSessions }: RehearsalParts): Express {
+  const quiet = () => undefined;
+  const { logger } = deps;
+  const authenticate = createRefusal(users);
+  return createApp({
+    ...deps,
+    logger: logger.child({}, { level: logger.level === 'silent' ? 'silent' : 'error' }),
+    audit: quiet,
+    requestDuration: { observe: quiet },
+    handlers: {
+      ...deps.handlers,
+      async logIn(req, res) {
+        await readSessions();
+        const body: LoginRequest = req.body;
+        await authenticate({ ...body, deviceId: body.device_id }, contextOf(res));
+      },
+    },
+  });
+}
+
+/** Creates the check of a password that is always wrong, without a hash and without limits. */
+function createRefusal(users: Pick<UserStore, 'findByEmail'>): Authenticate {
+  const nothing = async () => undefined;
+  const turn: HashTurn = { hash: async () => '', verify: async () => false };
+  const hasher: PasswordHasher = { admit: (_client, use) => use(turn), isWeak: () => false };
+  return createAuthenticate({
+    users: { findByEmail: users.findByEmail, setPasswordHash: nothing },
+    hasher,
+    limits: { logIn: async () => ({ fail: nothing, succeed: nothing }) },
+    audit: () => undefined,
+  });
+}

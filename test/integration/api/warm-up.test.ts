@@ -1,0 +1,100 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mainOf, nodeFor, waitUntil } from '@auth-account/local-stack';
+import { openRedis, workerOptions } from '@auth-account/redis';
+import { createLogger } from '@auth-account/telemetry';
+import { afterAll, expect, test } from '@jest/globals';
+import { newSession } from '../../support/accounts.ts';
+import { withFailPoint } from '../../support/fail-point.ts';
+import { cheapHashes } from '../../support/groups.ts';
+import { send } from '../../support/http-client.ts';
+import { processEnvironment } from '../../support/process-environment.ts';
+import type { Line } from '../../support/recorded-log.ts';
+import { monitored, watchSentCommands } from '../../support/sent-commands.ts';
+import { serviceEnvironment, startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
+
+const sent = watchSentCommands();
+afterAll(() => sent.close());
+
+/** Starts an api whose MongoDB knows it by that name; `lines` is its whole log. */
+async function start(appName: string): Promise<{ readonly api: TestApi; readonly lines: Line[] }> {
+  const lines: Line[] = [];
+  const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
+  const env = { ...cheapHashes, MONGODB_URI: named(appName) };
+  const api = await startTestApi(env, {}, createLogger({ service: 'api', level: 'info', destination }));
+  return { api, lines };
+}
+
+function named(appName: string): string {
+  const uri = new URL(monitored(testEnvironment().mongodbUri));
+  uri.searchParams.set('appName', appName);
+  return uri.href;
+}
+
+test('the warm-up reads as a login does, and leaves no trace in stores, log and metrics', async () => {
+  const before = sent.all.length;
+  const { api, lines } = await start('warm-up');
+  const names = new Set(sent.all.slice(before).map(({ name }) => name));
+  expect([...names].sort()).toEqual(['commitTransaction', 'find']);
+  expect(lines.map(({ msg }) => msg)).toEqual(['hash gate', 'warmed up', 'api listens']);
+
+  const redis = openRedis({ REDIS_URL: testEnvironment().redisUrl }, workerOptions());
+  const [, keys] = await redis.scan(0, 'MATCH', `*${api.keyPrefix}*`, 'COUNT', 1_000_000);
+  redis.disconnect();
+  expect(keys).toEqual([]);
+
+  const counted = [
+    ...['http_request_duration_seconds', 'auth_logins_total', 'auth_transactions_total'],
+    ...['auth_password_hash_duration_seconds', 'auth_password_hash_wait_seconds'],
+  ];
+  const sums = () => Promise.all(counted.map((name) => api.metric(name)));
+  expect(await sums()).toEqual(counted.map(() => 0));
+  await newSession(api);
+  for (const sum of await sums()) expect(sum).toBeGreaterThan(0);
+  await api.close();
+});
+
+test('a store that fails it is reported, and the api listens', async () => {
+  const appName = 'warm-up-failing';
+  const outside = await start('warm-up-outside');
+  const failing = { failCommands: ['find'], errorCode: 96, appName };
+  const { api, lines } = await withFailPoint(outside.api.mongo, 'alwaysOn', failing, () => start(appName));
+  const warning = { level: 'warn', msg: 'the warm-up failed: the first requests will take longer' };
+  expect(lines.filter(({ level }) => level === 'warn')).toEqual([expect.objectContaining(warning)]);
+  expect(lines.at(-1)).toMatchObject({ msg: 'api listens' });
+  await newSession(api);
+  await api.close();
+  await outside.api.close();
+});
+
+test('a process is not ready before it has ended', async () => {
+  const name = uniqueName();
+  const outside = await start('warm-up-outside');
+  const held = { failCommands: ['find'], blockConnection: true, blockTimeMS: 200, appName: name };
+  const main = mainOf('api');
+  await withFailPoint(outside.api.mongo, 'alwaysOn', held, async () => {
+    const ports = { API_PORT: '0', API_OPS_PORT: '0', SHUTDOWN_DELAY_SECONDS: '0' };
+    const env = { ...processEnvironment(), ...serviceEnvironment(name), ...ports, MONGODB_URI: named(name) };
+    const child = spawn(nodeFor(main), [main], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const exited = once(child, 'exit');
+    let log = '';
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      log += chunk;
+    });
+    const portOf = () => /"port":(\d+)[^\n]*"ops server listens"/.exec(log)?.[1];
+    await waitUntil(async () => portOf() !== undefined, { what: 'the ops server', timeoutMs: 60_000, intervalMs: 5 });
+    const statuses: number[] = [];
+    const isReady = async () => {
+      const { status } = await send(`http://127.0.0.1:${portOf()}`, { method: 'GET', path: '/readyz' });
+      statuses.push(status);
+      return status === 200;
+    };
+    await waitUntil(isReady, { what: 'readiness', timeoutMs: 60_000, intervalMs: 20 });
+    expect(statuses[0]).toBe(503);
+    await waitUntil(async () => log.includes('"started"'), { what: 'the log', timeoutMs: 60_000, intervalMs: 5 });
+    expect(log).toMatch(/"warmed up".*"api listens".*"started"/s);
+    child.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+  });
+  await outside.api.close();
+});
