@@ -1,12 +1,12 @@
 /** The guarantee that each story shows: the section, and the first words of the guarantee. */
 export const guarantees = {
-  moveIn: ['registration', 'A 201 means one user, one group or one use of an invite, and one event in the outbox'],
+  moveIn: ['registration', 'A registration stores one user, one group or one use of an invite, and one event'],
   invite: ['groups-and-invites', 'Every account is in exactly one group at every moment'],
   forgot: ['limits-and-overload', 'No session from before a reset of the password stays open'],
   lost: ['sessions-and-refresh', 'A lost answer costs nothing'],
   offline: ['logout-and-revocation', 'A refresh token is enough to end its session later'],
   clock: ['sessions-and-refresh', 'An owner who keeps the client rules'],
-  stranger: ['logout-and-revocation', 'The stream closes: at once if the command arrives'],
+  stranger: ['logout-and-revocation', "The session's stream closes at once if the close command arrives"],
   stolen: ['sessions-and-refresh', 'Two holders of one session cannot both keep it'],
   gateway: ['push-streams', 'Messages are at most once.'],
 } as const satisfies Readonly<Record<string, readonly [section: string, begins: string]>>;
