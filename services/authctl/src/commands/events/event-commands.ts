@@ -15,9 +15,10 @@ function parseSubscriber(text: string): string {
   return text;
 }
 
-const stateOption = () => new Option('--state <state>', 'of this state only').choices(states);
-const subscriberOption = () => new Option('--subscriber <name>', 'of this subscriber only').argParser(parseSubscriber);
-const deadOption = () => new Option('--dead-letters', 'deliveries that were given up').conflicts('state');
+const stateOption = () => new Option('--state <state>', 'only events in this state').choices(states);
+const subscriberOption = () =>
+  new Option('--subscriber <name>', 'only events for this subscriber').argParser(parseSubscriber);
+const deadOption = () => new Option('--dead-letters', 'list deliveries that were given up').conflicts('state');
 const timeOption = (flags: '--since <when>' | '--until <when>', text: string, shell: Shell) =>
   new Option(flags, text).argParser((when: string) => parseMoment(when, shell.now()));
 
@@ -29,15 +30,19 @@ export function addEventCommands(program: Command, shell: Shell): void {
   const events = program.command('events').description('events in the outbox, their deliveries and dead letters');
   events
     .command('list')
-    .description('the oldest first')
+    .description('list events, the oldest first')
     .addOption(stateOption())
     .addOption(subscriberOption())
     .addOption(deadOption())
     .addOption(
-      timeOption('--since <when>', 'made (dead letters: given up) since then, such as 2h or an ISO time', shell),
+      timeOption(
+        '--since <when>',
+        'only events made, or dead letters given up, since this time, such as 2h or an ISO time',
+        shell,
+      ),
     )
-    .addOption(timeOption('--until <when>', 'made (dead letters: given up) before then', shell))
-    .addOption(new Option('--limit <n>', 'this many at most').argParser(parseLimit).default(50))
+    .addOption(timeOption('--until <when>', 'only events made, or dead letters given up, before this time', shell))
+    .addOption(new Option('--limit <n>', 'list at most this many').argParser(parseLimit).default(50))
     .action(({ deadLetters, limit, ...selection }) =>
       withStores(shell, (stores) =>
         deadLetters ? listDeadLetters(stores, bounds(selection), limit) : listEvents(stores, selection, limit),
@@ -60,17 +65,23 @@ function addReplay(events: Command, shell: Shell): void {
   const parseIds = (text: string, before: string[] | undefined) => [...(before ?? []), parseUuid(text)];
   events
     .command('replay')
-    .description('send events again, under their own ids: those named, or those selected')
+    .description('send events again, under their own ids: the events named, or all that the options select')
     .argument('[event_id...]', 'see events list', parseIds)
     .addOption(stateOption())
-    .addOption(new Option('--subscriber <name>', 'to this subscriber only').argParser(parseSubscriber))
-    .addOption(new Option('--dead-letters', 'only to subscribers for which it was given up').conflicts('state'))
+    .addOption(new Option('--subscriber <name>', 'send to this subscriber only').argParser(parseSubscriber))
     .addOption(
-      timeOption('--since <when>', 'made (dead letters: given up) since then, such as 2h or an ISO time', shell),
+      new Option('--dead-letters', 'send each event only to subscribers for which it was given up').conflicts('state'),
     )
-    .addOption(timeOption('--until <when>', 'made (dead letters: given up) before then', shell))
     .addOption(
-      new Option('--missing', 'only what --subscriber has never had, because it was added later').conflicts(
+      timeOption(
+        '--since <when>',
+        'only events made, or dead letters given up, since this time, such as 2h or an ISO time',
+        shell,
+      ),
+    )
+    .addOption(timeOption('--until <when>', 'only events made, or dead letters given up, before this time', shell))
+    .addOption(
+      new Option('--missing', 'only events that --subscriber never received because it was added later').conflicts(
         'deadLetters',
       ),
     )
@@ -101,12 +112,14 @@ function addSettling(events: Command, shell: Shell): void {
     );
   events
     .command('subscribers')
-    .description('subscribers: which the workers have, which are parked because of a 410, which have dead letters')
+    .description(
+      'list the subscribers: whether the workers have them, whether they are parked, how many dead letters they have',
+    )
     .action(() => withStores(shell, listSubscribers));
   events
     .command('park')
     .description("park a subscriber's deliveries; nothing is dropped")
-    .argument('<subscriber>', 'its name', parseSubscriber)
+    .argument('<subscriber>', 'name of the subscriber', parseSubscriber)
     .action((name) =>
       withStores(shell, async (stores) => {
         await requireSubscriber(stores, name);
@@ -117,7 +130,7 @@ function addSettling(events: Command, shell: Shell): void {
   events
     .command('resume')
     .description("resume a parked subscriber's deliveries")
-    .argument('<subscriber>', 'its name', parseSubscriber)
+    .argument('<subscriber>', 'name of the subscriber', parseSubscriber)
     .action((name) =>
       withStores(shell, async ({ subscribers }) => {
         const isNew = await subscribers.resume(name, shell.now());

@@ -12,15 +12,15 @@ export function addCommandCommands(program: Command, shell: Shell): void {
   const commands = program.command('commands').description('forced logouts that were ordered, and their results');
   commands
     .command('list')
-    .description('the newest; done ones are kept for 7 days, failed ones for 30')
-    .addOption(new Option('--state <state>', 'of this state only').choices(states))
-    .addOption(new Option('--limit <n>', 'this many at most').argParser(parseLimit).default(50))
+    .description('list the newest forced logouts; finished ones are kept for 7 days, failed ones for 30')
+    .addOption(new Option('--state <state>', 'only forced logouts in this state').choices(states))
+    .addOption(new Option('--limit <n>', 'list at most this many').argParser(parseLimit).default(50))
     .action(({ state, limit }) =>
       shell.conclude(withRedis(shell, (store) => listCommands(store, { states: state ? [state] : states, limit }))),
     );
   commands
     .command('show')
-    .description('one command')
+    .description('show one forced logout')
     .argument('<command_id>')
     .action((id) => shell.conclude(withRedis(shell, (store) => showCommand(store, id))));
 }

@@ -21,11 +21,15 @@ function parseRequestId(text: string): string {
 
 /** Option of every command that orders a forced logout. */
 export const reasonOption = () =>
-  new Option('--reason <text>', 'reason, for the logs: no personal data').argParser(parseReason).makeOptionMandatory();
+  new Option('--reason <text>', 'reason for the logs, without personal data')
+    .argParser(parseReason)
+    .makeOptionMandatory();
 export const requestIdOption = () =>
-  new Option('--request-id <id>', 'id by which trace finds it; default a generated one').argParser(parseRequestId);
+  new Option('--request-id <id>', 'request id of this order, for authctl trace; default: a generated id').argParser(
+    parseRequestId,
+  );
 export const timeoutOption = () =>
-  new Option('--timeout <span>', 'limit for the wait for the result').argParser(parseSpan).default(30_000, '30s');
+  new Option('--timeout <span>', 'how long to wait for the result').argParser(parseSpan).default(30_000, '30s');
 
 export interface OrderOptions {
   readonly reason: string;

@@ -14,15 +14,15 @@ import { assertPublicFile, type KeyFile, publicFileAdvice, writePublicFile } fro
 const propagationMs = 300_000;
 
 const kindArgument = () => new Argument('<kind>', 'kind of the keys').choices(keyKinds);
-const fileOption = () => new Option('--file <path>', "the key file, in place of the environment's");
+const fileOption = () => new Option('--file <path>', 'key file to use instead of the one that the environment names');
 const algorithms: readonly AccessTokenAlgorithm[] = ['EdDSA', 'ES256'];
 const algorithmOption = () =>
-  new Option('--algorithm <name>', 'algorithm of access token keys; default ACCESS_TOKEN_ALGORITHM').choices(
+  new Option('--algorithm <name>', 'algorithm of access token keys; default: ACCESS_TOKEN_ALGORITHM').choices(
     algorithms,
   );
 
 const publicFileOption = () =>
-  new Option('--public-file <path>', 'write the public halves of access keys there too, for the push gateway');
+  new Option('--public-file <path>', 'also write the public halves of access keys to this file, for the push gateway');
 
 interface FileOptions {
   readonly file?: string | undefined;
@@ -170,7 +170,7 @@ export function addKeyCommands(program: Command, shell: Shell): void {
   const keys = program.command('keys').description('key files: create, rotate and list them');
   keys
     .command('list')
-    .description('the keys of a file, or of all files that the environment names')
+    .description('list the keys of a file, or of all files that the environment names')
     .addArgument(new Argument('[kind]', 'kind of the keys').choices(keyKinds))
     .addOption(fileOption())
     .addOption(algorithmOption())
@@ -191,7 +191,7 @@ export function addKeyCommands(program: Command, shell: Shell): void {
     );
   keys
     .command('public')
-    .description('the public halves of the access token keys, as in /.well-known/jwks.json')
+    .description('print the public halves of the access token keys, as in /.well-known/jwks.json')
     .addOption(fileOption())
     .addOption(algorithmOption())
     .action((options) =>
@@ -206,8 +206,12 @@ export function addKeyCommands(program: Command, shell: Shell): void {
     .addOption(publicFileOption())
     .addOption(new Option('--activate', 'move the published key to the front').conflicts('prune'))
     .option('--prune', 'remove retired keys that are no longer needed')
-    .option('--now', 'activate without waiting until every process knows the key')
-    .option('--keep <span>', 'prune keys that were retired that long ago, such as 7d', parseSpan)
+    .option('--now', 'with --activate: do not wait until every process knows the key')
+    .option(
+      '--keep <span>',
+      'with --prune: remove keys that were retired at least this long ago, such as 7d',
+      parseSpan,
+    )
     .action((kind, options) => {
       const config = shell.config(keyConfig, namedBy(options));
       return shell.conclude(rotate(keyFileOf(kind, options, config), options, config, shell.now()));

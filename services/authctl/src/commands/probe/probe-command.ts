@@ -29,20 +29,25 @@ export function addProbeCommand(program: Command, shell: Shell): void {
     .command('probe')
     .description('walk the main path of a deployed system, from registration to closed stream, and clean up')
     .addOption(
-      new Option('--api-url <url>', 'base URL of the api; default PROBE_API_URL').argParser(
+      new Option('--api-url <url>', 'base URL of the api; default: PROBE_API_URL').argParser(
         parseUrl('https://', 'http://'),
       ),
     )
     .addOption(
       new Option(
         '--push-url <url>',
-        "base URL of the push gateway; default PROBE_PUSH_URL, else from the login's answer",
+        "base URL of the push gateway; default: PROBE_PUSH_URL, else from the login's answer",
       ).argParser(parseUrl('wss://', 'ws://')),
     )
     .option('--email <address>', 'log in to this account, with PROBE_PASSWORD, instead of registering one')
-    .addOption(new Option('--timeout <span>', 'limit for each step').argParser(parseSpan).default(10_000, '10s'))
     .addOption(
-      new Option('--event-wait <span>', "limit for the delivery of the account's event, before the account is removed")
+      new Option('--timeout <span>', 'how long each step may take').argParser(parseSpan).default(10_000, '10s'),
+    )
+    .addOption(
+      new Option(
+        '--event-wait <span>',
+        "how long to wait for the delivery of the account's event, before the account is removed",
+      )
         .argParser(parseSpan)
         .default(10_000, '10s'),
     )
@@ -50,7 +55,7 @@ export function addProbeCommand(program: Command, shell: Shell): void {
     .addOption(
       new Option(
         '--mail-url <url>',
-        "URL that lists the mails to the probe's addresses as JSON; default PROBE_MAIL_URL",
+        "URL that lists the mails to the probe's addresses as JSON; default: PROBE_MAIL_URL",
       ).argParser(parseUrl('https://', 'http://')),
     )
     .addOption(
@@ -59,12 +64,12 @@ export function addProbeCommand(program: Command, shell: Shell): void {
         .default(900_000, '15m'),
     )
     .addOption(
-      new Option('--mail-wait <span>', 'limit for the arrival of a mail').argParser(parseSpan).default(60_000, '60s'),
+      new Option('--mail-wait <span>', 'how long to wait for a mail').argParser(parseSpan).default(60_000, '60s'),
     )
     .addOption(
       new Option(
         '--interval <span>',
-        'repeat until stopped, with metrics; seconds, or a duration such as 2m',
+        'repeat the probe at this interval (2m, or a number of seconds) until it is stopped, and serve metrics',
       ).argParser(parseInterval),
     )
     .action(async ({ interval, ...options }) => {

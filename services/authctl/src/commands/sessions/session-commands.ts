@@ -12,9 +12,9 @@ export function addSessionCommands(program: Command, shell: Shell): void {
   const sessions = program.command('sessions').description('devices that are logged in');
   sessions
     .command('list')
-    .description("a user's sessions")
-    .addOption(new Option('--user <id|email>', 'user of the sessions').makeOptionMandatory())
-    .option('--revoked-since <when>', 'also those revoked since then, such as 7d', (text) =>
+    .description("list a user's sessions")
+    .addOption(new Option('--user <id|email>', 'user whose sessions are listed').makeOptionMandatory())
+    .option('--revoked-since <when>', 'also list sessions revoked since this time, such as 7d', (text) =>
       parseMoment(text, shell.now()),
     )
     .action((options) =>

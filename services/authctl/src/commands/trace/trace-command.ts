@@ -16,7 +16,7 @@ export function addTraceCommand(program: Command, shell: Shell): void {
   program
     .command('trace')
     .description(
-      'everything stored about one request: its writes, its event, deliveries, ended sessions, closed streams',
+      'show everything stored about one request: its writes, its event, deliveries, ended sessions, closed streams',
     )
     .argument('<request_id>', 'its X-Request-ID')
     .addOption(since)

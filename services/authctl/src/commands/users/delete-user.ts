@@ -29,7 +29,7 @@ function parseGraceDays(text: string): number {
 }
 
 export const graceDaysOption = () =>
-  new Option('--grace-days <n>', 'days until the erasure; default ACCOUNT_DELETION_GRACE_DAYS').argParser(
+  new Option('--grace-days <n>', 'days until the erasure; default: ACCOUNT_DELETION_GRACE_DAYS').argParser(
     parseGraceDays,
   );
 

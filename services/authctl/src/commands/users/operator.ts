@@ -15,7 +15,7 @@ function parseOperator(text: string): string {
 
 /** Option of every command that changes an account. */
 export const asOption = () =>
-  new Option('--as <name>', 'operator, for the audit log; default the user of the operating system').argParser(
+  new Option('--as <name>', "operator's name for the audit log; default: the user of the operating system").argParser(
     parseOperator,
   );
 

@@ -19,7 +19,7 @@ export function addUserCommands(program: Command, shell: Shell): void {
   const user = program.command('user').description('accounts');
   user
     .command('show')
-    .description('an account, its group and its number of sessions')
+    .description('show an account, its group and its number of sessions')
     .argument('<id|email>')
     .action((idOrEmail) =>
       shell.conclude(withMongo(shell, ({ collections }) => showUser(collections, idOrEmail, shell.now()))),
@@ -44,9 +44,15 @@ export function addUserCommands(program: Command, shell: Shell): void {
     .command('import')
     .description('create accounts from a file of e-mail addresses and password hashes (see docs/authctl.md)')
     .argument('<file>', 'CSV with a header line, or JSON Lines')
-    .addOption(new Option('--format <format>', 'format of the file; default from its name').choices(importFormats))
+    .addOption(
+      new Option('--format <format>', "format of the file; default: by the file's name").choices(importFormats),
+    )
     .addOption(new Option('--batch <n>', 'accounts per transaction').argParser(parseLimit).default(500))
-    .option('--group-namespace <text>', 'separates the group keys of this source from those of others', '')
+    .option(
+      '--group-namespace <text>',
+      'text that separates the group keys of this source from those of other sources',
+      '',
+    )
     .option('--emit-events', 'send subscribers an event for each account, as for a registration')
     .option('--dry-run', 'check every line and write nothing')
     .action((file, options) =>
