@@ -65,6 +65,7 @@ type Routes = typeof routes;
 /** Routes that declare errors. */
 type Operation = { [N in RouteName]: Routes[N]['errors'] extends readonly [] ? never : N }[RouteName];
 type CodeOf<N extends Operation> = Routes[N]['errors'][number];
+/** Sends a request that provokes an error code, and returns the answer. */
 type Provocation = () => Promise<Answer>;
 /** Routes that ask for the current password. */
 type FreshOperation = {
@@ -92,7 +93,7 @@ async function askAllWithoutStore(): Promise<Map<Operation, Answer>> {
   );
 }
 
-/** Provokes a code in the same way for every operation that declares it. */
+/** For each code that all its operations answer for the same reason: a function that provokes the code. */
 const sharedProvocations = {
   async PMA_TRACE_ID_MISSING(name) {
     const { headers, ...request } = requestTo(name, await goodRequests[name](api));
@@ -162,7 +163,7 @@ async function pastTheGuesses(name: FreshOperation): Promise<Answer> {
   return guess();
 }
 
-/** Provocations of an operation that asks for the current password. */
+/** Returns what provokes the codes of an operation that asks for the current password. */
 const freshProvocations = (name: FreshOperation) => ({
   'ERR-REAUTHENTICATION-FAILED': () => sendGood(name, api, { body: wrong }),
   'ERR-RATE-LIMITED': () => pastTheGuesses(name),
@@ -322,7 +323,10 @@ const joinBy = (invite_token: string) =>
 
 type OwnCodeOf<N extends Operation> = Exclude<CodeOf<N>, keyof typeof sharedProvocations>;
 
-/** Provocations by operation and code that {@link sharedProvocations} lacks; by status too if a code has several. */
+/**
+ * For each operation, what provokes its codes that {@link sharedProvocations} lacks. A code with several statuses has
+ * an entry for each status.
+ */
 const ownProvocations: {
   readonly [N in Operation]: Readonly<Record<OwnCodeOf<N>, Provocation | Readonly<Record<number, Provocation>>>>;
 } = {
@@ -609,7 +613,10 @@ const ownProvocations: {
 
 const operations = Object.keys(ownProvocations) as Operation[];
 
-/** Returns the provocation of each code of the operation. A code with several statuses has its status in the key. */
+/**
+ * Returns, for each error code of the operation, a function that provokes the code. If a code has several statuses, the
+ * keys are the code and a status.
+ */
 function provocationsOf(name: Operation): [string, Provocation][] {
   const shared = Object.entries(sharedProvocations).filter(([code]) => isDeclared(name, code));
   const own = Object.entries(ownProvocations[name]).flatMap(([code, one]) =>

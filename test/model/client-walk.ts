@@ -7,7 +7,7 @@ import type { AskedLogout, Observed } from './client-observed.ts';
 import type { VirtualTime } from './client-time.ts';
 import { call, createWorld, kill, type StreamServices, start, type Tab, type World } from './client-world.ts';
 
-/** Walks a course, and returns its events and what broke a promise. Streams are on if `services` are given. */
+/** Runs a course, and returns its events and the broken promises. Apps open streams only if `services` are given. */
 export async function walk(
   api: TestApi,
   time: VirtualTime,
@@ -45,7 +45,7 @@ async function take(world: World, { action, fates, storage, streams = [], strike
   look(world, faultsBefore);
 }
 
-/** Compares what each tab shows with what it showed before. A new session may have met each fault since then. */
+/** Compares each tab's state with its state before. Each fault since `faultsBefore` may have hit a new session. */
 function look(world: World, faultsBefore = world.device.faults): void {
   for (const tab of world.tabs) {
     if (tab === undefined) continue;
@@ -62,7 +62,7 @@ function lookAtSession(
   faultsBefore: number,
 ): void {
   const { doneAt, faults } = observed.asked.get(sessionId) ?? {};
-  // The other tab hears of the logout a little later. A thawed tab hears when it has read the storage, which may be
+  // The other tab learns of the logout a little later. A tab that was frozen must first read the storage, which may be
   // slow.
   const isToKnow = doneAt !== undefined && time.now() > Math.max(doneAt + 100, life.thawedAt + 1_000) && !life.frozen;
   if (isToKnow && faults === device.faults) observed.violations.push('a session was there again after its logout');
@@ -77,7 +77,7 @@ function lookAtNone({ observed }: World, tab: number, reason: string): void {
   observed.held.delete(tab);
 }
 
-/** Makes everything work again, so that all that the course left open comes to its end. */
+/** Makes everything work again, so that everything which the course left unfinished can finish. */
 async function finish(world: World): Promise<void> {
   const { network, device, time, observed } = world;
   world.strikes.splice(0);
@@ -138,7 +138,10 @@ function lookAtStreams({ streams, tabs, observed }: World, owned: ReadonlySet<st
   if (open.length === 0 && isToHave(sessionId)) violations.push('no stream is open at the end');
 }
 
-/** True if a kill may have lost the logout, because the storage had refused or lost it and only the memory had it. */
+/**
+ * Returns true if the logout may be lost, because the storage failed to keep it and the app, which had it only in its
+ * memory, was killed.
+ */
 function mayBeLost({ faults, faultsBefore, kills, doneAt }: AskedLogout, faultsNow: number, killsNow: number): boolean {
   return (doneAt === undefined ? faultsBefore : faults) !== faultsNow && kills !== killsNow;
 }

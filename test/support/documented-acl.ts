@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 
-/** Redis user that a page of the documentation creates, for `KEY_PREFIX=auth` and a sibling's name. */
+/** The Redis user that a page of the documentation creates for a sibling, if `KEY_PREFIX` is `auth`. */
 export interface DocumentedAcl {
   /** Name of the user in the page's line. */
   readonly user: string;
-  /** Returns the arguments of `ACL SETUSER` after the user, with this password. */
+  /** Returns the arguments that follow the user's name in `ACL SETUSER`, with this password filled in. */
   rightsFor(password: string): string[];
   /** Rights that the page adds on a Redis Cluster. */
   readonly clusterRights: readonly string[];
 }
 
-/** Finds the one line with `ACL SETUSER` in a page of docs/, so that a test tries the documented rights themselves. */
+/** Reads the only line with `ACL SETUSER` from a page of docs/, so that a test uses exactly the documented rights. */
 export function readDocumentedAcl(page: string): DocumentedAcl {
   const text = readFileSync(new URL(`../../docs/${page}`, import.meta.url), 'utf8');
   const [line, ...others] = text.match(/^ACL SETUSER .+$/gm) ?? [];

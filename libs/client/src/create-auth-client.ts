@@ -107,7 +107,7 @@ export function createAuthClient<const G extends readonly ClientGroup<object>[] 
       stream.pause();
       try {
         const ended = keeper.end('logged_out', true);
-        // If the storage can't be read, no record has changed, so the change is reported here.
+        // If the storage can't be read, no record changes and `onChange` is not called, so the logout is reported here.
         changes.follow();
         await ended;
         void logouts.flush(held);
@@ -135,7 +135,7 @@ function assemble(options: AuthClientOptions) {
   const onChange = (before: SessionRecord | undefined, after: SessionRecord) => {
     changes.follow(before, after);
     if (before?.era === after.era) return;
-    // When the session ends, for any reason, its stream ends too.
+    // A session's stream ends with the session, whatever ended it.
     stream.pause();
     stream.resume();
   };

@@ -2,16 +2,17 @@ import { readFileSync } from 'node:fs';
 import { originalPositionFor, TraceMap } from '@jridgewell/trace-mapping';
 
 /**
- * Shows the places of the sources in stack traces of a bundle. `bundleService` puts it before each program.
+ * Makes the stack traces of a bundle name files and lines of the source. `bundleService` runs this module before each
+ * program.
  *
- * `node --enable-source-maps` would do it too, but reads and keeps the maps of all modules from the start: 40 MiB and
- * 100 ms of CPU for the api. Here a map is read when a stack trace with a place in its file is formatted, and only the
- * places that were found are kept.
+ * `node --enable-source-maps` would do the same, but reads the maps of all modules at the start and keeps them: 40 MiB
+ * and 100 ms of CPU for the api. Here a file's map is read only when a stack trace that names the file is formatted,
+ * and only the source positions that were found are kept.
  */
 
-/** A place in a file of the bundle, as V8 writes it. */
+/** Matches a position in a file of the bundle, as V8 writes it. */
 const placeInBundle = /(file:\/\/[^\s()]+\.js):(\d+):(\d+)/;
-/** Found places. Errors come from few places, so the limit is only for safety. */
+/** Position in the bundle → position in the source. Errors come from few positions. The limit is a precaution. */
 const known = new Map<string, string>();
 const knownLimit = 5_000;
 
@@ -25,12 +26,12 @@ function headOf(error: unknown): string {
   try {
     return Error.prototype.toString.call(error);
   } catch {
-    // The error's name or message cannot be read. V8 says the same then.
+    // The error's name or message cannot be read. V8 writes the same text in that case.
     return '<error>';
   }
 }
 
-/** Returns the frame with the place in the source. A frame outside the bundle, or without a source, stays as it is. */
+/** Returns the frame with the position in the source. A frame without a known source position is returned unchanged. */
 function mapped(frame: string, maps: Map<string, TraceMap | undefined>): string {
   const [place, file = '', line, column] = placeInBundle.exec(frame) ?? [];
   if (place === undefined) return frame;

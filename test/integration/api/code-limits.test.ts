@@ -35,7 +35,7 @@ const statuses = async (count: number, one: (i: number) => ReturnType<typeof ask
 };
 const [five, refused] = [Array<number>(5).fill(202), 429];
 
-/** Returns the api as a client at this address reaches it. */
+/** Returns a client of the api whose requests come from this address. */
 const at = (address: string): Pick<TestApi, 'post' | 'collections'> => ({
   collections: api.collections,
   post: (to, body, headers = {}) => api.post(to, body, { ...from(address), ...headers }),
@@ -303,8 +303,8 @@ describe('all mails to one address in a day', () => {
     }
     const notices = { new_device: 10, password_changed: 5, deletion_scheduled: 5, deletion_cancelled: 5 };
     expect(await mailsTo(user_id)).toEqual({ code: 40, ...notices });
-    // With one more mail the account leaves the address. It can return for three days, so no other account gets the
-    // address.
+    // One more mail tells the address that the account has moved to another address. This can be undone for three
+    // days, so no other account gets the address until then.
     const session = (await post('/api/v1/auth/login', { email, password: present })).json.data;
     const asked = await post(change, { current_password: present, new_email: newEmail() }, session);
     const { challenge_id } = asked.json.data;

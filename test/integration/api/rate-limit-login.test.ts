@@ -15,7 +15,7 @@ import { untilUnchanged } from '../../support/until-unchanged.ts';
 const path = '/api/v1/auth/login';
 const wrong = 'wrong password';
 
-/** Only counting is under test here, so hashes are as cheap as Argon2 allows. */
+/** Settings that make hashes as cheap as Argon2 allows, because only the counting of failures is tested here. */
 const cheap = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
 
 let api: TestApi;
@@ -86,7 +86,7 @@ async function attackNewAccount(to: TestApi) {
 }
 
 test('the owner gets in after 1,000 failures of an attacker: at a known address, or on a known device', async () => {
-  // Here the count of a day keeps strangers out. A delay might be over before the stranger tries.
+  // Here the daily limit keeps strangers out, because a delay might end before the stranger tries.
   const ofADay = { LOGIN_ACCOUNT_FREE_FAILURES: '1000', LOGIN_ACCOUNT_FAILURES_PER_DAY: '50' };
   const strict = await startTestApi({ ...cheap, ...ofADay, TRUST_PROXY_HOPS: '1' });
   try {
@@ -185,7 +185,7 @@ describe('totals of an address', () => {
       refresh_token = answer.json.data.refresh_token;
     }
     expectRefused(await here.post('/api/v1/auth/refresh', { refresh_token }));
-    // The refused refresh was not counted.
+    // The token of the refused refresh still works from another network.
     expect((await from('192.0.2.10').post('/api/v1/auth/refresh', { refresh_token })).status).toBe(200);
     await strict.close();
   });
@@ -226,9 +226,9 @@ describe('Redis', () => {
     }
   });
 
-  // The limits wait half a second. The proof is an answer before SIGCONT, because without a time limit none would come.
+  // The limits wait for Redis for half a second. Without a time limit, no answer would come before SIGCONT.
   test('that hangs holds a login up for no more than its limits wait, and that is away for nothing', async () => {
-    await newSession(own); // by now the connection is ready
+    await newSession(own); // makes sure that the connection to Redis is ready
     const session = await newSession(own);
     const logInAgain = () => own.post(path, { email: session.email, password });
     process.kill(redis.pid() ?? 0, 'SIGSTOP');
@@ -243,7 +243,7 @@ describe('Redis', () => {
 
     await redis.kill();
     await own.post(path, { email: newEmail(), password });
-    // Redis comes back only below, so a login that waited for it would not be answered.
+    // Redis starts again only at the end of this test, so a login that waited for Redis would get no answer.
     expect((await logInAgain()).status).toBe(200);
     const awayWatch = startStopwatch();
     expect((await logInAgain()).status).toBe(200);

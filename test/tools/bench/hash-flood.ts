@@ -7,10 +7,12 @@ import { startTestServers } from '../../support/start-test-servers.ts';
 /**
  * `npm run bench flood -- [logins] [rounds]`: logs in with `logins` clients at once (1,000) at one api process, in
  * `rounds` rounds (3). It prints the answers, the latency of the public keys and of refreshes before and during the
- * flood, and the memory of the process. It does so with 256 MiB for hashes. It does so again with 64 concurrent hashes
- * configured, of which only as many run as fit into the memory. If this process may create memory cgroups (version 1),
- * it repeats the flood in a cgroup of 512 MiB, half of which the api uses for hashes. Then sixty connections from each
- * of ten networks replay a registration and log in for 20 s, and it prints the effect on users elsewhere. Clients, api,
+ * flood, and the memory of the process.
+ *
+ * The first flood has 256 MiB for hashes. The second flood has the same memory and asks for 64 concurrent hashes, of
+ * which only as many run as fit into the memory. If this process may create memory cgroups (version 1), a third flood
+ * runs in a cgroup of 512 MiB, half of which the api uses for hashes. Last, sixty connections from each of ten networks
+ * replay a registration and log in for 20 s, and the program prints how logins from other networks fared. Clients, api,
  * MongoDB and Redis share the machine.
  */
 const [logins = 1_000, rounds = 3] = process.argv.slice(2).map(Number);

@@ -6,14 +6,14 @@ import { findFaultsInPages } from './table-names.ts';
 
 /**
  * `npm run check house`: measures what burdens a reader of the repository, in all files that git tracks or does not
- * ignore. Prints a table, and fails if a measure is above its limit. The limit is the aim or, until that is reached,
- * `allowed`, which is only ever lowered. With `--list` this program also prints what it counted.
+ * ignore. Prints a table, and fails if a measure is above its limit. The limit is the aim or, until the aim is reached,
+ * `allowed`, which is only ever lowered. With `--list` the program also prints the items that it counted.
  */
 interface Measure {
   readonly name: string;
   readonly how: string;
   readonly aim: number;
-  /** The limit while the aim is not reached. */
+  /** The limit that holds until the aim is reached. */
   readonly allowed?: number;
   /** Returns a text for each item that was counted, or only the number. */
   readonly count: () => readonly string[] | number;

@@ -2,13 +2,16 @@ import { strict as assert } from 'node:assert';
 import type { FleetReport, LoadReport } from './agent/protocol.ts';
 import type { AgentClient } from './agent-client.ts';
 
-/** What the clients observed during a change of the cluster. */
+/** The clients' observations during a change of the cluster. */
 export interface Seen {
   readonly load: LoadReport;
   readonly fleet: FleetReport;
 }
 
-/** Loads inside the cluster, and through a proxy, which needs the same cores for TLS. */
+/**
+ * Load by a client inside the cluster, and by a client outside it. The outside load is lower, because it goes through a
+ * proxy whose TLS needs the same cores.
+ */
 export const loadOrders = { inside: { perSecond: 50, users: 24 }, outside: { perSecond: 15, users: 24 } };
 export const fleetSize = 40;
 
@@ -48,7 +51,7 @@ export function assertNothingLost({ load, fleet }: Seen, when = ''): void {
   assert.equal(fleet.open, fleetSize, `${when}streams that are open again`);
 }
 
-/** Requires that at least `atLeast` streams had to move. Otherwise the check has shown nothing about the gateway. */
+/** Requires that the gateway closed at least `atLeast` streams by 1001, without which the check proves nothing. */
 export function assertMoved({ fleet }: Seen, atLeast: number): void {
   const moved = fleet.closed['1001 SERVER_DRAINING'] ?? 0;
   assert.ok(moved >= atLeast, `only ${moved} streams were closed by 1001 in place of ${atLeast} or more`);

@@ -56,7 +56,7 @@ function aboutOf(event: AuthEvent): string {
   }
 }
 
-/** Returns the address with only the plain words of its path. */
+/** Returns the URL without user, query and fragment. Parts of the path that are not plain words become `…`. */
 function withoutSecrets(url: string): string {
   const [, origin = '', path = ''] = /^(\w+:\/\/[^/?#]*)?([^?#]*)/.exec(url) ?? [];
   const words = path.split('/').map((part) => (/^(v\d+|[a-z-]{0,24})$/.test(part) ? part : '…'));

@@ -39,8 +39,8 @@ export function readTokenText(token: string, algorithm: AccessTokenAlgorithm, ty
 }
 
 /**
- * Reads only the header, in a time that does not depend on the length of the claims. A caller that expects a long text
- * verifies it before reading the claims. Returns undefined in the same cases as `readTokenText`.
+ * Reads only the header, in a time that does not depend on the length of the claims. If a text may be long, its caller
+ * checks the signature before it calls `readPayload`. Returns undefined in the same cases as `readTokenText`.
  */
 export function readTokenHead(token: string, algorithm: AccessTokenAlgorithm, type: string): TokenHead | undefined {
   const headEnd = token.slice(0, longestHeader + 1).indexOf('.');

@@ -12,9 +12,9 @@ export interface Refusal {
   readonly waitMs: number;
 }
 
-/** The account, device and network of a try. */
+/** The account, device and network of a login attempt. */
 export interface LoginIdentity {
-  /** Key by which addresses are compared. An address without an account has one too. */
+  /** The e-mail address in the form in which addresses are compared. There may be no account with it. */
   readonly emailKey: string;
   /** In lower case; undefined if the client sent no id. Then no device is remembered. */
   readonly deviceId: string | undefined;
@@ -23,13 +23,13 @@ export interface LoginIdentity {
 }
 
 /**
- * The steps of a try. Each step returns the refusal if there is one. No step fails.
+ * The steps of a login attempt. Each step returns the refusal if a limit has been reached, and never rejects.
  *
- * The step after the hash checks again, so that no more simultaneous tries get a verdict than the rules allow. The
- * other tries learn nothing about their password.
+ * The step after the hash checks the limits again, so that of simultaneous attempts no more get a verdict than the
+ * limits allow. The other attempts learn nothing about their password.
  */
 export interface LoginSteps {
-  /** Called before the hash. Counts the try for the network's total of logins. */
+  /** Called before the hash. Counts the attempt for the network's total of logins. */
   check(identity: LoginIdentity): Promise<Refusal | undefined>;
   /** Counts the failure when the password was wrong or there is no such account. */
   fail(identity: LoginIdentity): Promise<Refusal | undefined>;
@@ -69,9 +69,9 @@ export interface LoginLimitsDeps {
   readonly settings: LoginSettings;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Called if Redis did not answer and the process counted the try on its own. */
+  /** Called if Redis did not answer and the process counted the attempt on its own. */
   readonly onInsured: (error: unknown) => void;
-  /** Limit for the accounts whose failures by strangers are kept. */
+  /** The most accounts for which failures by strangers are kept. */
   readonly crowd?: number | undefined;
 }
 
@@ -160,7 +160,7 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
   };
 }
 
-/** Names in Redis that concern a try, and the tags of its device, network and account. */
+/** Redis keys that a login attempt uses, and the tags of its device, network and account. */
 interface LoginNames {
   readonly names: readonly string[];
   readonly device: string;
@@ -168,7 +168,7 @@ interface LoginNames {
   readonly account: string;
 }
 
-/** Creates the function that returns the names of a try. It creates the names only at the try's first step. */
+/** Creates a function that returns the Redis keys of a login attempt. They are computed once for all its steps. */
 function createNamesOf(keys: LimitKeys, networks: RequestLimit): (identity: LoginIdentity) => LoginNames {
   const known = new WeakMap<LoginIdentity, LoginNames>();
   return (identity) => {

@@ -21,7 +21,7 @@ export interface OpenHasherOptions {
   readonly logger: Logger;
 }
 
-/** A hasher whose threads run. */
+/** A hasher whose threads have been started. */
 export interface OpenedHasher {
   readonly hasher: PasswordHasher;
   /** The name of the Argon2 binding that was loaded. */
@@ -30,7 +30,7 @@ export interface OpenedHasher {
   close(): Promise<void>;
 }
 
-/** Starts the hash threads, behind a gate with as many slots as the process has cores and memory for. */
+/** Starts the hash threads. A gate lets as many hashes run at once as the process has cores and memory for. */
 export async function openHasher(options: OpenHasherOptions): Promise<OpenedHasher> {
   const { cost, logger } = options;
   const { argon2, bcrypt, close } = await createHashThreads({
@@ -90,7 +90,7 @@ export interface HashSlots {
   readonly slots: number;
   /** Limit for the memory of all hashes and their threads together, in MiB. */
   readonly memoryMib: number;
-  /** True if not even one hash fits. Hashes are made one at a time then. */
+  /** True if the memory is too small for even one hash. Hashes are then made one at a time. */
   readonly isTooSmall: boolean;
 }
 
@@ -98,8 +98,8 @@ export interface HashSlots {
 const threadKib = 24 * 1_024;
 
 /**
- * Returns how many password hashes may be made at once: the configured number or the number of whole cores, as far as
- * they fit into memory, but at least one.
+ * Returns how many password hashes may be made at once: the configured number or else the number of whole cores, but no
+ * more than fit into memory, and at least one.
  */
 export function hashSlots({ limits, concurrency, memoryMib, hashKib }: HashSlotsInput): HashSlots {
   const memory = memoryMib || Math.floor(limits.memoryBytes / 2 / 1_048_576);

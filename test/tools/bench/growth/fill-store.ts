@@ -20,14 +20,17 @@ export interface Filled extends Ground {
 
 const batch = 5_000;
 const writersAtOnce = 3;
-/** Sessions begin at different generations, because each is refreshed once, and some generations cost more. */
+/**
+ * The sessions start at random generations from 1 to this number. Each session is refreshed only once, and a refresh is
+ * more expensive at some generations.
+ */
 const generations = 8;
 /** Options for writing as an import would. The measured operations write as usual. */
 const quickly = { ordered: false, writeConcern: { w: 1 } } as const;
 
 /**
- * Adds users, each with a group and a live session, and returns a ground that is spread evenly over them. The measured
- * operations thus look for documents in the whole store, not only in the newest part.
+ * Adds users, each with a group and live sessions. Returns accounts and sessions that are picked evenly from all of
+ * them, so that the measured operations look for documents in the whole store, not only in its newest part.
  */
 export async function fillStore(collections: Collections, keys: KeyFiles, filling: Filling): Promise<Filled> {
   const { users, accounts, sessions } = filling;
@@ -71,13 +74,16 @@ export async function fillStore(collections: Collections, keys: KeyFiles, fillin
   return { ...takingFrom(shuffled(emails), shuffled(kept)), sessionCount: users * sessionsEach };
 }
 
-/** Returns a predicate for indexes of a batch that starts at `first`. It is true at the whole's multiples of `step`. */
+/**
+ * Returns a function that takes an index in the batch that starts at `first`, and returns true for every `step`-th item
+ * of all batches together.
+ */
 function isNth(step: number, first: number): (index: number) => boolean {
   const whole = Math.max(1, Math.floor(step));
   return (index) => (first + index) % whole === 0;
 }
 
-/** Shuffles the items, so that each round has some from everywhere. */
+/** Shuffles the items, so that each round of the benchmark gets items from the whole store. */
 function shuffled<T>(list: readonly T[]): T[] {
   const placed = list.map((item) => ({ item, place: Math.random() }));
   return placed.toSorted((a, b) => a.place - b.place).map(({ item }) => item);

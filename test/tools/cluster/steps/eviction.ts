@@ -44,10 +44,10 @@ const fill = `require('node:fs').writeFileSync('/scratch/fill', Buffer.alloc(16 
 const limitMs = 150_000;
 
 /**
- * Checks the kubelet's own eviction, of a pod of the api and a pod of the gateway at once, which each fill a volume
- * past its limit. The kubelet kills them as under hard pressure of the node, although no resource of the node is short,
- * with a grace of one second, whatever the pod asks for, and without regard to a budget. It removes a pod from the
- * Service only when the pod has ended, so requests may fail in between. They are counted, and recovery is required.
+ * Checks evictions by the kubelet itself. A pod of the api and a pod of the gateway fill a volume beyond its limit at
+ * the same time. The kubelet then evicts both pods as it does when the node lacks resources: it ignores disruption
+ * budgets, and gives the pods one second, whatever grace they ask for. It removes a pod from the Service only after the
+ * pod's end, so requests may fail until then. The check counts these failures, and requires that the system recovers.
  */
 export async function checkKubeletEviction({ reporter, kubernetes, agent }: Cluster): Promise<void> {
   const name = 'the kubelet evicts a pod of api and one of push-gateway (1 s of grace; failures are counted)';

@@ -5,10 +5,10 @@ import { sendFromApp } from '../load/app-request.ts';
 import { openAppStream } from '../load/app-stream.ts';
 import type { SessionRecord } from '../load/ledger.ts';
 
-/** Milliseconds within which the promises of a logout hold, from the time that the services can communicate. */
+/** The promises of a logout hold at the latest this many milliseconds after the services can communicate again. */
 export const closeWithinMs = 5_000;
 
-/** Number of tokens that are tried at once. Each costs a request to every process. */
+/** Number of tokens that are tried concurrently. Each token costs a request to every process. */
 const tokensAtOnce = 40;
 const timeoutMs = 5_000;
 
@@ -23,10 +23,9 @@ export interface Ended {
 }
 
 /**
- * Finds sessions and tokens that have ended. These are those of which an app was told, and those that a majority of
- * MongoDB's members knows as ended or changed, whatever the app was told (it may have got 503, 404 or no answer). Must
- * be called when the services can communicate and a write has succeeded since, so that a majority has everything before
- * that write.
+ * Finds sessions and tokens that have ended: because an app got that answer, or because a majority of MongoDB's members
+ * has stored it, even if the app got 503, 404 or no answer. Call this only after the services can communicate again and
+ * a write has then succeeded, because a majority has everything that was written before that write.
  */
 export async function findEnded({ ledger }: World, { sessions }: Pick<Collections, 'sessions'>): Promise<Ended[]> {
   const options = { projection: { is_revoked: 1, 'claims.ver': 1 }, readConcern: { level: 'majority' } } as const;
@@ -42,8 +41,8 @@ export async function findEnded({ ledger }: World, { sessions }: Pick<Collection
 }
 
 /**
- * Checks that no api or gateway accepts these tokens, and that no gateway has a stream of theirs open. Must be called
- * when the services have been able to communicate for 5 s since `findEnded`.
+ * Checks that no api or gateway accepts these tokens, and that no gateway has a stream open for them. Between
+ * `findEnded` and this call, the services must have been able to communicate for 5 s.
  */
 export async function checkEnded(world: World, ended: readonly Ended[]): Promise<void> {
   const { history } = world;
@@ -60,8 +59,8 @@ export async function checkEnded(world: World, ended: readonly Ended[]): Promise
 }
 
 /**
- * Checks that a token is refused, and also a refresh of its session. The refresh comes last, because its refusal
- * repairs what services have missed.
+ * Checks that a token is refused, and that a refresh of its session is refused too. The refresh comes last, because a
+ * refused refresh announces the end of the session again, which would hide that a service has missed it.
  */
 async function checkToken(world: World, { session, of, accessToken }: Ended): Promise<void> {
   const { streamPath, refreshToken: refresh_token } = session;

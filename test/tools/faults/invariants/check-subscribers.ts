@@ -7,15 +7,15 @@ import type { FaultStack } from '../stack/start-fault-stack.ts';
 import type { WebhookSubscriber } from '../stack/webhook-subscriber.ts';
 import { type Facts, isForNobody } from './facts.ts';
 
-/** Milliseconds within which events must arrive when no fault is left and no relay holds them. */
+/** Milliseconds within which events must arrive once no fault is left and no relay has leased them. */
 const drainMs = 90_000;
-/** The longest lease of a row. */
+/** Milliseconds of the longest lease that a relay takes on a row. */
 const longestLeaseMs = 600_000;
 
 /** Waits until no event waits for a subscriber. */
 export async function waitForDelivery({ collections }: FaultStack, history: History): Promise<void> {
   const isWaiting = { state: { $ne: 'delivered' } } as const;
-  // A relay that lost the answer to its claim does not know of the claim, so the rows wait until the lease ends.
+  // A relay that lost the answer to its claim does not send the claimed rows, so they wait until the lease ends.
   const last = await collections.outbox.findOne(isWaiting, { sort: { locked_until: -1 } });
   const leaseMs = Math.min(longestLeaseMs, (last?.locked_until.getTime() ?? 0) - Date.now());
   const deadline = history.now() + Math.max(0, leaseMs) + drainMs;
@@ -33,8 +33,9 @@ export async function waitForDelivery({ collections }: FaultStack, history: Hist
 type Subscriber = Pick<WebhookSubscriber, 'name' | 'received' | 'hasKey'>;
 
 /**
- * Checks that each subscriber has every event of the outbox, and no other. Of each user's registration it must have one
- * event, by its id, with content that matches the app's answer. Returns the number of duplicates.
+ * Checks that each subscriber has every event of the outbox, and no other. Each user's registration must have exactly
+ * one event (repeated deliveries of its id aside), which says the same as the answer that the app got. Returns the
+ * number of repeated deliveries.
  */
 export function checkSubscribers(
   subscribers: readonly Subscriber[],
@@ -87,8 +88,8 @@ function checkRegistered({ name, received }: Subscriber, ledger: Ledger, history
 }
 
 /**
- * Returns the fault of an event, which must be about the user's registration, into the group that the 201 named, if one
- * came.
+ * Returns what is wrong with a registration's event, if anything. If the app got the 201, the event must name the same
+ * group.
  */
 function findFault(
   { subject, data }: RegisteredEvent,

@@ -2,14 +2,14 @@ import { type App, callUntilAnswered, type Person } from './app.ts';
 import type { Reply } from './app-request.ts';
 import type { ChangeKind, ChangeRecord, Credentials } from './ledger.ts';
 
-/** Returns the pair that most likely holds. */
+/** Returns the e-mail address and password that are most likely valid now. */
 export function heldBy({ holds }: Pick<Person, 'holds'>): Credentials {
   const [pair] = holds;
   if (pair === undefined) throw new Error('a user without credentials');
   return pair;
 }
 
-/** Begins the record of a change of the account. */
+/** Adds a change of the account to the account's records, with an unknown outcome. */
 export function beginChange({ account }: Person, kind: ChangeKind): ChangeRecord {
   const change: ChangeRecord = { kind, outcome: 'perhaps' };
   account?.changes.push(change);
@@ -22,7 +22,7 @@ export interface CredentialChange {
   readonly changes: readonly ChangeRecord[];
 }
 
-/** Records that the change has taken effect, so that the earlier pair is void. */
+/** Records that the change has taken effect, so that the earlier address and password are void. */
 export function adopt(person: Person, { to, changes }: CredentialChange): void {
   for (const change of changes) change.outcome = 'done';
   const before = heldBy(person);
@@ -30,13 +30,13 @@ export function adopt(person: Person, { to, changes }: CredentialChange): void {
   person.holds = [to];
 }
 
-/** Records that the change may have taken effect, which the next login shows. */
+/** Records that the change may have taken effect. The next login shows whether it did. */
 export function doubt(person: Person, { to, changes }: CredentialChange): void {
   person.holds = [to, heldBy(person)];
   person.unsureChanges = changes;
 }
 
-/** Records which pair holds, as a login has shown. */
+/** Records which address and password are valid, after a login has shown this. */
 export function settle(person: Person, pair: Credentials): void {
   const [first, ...others] = person.holds;
   if (others.length === 0) return;
@@ -48,7 +48,7 @@ export function settle(person: Person, pair: Credentials): void {
   person.unsureChanges = undefined;
 }
 
-/** Returns true if no change of the account is in doubt or under way. */
+/** Returns true if no change of the account is uncertain or under way. */
 export function isSettled({ holds, errand, wantedAddress, deletion }: Person): boolean {
   const isOpen = errand !== undefined || wantedAddress !== undefined || deletion !== undefined;
   return !isOpen && holds.length === 1;
@@ -78,8 +78,8 @@ export function meetLogin({ world, person }: App): void {
 }
 
 /**
- * Records a login that was refused because of a deletion, with the time of the erasure, or because the account is
- * erased.
+ * Records a login that was refused because the account is erased, or because it is to be deleted. In the latter case
+ * the answer names the time of the erasure.
  */
 export function meetDeletion({ world, person }: App, { status, details }: Reply): void {
   const { deletion } = person;
@@ -96,7 +96,7 @@ export function meetDeletion({ world, person }: App, { status, details }: Reply)
   person.deletion = { deletesAt };
 }
 
-/** Logs in with a pair that no longer holds, which must be refused. */
+/** Logs in with an address and password that are no longer valid. This must be refused. */
 export async function tryFormer(app: App): Promise<void> {
   const { world, person, device } = app;
   const pair = person.account?.former.at(-1);

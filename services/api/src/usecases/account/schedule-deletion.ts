@@ -18,8 +18,8 @@ export interface ScheduleDeletionDeps {
 /**
  * Orders the deletion of the caller's account.
  *
- * Raises the errors of {@link OrderDeletion} and of {@link Reauthenticate}. The latter are also raised if the password
- * has been changed since it was checked.
+ * Raises the errors of {@link OrderDeletion} and, even if the password was changed only after the check, those of
+ * {@link Reauthenticate}.
  */
 export function createScheduleDeletion({ orderDeletion, reauthenticate }: ScheduleDeletionDeps) {
   return async (input: DeletionRequest, caller: VerifiedAccessToken, origin: RequestOrigin): Promise<Scheduled> => {

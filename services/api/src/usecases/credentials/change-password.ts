@@ -31,12 +31,12 @@ export interface ChangePasswordDeps {
  * the user's document, like every login, so that no login with the old password is missed. The account forgets all
  * other devices.
  *
- * Each change makes void the codes by which the owner of the mailbox could take the account back, so only a few changes
- * a day are allowed. Only requests with the right password count for that limit, so that a thief who has a session but
- * not the password can't keep the owner from a change.
+ * Each change voids the mailed codes, and a thief who knows the password could thus stop the mailbox's owner from
+ * recovering the account. So only a few changes a day are allowed. A request with a wrong password does not count, or a
+ * thief with only a session could use up the owner's changes.
  *
- * Raises the errors of {@link Reauthenticate}, also if the password has been changed since it was checked,
- * `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the caller's session has ended since.
+ * Raises the errors of {@link Reauthenticate}, even if the password was changed only after the check;
+ * `ERR-RATE-LIMITED`; and `IAD_JWT_ACCESS_INVALID` if the caller's session has ended in between.
  */
 export function createChangePassword(deps: ChangePasswordDeps) {
   const { users, challenges, reauthenticate, endSessions, hasher, limits, commit, ids, now } = deps;

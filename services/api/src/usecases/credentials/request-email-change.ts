@@ -28,7 +28,7 @@ export interface RequestEmailChangeDeps {
  * Sends a code to the address that the caller wants to have. If another account has the address, the answer and the
  * work are the same, but that account gets a notice and no code is sent. Earlier codes for a change become void.
  *
- * Raises the errors of {@link Reauthenticate}, also if the password has been changed since it was checked, and
+ * Raises the errors of {@link Reauthenticate}, even if the password was changed only after the check, and
  * `ERR-RATE-LIMITED`.
  */
 export function createRequestEmailChange(deps: RequestEmailChangeDeps) {

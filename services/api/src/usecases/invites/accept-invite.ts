@@ -23,11 +23,14 @@ export interface AcceptInviteDeps {
 /**
  * Moves the caller into the group of an invite, as a member.
  *
- * Raises, in this order: `ERR-INVITE-TOKEN-INVALID` (404) if the token never named an invite;
- * `IAD_GROUP_ALREADY_MEMBER` if the invite is into the caller's own group; `IAD_GROUP_INVITE_EXPIRED`;
- * `ERR-INVITE-TOKEN-INVALID` (410) if the invite was revoked, is used up or leads into a full group;
- * `IAD_GROUP_ALREADY_MEMBER` without `leave_current_group`; `ERR-RATE-LIMITED`; and `IAD_JWT_ACCESS_INVALID` if another
- * change of group came first, so that the app refreshes.
+ * Raises the first error whose condition is met:
+ * - `ERR-INVITE-TOKEN-INVALID` (404): the token never named an invite.
+ * - `IAD_GROUP_ALREADY_MEMBER`: the invite is into the caller's own group.
+ * - `IAD_GROUP_INVITE_EXPIRED`: the invite has expired.
+ * - `ERR-INVITE-TOKEN-INVALID` (410): the invite was revoked or is used up, or its group is full.
+ * - `IAD_GROUP_ALREADY_MEMBER`: the caller did not pass `leave_current_group`.
+ * - `ERR-RATE-LIMITED`: the caller has changed groups too often.
+ * - `IAD_JWT_ACCESS_INVALID`: another change of the caller's group came first, so the app must refresh.
  */
 export function createAcceptInvite(deps: AcceptInviteDeps) {
   const { users, invites, groups, changeGroup, limits, maxGroupMembers, now } = deps;
@@ -50,13 +53,13 @@ export function createAcceptInvite(deps: AcceptInviteDeps) {
     throw (await isMember()) ? refused(token, state) : moved();
   }
 
-  /** Writes the invite, so that a revocation or the last use since the read is noticed here. */
+  /** Uses the invite and adds the member. Fails if the invite was revoked or used up after it was read. */
   async function enter(token: string, groupId: string, session: ClientSession): Promise<void> {
     if ((await invites.use(token, now(), session)) === undefined) {
       const invite = await invites.find(token);
       throw refused(token, invite && inviteState(invite, now()));
     }
-    // The last place was taken since the invite was read, or the group has closed.
+    // After the invite was read, somebody took the group's last place, or the group was closed.
     if (!(await groups.addMember(groupId, maxGroupMembers, session))) throw refused(token, 'used_up');
   }
 
@@ -89,7 +92,7 @@ export function createAcceptInvite(deps: AcceptInviteDeps) {
   };
 }
 
-/** The access token names a group that the user has left. */
+/** Creates the error for an access token that names a group which the user has left. */
 const moved = () => new AppError('IAD_JWT_ACCESS_INVALID');
 
 function refused(token: string, state: InviteState | undefined): Error {
