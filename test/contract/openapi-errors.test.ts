@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openApiPath, type Route, type RouteName, routes } from '@auth-account/contracts';
+import { type Route, type RouteName, routes } from '@auth-account/contracts';
+import { openApiPath } from '@auth-account/contracts/openapi';
 import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { openApiPath, type Route, type RouteName, routes, violationTypes } from '@auth-account/contracts';
+import { type Route, type RouteName, routes, violationTypes } from '@auth-account/contracts';
+import { openApiPath } from '@auth-account/contracts/openapi';
 import { decideWriteOff, type ErrorCode, errorCodes, rowOf, validationTypes } from '@auth-account/errors';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';

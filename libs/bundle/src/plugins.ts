@@ -62,3 +62,18 @@ export const withoutUnused: Plugin = {
     });
   },
 };
+
+/**
+ * Packages of which no service calls a function: BullMQ would read schedules with one, and body-parser texts of other
+ * character sets with the other. The services have no schedules, and read bodies as bytes.
+ */
+const unused = ['cron-parser', 'iconv-lite'];
+
+/** Replaces the unused packages by empty ones. */
+export const withoutUncalled: Plugin = {
+  name: 'without-uncalled',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: new RegExp(`^(?:${unused.join('|')})$`) }, ({ path }) => ({ path, namespace: 'uncalled' }));
+    onLoad({ filter: /./, namespace: 'uncalled' }, () => ({ contents: 'module.exports = {};' }));
+  },
+};

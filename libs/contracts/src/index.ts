@@ -13,13 +13,6 @@ export { Platform } from './http/login.ts';
 export { requestIdPattern } from './http/request-headers.ts';
 export type { Route } from './http/route.ts';
 export { type RouteName, routes } from './http/routes.ts';
-export {
-  type DocumentedError,
-  type ErrorExample,
-  type ErrorReaction,
-  openApiDocument,
-  openApiPath,
-} from './openapi/openapi-document.ts';
 export { type CloseReason, closeCodes, pushStreamPath } from './push/close-codes.ts';
 export {
   AuthFrame,

@@ -1,6 +1,8 @@
 import { type DestinationStream, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
-import pretty from 'pino-pretty';
 import { activeTraceIds } from './tracing/spans.ts';
+
+/** Loaded only if somebody may read the lines. */
+const pretty = process.stdout.isTTY ? await import('pino-pretty') : undefined;
 
 const SECRET_NAMES = [
   'authorization',
@@ -53,7 +55,7 @@ export interface LoggerOptions {
  * (`redactedPaths`).
  */
 export function createLogger({ service, level, pretty: wanted = false, destination }: LoggerOptions): Logger {
-  const terminal = wanted && process.stdout.isTTY ? pretty({ colorize: true, sync: true }) : undefined;
+  const terminal = wanted ? pretty?.default({ colorize: true, sync: true }) : undefined;
   const options = {
     level,
     base: { service },

@@ -95,7 +95,7 @@ function whenReady(redis: RedisClient, run: () => void): void {
 /**
  * Wires the path of events from the outbox to their subscribers. Except for the relay, the pollers need only MongoDB.
  */
-function composeEvents(shared: Shared, mail: MailParts) {
+async function composeEvents(shared: Shared, mail: MailParts) {
   const { config, stores, adding, metrics, registry, logger, now } = shared;
   const { outbox, deadLetters, subscribers } = stores;
   const intervalMs = config.RELAY_INTERVAL_MS;
@@ -103,7 +103,7 @@ function composeEvents(shared: Shared, mail: MailParts) {
   const backlog = createOutboxBacklog({ outbox, deadLetters, onError: createErrorLog(logger, 'count of the outbox') });
   createBacklogGauges(registry, names, backlog.last);
 
-  const delivery = createDelivery({
+  const delivery = await createDelivery({
     ...shared,
     mail,
     onError: createErrorLog(logger, 'delivery'),
@@ -198,7 +198,7 @@ export async function compose({ config, logger, metrics: serviceMetrics }: Conte
     now,
   };
 
-  const { delivery, relay, pollers: eventPollers, releaseOutbox } = composeEvents(shared, mail);
+  const { delivery, relay, pollers: eventPollers, releaseOutbox } = await composeEvents(shared, mail);
   const lifetimeMs = denialLifetimeMs(longestTokenSeconds(config));
   const denyList = createDenyList(denying, keys, lifetimeMs);
   const reconcile = composeReconcile(shared, denyList, lifetimeMs, releaseOutbox);

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { openApiPath, type RouteName, routes } from '@auth-account/contracts';
+import { type RouteName, routes } from '@auth-account/contracts';
+import { openApiPath } from '@auth-account/contracts/openapi';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type GoodRequest, goodRequests, requestTo } from '../../support/good-requests.ts';

@@ -12,8 +12,7 @@ import { createFanOut } from '../delivery/fan-out.ts';
 import { createParking, type Parking } from '../delivery/parking.ts';
 import { createQueueRoom, type QueueRoom } from '../delivery/queue-room.ts';
 import { openSubscriberQueues, type SubscriberQueue, takersOf } from '../delivery/subscriber-queues.ts';
-import { createWebhookConsumer, type WebhookConsumer } from '../delivery/webhook-consumer.ts';
-import { createMailConsumer } from '../mail/mail-consumer.ts';
+import type { WebhookConsumer } from '../delivery/webhook-consumer.ts';
 import type { RenderMail } from '../mail/mail-templates.ts';
 import { createReadMail, type ReadMailDeps } from '../mail/read-mail.ts';
 import { createSealSecret } from '../mail/seal-secret.ts';
@@ -59,9 +58,9 @@ const fanOutConcurrency = 50;
 /**
  * Wires the path of an event from its channel's queue to its subscribers. Each subscriber has a queue of its own per
  * channel. This process consumes the queues of webhooks and of mail subscribers. A subscriber of the kind `queue`
- * consumes its own queues.
+ * consumes its own queues. The clients for mail and for HTTP are loaded only if a subscriber needs them.
  */
-export function createDelivery(deps: DeliveryDeps): Delivery {
+export async function createDelivery(deps: DeliveryDeps): Promise<Delivery> {
   const { config, consuming, keys, stores, mail, metrics, logger, onError, now } = deps;
   const { outbox, deadLetters } = stores;
   const takers = takersOf(config.EVENT_SUBSCRIBERS);
@@ -89,16 +88,18 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   const readMail = createReadMail({ ...stores, ...mail, now });
 
   const optionsOf = (queueName: string) => ({ queueName, connection: consuming, keys, onError });
-  const consumersOf = (subscriber: Subscriber): Consumer[] => {
+  const consumersOf = async (subscriber: Subscriber): Promise<Consumer[]> => {
     const { name } = subscriber;
     const own = queues.filter((one) => one.subscriber === name).map(({ queue }) => queue);
     const options = own.map((queue) => optionsOf(queue.name));
     if (subscriber.kind === 'smtp') {
       const { renderMail } = mail;
+      const { createMailConsumer } = await import('../mail/mail-consumer.ts');
       return options.map((one) => createMailConsumer(one, subscriber, { ...attempts, readMail, renderMail }));
     }
     if (subscriber.kind === 'webhook') {
       const { encrypt_to } = subscriber;
+      const { createWebhookConsumer } = await import('../delivery/webhook-consumer.ts');
       const sealSecret = encrypt_to && createSealSecret(readMail, encrypt_to);
       const consumer = createWebhookConsumer(options, subscriber, { ...attempts, sealSecret });
       webhooks.set(name, consumer);
@@ -115,6 +116,7 @@ export function createDelivery(deps: DeliveryDeps): Delivery {
   const fanOuts = eventChannels.map((channel) =>
     createJobConsumer(optionsOf(channel), fanOut, { concurrency: fanOutConcurrency }),
   );
-  const consumers = [...fanOuts, ...config.EVENT_SUBSCRIBERS.flatMap(consumersOf)];
+  const delivering = await Promise.all(config.EVENT_SUBSCRIBERS.map(consumersOf));
+  const consumers = [...fanOuts, ...delivering.flat()];
   return { takers, queues, room, consumers, buryFailedJob, parking };
 }

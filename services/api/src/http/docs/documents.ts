@@ -1,11 +1,11 @@
+import { routes } from '@auth-account/contracts';
+import { asyncApiDocument } from '@auth-account/contracts/asyncapi';
 import {
   type DocumentedError,
   type ErrorExample,
   type ErrorReaction,
   openApiDocument,
-  routes,
-} from '@auth-account/contracts';
-import { asyncApiDocument } from '@auth-account/contracts/asyncapi';
+} from '@auth-account/contracts/openapi';
 import {
   AppError,
   type AppErrorOptions,

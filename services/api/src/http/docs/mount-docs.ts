@@ -2,13 +2,11 @@ import { readFile } from 'node:fs/promises';
 import { AppError } from '@auth-account/errors';
 import type { Express, RequestHandler } from 'express';
 import { extendContext } from '../request-context.ts';
-import { apiDocument, streamDocument } from './documents.ts';
-import { streamPage } from './stream-page.ts';
 
 /** A file of the documentation page, with its type and its bytes. */
 interface Page {
   readonly type: string;
-  read(): string | Buffer | Promise<Buffer>;
+  read(): string | Promise<Buffer>;
 }
 
 /**
@@ -72,17 +70,17 @@ const entrance = JSON.stringify({
  * `/asyncapi.json` and its page at `/docs/stream`, and links to all of them at `/`. Nothing comes from another host.
  */
 export function mountDocs(app: Express): void {
-  // The document is kept as bytes, which all answers share. A text would be converted for each answer, and slow readers
-  // would hold the copies.
-  const document = Buffer.from(apiDocument());
-  const streams = Buffer.from(streamDocument());
-  const streamsPage = Buffer.from(streamPage(streamDocument()));
+  const documents = () => import('./documents.ts');
+  const streams = async () => (await documents()).streamDocument();
   const pages: Record<string, Page> = {
     '/': { type: 'application/json', read: () => entrance },
-    '/openapi.json': { type: 'application/json', read: () => document },
-    '/asyncapi.json': { type: 'application/json', read: () => streams },
+    '/openapi.json': { type: 'application/json', read: once(async () => (await documents()).apiDocument()) },
+    '/asyncapi.json': { type: 'application/json', read: once(streams) },
     '/docs': { type: 'text/html; charset=utf-8', read: () => docsPage },
-    '/docs/stream': { type: 'text/html; charset=utf-8', read: () => streamsPage },
+    '/docs/stream': {
+      type: 'text/html; charset=utf-8',
+      read: once(async () => (await import('./stream-page.ts')).streamPage(await streams())),
+    },
     '/docs/start.js': { type: javascript, read: () => docsStart },
     '/docs/swagger-ui.js': {
       type: javascript,
@@ -112,11 +110,18 @@ function servePage(path: string, { type, read }: Page): RequestHandler {
   };
 }
 
-/** Reads the file once, on first use, because most processes never show the page. */
 function bundleFile(url: string): () => Promise<Buffer> {
+  return once(() => readFile(new URL(url)));
+}
+
+/**
+ * Makes a document on its first use, because most processes never show it. It is kept as bytes, which all answers share.
+ * A text would be converted for each answer, and slow readers would hold the copies.
+ */
+function once(make: () => Promise<string | Buffer>): () => Promise<Buffer> {
   let bytes: Promise<Buffer> | undefined;
   return () => {
-    bytes ??= readFile(new URL(url));
+    bytes ??= make().then((made) => Buffer.from(made));
     return bytes;
   };
 }
