@@ -65,6 +65,28 @@ describe.each(['api', 'push-gateway', 'worker', 'authctl'])('the bundle of %s', 
   });
 });
 
+test("authctl loads no driver for its version, and for a command only that command's packages", async () => {
+  const { outputs } = await bundleService('authctl', join(target, 'parts'));
+  const findFile = (source: string) => Object.keys(outputs).find((path) => outputs[path]?.entryPoint?.endsWith(source));
+  /** Returns the file with all files and packages outside that are loaded with it. */
+  const loadedWith = (file: string, found = new Set<string>()): Set<string> => {
+    if (found.has(file)) return found;
+    found.add(file);
+    const imports = outputs[file]?.imports.filter(({ kind }) => kind !== 'dynamic-import') ?? [];
+    for (const { path } of imports) loadedWith(path, found);
+    return found;
+  };
+  const loads = (source: string) => {
+    const files = [...loadedWith(findFile(source) ?? '')];
+    const inside = files.flatMap((file) => Object.keys(outputs[file]?.inputs ?? {}));
+    return ['mongodb', 'ioredis', 'typebox', 'bullmq', 'nodemailer', 'commander'].filter(
+      (name) => files.includes(name) || inside.some((path) => path.includes(`node_modules/${name}/`)),
+    );
+  };
+  expect(loads('/src/main.ts')).toEqual(['commander']);
+  expect(loads('/doctor-command.ts')).toEqual(['mongodb', 'ioredis', 'typebox', 'commander']);
+});
+
 test('a stack trace names the sources of a bundle', async () => {
   const { outputs } = await bundleService('api', join(target, 'traced'));
   const chunk = Object.keys(outputs).find((path) => outputs[path]?.exports.includes('startTracing')) ?? '';

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { describeConfig } from '@auth-account/config';
 import type { Argument, Command } from 'commander';
-import { createProgram } from '../src/app.ts';
+import { addCommands, createProgram } from '../src/app.ts';
 import { createShell } from '../src/cli/shell.ts';
 import { probeConfig } from '../src/probe/probe-config.ts';
 
@@ -77,18 +77,20 @@ function withCommands(document: string, text: string): string {
 }
 
 const silent = () => new PassThrough();
-const shell = createShell(
-  {
-    stdin: silent(),
-    stdout: silent(),
-    stderr: silent(),
-    isInteractive: false,
-    hasProgress: false,
-    now: () => new Date(),
-  },
-  () => false,
+const terminal = {
+  stdin: silent(),
+  stdout: silent(),
+  stderr: silent(),
+  isInteractive: false,
+  hasProgress: false,
+  now: () => new Date(),
+};
+const program = createProgram(terminal);
+await addCommands(
+  program,
+  createShell(terminal, () => false),
 );
-const commands = leavesOf(createProgram(shell) as unknown as Leaf, []).map(section);
+const commands = leavesOf(program as unknown as Leaf, []).map(section);
 const text = [...commands, probeVariables()].join('\n\n');
 const before = readFileSync(DOCUMENT, 'utf8');
 const after = withCommands(before, text);

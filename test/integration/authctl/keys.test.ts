@@ -250,3 +250,22 @@ test('help is no error, and the lack of a command is', async () => {
   });
   expect(await authctl([])).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('doctor') });
 });
+
+test('the version is the release, whatever else is asked', async () => {
+  const { version } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8'));
+  for (const args of [['--version'], ['--json', '--version'], ['evnts', '--version'], ['doctor', '--version']]) {
+    expect(await authctl(args)).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' });
+  }
+});
+
+test('each command lists its own help, with the options before and after its name', async () => {
+  const { stdout } = await authctl(['--help']);
+  const list = stdout.slice(stdout.indexOf('Commands:')).matchAll(/^ {2}([a-z]+)/gm);
+  const names = Array.from(list, ([, name]) => String(name));
+  expect(names).toEqual(['events', 'sessions', 'user', 'commands', 'trace', 'keys', 'doctor', 'probe']);
+  for (const name of names) {
+    const own = await authctl([name, '--help']);
+    expect(own).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`authctl ${name}`), stderr: '' });
+    expect(await authctl(['--json', name, '--help'])).toEqual(own);
+  }
+});

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { MongoError } from 'mongodb';
-import { toFailure } from '../cli/command-error.ts';
 import type { Shell } from '../cli/shell.ts';
+import { toFailure } from '../cli/to-failure.ts';
 import { withMongo } from '../compose.ts';
 import { type CleanUpReport, cleanUp, type Traces } from './clean-up.ts';
 import { newCredentials, newRequestId } from './probe-accounts.ts';

@@ -1,5 +1,4 @@
 import { smtpServerOf } from '@auth-account/config';
-import { createTransport } from 'nodemailer';
 import type { SubscriberConfig } from '../../config.ts';
 import { type Finding, failed, ok } from './finding.ts';
 
@@ -11,10 +10,15 @@ type MailSubscriber = Extract<Subscriber, { readonly kind: 'smtp' }>;
 /** Connects to the mail servers of EVENT_SUBSCRIBERS and logs in, as the worker does. Sends nothing. */
 export async function checkMail({ EVENT_SUBSCRIBERS }: SubscriberConfig): Promise<Finding[]> {
   const servers = EVENT_SUBSCRIBERS.flatMap((subscriber) => (subscriber.kind === 'smtp' ? [subscriber] : []));
-  return Promise.all(servers.map(checkServer));
+  if (servers.length === 0) return [];
+  const { createTransport } = await import('nodemailer');
+  return Promise.all(servers.map((server) => checkServer(server, createTransport)));
 }
 
-async function checkServer(subscriber: MailSubscriber): Promise<Finding> {
+async function checkServer(
+  subscriber: MailSubscriber,
+  createTransport: typeof import('nodemailer').createTransport,
+): Promise<Finding> {
   const check = `mail server ${subscriber.name}`;
   const server = smtpServerOf(subscriber);
   const limits = { connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, dnsTimeout: timeoutMs };

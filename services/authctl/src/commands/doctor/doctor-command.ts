@@ -1,8 +1,9 @@
 import { ConfigError, type ConfigProblem } from '@auth-account/config';
 import type { Command } from '@commander-js/extra-typings';
-import { type ExitCode, exitCodes, toFailure } from '../../cli/command-error.ts';
+import { type ExitCode, exitCodes } from '../../cli/command-error.ts';
 import type { Outcome, Shell } from '../../cli/shell.ts';
 import { table } from '../../cli/table.ts';
+import { toFailure } from '../../cli/to-failure.ts';
 import { withMongo, withRedis } from '../../compose.ts';
 import { keyConfig, subscriberConfig } from '../../config.ts';
 import { checkKeys } from './check-keys.ts';
