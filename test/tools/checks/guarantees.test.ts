@@ -4,34 +4,32 @@ import { describe, expect, test } from '@jest/globals';
 const root = new URL('../../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8');
 
-/** A test as the page names it, by its file, and by its title in the source or the title's first words. */
+/** A test as a page names it: its file, and its title in the source or the title's first words with `…` after them. */
 interface Proof {
   readonly file: string;
   readonly title: string;
 }
 
-/** Matches a file with titles, or with first words of titles: `a.test.ts`: is read back; answers 201 */
-const mentionForm = /`([\w./-]+\.test\.ts)`(?: ›|:) ([^|<\n]+?)(?=$| \||<br>|\)[.,;]|\. )/gm;
+/** Matches a file with the titles of its tests: `a.test.ts`: "is read back…", "answers 201" */
+const mentionForm = /`([\w./-]+\.test\.ts)`: "([^"\n]+(?:", "[^"\n]+)*)"(?=$| \||<br>|\))/gm;
 
 function proofsIn(page: string): Proof[] {
   return [...page.matchAll(mentionForm)].flatMap(([, file = '', titles = '']) =>
-    titles.split('; ').map((title) => ({ file, title })),
+    titles.split('", "').map((title) => ({ file, title })),
   );
 }
 
 /**
- * Returns true if a string of the source is the title, or exactly one string begins with it. The title of `test.each`
- * is the title before values are inserted.
+ * Returns true if a string of the source is the title or, if the title ends with `…`, exactly one string begins with it.
+ * The title of `test.each` is the title before values are inserted.
  */
 function hasTitle({ file, title }: Proof): boolean {
   if (!existsSync(new URL(file, root))) return false;
   const source = read(file);
   const quotes = ["'", '"', '`'];
-  const beginnings = quotes.map((quote) => source.split(quote + title).length - 1);
-  return (
-    quotes.some((quote) => source.includes(quote + title + quote)) ||
-    beginnings.reduce((sum, count) => sum + count) === 1
-  );
+  if (!title.endsWith('…')) return quotes.some((quote) => source.includes(quote + title + quote));
+  const beginnings = quotes.map((quote) => source.split(quote + title.slice(0, -1)).length - 1);
+  return beginnings.reduce((sum, count) => sum + count) === 1;
 }
 
 const page = read('docs/guarantees.md');
@@ -68,8 +66,8 @@ describe('docs/guarantees.md', () => {
 
   test('would be caught with words that begin several titles', () => {
     const file = 'test/tools/checks/guarantees.test.ts';
-    expect(hasTitle({ file, title: ['would be caught', 'with'].join(' ') })).toBe(false);
-    expect(hasTitle({ file, title: ['would be caught', 'with words'].join(' ') })).toBe(true);
+    expect(hasTitle({ file, title: ['would be caught', 'with…'].join(' ') })).toBe(false);
+    expect(hasTitle({ file, title: ['would be caught', 'with words…'].join(' ') })).toBe(true);
   });
 });
 
@@ -78,7 +76,7 @@ test('the client’s README shows what it says of each pain by tests that there 
   const pains = client.split('\n').filter((line) => /^\| \d+\./.test(line));
   expect(pains).toHaveLength(10);
   expect(pains.filter((row) => proofsIn(row).length === 0)).toEqual([]);
-  expect(client.match(/›/g)).toHaveLength([...client.matchAll(mentionForm)].length);
+  expect(client.match(/\.test\.ts`:/g)).toHaveLength([...client.matchAll(mentionForm)].length);
   expect(proofsIn(client).filter((proof) => !hasTitle(proof))).toEqual([]);
 });
 
