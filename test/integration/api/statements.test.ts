@@ -118,6 +118,14 @@ describe('a login', () => {
     ]);
   });
 
+  test('on the device of the registration sends no statement more, though it is the first', async () => {
+    const [email, device_id] = [newEmail(), crypto.randomUUID()];
+    const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME', device_id };
+    expect((await api.post('/api/v1/auth/register', body)).status).toBe(201);
+    const commands = await sent.during(() => api.post('/api/v1/auth/login', { email, password, device_id }));
+    expect(commands.map(toMongoStatement)).toEqual(opens);
+  });
+
   test('on a device with a live session meets it in the index, and begins again with a look', async () => {
     const device = { device_id: crypto.randomUUID() };
     const { email } = await newSession(api, device);

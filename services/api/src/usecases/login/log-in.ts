@@ -164,7 +164,7 @@ function createOpen(deps: LogInDeps) {
     await sessions.insert(session, transactionSession);
     const endedIds = ended.flatMap(({ sessionIds }) => sessionIds);
     const count = live.length + 1 - endedIds.length;
-    if (looks && isWorthNoting(user, count)) await users.noteLive(user, count, transactionSession);
+    if (isWorthNoting(user, count)) await users.noteLive(user, count, transactionSession);
     const notice = newDeviceNotice(deps, { user, device, at, session, live, ended: endedIds }, origin);
     const succeeded = { event: 'login.succeeded', user_id: user._id, session_id: sessionId } as const;
     return { session, isReplayed: false, ...notice, audit: [succeeded], sessions: ended };
@@ -188,8 +188,8 @@ function mayBeFull(user: UserDocument): boolean {
 }
 
 /**
- * Returns true if the account should note that it has `count` live sessions. It is worth a write only if at least two
- * logins need not look then.
+ * Returns true if the login, which has looked, should note that the account has `count` live sessions. That is worth a
+ * write only if at least two logins need not look then.
  */
 function isWorthNoting(user: UserDocument, count: number): boolean {
   return mayBeFull(user) && count + 2 <= sessionLimit;
