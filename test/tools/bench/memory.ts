@@ -1,0 +1,123 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { bundleService } from '@auth-account/bundle';
+import { waitUntil } from '@auth-account/local-stack';
+import { logIn, registerAccount } from '../../support/accounts.ts';
+import { startTestServers } from '../../support/start-test-servers.ts';
+import { startTestStack, type TestStack } from '../../support/test-stack.ts';
+import { runAtOnce } from './at-once.ts';
+import { medianOf } from './cost/median-of.ts';
+import { type ProcessMemory, readMemory } from './memory/read-memory.ts';
+
+/**
+ * `npm run bench memory [-- --requests N] [-- --minutes N]`: the memory of each service's bundle at rest, after 10,000
+ * requests of devices, and while as many again come, or for some minutes. It fails if the memory grows in that last
+ * part. `BUNDLES=0` measures the sources.
+ */
+const { values } = parseArgs({
+  options: { requests: { type: 'string', default: '10000' }, minutes: { type: 'string', default: '0' } },
+});
+const [requests, minutes] = [Number(values.requests), Number(values.minutes)];
+const names = ['api', 'push-gateway', 'worker'] as const;
+
+/** A device's requests, from the registration to the logout that closes its stream. */
+const requestsOfDevice = 9;
+const rounds = 10;
+/** Growth that counts as none, in MiB and as a share: caches fill, and V8 compiles, for some ten thousand requests. */
+const stillWithin = { mib: 1, share: 0.03 };
+
+async function useDevice(stack: TestStack): Promise<void> {
+  const { email } = await registerAccount(stack);
+  const tokens = await logIn(stack, email);
+  const stream = await stack.openStream(tokens);
+  const authorization = { Authorization: `Bearer ${tokens.access_token}` };
+  for (let read = 0; read < 4; read += 1) await stack.get('/api/v1/auth/sessions', authorization);
+  const { json } = await stack.post('/api/v1/auth/refresh', { refresh_token: tokens.refresh_token });
+  const { refresh_token, access_token } = json.data;
+  await stack.post('/api/v1/auth/logout', { refresh_token }, { Authorization: `Bearer ${access_token}` });
+  await stream.closed;
+}
+
+/** Prints the packages with the most bytes in the modules that a service loads at its start. */
+async function printPackages(service: string): Promise<void> {
+  const { outputs } = await bundleService(service, `services/${service}/dist`);
+  const loaded = new Set(Object.keys(outputs).filter((path) => path.endsWith('/dist/main.js')));
+  const bytes = new Map<string, number>();
+  for (const path of loaded) {
+    const { imports = [], inputs = {} } = outputs[path] ?? {};
+    for (const one of imports) if (one.kind === 'import-statement' && !one.external) loaded.add(one.path);
+    for (const [source, { bytesInOutput }] of Object.entries(inputs)) {
+      const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(source)?.[1] ?? source.split('/').slice(0, 2).join('/');
+      bytes.set(name, (bytes.get(name) ?? 0) + bytesInOutput);
+    }
+  }
+  const kilobytes = (count: number) => Math.round(count / 1_024);
+  const largest = [...bytes].sort(([, a], [, b]) => b - a).map(([name, count]) => `${name} ${kilobytes(count)}`);
+  const all = [...bytes.values()].reduce((sum, count) => sum + count, 0);
+  console.log(`${service} loads ${kilobytes(all)} KB at its start: ${largest.slice(0, 12).join(', ')} …`);
+}
+
+type Reading = Readonly<Record<(typeof names)[number], ProcessMemory>>;
+
+/** Reads and prints the memory of all services. */
+async function read(stack: TestStack, when: string, reports: string): Promise<Reading> {
+  const pairs = names.map(async (name) => [name, await readMemory(stack.services[name].pid() ?? 0, reports)] as const);
+  const reading = Object.fromEntries(await Promise.all(pairs)) as Reading;
+  for (const [name, { threads, ...sizes }] of Object.entries(reading)) {
+    const shown = Object.entries(sizes).map(([kind, mib]) => `${kind} ${mib.toFixed(1)}`);
+    console.log(`${name}, ${when}, MiB: ${shown.join(', ')}; ${threads} threads`);
+  }
+  return reading;
+}
+
+/** Prints how a size changed from the first half of the readings to the second. Returns true if it grew. */
+function printGrowth(readings: readonly Reading[], name: (typeof names)[number], kind: 'used' | 'resident'): boolean {
+  const sizes = readings.map((reading) => reading[name][kind]);
+  const [before, after] = [medianOf(sizes.slice(0, rounds / 2)), medianOf(sizes.slice(rounds / 2))];
+  const grows = after - before > Math.max(stillWithin.mib, stillWithin.share * before);
+  console.log(`${name}, ${kind}: ${before.toFixed(1)} to ${after.toFixed(1)} MiB: ${grows ? 'GROWS' : 'stands still'}`);
+  return grows;
+}
+
+async function load(stack: TestStack, count: number, ms = 0): Promise<void> {
+  const end = performance.now() + ms;
+  const devices = Math.ceil(count / requestsOfDevice);
+  do await runAtOnce({ count: devices, atOnce: 8 }, () => useDevice(stack));
+  while (performance.now() < end);
+  const isDelivered = async () => (await stack.collections.outbox.countDocuments({ state: 'pending' })) === 0;
+  await waitUntil(isDelivered, { what: 'the delivery of the events', timeoutMs: 60_000, intervalMs: 100 });
+}
+
+if (process.env.BUNDLES === '1') for (const name of names) await printPackages(name);
+const reports = await mkdtemp(join(tmpdir(), 'heap-reports-'));
+const servers = await startTestServers(() => undefined);
+process.env.TEST_MONGODB_URI = servers.mongo.uri;
+process.env.TEST_REDIS_URL = servers.redis.url;
+process.env.TEST_KEYS_DIR = servers.keysDir;
+const stack = await startTestStack({
+  ...{ VALIDATE_RESPONSES: 'false', LOG_LEVEL: 'warn', HEAP_REPORTS: reports },
+  // The load consists of more than hashes. The memory of one is known.
+  ...{ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' },
+  NODE_OPTIONS: `--import=${new URL('./memory/heap-probe.ts', import.meta.url)}`,
+});
+try {
+  await read(stack, 'at ready', reports);
+  await load(stack, requests);
+  await read(stack, `after ${requests} requests`, reports);
+  const readings: Reading[] = [];
+  for (let round = 1; round <= rounds; round += 1) {
+    await load(stack, requests / rounds, (minutes * 60_000) / rounds);
+    readings.push(await read(stack, `round ${round} of ${rounds}`, reports));
+  }
+  const growths = names.flatMap((name) => [
+    printGrowth(readings, name, 'used'),
+    printGrowth(readings, name, 'resident'),
+  ]);
+  if (growths.includes(true)) process.exitCode = 1;
+} finally {
+  await stack.close();
+  await servers.stop();
+  await rm(reports, { recursive: true });
+}
