@@ -61,7 +61,7 @@ const deeds: Deeds = {
     device.isReadOnly = isOn;
   },
   wipe({ device, time, observed }) {
-    // The other tab hears of the newest token, and reads it, a few milliseconds later.
+    // The other tab is notified of the newest token, and reads it, a few milliseconds after the write.
     const isUnread = time.now() - device.writtenAt <= 10;
     for (const { sessionId } of isUnread ? observed.held.values() : []) observed.blindSessions.add(sessionId);
     device.content.clear();
@@ -75,7 +75,10 @@ const deeds: Deeds = {
   'end by an operator': (world) => world.time.busy(() => endByOperator(world)),
 };
 
-/** Returns an assertion that only a logout, another user, or a fault of the storage or the app overtakes the login. */
+/**
+ * Returns an assertion about the login's error: `CLIENT_SUPERSEDED` needs a cause, such as a logout, another user's
+ * login, or a fault of the storage or the app.
+ */
 function watchOvertaking({ observed, device, calls }: World, what: string): (error: unknown) => void {
   const isAlone = [...calls].every((one) => one.what === what || !/^log /.test(one.what));
   const before = observed.overtakings();
@@ -123,7 +126,7 @@ function heldSessions({ observed }: World): ReadonlySet<string> {
   return held;
 }
 
-/** Has the worker end the sessions, as an operator orders it. */
+/** Lets the worker end the sessions, as after an operator's order. */
 async function endByOperator(world: World): Promise<void> {
   for (const sessionId of heldSessions(world)) await world.services?.forceLogout(sessionId);
   await world.streams?.settle();

@@ -12,17 +12,17 @@ export interface Life {
    * did.
    */
   blindReads: number;
-  /** True if its latest write was refused, so what it knows is only in memory. */
+  /** True if the storage refused the app's latest write, so that its state is only in memory. */
   isRefused: boolean;
-  /** Functions to call when it ends, as the operating system closes connections and releases locks. */
+  /** Functions that close the app's connections and release its locks when it ends, as an operating system does. */
   readonly endings: Set<() => void>;
   /**
-   * What a frozen page will hear when it goes on, in order; undefined while it runs. The page keeps its locks. It still
-   * finishes its accesses to the storage, because no page is frozen here in the milliseconds between two of their steps
-   * (libs/client/README.md, "Tabs and storage").
+   * Work that a frozen page will do, in order, when it runs again; undefined while it runs. A frozen page keeps its
+   * locks. It still finishes its accesses to the storage, because no page is frozen here in the milliseconds between
+   * two of their steps (libs/client/README.md, "Tabs and storage").
    */
   frozen: (() => void)[] | undefined;
-  /** When it was last thawed, in milliseconds. */
+  /** When the page was last thawed, in milliseconds. */
   thawedAt: number;
 }
 

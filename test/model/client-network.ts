@@ -19,14 +19,15 @@ export interface NetworkFate {
     | 'unavailable'
     | 'throttled'
     | 'hangs';
-  /** Virtual milliseconds of the way to the server, and of the way back. */
+  /** Virtual milliseconds that a request needs to the server. */
   readonly upMs: number;
+  /** Virtual milliseconds that the answer needs to the client. */
   readonly downMs: number;
-  /** Whether a request that its sender gives up under way is lost, or arrives just before the connection's end. */
+  /** Whether a request that is aborted on its way is lost, or arrives just before the connection ends. */
   readonly givenUp: 'lost' | 'arrives';
 }
 
-/** One request of the client, as it leaves. */
+/** A request as the client sends it. */
 export interface Sent {
   readonly method: string;
   readonly path: string;
@@ -43,7 +44,7 @@ export interface Network {
   fetchOf(life: Life, observer: Observer): (url: string, init?: RequestInit) => Promise<Response>;
 }
 
-/** Sees each request that leaves, and each answer of the api. */
+/** Receives each request that the client sends, and each answer of the api. */
 export interface Observer {
   onSent(sent: Sent): () => void;
   onHandshake(url: string, token: string): void;
@@ -152,7 +153,7 @@ interface Journey {
   race(trip: Promise<Response>): Promise<Response>;
 }
 
-/** Follows a request. Its client's abort, or the end of the app, gives it up. */
+/** Tracks a request on its way. The request ends early if the client aborts it, or if the app ends. */
 function createJourney(life: Life, signal: AbortSignal, time: VirtualTime): Journey {
   let isGone = signal.aborted;
   const gone = new Promise<never>((_, reject) => {
@@ -169,7 +170,7 @@ function createJourney(life: Life, signal: AbortSignal, time: VirtualTime): Jour
   return {
     isGivenUp: () => isGone,
     race: (trip) => {
-      // This marks work for the clock, so that the answer reaches its client before time goes on.
+      // `busy` holds the clock, so that the answer reaches its client before time goes on.
       const settled = trip.finally(() => time.busy(async () => undefined));
       return Promise.race([settled, gone]);
     },
@@ -214,7 +215,7 @@ async function sendAndHangUp(base: string, { method, path, headers, body }: Sent
     const nobody = { status: 0, headers: {}, text: '', json: undefined };
     const request = begin(base, { method, path, headers: { ...Object.fromEntries(headers), ...length } });
     request.on('error', () => undefined);
-    // Time for what the api still does; no course depends on the delay.
+    // Waits until the api has handled the request. No course depends on this delay.
     request.on('close', () => setTimeout(resolve, 30, nobody));
     request.on('finish', () => request.destroy());
     request.end(body);

@@ -9,15 +9,17 @@ const ownReasons = ['no_session', 'logged_out'];
 
 /** A logout that the user has requested. */
 export interface AskedLogout {
-  /** Faults of the storage when it was requested, and when the session was first seen. */
+  /** Number of faults of the storage before the request. */
   readonly faults: number;
+  /** Number of faults of the storage before the session was first seen. */
   readonly faultsBefore: number;
+  /** Number of kills before the request. */
   readonly kills: number;
-  /** Virtual time at which the client had completed it. */
+  /** Virtual time at which the client had completed the logout. */
   doneAt?: number;
 }
 
-/** What was seen in a course, and what of that breaks a promise. */
+/** Observations of a course, and the promises that were broken. */
 export interface Observed {
   readonly violations: string[];
   /** Events so far, for a failure's message. */
@@ -26,7 +28,7 @@ export interface Observed {
   /** Sessions whose end has a reason: a logout, a login that replaced them, or an end from another device. */
   readonly mayEnd: Set<string>;
   readonly asked: Map<string, AskedLogout>;
-  /** The session last seen in each tab, and the faults of the storage then. */
+  /** The session last seen in each tab, and the number of faults of the storage before that. */
   readonly held: Map<number, { readonly sessionId: string; readonly faults: number }>;
   /**
    * True if the storage has lost or refused the tab's session. The storage then can't return it to an app that starts,
@@ -79,7 +81,7 @@ export function createObserved(now: () => number, device: Pick<Device, 'faults' 
     held: new Map(),
     isLost(tab, reason) {
       const { faults = device.faults, sessionId } = observed.held.get(tab) ?? {};
-      // The storage may return the session before, which is over.
+      // After a fault, the storage may return an earlier session, which has ended.
       const isEarlier = observed.refused !== sessionId && observed.mayEnd.has(observed.refused ?? '');
       return faults !== device.faults && (device.mayLose || isEarlier || ownReasons.includes(reason));
     },
@@ -129,8 +131,8 @@ export function createObserved(now: () => number, device: Pick<Device, 'faults' 
 }
 
 /**
- * True if a request other than a logout, or the refresh before it, uses a token of a session that this tab does not
- * hold.
+ * Returns true if the request uses a token of a session that this tab does not hold. Only a logout and the refresh
+ * before it may do so.
  */
 function isTooLate({ path }: Sent, sessionId: string | undefined, own: string | undefined): boolean {
   return sessionId !== undefined && sessionId !== own && !/\/(logout|refresh)$/.test(path);

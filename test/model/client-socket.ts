@@ -59,7 +59,7 @@ function createEar({ time, tell, heard, life, url, observed, onStop }: SocketDep
   }
   life.endings.add(die);
 
-  /** Does the work when what came before has reached the client, unless the client no longer listens. */
+  /** Does the work after everything sent earlier has reached the client, unless the client no longer listens. */
   function arrive(work: () => void): void {
     time.after(Math.max(state.arrivesAt - time.now(), 0), () => {
       if (heard.has(stream)) tell();
@@ -107,7 +107,7 @@ export function openSocket(deps: SocketDeps): { readonly socket: StreamSocket; r
     socket.onmessage?.({ data: text });
   }
 
-  /** Opens the stream for the client, until its fated end. */
+  /** Marks the stream as open, and ends it when `fate` says so. */
   function begin(): void {
     state.isOpen = true;
     if (fate.end === undefined) return;
@@ -158,7 +158,7 @@ interface RealListener {
 
 function connect({ url, token, time, epoch, observed }: SocketDeps, listener: RealListener): RealStream {
   const real = dial(url, { subprotocols: ['bearer', token] });
-  /** Callbacks for the answers that the gateway owes, first that to the handshake. */
+  /** Callbacks for the answers that the gateway still owes. The first answer is that to the handshake. */
   const owed: (() => void)[] = [];
   let dueAt = 0;
   let hasHello = false;

@@ -20,8 +20,8 @@ export interface StreamFate {
   /** Number of `auth` frames that are refused. */
   readonly refusals: number;
   /**
-   * The stream's end if nothing ends it before; the gateway need not be the cause. Without a code the path is cut in
-   * silence, so nobody hears of the end. `noticeMs` is the delay in a `reconnect` frame before it.
+   * How the stream ends, by the gateway or on the way, unless something else ends it before. Without a code the path is
+   * cut in silence, so that neither side notices. `noticeMs` is the delay in a `reconnect` frame before the end.
    */
   readonly end: StreamEnd | undefined;
 }

@@ -131,7 +131,7 @@ function randomAt(now: number): number {
   return ((mixed ^ (mixed >>> 13)) >>> 0) / 2 ** 32;
 }
 
-/** Kills the app, or this tab of it. From then on nothing reaches it. */
+/** Kills the app or one of its tabs. From then on nothing reaches what was killed. */
 export function kill(world: World, index: number): void {
   const tab = world.tabs[index];
   if (tab === undefined) return;

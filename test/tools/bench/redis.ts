@@ -68,7 +68,7 @@ async function drain(): Promise<void> {
   connection.disconnect();
 }
 
-/** Publishes events, then has a worker end them. Returns the CPU of both for one event. */
+/** Publishes events, then lets a worker finish them. Returns the CPU per event of each part. */
 async function measureEvents() {
   const times = Math.ceil(count / 4);
   const added = await measure(times, (connection) => addEvent(queues[connection] ?? never(), newEvent()));

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { bundleAgent } from './agent-pods.ts';
 
 /**
- * Writes the agent into a temporary folder, as it is in its pod, and nothing else of this repository. The caller must
- * remove the folder.
+ * Writes the agent, as its pod has it, into a temporary folder that contains nothing else of this repository. The
+ * caller must remove the folder.
  */
 export async function unpackAgent(): Promise<{ readonly folder: string; readonly program: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'auth-account-agent-'));

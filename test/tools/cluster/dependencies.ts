@@ -49,8 +49,8 @@ export async function installDependencies({ namespace, kubectl, apply }: Kuberne
 }
 
 /**
- * Takes images from the test's registry, and keeps data in volumes of the pod, because a run must not use up the
- * cluster's.
+ * Takes images from the test's registry, and keeps data in volumes of the pod, so that no run uses up the cluster's
+ * volumes.
  */
 function adapt(object: StatefulSet, { registry, tag }: Images): StatefulSet {
   const { volumeClaimTemplates: claims = [], template, ...rest } = object.spec;

@@ -86,7 +86,7 @@ async function checkChanges(cluster: Cluster): Promise<void> {
   });
 }
 
-/** Checks the way that apps take, with a client outside the cluster, by Ingress and by HTTPRoute, over TLS. */
+/** Checks the path of apps' requests: from outside the cluster, over TLS, by Ingress and by HTTPRoute. */
 async function checkBehindProxy(cluster: Cluster, proxy: ReverseProxy): Promise<void> {
   const values = [...valuesOf(cluster.images), ...proxy.values];
   const isOpen = await withAgentOutside(proxy, (outside) => openEntrances(cluster, outside, proxy, values));

@@ -4,7 +4,7 @@ import { type AgentClient, openAgent } from './agent-client.ts';
 import { unpackAgent } from './agent-folder.ts';
 import type { Cluster } from './cluster.ts';
 
-/** A way for apps through the proxy to the release. */
+/** An entrance by which apps reach the release through the proxy. */
 export interface Entrance {
   readonly name: string;
   readonly url: string;
@@ -18,7 +18,7 @@ export interface ReverseProxy {
   /** The PEM file of the authority of its certificate. */
   readonly caFile: string;
   readonly entrances: readonly Entrance[];
-  /** Arguments for helm that open both ways. */
+  /** Arguments for helm that open both entrances. */
   readonly values: readonly string[];
 }
 
@@ -66,7 +66,7 @@ export async function withAgentOutside<T>(proxy: ReverseProxy, work: (agent: Age
   }
 }
 
-/** Returns the cluster with this agent in place of its own. Names of checks say by which entrance it comes. */
+/** Returns the cluster with this agent in place of its own. The names of its checks mention the entrance. */
 export function through(cluster: Cluster, agent: AgentClient, { name }: Entrance): Cluster {
   const { reporter } = cluster;
   const named: Cluster['reporter'] = { ...reporter, check: (what, run) => reporter.check(`by ${name}: ${what}`, run) };

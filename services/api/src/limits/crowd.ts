@@ -1,14 +1,14 @@
 /**
- * Limit for the accounts whose tries by strangers are kept. The tries are kept for a day. Each account takes some 430
- * bytes, or 1,400 after a hundred failures. Above the limit, the account whose last try is the oldest is forgotten. To
- * cause that, a stranger must try this many other accounts.
+ * Limit for the accounts whose attempts by strangers are kept, for a day. Each account takes some 430 bytes, or 1,400
+ * after a hundred failures. Above the limit, the account whose last attempt is the oldest is forgotten. To cause that,
+ * a stranger must try this many other accounts.
  */
 export const crowdLimit = 250_000;
 
 /**
  * Part of the scripts that keep a list for each account. `crowd` is a sorted set: tag of an account → time of its
- * newest try. `forget` removes the list of an account. Each try that adds an account removes up to two that are too
- * many or too old.
+ * newest attempt. `forget` removes an account's list. Each attempt that adds an account removes up to two accounts that
+ * are above the limit or older than a day.
  */
 export const crowdScript = `
 local function join_crowd(crowd, tag, now, day, most, forget)

@@ -36,8 +36,8 @@ export interface Login {
 }
 
 /**
- * An admitted try, whose password may be hashed. The try is counted and its verdict is final only when `fail` or
- * `succeed` has resolved.
+ * An admitted login attempt, whose password may be hashed. The attempt is counted, and its verdict final, only when
+ * `fail` or `succeed` has resolved.
  */
 export interface LoginAttempt {
   /** Called when the password was wrong or there is no such account. */
@@ -63,11 +63,11 @@ export interface Limits extends CountRequests {
    * code to another address than the account's also counts for that address, over all accounts.
    */
   requestCode(order: CodeOrder, origin: RequestOrigin): Promise<void>;
-  /** Counts the denials in an answer to that sibling as if they were further questions. Never raises. */
+  /** Counts the denials that the sibling was sent as if they were further requests of the sibling. Never raises. */
   revocationsSent(sibling: string, count: number): Promise<void>;
   /**
-   * The steps of the returned attempt raise the error too, so that no more simultaneous tries get a verdict than the
-   * rules allow.
+   * The steps of the returned attempt also raise the error, so that of simultaneous attempts no more get a verdict than
+   * the rules allow.
    */
   logIn(login: Login, origin: RequestOrigin): Promise<LoginAttempt>;
   /**

@@ -12,23 +12,36 @@ local function seen_at(known, tag)
 end`;
 
 /**
- * Judges and counts a try in one step. This needs a script, because the rules depend on whether the account knows the
- * device or network, while rate-limiter-flexible decides by one key at a time.
+ * Judges and counts a login attempt in one step. This needs a script, because the rules depend on whether the account
+ * knows the device or network, while rate-limiter-flexible decides by one key at a time.
  *
- * KEYS: 1 the number of the network's logins, as rate-limiter-flexible keeps it, 2 the devices and networks that the
- * account knows (sorted set: tag of a device or network → time of its last success, plus `pinned` if it is pinned),
- * then pairs of a delay (hash: `n` failures, `until` the time of the next allowed try) and a list of failures (times,
- * newest first): 3 and 4 the device's, 5 and 6 the network's, 7 and 8 the account's. 9 the accounts with failures by
- * strangers. Times are milliseconds since the epoch, by the clock of the api.
+ * KEYS:
+ * - 1: the number of the network's logins, as rate-limiter-flexible keeps it
+ * - 2: the devices and networks that the account knows (sorted set: tag of a device or network → time of its last
+ *   success, plus `pinned` if it is pinned)
+ * - 3 and 4: the device's delay (hash: `n` failures, `until` the time of the next allowed attempt) and its list of
+ *   failures (times, newest first)
+ * - 5 and 6: the same for the network
+ * - 7 and 8: the same for the account
+ * - 9: the accounts with failures by strangers
  *
- * ARGV: 1 the step (before the hash: `check` for a login, `checkGuess` for another try; after it: `fail`, `succeed` or
- * `confirm`; without a hash: `register` for a new account, `prove` for a proof of the mailbox with a new password,
- * `verify` for a proof of the mailbox alone), 2 now, 3 tag of the device, empty if there is none, 4 tag of the network,
- * 5 for how long a success is remembered, 6 number of successes remembered, 7 logins of a network within a window, 8
- * length of a day, 9 failures a day of a known device or network, 10 of all unknown ones, 11 failures of a source
- * before it is delayed, 12 its longest delay, 13 and 14 the same for the account, 15 time without a failure after which
- * a delay is forgotten, 16 length of the network's window, 17 number of pinned devices and networks, 18 tag of the
- * account, 19 number of accounts whose failures by strangers are kept.
+ * ARGV, with times in milliseconds since the epoch by the clock of the api:
+ * - 1: the step. Before the hash: `check` for a login, `checkGuess` for another guess. After it: `fail`, `succeed` or
+ *   `confirm`. Without a hash: `register` for a new account, `prove` for a proof of the mailbox with a new password,
+ *   `verify` for a proof of the mailbox alone.
+ * - 2: the time now
+ * - 3 and 4: the tags of the device (empty if there is none) and of the network
+ * - 5 and 6: how long, and how many, devices and networks are remembered after a success
+ * - 7: limit for a network's logins within a window
+ * - 8: length of a day
+ * - 9 and 10: limits for a day's failures of a known device or network, and of all unknown ones together
+ * - 11 and 12: a source's failures before it is delayed, and its longest delay
+ * - 13 and 14: the same for the account
+ * - 15: time without a failure after which a delay is forgotten
+ * - 16: length of the network's window
+ * - 17: number of pinned devices and networks
+ * - 18: tag of the account
+ * - 19: number of accounts whose failures by strangers are kept
  *
  * Returns the rule that refuses (or '') and the milliseconds to wait. A refused step changes nothing except the number
  * of the network's logins, which `check` counts.

@@ -4,7 +4,7 @@ import type { Kubernetes, Pod } from '../kubernetes.ts';
 
 const each = 5;
 
-/** Adds a gateway, then logs out through every api pod sessions with streams on every gateway pod. */
+/** Adds a gateway. Then logs out, through each api pod, sessions whose streams are on each gateway pod. */
 export async function checkLogoutsAcross({ reporter, kubernetes, agent }: Cluster): Promise<void> {
   await reporter.check(
     'scale-out of the gateway: whichever api pod takes a logout, the right stream closes',

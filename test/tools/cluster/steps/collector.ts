@@ -92,7 +92,7 @@ async function sendTraffic({ agent }: Cluster) {
   await agent.call('paceReceiver', { ms: slowMs });
   const slow: AskReport[] = [];
   while (slow.length < notable) slow.push(await register());
-  // After this pause their deliveries are over.
+  // After this pause, the deliveries of the slow requests' events are over.
   await new Promise((resolve) => setTimeout(resolve, 2 * slowMs));
   await agent.call('paceReceiver', { ms: 0, status: 500 });
   const failed: AskReport[] = [];

@@ -4,7 +4,7 @@ import type { Cluster } from '../cluster.ts';
 import { isReady } from '../kubernetes.ts';
 import { describeSeen, fleetSize, underLoad } from '../under-load.ts';
 
-/** A program that sends SIGKILL to the child of a container's init. Processes of `exec` have no parent there. */
+/** A program that sends SIGKILL to the child of a container's init. It spares the processes of `exec`. */
 const kill = `const { readdirSync, readFileSync } = require('node:fs');
 for (const pid of readdirSync('/proc').filter((name) => Number(name) > 1)) {
   const stat = readFileSync('/proc/' + pid + '/stat', 'utf8');

@@ -12,8 +12,8 @@ const tokenSeconds = 15;
 const leastMs = (tokenSeconds + 30 - 1) * 1_000;
 
 /**
- * Upgrades the release so that access tokens are short-lived, and has them end under streams through each entrance.
- * Must be the last check, because until the next upgrade all tokens are short-lived.
+ * Upgrades the release so that access tokens are short-lived, and checks that streams through each entrance end with
+ * their tokens. This must be the last check, because until the next upgrade all tokens are short-lived.
  */
 export async function checkTokenEnds(
   { reporter, kubernetes }: Cluster,

@@ -11,9 +11,9 @@ const timeoutMs = 20_000;
 const patienceMs = 60_000;
 
 /**
- * Tries the credentials of every account that was changed. Present credentials must log in, and former ones must not.
- * Nobody may log in to an erased account, whose address must be free. Must be called last, because it changes the
- * stores.
+ * Tries the credentials of every account that was changed. The present credentials must log in, and the former ones
+ * must not. Nobody may log in to an erased account, and its address must be free. This check must be the last, because
+ * it changes the stores.
  */
 export async function checkLogins(world: World): Promise<void> {
   const changed = [...world.ledger.accounts.values()].filter(({ changes }) => changes.length > 0);
@@ -37,14 +37,14 @@ async function checkAccount(world: World, account: AccountRecord): Promise<void>
 
 const hasPassword = ({ password }: Credentials) => password !== undefined;
 
-/** Checks that exactly one of the pairs that may hold does. */
+/** Checks that exactly one of the possible pairs of address and password can log in. */
 async function checkPresent(world: World, { userId, person }: AccountRecord): Promise<void> {
   const { deletion, holds } = person;
   const good = holds.filter(hasPassword);
   const replies: (Reply | undefined)[] = [];
   for (const pair of good) replies.push(await send(world, person.id, '/api/v1/auth/login', pair));
   const accepted = replies.filter((reply) => isAccepted(reply, deletion)).length;
-  // A login need not succeed without a password, or while a deletion has no answer.
+  // No login need succeed if the password may be void, or if a deletion that was requested has no answer.
   const isUnknown = good.length < holds.length || (deletion !== undefined && deletion.deletesAt === undefined);
   const detail = { userId, deletion, pairs: good.length, accepted, last: saying(replies.at(-1)) };
   if (accepted === 0 && !isUnknown) world.history.violate('credentials that hold were refused', detail);

@@ -23,7 +23,7 @@ export interface World {
   readonly apiPorts: readonly number[];
   readonly gatewayPorts: readonly number[];
   readonly mailbox: Mailbox;
-  /** Set when apps without an answer are to give up. */
+  /** True if apps that wait for an answer shall give up. */
   isOver?: boolean;
   nextRequestId(): string;
 }
@@ -34,7 +34,7 @@ export interface Device {
   session?: SessionRecord | undefined;
   refreshToken: string;
   stream?: AppStream | undefined;
-  /** True if its access token was refused, or is about to be. */
+  /** True if the app's access token was refused, or will be. */
   mustRefresh: boolean;
 }
 
@@ -54,20 +54,20 @@ export interface Errand {
 export interface Person {
   readonly id: number;
   readonly random: () => number;
-  /** Pairs of which exactly one can log in, the likeliest first. A login shows which of several. Never empty. */
+  /** Possible pairs of address and password, the likeliest first, never empty. Exactly one pair can log in. */
   holds: readonly Credentials[];
   readonly devices: readonly Device[];
   /** Milliseconds for which the person's apps wait for an answer. */
   readonly timeoutMs: number;
   userId?: string;
   account?: AccountRecord;
-  /** Changes that have taken effect if the first pair can log in. */
+  /** Changes that have taken effect if the first pair of {@link holds} can log in. */
   unsureChanges?: readonly ChangeRecord[] | undefined;
   errand?: Errand | undefined;
   /** The former address to which the user wants to return. */
   wantedAddress?: string | undefined;
   deletion?: Deletion | undefined;
-  /** The user's group by the answers; undefined while a change of group has no answer. */
+  /** The user's group, as the answers say; undefined while a change of group has no answer. */
   groupId: string | undefined;
   isOwner: boolean;
   stepsLeft: number;
@@ -86,7 +86,7 @@ export interface Caller {
   readonly person: Pick<Person, 'id' | 'random' | 'timeoutMs'>;
 }
 
-/** An operation, and its place in the statistics. */
+/** An operation, and the kinds under which the statistics count it. */
 export interface Call {
   readonly kind: string;
   readonly sort: Sort;

@@ -5,8 +5,9 @@ import { beginChange, heldBy, isDue } from './credentials.ts';
 import type { ChangeRecord } from './ledger.ts';
 import { callAuthorized, doubtSessions, endSessions, logIn, pick } from './sessions.ts';
 
-/** Share of users who restore their account within the grace, and share of others who check whether it is erased. */
+/** Share of users who restore their account within the grace period. */
 const restored = 0.7;
+/** Share of the other users who check whether their account is erased. */
 const curious = 0.3;
 
 function takeOrder(app: App, change: ChangeRecord, { data }: Reply): void {
@@ -45,7 +46,7 @@ export async function confirmDeletion(app: App, errand: Errand, code: string): P
   else change.outcome = 'none';
 }
 
-/** Acts for a user whose account is to be deleted, who finds out when, restores the account, or leaves. */
+/** Acts as a user whose account is to be deleted: finds out when, restores the account, or leaves. */
 export async function faceDeletion(app: App): Promise<void> {
   const { person } = app;
   const { deletion } = person;

@@ -3,7 +3,7 @@ import { createWriteStream, type WriteStream } from 'node:fs';
 /** What a request's app knows of its outcome. `unknown` means that there was no final answer. */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown';
 
-/** The kind of gap in service that ends with an operation's success. */
+/** The kind of service that an operation's success proves. Gaps in service are measured for each kind. */
 export type Sort = 'write' | 'read' | 'stream';
 
 /** One request as its app saw it. */

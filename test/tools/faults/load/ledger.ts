@@ -13,7 +13,7 @@ export interface Ledger {
 export interface Registration {
   readonly email: string;
   readonly invite: string | undefined;
-  /** The user with the group by the answers; undefined if the apps can't know it. */
+  /** The user. `groupId` is the group that the answers named; undefined if the apps can't know the group. */
   readonly person: { readonly groupId: string | undefined };
   /** `unknown` while there is no final answer. */
   outcome: 'acknowledged' | 'refused' | 'unknown';
@@ -55,12 +55,12 @@ export interface AccountRecord {
   readonly userId: string;
   readonly person: {
     readonly id: number;
-    /** Pairs of which exactly one can log in. There are several if answers are missing. */
+    /** Pairs of address and password, of which exactly one can log in. There are several if answers are missing. */
     readonly holds: readonly Credentials[];
     readonly deletion?: Deletion | undefined;
   };
   readonly changes: ChangeRecord[];
-  /** Pairs that could log in, and no longer may. */
+  /** Pairs of address and password that could log in once, but must not any more. */
   readonly former: Credentials[];
 }
 
@@ -86,8 +86,9 @@ export interface InviteRecord {
   readonly token: string;
   readonly groupId: string;
   readonly maxUses: number | null;
-  /** Numbers of users who were told that they joined with it, and of those who may have joined. */
+  /** Number of users who were told that they joined with the invite. */
   accepted: number;
+  /** Number of users who may have joined with the invite, because they got no answer. */
   perhapsAccepted: number;
 }
 

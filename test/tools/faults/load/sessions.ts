@@ -45,7 +45,7 @@ function takeTokens({ world, person, device }: App, { data }: Reply): void {
   }
 }
 
-/** Records that this device's session has ended, as the app was told or knows. */
+/** Records that this device's session has ended, because an answer said so or the app itself ended it. */
 function endSession({ world, device }: App): void {
   const { session } = device;
   if (session === undefined) return;
@@ -61,7 +61,7 @@ async function sendLogin(app: App, pair: Credentials): Promise<Reply | undefined
   return (await callUntilAnswered(app, { kind: 'login', sort: 'write', request })).reply;
 }
 
-/** Logs in with each pair that may hold, until it is known which one does. */
+/** Tries each possible pair of address and password, until an answer shows which pair is valid. */
 export async function logIn(app: App): Promise<void> {
   const { world, person } = app;
   let refusal: Reply | undefined;
@@ -206,8 +206,8 @@ export async function logOutAll(app: App): Promise<void> {
   for (const { device: each } of apps) if (each.session !== undefined) each.session.state = 'unsure';
   const request = () => ({ method: 'POST', path: '/api/v1/auth/logout-all', body: {} }) as const;
   const answered = await callAuthorized(app, { kind: 'logout-all', sort: 'write', request });
-  // If the refresh after a lost answer shows that its own session has ended, that counts as the answer, unless an
-  // earlier request may have ended that session alone.
+  // After a lost answer, a refresh that finds this device's session ended counts as the answer, unless an earlier
+  // request may have ended only this session.
   const isDone = answered === undefined ? wasLive && device.session === undefined : answered.reply.status === 200;
   if (isDone) for (const each of apps) endSession(each);
   else if (answered !== undefined) {

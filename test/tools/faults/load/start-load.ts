@@ -22,7 +22,7 @@ export interface LoadOptions {
 }
 
 export interface Load {
-  /** Starts no more actions, and waits for those under way. After `patienceMs` apps without an answer give up. */
+  /** Starts no more actions, and waits for the running ones. After `patienceMs`, apps no longer wait for answers. */
   finish(patienceMs: number): Promise<void>;
   /** Ends every app. */
   close(): void;
@@ -94,7 +94,7 @@ async function startAfresh(app: App): Promise<void> {
   await logIn(app);
 }
 
-/** Does what the user waits for, if the code or token has arrived. Otherwise returns false. */
+/** Continues what the user waits for, if the mailed code or token has arrived. Otherwise returns false. */
 async function runErrand(app: App): Promise<boolean> {
   const { world, person, device } = app;
   const code = arrivedCode(app);
