@@ -25,6 +25,7 @@ import { checkPages } from './steps/pages.ts';
 import { checkRestore } from './steps/restore.ts';
 import { checkRollback, checkRollOuts, checkUpgrade } from './steps/roll-out.ts';
 import { checkTokenEnds } from './steps/token-ends.ts';
+import { checkTraces, traced } from './steps/traces.ts';
 import { checkUninstall } from './steps/uninstall.ts';
 import { fleetSize, loadOrders } from './under-load.ts';
 
@@ -55,7 +56,8 @@ export async function checkShort(cluster: Cluster): Promise<void> {
   const { kubernetes, images } = cluster;
   await checkMainPath(cluster);
   const target = { ...(await serviceAddresses(kubernetes)), ...loadOrders.inside };
-  await withLoad(cluster, target, () => checkUpgrade(cluster, valuesOf(images)));
+  await withLoad(cluster, target, () => checkUpgrade(cluster, [...valuesOf(images), ...traced]));
+  await checkTraces(cluster);
 }
 
 /** Runs checks that need an idle cluster. A new key takes long to reach the pods, so other checks run in between. */
@@ -77,7 +79,8 @@ async function checkChanges(cluster: Cluster): Promise<void> {
   await withLoad(cluster, target, async () => {
     await checkRollOuts(cluster);
     await checkEviction(cluster);
-    await checkUpgrade(cluster, valuesOf(cluster.images));
+    await checkUpgrade(cluster, [...valuesOf(cluster.images), ...traced]);
+    await checkTraces(cluster);
     await checkRollback(cluster);
     await checkKills(cluster);
     // This check must be the last under load. The evicted pod's address stays in the node's connection tracking for two

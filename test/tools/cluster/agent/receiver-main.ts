@@ -13,6 +13,7 @@ const { WEBHOOK_SECRET_FILE = '', PORT = '8090' } = process.env;
 const key = Buffer.from(readFileSync(WEBHOOK_SECRET_FILE, 'utf8').trim().replace('whsec_', ''), 'base64');
 const arrivals = new Map<string, { readonly type: string; readonly at: number }>();
 const deliveries = new Map<string, string[]>();
+const spans = new Map<string, string[]>();
 let paceMs = 0;
 let status = 204;
 
@@ -25,6 +26,17 @@ function isSigned({ headers }: IncomingMessage, body: string): boolean {
     .some((given) => given.length === expected.length && timingSafeEqual(given, expected));
 }
 
+function takeTraces(body: string): void {
+  for (const { resource, scopeSpans } of JSON.parse(body).resourceSpans) {
+    const named = resource.attributes.find(({ key }: { key: string }) => key === 'service.name');
+    for (const { scope, spans: sent } of scopeSpans) {
+      for (const { traceId } of sent) {
+        spans.set(traceId, [...(spans.get(traceId) ?? []), `${named.value.stringValue} ${scope.name}`]);
+      }
+    }
+  }
+}
+
 async function answer(request: IncomingMessage): Promise<{ readonly status: number; readonly body?: unknown }> {
   const { url = '', method } = request;
   if (url === '/deliveries') return { status: 200, body: Object.fromEntries(deliveries) };
@@ -32,8 +44,13 @@ async function answer(request: IncomingMessage): Promise<{ readonly status: numb
     [paceMs = 0, status = 204] = url.replace('/pace/', '').split('/').map(Number);
     return { status: 200, body: { paceMs, status } };
   }
+  if (url.startsWith('/spans/')) return { status: 200, body: spans.get(url.replace('/spans/', '')) ?? [] };
   if (method === 'GET') return { status: 200, body: arrivals.get(url.replace('/arrivals/', '')) ?? null };
   const body = Buffer.concat(await request.toArray()).toString();
+  if (url === '/v1/traces') {
+    takeTraces(body);
+    return { status: 200, body: {} };
+  }
   if (!isSigned(request, body)) return { status: 401 };
   const { subject, type } = JSON.parse(body) as { readonly subject: string; readonly type: string };
   await sleep(paceMs);

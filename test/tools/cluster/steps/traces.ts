@@ -1,0 +1,41 @@
+import { strict as assert } from 'node:assert';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cluster } from '../cluster.ts';
+
+/** Values of a release whose services send to the receiver the traces that a client asks for. */
+export const traced = [
+  ...['tracing.endpoint=http://receiver:8090', 'tracing.protocol=http/json', 'tracing.samplerArg=0'],
+  'tracing.networkPolicy.ports={8090}',
+].flatMap((setting) => ['--set', setting]);
+
+/** Instrumentations, by service, that have spans in the trace of a registration. */
+const expected = [
+  ...['auth-api @opentelemetry/instrumentation-ioredis', 'auth-api @opentelemetry/instrumentation-mongodb'],
+  ...['auth-api auth-account', 'auth-api bullmq', 'auth-worker @opentelemetry/instrumentation-ioredis'],
+  ...['auth-worker @opentelemetry/instrumentation-mongodb', 'auth-worker @opentelemetry/instrumentation-undici'],
+  ...['auth-worker auth-account', 'auth-worker bullmq'],
+];
+
+/** Several times the 5 s after which a service sends its spans. */
+const limitMs = 60_000;
+
+/** Looks for the spans of each instrumentation: in a bundle, a package is instrumented only if it is outside. */
+export async function checkTraces({ reporter, agent }: Cluster): Promise<void> {
+  await reporter.check('a registration is one trace, with the spans of MongoDB, Redis, BullMQ and fetch', async () => {
+    const traceId = crypto.randomUUID().replaceAll('-', '');
+    const headers = { traceparent: `00-${traceId}-00f067aa0ba902b7-01` };
+    const email = `${crypto.randomUUID()}@cluster.invalid`;
+    const body = { email, password: 'correct horse battery staple', space_creation_mode: 'CREATE_NEW_HOME' };
+    const url = 'http://auth-account-api/api/v1/auth/register';
+    assert.equal((await agent.call('ask', { url, headers, body })).status, 201);
+    const until = performance.now() + limitMs;
+    for (;;) {
+      const spans = { url: `http://127.0.0.1:8090/spans/${traceId}`, method: 'GET' };
+      const { json: found } = await agent.call('ask', spans);
+      const missing = expected.filter((one) => !found.includes(one));
+      if (missing.length === 0) return [`${found.length} spans of ${expected.length} instrumentations`];
+      assert.ok(performance.now() < until, `no span of ${missing.join(', ')}`);
+      await sleep(500);
+    }
+  });
+}
