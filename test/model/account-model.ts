@@ -119,7 +119,7 @@ function asCaller(account: AccountModel, caller: Caller, begun: AccountModel, go
   return isGood(begun, caller) ? [refusal, ...go()] : [refusal];
 }
 
-/** Does the same for the current password. A change of any credential voids an earlier verification of the password. */
+/** Judges an operation that also checks the current password. A later change of any credential voids this check. */
 function asFresh(account: AccountModel, { caller, password }: Fresh, begun: AccountModel, go: () => Possible[]) {
   return asCaller(account, caller, begun, () => {
     const refusal = { outcome: passwordRefused, after: account };
@@ -132,7 +132,7 @@ function orderDeletion(account: AccountModel): AccountModel {
   return account.isLeaving ? account : { ...account, ...endAll(account, 'account_deleted'), isLeaving: true };
 }
 
-/** Judges a refresh, or a loop by its last refresh. */
+/** Judges a refresh, or the last refresh of a loop. */
 function refresh(account: AccountModel, session: string): Possible[] {
   const { ended } = account.sessions[session] as ModelSession;
   const outcome = ended === undefined ? `200 ${account.group}` : `401 IAD_JWT_REFRESH_STOLEN ${ended}`;
@@ -251,8 +251,8 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
 };
 
 /**
- * Judges a request for a code. An unknown address gets the same answer. An address that the account had only when the
- * request came may still open a code, which is sent to the account's address of the later time.
+ * Judges a request for a code. An unknown address gets the same answer. If the account's address was changed after the
+ * request came, the request may still open a code, which is sent to the account's new address.
  */
 function ask(account: AccountModel, begun: AccountModel, wanted: Asked, purpose: ModelCode['purpose']): Possible[] {
   const opened = { ...account, codes: { ...account.codes, [wanted.code]: { purpose } } };

@@ -6,7 +6,7 @@ import type { Caller, Operation } from './account-model.ts';
 import { outcomeOf } from './account-settle.ts';
 import { accountOf, type HeldSession, nextName, type Planned, type Stream, type World } from './account-world.ts';
 
-/** An operation as drawn at random, with its device, its choice of a code or session, and its delay. */
+/** A randomly chosen operation, with its device, the index of its code or session, and its delay. */
 export interface Choice {
   readonly kind: Operation['kind'];
   readonly device: number;
@@ -46,7 +46,7 @@ export function pick(all: readonly string[], present: string | undefined, { whic
 /** Number of wrong passwords that a course may send without reaching a limit. */
 const mostFailures = 10;
 
-/** Returns the password to send; undefined if it would be a wrong password too many. */
+/** Returns the password to send; undefined if it is wrong and one more wrong password would exceed the limit. */
 export function passwordOf(world: World, choice: Choice): string | undefined {
   const { password } = accountOf(world);
   const given = pick(world.passwords, password, choice);

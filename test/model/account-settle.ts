@@ -14,7 +14,7 @@ export function outcomeOf({ status, json }: Answer): string {
   return [status, json.error_code, json.details?.reason].filter((part) => part !== undefined).join(' ');
 }
 
-/** Lets every app see what has happened. An app whose session has ended learns why; the others go on. */
+/** Lets each app learn whether and why its session has ended. Then reads the codes and tokens in the mails. */
 export async function settle(world: World): Promise<void> {
   const account = accountOf(world);
   await Promise.all([...world.sessions].map(([name, held]) => settleSession(world, account, name, held)));
@@ -62,7 +62,7 @@ const closeCodes: Readonly<Record<string, number>> = { logged_out: 1000, replace
 const groupChanged = 4004;
 const streamReplaced = 4003;
 
-/** Waits until the streams of an ended session close, with its reason. Of a live session, one stream stays open. */
+/** Waits until an ended session has no open stream, and a live session at most one. Checks the close codes. */
 async function settleStreams(account: AccountModel, { streams }: HeldSession, ended: string | undefined) {
   const isFresh = ({ moves }: Stream) => ended === undefined && moves === account.moves;
   await eventually('the streams close', () => streams.every((each) => isFresh(each) || each.ended !== undefined));

@@ -9,7 +9,7 @@ import { settle } from './account-settle.ts';
 /** A push stream of a session, and the code with which it closed. */
 export interface Stream {
   readonly client: PushClient;
-  /** Number of changes of group before its token was signed. */
+  /** Number of changes of group before the stream's token was signed. */
   readonly moves: number;
   ended?: number;
 }
@@ -18,14 +18,14 @@ export interface Stream {
 export interface HeldSession {
   readonly device: number;
   tokens: TokenPair;
-  /** Number of changes of group before its access token was signed; undefined if not known yet. */
+  /** Number of changes of group before the access token was signed; undefined if not known yet. */
   moves?: number;
-  /** True if its app has seen its end. */
+  /** True if the app knows that the session has ended. */
   isOver?: boolean;
   readonly streams: Stream[];
 }
 
-/** A code that was asked for; its text is set when its mail has been read. */
+/** A code that was requested. `code` is set when the mail with the code has been read. */
 export interface HeldCode {
   readonly challengeId: string;
   readonly purpose: AccountModel['codes'][string]['purpose'];
@@ -46,8 +46,9 @@ export interface World {
   readonly undoTokens: Map<string, string>;
   /** The names in the model, by group id. */
   readonly groups: Map<string, string>;
-  /** All passwords and addresses that the account ever had, newest last. */
+  /** All passwords that the account ever had, newest last. */
   readonly passwords: string[];
+  /** All addresses that the account ever had, newest last. */
   readonly emails: string[];
   /** Number of wrong passwords so far, which keeps a course below the limits. */
   failures: number;

@@ -62,8 +62,8 @@ function lookAtSession(
   faultsBefore: number,
 ): void {
   const { doneAt, faults } = observed.asked.get(sessionId) ?? {};
-  // The other tab learns of the logout a little later. A tab that was frozen must first read the storage, which may be
-  // slow.
+  // The other tab learns of the logout a little later. A tab that was frozen must first read the storage, and that
+  // may be slow.
   const isToKnow = doneAt !== undefined && time.now() > Math.max(doneAt + 100, life.thawedAt + 1_000) && !life.frozen;
   if (isToKnow && faults === device.faults) observed.violations.push('a session was there again after its logout');
   if (observed.held.get(index)?.sessionId !== sessionId) observed.held.set(index, { sessionId, faults: faultsBefore });

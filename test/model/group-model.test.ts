@@ -66,7 +66,7 @@ interface User {
 interface World {
   readonly model: GroupModel;
   readonly users: readonly User[];
-  /** For each group of the model, its id, its valid invite, and the model's number for this invite. */
+  /** The real id of each group of the model, its valid invite, and the model's number for this invite. */
   readonly real: { readonly id: string; readonly invite: string; readonly number: number }[];
 }
 

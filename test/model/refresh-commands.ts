@@ -170,7 +170,7 @@ const backupIsMade = command({
   },
 });
 
-/** `choice` selects the backup, counted back from the newest. Later backups belong to a history that is gone. */
+/** `choice` selects the backup, counted back from the newest. The backups made after it are dropped. */
 const backupIsRestored = (choice: number) =>
   command({
     name: `the backup ${choice} back is restored`,

@@ -78,10 +78,10 @@ async function begin(): Promise<{ model: World; real: Real }> {
 }
 
 /**
- * Asserts the second promise: whatever happened before, owner and thief never both survive their next refreshes, each
- * with the newest token, more than a window apart. One round is enough if both hold a token that was handed out and not
- * presented yet. A second round is needed if either still holds a token that the other has presented. A restored backup
- * needs a third, because it may give a token of the one to the other too, which repeats the theft.
+ * Asserts the second promise: whatever happened before, owner and thief do not both survive if they now refresh with
+ * their newest tokens, more than a window apart. One round of refreshes is enough if both tokens were handed out and
+ * not presented yet. A second round is needed if one of them holds a token that the other has presented. A third round
+ * is needed after a restore, because the restored session may hand out a token of one to the other, as after a theft.
  */
 async function expectOneToEnd(world: World, real: Real): Promise<void> {
   const thiefs = () => world.thief.at(-1) as number;

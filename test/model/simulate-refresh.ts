@@ -1,6 +1,6 @@
 import { decideRefresh, type Generations } from '../../services/api/src/usecases/sessions/decide-refresh.ts';
 
-/** A session with only what the decision needs, without what stores and tokens add. */
+/** The part of a session on which the decision about a refresh depends. */
 export interface SimulatedSession extends Generations {
   readonly handed_out_at: Date;
   readonly isRevoked: boolean;
@@ -95,7 +95,7 @@ export function simulateSession({ network, retryWindowMs, refreshes, theftAfter 
     const token = ownerToken;
     const late = random() < network.lateRequests ? random() * network.lateMs : 0;
     const isLost = random() < network.lostAnswers;
-    // If no answer came, half of the apps try again at once, and half when their user is back.
+    // If no answer came, half of the apps try again at once, and half when their user returns within an hour.
     const again = at + timeoutMs + (random() < 0.5 ? 0 : random() * 3_600_000);
     const isInTime = late < timeoutMs && !isLost;
     events.add(at + late, (now) => {

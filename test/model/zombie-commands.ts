@@ -8,9 +8,9 @@ import { type Part, patience, type ZombieScene } from './zombie-scene.ts';
 /** A stream that the gateway has accepted, and how it ended. */
 interface Stream {
   readonly client: PushClient;
-  /** The claims version of its token. */
+  /** The claims version of the stream's token. */
   readonly ver: number;
-  /** Close codes with which it may end for other reasons than a revocation. */
+  /** Close codes with which the stream may end for other reasons than a revocation. */
   readonly mayEnd: Set<number>;
   ended: { readonly code: number; readonly at: number } | undefined;
 }
@@ -19,7 +19,7 @@ interface Device {
   readonly sessionId: string;
   readonly userId: string;
   readonly groupId: string;
-  /** True if its revocation is committed in MongoDB. */
+  /** True if the session's revocation is committed in MongoDB. */
   isRevoked: boolean;
   ver: number;
   /** The claims version of the app's access token, as of the app's last refresh. */
@@ -260,8 +260,8 @@ export const course = fc.commands(
 );
 
 /**
- * Connects all parts, and asserts that they converge. Within the promised time every zombie is gone, including any that
- * gets in before that time is over, and no new one gets in.
+ * Connects all parts, and asserts that they converge. Within the promised time every zombie (a stream whose session or
+ * claims have ended) is closed, even a zombie that opened during that time. After it no new zombie opens.
  */
 export async function expectToConverge(world: World, real: Real, promisedMs: number): Promise<void> {
   const { scene, figures } = real;

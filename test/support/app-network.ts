@@ -1,6 +1,6 @@
 import type { StreamSocket } from '@auth-account/client';
 
-/** What becomes of one request. */
+/** What happens to one request. */
 export type Fate =
   | 'passes'
   | 'request_lost'
@@ -14,10 +14,10 @@ export type Fate =
   | 'hangs'
   | 'answer_held';
 
-/** The way between an app and the services: real requests, each with a fate of its own. */
+/** The network between an app and the services. Requests are real, and a test can plan what happens to each. */
 export interface LossyNetwork {
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
-  /** Sets the fates of the next requests whose address contains the text. Later requests pass again. */
+  /** Plans what happens to the next requests whose address contains the text. Later requests pass again. */
   plan(part: string, ...fates: readonly Fate[]): void;
   /** Drops all planned fates. */
   mend(): void;
@@ -40,8 +40,8 @@ export interface SentCall {
 }
 
 /**
- * Sends a request by the platform's own `fetch`, as an app does, and lets it meet its fate. `hold` resolves when a held
- * answer may be delivered.
+ * Sends a request by the platform's own `fetch`, as an app does, and lets `fate` happen to it. `hold` resolves when a
+ * held answer may be delivered.
  */
 export async function meet(
   fate: Fate,
@@ -115,7 +115,7 @@ export function createLossyNetwork(): LossyNetwork {
   return network;
 }
 
-/** What happened on an app's streams, in order: `open`, `sent auth`, `closed 4004`, `left`. */
+/** The sockets of an app. `steps` are the events of its streams: `open`, `sent auth`, `closed 4004`, `left`. */
 export interface RecordedSockets {
   readonly WebSocket: new (url: string, protocols: string[]) => StreamSocket;
   readonly steps: string[];

@@ -14,7 +14,7 @@ export interface AuthctlRun {
 
 export interface AuthctlOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** The answer of a person at the terminal, or a function that finds it. Without it, nobody is at the terminal. */
+  /** What a person at the terminal answers, or a function that returns the answer. Undefined if nobody is there. */
   readonly answer?: string | (() => Promise<string>);
   readonly now?: () => Date;
 }

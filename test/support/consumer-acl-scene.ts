@@ -23,7 +23,7 @@ export const keyPrefix = 'auth';
 export const keys = redisKeys(keyPrefix);
 export const queueName = subscriberQueueName(registeredTopic, subscriber);
 
-/** Redis's refusals of a command, and of a command within a script as version 7 and version 6 word it. */
+/** Matches Redis's refusals of a command: alone, within a script of Redis 7, and within a script of Redis 6. */
 export const refusal = /NOPERM|ACL failure in script|The user executing the script can't/;
 
 const password = 'secret';

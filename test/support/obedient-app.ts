@@ -2,12 +2,14 @@ import { openRawStream, type RawHandshake } from './raw-connection.ts';
 
 /** The moments of a drain as an app saw them, in `performance.now()`. */
 export interface Move {
-  /** Time of the close frame. The next fields are the content of the `reconnect` frame before it. */
+  /** Time of the close frame. */
   readonly closedAt: number;
   readonly closeCode: number;
+  /** The pause that the `reconnect` frame before the close frame demands. */
   readonly afterMs: number;
-  /** Time at which the app connected to the other gateway. The next field is the status of the answer. */
+  /** Time at which the app connected to the other gateway. */
   readonly arrivedAt: number;
+  /** Status of the other gateway's answer. */
   readonly status: number;
 }
 

@@ -86,7 +86,7 @@ export function exchange(
   socket.on('end', () => finish(performance.now() - began));
   socket.on('close', () => finish(performance.now() - began));
   socket.on('error', (error) => {
-    if (!isConnected) reject(error); // afterwards a reset is the server's way to end it, and `close` follows
+    if (!isConnected) reject(error); // later, the server may end it by a reset, and `close` follows
   });
   return promise;
 }

@@ -118,7 +118,7 @@ try {
     sessions[i] = await send(`${auth}/login`, { email: emails[i], password, device_id, platform: 'ios' });
   });
   await measure('session read', (i) => send(`${auth}/sessions`, undefined, sessions[i]?.access_token));
-  // Each session refreshes eight times, so once at the end of a block of hashes.
+  // Each session refreshes eight times, so that one of its refreshes needs a new block of hashes.
   await measure('refresh', async (i) => {
     const place = Math.floor(i / 8);
     sessions[place] = await send(`${auth}/refresh`, { refresh_token: sessions[place]?.refresh_token });

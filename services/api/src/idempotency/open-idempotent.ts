@@ -14,7 +14,7 @@ export interface EarlierAnswer<T> {
 
 /** A request with an `Idempotency-Key`, which may get an earlier answer instead of being carried out. */
 export interface IdempotentRequest<T> {
-  /** The request's marks, one for each of the server's secrets; empty if it has no `Idempotency-Key`. */
+  /** One mark of the request for each of the server's secrets; empty if the request has no `Idempotency-Key`. */
   readonly marks: readonly RequestMark[];
   /** Returns the first answer, if there is one. */
   find(): Promise<EarlierAnswer<T> | undefined>;

@@ -34,7 +34,7 @@ export interface Deletion {
   readonly deletesAt: number | undefined;
 }
 
-/** The kinds of change of an account of which events tell other services. */
+/** Kinds of account changes that events report to other services. */
 export type ChangeKind =
   | 'changed'
   | 'reset'
