@@ -36,7 +36,7 @@ describe.each(['api', 'push-gateway', 'worker', 'authctl'])('the bundle of %s', 
   const sources = () => Object.values(bundle.outputs).flatMap(({ inputs }) => Object.keys(inputs));
 
   test('holds the service and libraries that it imports, and no test, playground or client', () => {
-    const own = sources().filter((path) => !/node_modules\/|^uncalled:/.test(path));
+    const own = sources().filter((path) => !/node_modules\/|^(?:uncalled|require):/.test(path));
     expect(own).toContain(`services/${service}/src/main.ts`);
     expect(own.filter((path) => !path.startsWith('libs/') && !path.startsWith(`services/${service}/`))).toEqual([]);
     expect(own.filter((path) => /^libs\/(?:local-stack|client|bundle)\/|\.test\.ts$/.test(path))).toEqual([]);
@@ -52,6 +52,11 @@ describe.each(['api', 'push-gateway', 'worker', 'authctl'])('the bundle of %s', 
     const isQueued = service !== 'push-gateway';
     expect(bundle.inside.some(({ name }) => name === 'bullmq')).toBe(isQueued);
     expect(sources().filter((path) => /\/bullmq\/.*\/(?:postgres\/|classes\/(?:relay|flow))/.test(path))).toEqual([]);
+  });
+
+  test('imports no module of Node that loads undici', () => {
+    const imports = Object.values(bundle.outputs).flatMap((output) => output.imports);
+    expect(imports.filter(({ path, kind }) => path === 'node:http' && kind === 'import-statement')).toEqual([]);
   });
 
   test('holds only packages with a permissive licence, as do those beside it', () => {

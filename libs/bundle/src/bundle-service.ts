@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile } from 'esbuild';
 import { type BundledPackage, packagesOf } from './packages.ts';
-import { keepPlaces, withoutMaps, withoutUncalled, withoutUnused } from './plugins.ts';
+import { keepPlaces, requireHttp, withoutMaps, withoutUncalled, withoutUnused } from './plugins.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -83,7 +83,13 @@ export async function bundleService(service: string, target: string): Promise<Bu
     banner: {
       js: "import'./map-stack-traces.js';import{createRequire as createRequire_}from'node:module';const require=createRequire_(import.meta.url);",
     },
-    plugins: [keepPlaces(join('services', service, 'dist'), entries), withoutMaps, withoutUnused, withoutUncalled],
+    plugins: [
+      keepPlaces(join('services', service, 'dist'), entries),
+      withoutMaps,
+      withoutUnused,
+      withoutUncalled,
+      requireHttp,
+    ],
   });
   const imported = Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path));
   return {

@@ -77,3 +77,17 @@ export const withoutUncalled: Plugin = {
     onLoad({ filter: /./, namespace: 'uncalled' }, () => ({ contents: 'module.exports = {};' }));
   },
 };
+
+/**
+ * Has Node's module `http` loaded by `require`. An `import` reads all its exports, and some of these load the whole of
+ * undici when they are read, for 40 ms of CPU and 6 MiB.
+ */
+export const requireHttp: Plugin = {
+  name: 'require-http',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^node:http$/ }, ({ path, kind }) =>
+      kind === 'import-statement' ? { path, namespace: 'require' } : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: 'require' }, ({ path }) => ({ contents: `module.exports = require('${path}')` }));
+  },
+};
