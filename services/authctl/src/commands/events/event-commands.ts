@@ -17,7 +17,7 @@ function parseSubscriber(text: string): string {
 
 const stateOption = () => new Option('--state <state>', 'only events in this state').choices(states);
 const subscriberOption = () =>
-  new Option('--subscriber <name>', 'only events for this subscriber').argParser(parseSubscriber);
+  new Option('--subscriber <name>', 'only events that were sent to this subscriber').argParser(parseSubscriber);
 const deadOption = () => new Option('--dead-letters', 'list deliveries that were given up').conflicts('state');
 const timeOption = (flags: '--since <when>' | '--until <when>', text: string, shell: Shell) =>
   new Option(flags, text).argParser((when: string) => parseMoment(when, shell.now()));
