@@ -80,9 +80,9 @@ export interface UserDocument {
    */
   readonly touches?: number;
   /**
-   * At least so many of the `touches` left no session that is live now. Every session is opened with a touch, by older
-   * versions too. So at most `touches - spent_touches` sessions are live, and a login need not count them while that
-   * is below the limit. Missing if no login has counted them yet.
+   * A number of `touches` that opened no session or whose session has ended. Every session is opened with a touch, by
+   * older versions too. So at most `touches - spent_touches` sessions are live, and while that is below the limit, a
+   * login need not count them. Missing if no login has counted them yet.
    */
   readonly spent_touches?: number;
 }

@@ -30,8 +30,8 @@ export interface ResetPasswordDeps {
 /**
  * Sets a new password with a code from the account's mailbox. All sessions end in the same transaction. Like every
  * login it writes the user's document, so that no login with the old password is missed. All open codes of the account
- * become void, the open invites that it has made are revoked, and the account forgets all devices. Earlier tries of
- * strangers do not keep the owner from the next login.
+ * become void, the open invites that it has made are revoked, and the account forgets all devices. Wrong passwords that
+ * strangers tried before do not keep the owner from the next login.
  *
  * If the address was never verified, somebody else may have registered the account. Then the code verifies the address,
  * and the account's known networks are forgotten.

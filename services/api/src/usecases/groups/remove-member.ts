@@ -22,9 +22,9 @@ export interface RemoveMemberDeps {
  * member there, because the member could come back with it. If the id is the owner's own, the owner leaves and no
  * invite is revoked.
  *
- * Raises the errors of {@link nonOwnerError} if the caller does not own the group, or no longer does,
- * `ERR-GROUP-MEMBER-NOT-FOUND`, and for the owner's own id `ERR-RATE-LIMITED`. Removing others does not count as a
- * move.
+ * Raises the errors of {@link nonOwnerError} if the caller does not own the group (any more), and
+ * `ERR-GROUP-MEMBER-NOT-FOUND`. For the owner's own id it may raise `ERR-RATE-LIMITED`, because only leaving, not the
+ * removal of others, counts as a move.
  */
 export function createRemoveMember(deps: RemoveMemberDeps) {
   const { users, groups, changeGroup, leaveGroup, now } = deps;

@@ -172,9 +172,9 @@ function createOpen(deps: LogInDeps) {
 }
 
 /**
- * Returns true if the login must look at the account's live sessions: one may have been opened by an earlier request
- * with the same key, the others may have to hear of a new device, or there may be too many. Otherwise the only session
- * that matters is the device's own, and the insert meets that one in the unique index.
+ * Returns true if the login must read the account's live sessions: an earlier request with the same key may have opened
+ * one of them, their apps may need a notice of a new device, or there may be too many. Otherwise only the device's own
+ * session matters, and the insert detects that session by the unique index.
  */
 function mustLook(user: UserDocument, device: string, marks: readonly RequestMark[], at: Date): boolean {
   const { known_devices, last_login_at } = user;
@@ -188,8 +188,8 @@ function mayBeFull(user: UserDocument): boolean {
 }
 
 /**
- * Returns true if the login, which has looked, should note that the account has `count` live sessions. That is worth a
- * write only if at least two logins need not look then.
+ * Returns true if a login that has read the `count` live sessions should store this number. That is worth a write only
+ * if at least two later logins then need not read the sessions.
  */
 function isWorthNoting(user: UserDocument, count: number): boolean {
   return mayBeFull(user) && count + 2 <= sessionLimit;

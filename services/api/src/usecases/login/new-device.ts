@@ -29,9 +29,9 @@ export function knownAs({ device_id }: Pick<LoginRequest, 'device_id'>): string 
 }
 
 /**
- * Returns the device if the account, as the login has read it, does not know the device. A device does not count for
- * the limit of notices if it is the account's first. No device counts if no notice is left today, because otherwise
- * repeated logins could prevent the notices for ever.
+ * Returns the device if the account, as the login has read it, does not know the device. The account's first device
+ * does not count for the limit of notices. If no notice is left today, no device counts, because otherwise repeated
+ * logins could prevent the notices for ever.
  */
 export function learnedDevice(seen: UserDocument, name: string, at: Date): LearnedDevice | undefined {
   const { known_devices } = seen;

@@ -58,13 +58,13 @@ export function createSpaces(deps: SpacesDeps): Spaces {
         );
         return;
       }
-      // Writes the invite, so that a revocation or the last use since the read is noticed here.
+      // This write fails if the invite was revoked or used up after it was read.
       const used = await invites.use(space.token, now(), session);
       if (used === undefined) {
         const invite = await invites.find(space.token);
         throw inviteInvalid(space.sentToken, invite && inviteState(invite, now()));
       }
-      // The last place was taken since the invite was read, or the group has closed.
+      // After the invite was read, somebody took the group's last place, or the group was closed.
       if (!(await groups.addMember(_id, maxGroupMembers, session))) throw inviteInvalid(space.sentToken, 'used_up');
     },
   };
