@@ -105,27 +105,17 @@ async function start(context: StartContext): Promise<Databases> {
   };
   const keys = await generateKeys(join(settings.dataDir, 'keys'));
   if (env.ACCESS_TOKEN_KEYS_FILE) await writePublicKeys(env.ACCESS_TOKEN_KEYS_FILE, keys.accessTokenPublic);
+  // Loads its modules while the databases start. If it fails, these must have started before, so that they are ended.
+  const subscriberUp = startSubscriber(context);
+  subscriberUp.catch(() => undefined);
   const databases = await startDatabases({ env, settings, log: print, signal, onSpawn, onFailure: context.fail });
   running.databases = databases;
   signal.throwIfAborted();
-  running.subscriber = await startEventSubscriber({
-    port: settings.ports.LOCAL_SUBSCRIBER_PORT,
-    apiUrl: `http://127.0.0.1:${settings.ports.API_PORT}`,
-    killGateway: () =>
-      running.services
-        .flat()
-        .find(({ name }) => name === 'push-gateway')
-        ?.kill(),
-    logs: {
-      events: createLinePrinter('subscriber', print),
-      mails: createLinePrinter('mail', print),
-      playground: createLinePrinter('playground', print),
-    },
-  });
+  const subscriber = await subscriberUp;
   const addresses = {
     mongodbUri: databases.mongo?.uri,
     redisUrl: databases.redis?.url,
-    eventSubscribers: running.subscriber.configuration,
+    eventSubscribers: subscriber.configuration,
   };
   const defaults = serviceDefaults(env, settings, addresses, keys);
   const childEnv = { ...env, ...defaults, ...tracingDefaults(env, settings) };
@@ -148,6 +138,24 @@ async function start(context: StartContext): Promise<Databases> {
     });
   }
   return databases;
+}
+
+async function startSubscriber({ print, settings, running }: StartContext): Promise<LocalSubscriber> {
+  running.subscriber = await startEventSubscriber({
+    port: settings.ports.LOCAL_SUBSCRIBER_PORT,
+    apiUrl: `http://127.0.0.1:${settings.ports.API_PORT}`,
+    killGateway: () =>
+      running.services
+        .flat()
+        .find(({ name }) => name === 'push-gateway')
+        ?.kill(),
+    logs: {
+      events: createLinePrinter('subscriber', print),
+      mails: createLinePrinter('mail', print),
+      playground: createLinePrinter('playground', print),
+    },
+  });
+  return running.subscriber;
 }
 
 function startServices(
