@@ -17,7 +17,8 @@ export function readDocumentedAcl(page: string): DocumentedAcl {
   if (line === undefined || others.length > 0) throw new Error(`docs/${page} must have one line of ACL SETUSER`);
   const [, , user = '', ...rights] = line.split(' ');
   if (!rights.includes('><password>')) throw new Error(`docs/${page}: the user has no password`);
-  const [, more = ''] = /On a Redis Cluster also `([^`]+)`/.exec(text) ?? [];
+  const [, more] = /on a Redis Cluster (?:also |add )?`(\+[^`]+)`/i.exec(text) ?? [];
+  if (more === undefined) throw new Error(`docs/${page} names no rights for a Redis Cluster`);
   return {
     user,
     clusterRights: more.split(' '),
