@@ -66,7 +66,8 @@ async function rehearse(server: Server, signal: AbortSignal): Promise<void> {
   const [client, socket] = duplexPair();
   server.emit('connection', socket);
   client.write(login);
-  const answer = await text(addAbortSignal(signal, client));
+  // Destroyed, it no longer listens to the signal, which outlives the warm-up.
+  const answer = await text(addAbortSignal(signal, client)).finally(() => client.destroy());
   const [line] = answer.split('\r\n', 1);
   if (line !== 'HTTP/1.1 401 Unauthorized') throw new Error(`the rehearsed login was answered ${line}`);
 }

@@ -28,7 +28,8 @@ export function handleError(logger: Logger, audit: Audit): ErrorRequestHandler {
       return;
     }
     const { status, headers, body } = toHttp(appError, { locale });
-    res.setHeaders(new Headers(headers));
+    // A `Headers` would load Node's undici: 20 ms of CPU and 6 MB for the first error of a process.
+    res.setHeaders(new Map(Object.entries(headers)));
     sendJson(res, status, body);
   };
 }
