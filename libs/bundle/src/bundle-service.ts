@@ -6,11 +6,8 @@ import { keepPlaces, requireHttp, withoutMaps, withoutUncalled, withoutUnused } 
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
-/**
- * Packages that are not bundled. Some are native. The others are instrumented when their files `require` each other,
- * which bundled files never do.
- */
-const outside = ['mongodb', 'ioredis', '@node-rs/argon2', '@node-rs/bcrypt', 'argon2', 'uWebSockets.js'];
+/** Native packages, which cannot be bundled. */
+const outside = ['@node-rs/argon2', '@node-rs/bcrypt', 'argon2', 'uWebSockets.js'];
 
 /**
  * Optional packages that no image has. `msgpackr-extract` speeds up reading by msgpackr, but BullMQ, its only user,
@@ -18,8 +15,8 @@ const outside = ['mongodb', 'ioredis', '@node-rs/argon2', '@node-rs/bcrypt', 'ar
  */
 const leftOut = ['msgpackr-extract', 'supports-color'];
 
-/** Packages whose files a service reads. */
-const read: Readonly<Record<string, readonly string[]>> = { api: ['swagger-ui-dist'] };
+/** Packages whose files a service reads. A script of k8s/dev imports the driver in authctl's image. */
+const read: Readonly<Record<string, readonly string[]>> = { api: ['swagger-ui-dist'], authctl: ['mongodb'] };
 
 /** Programs of a service in addition to `main`, by the names of their bundles. */
 const programs: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -1,5 +1,20 @@
+import { channel } from 'node:diagnostics_channel';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { MongoClient, MongoClientOptions } from 'mongodb';
+// @ts-expect-error: the driver has no types for its inner modules.
+import connect from 'mongodb/lib/cmap/connect.js';
+// @ts-expect-error
+import connection from 'mongodb/lib/cmap/connection.js';
+// @ts-expect-error
+import sessions from 'mongodb/lib/sessions.js';
+
+/** The modules that an instrumentation patches, for libs/telemetry/src/tracing/instrument-loaded.ts. */
+const modules = {
+  'mongodb/lib/cmap/connect.js': connect,
+  'mongodb/lib/cmap/connection.js': connection,
+  'mongodb/lib/sessions.js': sessions,
+};
+channel('auth-account:loaded').publish(modules);
 
 const pauseMs = 500;
 

@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import { basename, dirname } from 'node:path';
 import { ProxyTracerProvider, type TextMapPropagator, trace } from '@opentelemetry/api';
 import { CompositePropagator, W3CBaggagePropagator } from '@opentelemetry/core';
@@ -7,6 +6,7 @@ import { IORedisInstrumentation } from '@opentelemetry/instrumentation-ioredis';
 import { MongoDBInstrumentation } from '@opentelemetry/instrumentation-mongodb';
 import { UndiciInstrumentation } from '@opentelemetry/instrumentation-undici';
 import { NodeSDK } from '@opentelemetry/sdk-node';
+import { instrumentLoaded } from './instrument-loaded.ts';
 import { nameRequestOnSpans, RequestIdPropagator } from './request-id.ts';
 import { unnamedPath } from './server-span.ts';
 import { ContextManager, TraceContextPropagator } from './unsampled.ts';
@@ -17,10 +17,6 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * Starts the OpenTelemetry SDK. The standard `OTEL_*` variables set its exporters (OTLP over HTTP by default), sampler,
  * batching and resource. It must run before the modules that it instruments are loaded. Metrics and logs have their own
  * outputs, and are sent over OTLP only if `OTEL_METRICS_EXPORTER` or `OTEL_LOGS_EXPORTER` asks for it.
- *
- * The instrumented packages are CommonJS, so they are patched when their files `require` each other. A loader hook
- * would slow down a start more than loading the service's own modules does, because the hook's thread looks at every
- * module.
  */
 export function startTracing(env: Environment, script: string): void {
   new NodeSDK({
@@ -31,10 +27,6 @@ export function startTracing(env: Environment, script: string): void {
     ...(env.OTEL_METRICS_EXPORTER ? {} : { metricReaders: [] }),
     ...(env.OTEL_LOGS_EXPORTER ? {} : { logRecordProcessors: [] }),
   }).start();
-  // The services import ioredis, but only a `require` is patched. Without this line no Redis command has a span, and no
-  // error is reported.
-  const require = createRequire(import.meta.url);
-  require('ioredis');
   const provider = trace.getTracerProvider();
   if (provider instanceof ProxyTracerProvider) provider.setDelegate(nameRequestOnSpans(provider.getDelegate()));
 }
@@ -85,10 +77,22 @@ function createInstrumentations(): Instrumentation[] {
       requestHook: (span, { origin }) =>
         span.setAttributes({ 'url.full': origin, 'url.path': unnamedPath, 'url.query': '' }),
     }),
-    new MongoDBInstrumentation({
+    new LoadedMongoDB({
       requireParentSpan: true,
       dbStatementSerializer: (command) => Object.keys(command)[0] ?? '',
     }),
-    new IORedisInstrumentation({ requireParentSpan: true, dbStatementSerializer: (command) => command }),
+    new LoadedIORedis({ requireParentSpan: true, dbStatementSerializer: (command) => command }),
   ];
+}
+
+class LoadedMongoDB extends MongoDBInstrumentation {
+  override enable(): void {
+    instrumentLoaded(this.init());
+  }
+}
+
+class LoadedIORedis extends IORedisInstrumentation {
+  override enable(): void {
+    instrumentLoaded(this.init());
+  }
 }
