@@ -66,9 +66,9 @@ function setDefaults(variables: ReadonlyMap<string, VariableSchema>, values: Rec
 function findExpected(name: string, variable: VariableSchema, values: Values, isRequired: boolean): string | undefined {
   const value = values[name];
   if (value === undefined) return isRequired ? describeType(variable) : undefined;
-  const [, faults] = Errors(variable, value);
+  const [isRight, faults] = Errors(variable, value);
   const own = variable.check?.(value, values) ?? [];
-  if (faults.length === 0 && own.length === 0) return undefined;
+  if (isRight && own.length === 0) return undefined;
   const inside = faults.flatMap(({ instancePath, message }) => (instancePath ? `${instancePath} ${message}` : []));
   const checked = own.map(({ path, message }) => (path ? `${path} ${message}` : message));
   return [describeType(variable), ...inside, ...checked].join('; ');

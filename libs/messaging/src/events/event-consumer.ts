@@ -3,8 +3,7 @@ import { CloudEventEnvelope } from '@auth-account/contracts/events/cloud-event';
 import type * as Type from '@auth-account/contracts/type';
 import type { RedisClient, RedisKeys } from '@auth-account/redis';
 import { type Job, UnrecoverableError, Worker } from 'bullmq';
-import { Compile } from 'typebox/schema';
-import { faultsOf } from '../faults-of.ts';
+import { compileCheck } from '../faults-of.ts';
 import { isExpired } from './delivery-rules.ts';
 import { eventIdOf, reliableWorkerOptions, subscriberQueueName } from './queues.ts';
 
@@ -233,10 +232,4 @@ function createParser(
     onMalformed(error);
     throw error;
   };
-}
-
-/** Compiles a schema to a function that returns the first fault of a value; undefined if the value fits. */
-function compileCheck(schema: Type.TSchema): (value: unknown) => string | undefined {
-  const validator = Compile(schema);
-  return (value) => (validator.Check(value) ? undefined : faultsOf(schema, value)[0]);
 }

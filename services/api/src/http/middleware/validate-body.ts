@@ -12,9 +12,9 @@ import { validationItems } from '../validation/validation-items.ts';
 export function validateBody(schema: TSchema, check: BodyCheck = () => []): RequestHandler {
   const validate = compileSchema(schema);
   return (req, _res, next) => {
-    const found = validate(req.body) ? [] : validationItems(validate.errors ?? []);
-    const details = [...found, ...check(req.body)];
-    if (details.length > 0) throw new AppError('ERR-VALIDATION-FAILED', { details });
+    const fits = validate(req.body);
+    const details = [...(fits ? [] : validationItems(validate.errors ?? [])), ...check(req.body)];
+    if (!fits || details.length > 0) throw new AppError('ERR-VALIDATION-FAILED', { details });
     next();
   };
 }
