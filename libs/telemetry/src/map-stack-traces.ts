@@ -22,13 +22,23 @@ Error.prepareStackTrace = (error, frames) => {
   return `${headOf(error)}${lines.join('')}`;
 };
 
-function headOf(error: unknown): string {
+function headOf(error: Error): string {
   try {
-    return Error.prototype.toString.call(error);
+    const { name, message, code } = error as NodeJS.ErrnoException;
+    // Node writes the code of its own errors into their stack traces only.
+    return isOfNode(error) ? `${name} [${code}]: ${message}` : Error.prototype.toString.call(error);
   } catch {
     // The error's name or message cannot be read. V8 writes the same text in that case.
     return '<error>';
   }
+}
+
+/** Returns true if the error has the mark of Node's own errors, which only their prototypes have. */
+function isOfNode(error: object): boolean {
+  for (let part: object | null = error; part !== null; part = Object.getPrototypeOf(part)) {
+    if (Object.getOwnPropertySymbols(part).some(({ description }) => description === 'kIsNodeError')) return true;
+  }
+  return false;
 }
 
 /** Returns the frame with the position in the source. A frame without a known source position is returned unchanged. */
@@ -56,6 +66,11 @@ function mapOf(file: string): TraceMap | undefined {
 
 function sourceOf(map: TraceMap | undefined, line: number, column: number): string | undefined {
   if (map === undefined) return;
-  const { source, line: at, column: offset } = originalPositionFor(map, { line, column: column - 1 });
-  return source === null || source.endsWith('/-') ? undefined : `${source}:${at}:${offset + 1}`;
+  try {
+    const { source, line: at, column: offset } = originalPositionFor(map, { line, column: column - 1 });
+    return source === null || source.endsWith('/-') ? undefined : `${source}:${at}:${offset + 1}`;
+  } catch {
+    // The map is decoded only here, and may be damaged.
+    return undefined;
+  }
 }
