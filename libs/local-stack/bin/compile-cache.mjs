@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const folder = fileURLToPath(new URL('../../../.cache/compiled', import.meta.url));
@@ -11,10 +11,18 @@ const mostFiles = 50_000;
  * it loads, and never removes one, so the folder is emptied when it has grown too large.
  */
 export function compileCache() {
-  const versions = existsSync(folder) ? readdirSync(folder) : [];
-  const files = versions.reduce((sum, version) => sum + readdirSync(`${folder}/${version}`).length, 0);
+  const files = namesIn(folder).reduce((sum, version) => sum + namesIn(`${folder}/${version}`).length, 0);
   if (files > mostFiles) emptyCompileCache();
   return folder;
+}
+
+function namesIn(path) {
+  try {
+    return readdirSync(path);
+  } catch {
+    // There is no cache yet, another process empties it, or the path is a stray file.
+    return [];
+  }
 }
 
 export function emptyCompileCache() {
