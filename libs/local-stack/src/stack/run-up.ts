@@ -32,7 +32,7 @@ class WrongConfigError extends Error {
 /** Everything that was started so far and must be ended at shutdown. */
 interface Running {
   databases?: Databases;
-  subscriber?: LocalSubscriber;
+  subscriber?: Promise<LocalSubscriber>;
   readonly services: LocalService[][];
 }
 
@@ -105,9 +105,10 @@ async function start(context: StartContext): Promise<Databases> {
   };
   const keys = await generateKeys(join(settings.dataDir, 'keys'));
   if (env.ACCESS_TOKEN_KEYS_FILE) await writePublicKeys(env.ACCESS_TOKEN_KEYS_FILE, keys.accessTokenPublic);
-  // Loads its modules while the databases start. If it fails, these must have started before, so that they are ended.
+  // Loads its modules while the databases start. If one of the two fails, the other is still awaited, and then ended.
   const subscriberUp = startSubscriber(context);
   subscriberUp.catch(() => undefined);
+  running.subscriber = subscriberUp;
   const databases = await startDatabases({ env, settings, log: print, signal, onSpawn, onFailure: context.fail });
   running.databases = databases;
   signal.throwIfAborted();
@@ -140,8 +141,8 @@ async function start(context: StartContext): Promise<Databases> {
   return databases;
 }
 
-async function startSubscriber({ print, settings, running }: StartContext): Promise<LocalSubscriber> {
-  running.subscriber = await startEventSubscriber({
+function startSubscriber({ print, settings, running }: StartContext): Promise<LocalSubscriber> {
+  return startEventSubscriber({
     port: settings.ports.LOCAL_SUBSCRIBER_PORT,
     apiUrl: `http://127.0.0.1:${settings.ports.API_PORT}`,
     killGateway: () =>
@@ -155,7 +156,6 @@ async function startSubscriber({ print, settings, running }: StartContext): Prom
       playground: createLinePrinter('playground', print),
     },
   });
-  return running.subscriber;
 }
 
 function startServices(
@@ -216,7 +216,8 @@ async function stop({ databases, services, subscriber }: Running, print: Log): P
     print(`Stopping ${group.map((service) => service.name).join(', ')}`);
     await Promise.all(group.map((service) => service.stop()));
   }
-  await subscriber?.stop();
+  const started = await subscriber?.catch(() => undefined);
+  await started?.stop();
   if (databases?.redis) {
     print('Stopping Redis');
     await databases.redis.stop();
