@@ -121,7 +121,12 @@ function bundleFile(url: string): () => Promise<Buffer> {
 function once(make: () => Promise<string | Buffer>): () => Promise<Buffer> {
   let bytes: Promise<Buffer> | undefined;
   return () => {
-    bytes ??= make().then((made) => Buffer.from(made));
+    bytes ??= make()
+      .then((made) => Buffer.from(made))
+      .catch((error: unknown) => {
+        bytes = undefined; // the next request tries again
+        throw error;
+      });
     return bytes;
   };
 }
