@@ -1,7 +1,7 @@
 import type { AuthStorage, Channel, DeviceSignal, Locks } from '../../libs/client/src/platform/platform.ts';
 import type { VirtualTime } from './client-time.ts';
 
-/** What happens to one access to the storage. `late` reports a failure although the value was written. */
+/** Fate of one access to the storage. `late` reports a failure although the value was written. */
 export type StorageFate = 'works' | 'fails' | 'late' | 'slow';
 
 /** A running instance of the app. After its kill, nothing that it waits for ever comes. */
@@ -22,7 +22,7 @@ export interface Life {
    * two of their steps (libs/client/README.md, "Tabs and storage").
    */
   frozen: (() => void)[] | undefined;
-  /** When the page was last thawed, in milliseconds. */
+  /** Time at which the page was last thawed, in milliseconds. */
   thawedAt: number;
 }
 
@@ -43,7 +43,7 @@ export function thaw(life: Life, now: number): void {
   for (const work of heard) work();
 }
 
-/** What the tabs of an app share. */
+/** Storage and switches that the tabs of an app share. */
 export interface Device {
   readonly content: Map<string, string>;
   readonly fates: StorageFate[];
@@ -54,7 +54,7 @@ export interface Device {
   /** Failures and wipes so far. */
   faults: number;
   wipes: number;
-  /** When the storage was last written, in milliseconds. */
+  /** Time at which the storage was last written, in milliseconds. */
   writtenAt: number;
   readonly online: Switch;
   readonly active: Switch;

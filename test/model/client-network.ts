@@ -2,7 +2,7 @@ import { type Answer, begin, send } from '../support/http-client.ts';
 import { type Life, never, running, type Tell } from './client-device.ts';
 import type { VirtualTime } from './client-time.ts';
 
-/** What happens to one request. */
+/** Fate of one request. */
 export interface NetworkFate {
   readonly kind:
     | 'passes'
@@ -23,7 +23,7 @@ export interface NetworkFate {
   readonly upMs: number;
   /** Virtual milliseconds that the answer needs to the client. */
   readonly downMs: number;
-  /** Whether a request that is aborted on its way is lost, or arrives just before the connection ends. */
+  /** Fate of a request that is aborted on its way: it is lost, or arrives just before the connection ends. */
   readonly givenUp: 'lost' | 'arrives';
 }
 

@@ -14,7 +14,7 @@ export interface SocketDeps extends StreamsDeps {
   readonly untilClosed: (stream: HeardStream) => Promise<void>;
 }
 
-/** How long a stream may outlive its token (docs/push.md). */
+/** Time that a stream may outlive its token (docs/push.md). */
 const graceMs = 30_000;
 const lasting: StreamFate = {
   handshake: 'succeeds',

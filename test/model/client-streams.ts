@@ -9,7 +9,7 @@ export interface StreamEnd {
   readonly noticeMs: number | undefined;
 }
 
-/** What happens to one stream. */
+/** Fate of one stream. */
 export interface StreamFate {
   readonly handshake: 'succeeds' | 'cut' | 'hangs';
   /** Virtual milliseconds of the handshake's way to the gateway, and of its first message's way back. */
@@ -20,7 +20,7 @@ export interface StreamFate {
   /** Number of `auth` frames that are refused. */
   readonly refusals: number;
   /**
-   * How the stream ends, by the gateway or on the way, unless something else ends it before. Without a code the path is
+   * End of the stream, by the gateway or on the way, unless something else ends it before. Without a code the path is
    * cut in silence, so that neither side notices. `noticeMs` is the delay in a `reconnect` frame before the end.
    */
   readonly end: StreamEnd | undefined;

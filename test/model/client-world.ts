@@ -16,7 +16,7 @@ export interface Tab {
   readonly life: Life;
 }
 
-/** What a course with streams needs beside the api. */
+/** Services that a course with streams needs beside the api. */
 export interface StreamServices {
   /** The services' time when the virtual clock began, in milliseconds since 1970. */
   readonly epoch: number;

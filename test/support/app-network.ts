@@ -1,6 +1,6 @@
 import type { StreamSocket } from '@auth-account/client';
 
-/** What happens to one request. */
+/** Fate of one request. */
 export type Fate =
   | 'passes'
   | 'request_lost'

@@ -14,7 +14,7 @@ export interface AuthctlRun {
 
 export interface AuthctlOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** What a person at the terminal answers, or a function that returns the answer. Undefined if nobody is there. */
+  /** Answer of a person at the terminal, or a function that returns it. Undefined if nobody is there. */
   readonly answer?: string | (() => Promise<string>);
   readonly now?: () => Date;
 }

@@ -1,6 +1,6 @@
 import type { Channel, Locks } from '@auth-account/client';
 
-/** What the tabs of one page share: locks and a channel, as a browser gives them. */
+/** Locks and a channel that the tabs of one page share, as a browser gives them. */
 export interface SharedTabs {
   readonly locks: Locks;
   readonly openChannel: (name: string) => Channel;

@@ -86,7 +86,7 @@ async function addMember(admin: Db): Promise<boolean> {
   return false;
 }
 
-/** What MongoDB lets a client at its own address do as long as there is no user: begin the replica set, make one user. */
+/** Does what MongoDB allows at its own address until there is a user: begins the replica set, and makes one user. */
 async function initiate(admin: Db): Promise<boolean> {
   if (podName !== `${service}-0`) return false;
   const { isWritablePrimary, setName } = await admin.command({ hello: 1 });

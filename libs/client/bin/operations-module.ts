@@ -13,7 +13,7 @@ export type OperationName = keyof OperationTypes;
 
 ${partConstants()}
 
-/** How to send an operation. \`takes\` is the sum of the parts of a request that it takes. */
+/** The form of an operation's requests. \`takes\` is the sum of the parts of a request that it takes. */
 export type Operation<N extends OperationName = OperationName> = readonly [
   name: N,
   method: string,

@@ -25,7 +25,7 @@ export interface AuthClientOptions extends Partial<Omit<Platform, 'storage'>> {
   readonly services?: readonly string[];
   /** Language of messages, sent as `Accept-Language`, such as `ru`. */
   readonly language?: () => string;
-  /** How long to wait for an answer, in milliseconds. The default is 15,000, and the maximum 20,000. */
+  /** Limit for the wait for an answer, in milliseconds. The default is 15,000, and the maximum 20,000. */
   readonly timeoutMs?: number;
   /** The device, as the list of sessions shows it to the user. */
   readonly device?: { readonly name?: string; readonly platform?: 'ios' | 'android' | 'web' | 'other' };

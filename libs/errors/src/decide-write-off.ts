@@ -1,6 +1,6 @@
 import { AppError } from './app-error.ts';
 
-/** How a deficit is treated, for each `account_type` of the access token. */
+/** Treatment of a deficit, for each `account_type` of the access token. */
 const deficits = { HOME: 'masked', OFFICE: 'refused' } as const;
 
 /** The types of groups, as access tokens, the registration event and `GET /api/v1/groups/current` name them. */

@@ -31,12 +31,12 @@ export interface VerifierOptions {
    */
   readonly readKeys?: () => string | Promise<string>;
   /**
-   * How long tokens are checked against the last known revocations after their source has stopped answering, in
+   * Time in which tokens are checked against the last known revocations after their source has stopped answering, in
    * seconds. After that, every token gets `ERR-DEPENDENCY-UNAVAILABLE` (503). The default is 10. With Infinity, the
    * last known revocations are used without limit.
    */
   readonly graceSeconds?: number;
-  /** How long the last known keys are used if the issuer does not answer, in seconds. The default is 3,600. */
+  /** Time in which the last known keys are used if the issuer does not answer, in seconds. The default is 3,600. */
   readonly staleKeysSeconds?: number;
   /** Pause between two requests to the source of revocations, in milliseconds. The default is 250. */
   readonly pollMs?: number;
@@ -81,9 +81,7 @@ export interface VerifierState {
   readonly denials: number;
 }
 
-/**
- * How much longer than a token's maximum life a denial is kept, in seconds: twice the leeway of clocks, and a margin.
- */
+/** Seconds that a denial is kept after a token's maximum life: twice the leeway of clocks, and a margin. */
 const keepMargin = 70;
 
 /**

@@ -111,6 +111,14 @@ const tests = files.filter((path) => /^test\/.+\.[cm]?[jt]s$/.test(path) && !els
 const opening = tests.filter((path) => opensConnections(read(path)));
 const isServer = (path: string) => networkNames(read(path)).some((name) => /^createServer\b|Server$/.test(name));
 
+/** Matches the start of docstrings that open with a question word, not with a noun or a verb. */
+const questionForm = /\/\*\*(?:\s*\n\s*\*)? (?:How|What|When|Where|Whether|Which|Who|Why)\b.{0,60}/g;
+
+function questionsInDocstrings(): string[] {
+  const code = files.filter((path) => /\.[cm]?[jt]sx?$/.test(path));
+  return code.flatMap((path) => (read(path).match(questionForm) ?? []).map((opening) => `${path}: ${opening}`));
+}
+
 const measures: readonly Measure[] = [
   {
     name: 'citations of what is not here',
@@ -123,6 +131,12 @@ const measures: readonly Measure[] = [
     how: 'code spans like the rule of a limit or an audit event; events that docs/audit.md lacks (table-names.ts)',
     aim: 0,
     count: findFaultsInPages,
+  },
+  {
+    name: 'docstrings that open with a question word',
+    how: 'in all code, generated code included',
+    aim: 0,
+    count: questionsInDocstrings,
   },
   {
     name: 'words of Markdown by hand',

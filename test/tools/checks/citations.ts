@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 
-/** What a text of the repository may cite. */
+/** Pages that a text of the repository may cite. */
 export interface Pages {
   /** Returns true if the file or folder exists. */
   exists(path: string): boolean;

@@ -74,7 +74,7 @@ describe('the rules', () => {
   });
 });
 
-/** What a unit test of the rules expects of an alert. */
+/** Expectation of a unit test of the rules about an alert. */
 type Expectation = readonly [alert: string, isFiring: boolean];
 
 function expectationsOf(file: string): Expectation[] {

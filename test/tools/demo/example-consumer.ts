@@ -10,7 +10,7 @@ export interface StartingConfiguration {
   /** `home_group_id`. */
   readonly _id: string;
   readonly account_type: string;
-  /** How often the configuration was prepared. Any number but 1 means that the inbox does not work. */
+  /** Number of times that the configuration was prepared. Any number but 1 means that the inbox does not work. */
   readonly prepared: number;
 }
 

@@ -34,7 +34,7 @@ afterAll(async () => {
   await proxy.close();
 });
 
-/** How a client abandons a request. */
+/** Abandons a client's request. */
 type GiveUp = (socket: Socket) => void;
 
 interface Abandoned {

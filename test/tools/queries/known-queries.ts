@@ -5,13 +5,13 @@ export type HotOperation = 'register' | 'login' | 'refresh' | 'session read' | '
 
 /** Reasons for a query that does not ask a single shard, by an index and in the index's order (docs/scaling.md). */
 interface Reasons {
-  /** Why it may ask every shard. Without this reason, its filter must name a field from which the shard follows. */
+  /** Reason to ask every shard. Without it, the query's filter must name a field from which the shard follows. */
   readonly allShards?: string;
   /** The query that replaces it in the sharded database, because it would ask every shard. */
   readonly becomes?: string;
-  /** Why it may sort in memory. */
+  /** Reason to sort in memory. */
   readonly sorts?: string;
-  /** Why it may read the whole collection. */
+  /** Reason to read the whole collection. */
   readonly scans?: string;
 }
 

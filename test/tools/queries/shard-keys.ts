@@ -1,4 +1,4 @@
-/** How a collection is split in the sharded database of docs/scaling.md. */
+/** Split of a collection in the sharded database of docs/scaling.md. */
 export interface ShardKey {
   /** Undefined if the collection is not sharded. */
   readonly key?: string;

@@ -157,7 +157,7 @@ export interface InvitesMethods {
   create(body?: OperationTypes['createInvite']['body']): Promise<OperationTypes['createInvite']['data']>;
   /** List the group’s invites. Raises `ERR-GROUP-OWNER-REQUIRED`. */
   list(): Promise<OperationTypes['listInvites']['data']>;
-  /** What an invite leads to. Raises `ERR-INVITE-TOKEN-INVALID`, `ERR-RATE-LIMITED`. */
+  /** Show what an invite leads to. Raises `ERR-INVITE-TOKEN-INVALID`, `ERR-RATE-LIMITED`. */
   find(token: string): Promise<OperationTypes['findInvite']['data']>;
   /** Revoke an invite. Raises `ERR-GROUP-OWNER-REQUIRED`, `ERR-INVITE-TOKEN-INVALID`. */
   revoke(token: string): Promise<OperationTypes['revokeInvite']['data']>;

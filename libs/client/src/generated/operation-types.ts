@@ -33,7 +33,7 @@ export interface OperationTypes {
       readonly locale: 'en' | 'ru' | null;
       readonly home_group_id: string;
       readonly account_type: 'HOME' | 'OFFICE';
-      /** Who created the space, or inherited it, is its `owner`; everybody else is a `member`. */
+      /** `owner` is the member who created the space or inherited it; everybody else is a `member`. */
       readonly role: 'owner' | 'member';
       readonly created_at: string;
       readonly password_changed_at: string;
@@ -59,7 +59,7 @@ export interface OperationTypes {
       readonly locale: 'en' | 'ru' | null;
       readonly home_group_id: string;
       readonly account_type: 'HOME' | 'OFFICE';
-      /** Who created the space, or inherited it, is its `owner`; everybody else is a `member`. */
+      /** `owner` is the member who created the space or inherited it; everybody else is a `member`. */
       readonly role: 'owner' | 'member';
       readonly created_at: string;
       readonly password_changed_at: string;
@@ -98,7 +98,7 @@ export interface OperationTypes {
         readonly locale: 'en' | 'ru' | null;
         readonly home_group_id: string;
         readonly account_type: 'HOME' | 'OFFICE';
-        /** Who created the space, or inherited it, is its `owner`; everybody else is a `member`. */
+        /** `owner` is the member who created the space or inherited it; everybody else is a `member`. */
         readonly role: 'owner' | 'member';
         readonly created_at: string;
         readonly password_changed_at: string;
@@ -123,7 +123,7 @@ export interface OperationTypes {
         readonly home_group_id: string;
         readonly name: string | null;
         readonly account_type: 'HOME' | 'OFFICE';
-        /** Who created the space, or inherited it, is its `owner`; everybody else is a `member`. */
+        /** `owner` is the member who created the space or inherited it; everybody else is a `member`. */
         readonly role: 'owner' | 'member';
         readonly joined_at: string;
       };
@@ -137,7 +137,7 @@ export interface OperationTypes {
         readonly last_used_at: string;
         readonly expires_at: string;
         readonly ended_at: string | null;
-        /** What ended it, in the words of `IAD_JWT_REFRESH_STOLEN`. */
+        /** The reason for its end, in the words of `IAD_JWT_REFRESH_STOLEN`. */
         readonly end_reason: string | null;
       }[];
       /** The invites that the account has made, without their tokens. */
@@ -450,14 +450,14 @@ export interface OperationTypes {
       readonly account_type: 'HOME' | 'OFFICE';
       /** Effect of taking more than is in stock. `masked` (HOME): the balance goes below zero and the screens hide it, `INV_STOCK_MASKED_MINUS`. `refused` (OFFICE): `INV_STOCK_INSUFFICIENT_OFFICE`. */
       readonly stock_deficit: 'masked' | 'refused';
-      /** Who created the space, or inherited it, is its `owner`; everybody else is a `member`. */
+      /** `owner` is the member who created the space or inherited it; everybody else is a `member`. */
       readonly role: 'owner' | 'member';
       readonly created_at: string;
       readonly members: readonly {
         readonly user_id: string;
         readonly email: string;
         readonly display_name: string | null;
-        /** Who created the space, or inherited it, is its `owner`; everybody else is a `member`. */
+        /** `owner` is the member who created the space or inherited it; everybody else is a `member`. */
         readonly role: 'owner' | 'member';
         readonly joined_at: string;
       }[];
@@ -475,14 +475,14 @@ export interface OperationTypes {
       readonly account_type: 'HOME' | 'OFFICE';
       /** Effect of taking more than is in stock. `masked` (HOME): the balance goes below zero and the screens hide it, `INV_STOCK_MASKED_MINUS`. `refused` (OFFICE): `INV_STOCK_INSUFFICIENT_OFFICE`. */
       readonly stock_deficit: 'masked' | 'refused';
-      /** Who created the space, or inherited it, is its `owner`; everybody else is a `member`. */
+      /** `owner` is the member who created the space or inherited it; everybody else is a `member`. */
       readonly role: 'owner' | 'member';
       readonly created_at: string;
       readonly members: readonly {
         readonly user_id: string;
         readonly email: string;
         readonly display_name: string | null;
-        /** Who created the space, or inherited it, is its `owner`; everybody else is a `member`. */
+        /** `owner` is the member who created the space or inherited it; everybody else is a `member`. */
         readonly role: 'owner' | 'member';
         readonly joined_at: string;
       }[];
@@ -510,7 +510,7 @@ export interface OperationTypes {
     readonly data: {
       readonly home_group_id: string;
       readonly account_type: 'HOME' | 'OFFICE';
-      /** Who created the space, or inherited it, is its `owner`; everybody else is a `member`. */
+      /** `owner` is the member who created the space or inherited it; everybody else is a `member`. */
       readonly role: 'owner' | 'member';
       readonly timestamp: string;
     };
@@ -520,7 +520,7 @@ export interface OperationTypes {
     readonly data: {
       readonly home_group_id: string;
       readonly account_type: 'HOME' | 'OFFICE';
-      /** Who created the space, or inherited it, is its `owner`; everybody else is a `member`. */
+      /** `owner` is the member who created the space or inherited it; everybody else is a `member`. */
       readonly role: 'owner' | 'member';
       readonly timestamp: string;
     };
@@ -541,7 +541,7 @@ export interface OperationTypes {
     readonly body: {
       /** Seconds until the invite expires. */
       readonly expires_in?: number;
-      /** How many may join by it; null: any number. */
+      /** Number of accounts that may join by it; null: any number. */
       readonly max_uses?: number | null;
     };
     readonly data: {
@@ -553,7 +553,7 @@ export interface OperationTypes {
       /** Reason why it is not valid; null if it is. */
       readonly reason: 'expired' | 'revoked' | 'used_up' | null;
       readonly max_uses: number | null;
-      /** How many have joined by it. */
+      /** Number of accounts that have joined by it. */
       readonly uses: number;
       /** null if the account was deleted. */
       readonly created_by: string | null;
@@ -574,7 +574,7 @@ export interface OperationTypes {
         /** Reason why it is not valid; null if it is. */
         readonly reason: 'expired' | 'revoked' | 'used_up' | null;
         readonly max_uses: number | null;
-        /** How many have joined by it. */
+        /** Number of accounts that have joined by it. */
         readonly uses: number;
         /** null if the account was deleted. */
         readonly created_by: string | null;
@@ -586,7 +586,7 @@ export interface OperationTypes {
       readonly timestamp: string;
     };
   };
-  /** What an invite leads to. */
+  /** Show what an invite leads to. */
   readonly findInvite: {
     readonly params: { readonly token: string };
     readonly data: {
@@ -613,7 +613,7 @@ export interface OperationTypes {
       /** Reason why it is not valid; null if it is. */
       readonly reason: 'expired' | 'revoked' | 'used_up' | null;
       readonly max_uses: number | null;
-      /** How many have joined by it. */
+      /** Number of accounts that have joined by it. */
       readonly uses: number;
       /** null if the account was deleted. */
       readonly created_by: string | null;

@@ -9,7 +9,7 @@ export const takesBody = 2;
 export const takesDeviceId = 4;
 export const takesIdempotencyKey = 8;
 
-/** How to send an operation. `takes` is the sum of the parts of a request that it takes. */
+/** The form of an operation's requests. `takes` is the sum of the parts of a request that it takes. */
 export type Operation<N extends OperationName = OperationName> = readonly [
   name: N,
   method: string,

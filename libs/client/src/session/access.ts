@@ -6,7 +6,7 @@ export interface Access {
   readonly era: string;
   /** On the monotonic clock, counted from the sending of the request. A phone's wall clock may be a day wrong. */
   readonly expiresAt: number;
-  /** How long before its end the token is renewed, in milliseconds. */
+  /** Time between a token's renewal and its end, in milliseconds. */
   readonly marginMs: number;
 }
 

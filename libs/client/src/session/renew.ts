@@ -33,7 +33,7 @@ export interface Renewal {
 }
 
 /**
- * How long to wait for another tab's access token, in milliseconds. The message with the token may come after that tab
+ * Limit for the wait for another tab's access token, in milliseconds. The message with the token may come after that tab
  * has freed the lock.
  */
 const neighbourMs = 250;

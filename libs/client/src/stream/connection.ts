@@ -20,7 +20,7 @@ export interface Connection {
   close(): void;
 }
 
-/** How a connection ended. */
+/** The end of a connection. */
 export interface ConnectionEnd {
   readonly code: number;
   /** True if the handshake had succeeded. */

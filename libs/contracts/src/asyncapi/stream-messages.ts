@@ -19,7 +19,7 @@ export interface DocumentedMessage {
   readonly schemaName: string;
   readonly schema: TSchema;
   readonly title: string;
-  /** When the message is sent, in the words that docs/push.md shows. */
+  /** Says when the message is sent, in the words that docs/push.md shows. */
   readonly summary: string;
   readonly examples: Readonly<Record<string, object>>;
 }

@@ -109,7 +109,7 @@ const exported = {
       ended_at: TimestampOrNull,
       end_reason: Type.Unsafe<string | null>({
         type: ['string', 'null'],
-        description: 'What ended it, in the words of `IAD_JWT_REFRESH_STOLEN`.',
+        description: 'The reason for its end, in the words of `IAD_JWT_REFRESH_STOLEN`.',
       }),
     }),
   ),

@@ -5,7 +5,7 @@ import { Success, Timestamp, Uuid } from './fields.ts';
 export const codeLifeSeconds = 600;
 /** Number of wrong codes after which a challenge ends. */
 export const codeTries = 5;
-/** How often a code may be sent again. */
+/** Number of times that a code may be sent again. */
 export const codeResends = 3;
 /** Seconds between two mails with the same code. */
 export const codeResendSeconds = 60;

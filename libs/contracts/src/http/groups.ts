@@ -13,7 +13,7 @@ export const InviteTokenInPath = Type.String({ minLength: 1, examples: ['9b2f1c9
 export const MemberId = Type.String({ minLength: 1, examples: ['019a9e0c-6b1f-7c3a-9d55-1f0c2b7a4e10'] });
 
 export const GroupRole = Type.Enum(['owner', 'member'], {
-  description: 'Who created the space, or inherited it, is its `owner`; everybody else is a `member`.',
+  description: '`owner` is the member who created the space or inherited it; everybody else is a `member`.',
 });
 export type GroupRole = Type.Static<typeof GroupRole>;
 

@@ -28,7 +28,7 @@ export const CreateInviteRequest = Type.Object({
       minimum: 1,
       maximum: mostUses,
       default: null,
-      description: 'How many may join by it; null: any number.',
+      description: 'Number of accounts that may join by it; null: any number.',
     }),
   ),
 });
@@ -49,7 +49,7 @@ const own = {
   invite_token: Uuid,
   ...standing,
   max_uses: Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 1 }),
-  uses: Type.Integer({ minimum: 0, description: 'How many have joined by it.' }),
+  uses: Type.Integer({ minimum: 0, description: 'Number of accounts that have joined by it.' }),
   created_by: Type.Unsafe<string | null>({
     type: ['string', 'null'],
     format: 'uuid',

@@ -5,7 +5,7 @@ interface Stoppable {
   shutdown(): Promise<void>;
 }
 
-/** How long a stop waits for the collector, in milliseconds. */
+/** Limit for a stop's wait for the collector, in milliseconds. */
 const patienceMs = 1_000;
 
 /**

@@ -23,7 +23,7 @@ export interface IssuerSourceOptions {
   readonly issuer: string;
   /** Address at which the issuer is reached, if it differs from `issuer`. */
   readonly reachedAt?: string | undefined;
-  /** How long a stale answer is still used if the issuer does not answer, in seconds. */
+  /** Time in which a stale answer is still used if the issuer does not answer, in seconds. */
   readonly staleKeysSeconds: number;
   readonly fetch?: typeof fetch | undefined;
   /** Returns the text of the key set, which is then not fetched from the issuer. */

@@ -3,7 +3,7 @@ import type { RevocationSource } from './revocation-source.ts';
 
 export interface RevocationListOptions {
   readonly source: RevocationSource;
-  /** How long the copy is used after the source has stopped answering, in seconds. */
+  /** Time in which the copy is used after the source has stopped answering, in seconds. */
   readonly graceSeconds: number;
   /**
    * Returns for how many seconds a denial must be kept: the maximum life of a token plus the tolerated difference of
@@ -32,7 +32,7 @@ export interface RevocationList {
   close(): void;
 }
 
-/** How long a copy counts as up to date, in milliseconds. It is enough for two intervals and an answer. */
+/** Time in which a copy counts as up to date, in milliseconds. It is enough for two intervals and an answer. */
 const presentMs = 1_000;
 
 /** Longest pause after failures, in intervals. The pause grows to spare an overloaded source. */

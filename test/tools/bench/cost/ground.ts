@@ -2,7 +2,7 @@ import type { SeededSession } from './session-seeds.ts';
 
 /** Source of an operation's accounts and sessions. */
 export interface Ground {
-  /** How often each session is refreshed, one refresh after another. */
+  /** Number of refreshes of each session, one after another. */
   readonly refreshesEach: number;
   /** Returns the addresses of `count` accounts. */
   accounts(count: number): Promise<readonly string[]>;

@@ -17,7 +17,7 @@ import { openHttpLane } from './http-lane.ts';
 import { operationNames, operations } from './operations.ts';
 import { createSessionSeeds, seededTokenSeconds } from './session-seeds.ts';
 
-/** How to start a candidate. */
+/** Program and settings of a candidate. */
 export interface CandidatePlan {
   readonly name: string;
   readonly main: string;

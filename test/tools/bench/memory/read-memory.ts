@@ -9,7 +9,7 @@ export interface ProcessMemory {
   /** Files that are mapped: the program itself and its libraries. */
   readonly files: number;
   readonly heap: number;
-  /** What is left of the heap after a collection of garbage. */
+  /** The rest of the heap after a collection of garbage. */
   readonly used: number;
   readonly code: number;
   readonly text: number;

@@ -6,7 +6,7 @@ export interface BenchSession {
   readonly groupId: string;
 }
 
-/** What a text from the server means to the client; `reply` is sent back. */
+/** Meaning of a server's text for the client; `reply` is sent back. */
 type Meaning = 'ready' | 'message' | 'nothing' | { readonly reply: string };
 
 /** Protocol of one kind of server, on top of WebSocket. */

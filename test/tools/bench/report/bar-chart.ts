@@ -3,7 +3,7 @@ export interface Bar {
   readonly value: number;
   /** Text after the bar. */
   readonly shown: string;
-  /** Whether the value is ours, a reference's, or a peer's. */
+  /** Owner of the value: us, a reference, or a peer. */
   readonly kind: 'own' | 'reference' | 'peer';
 }
 

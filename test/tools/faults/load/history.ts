@@ -1,6 +1,6 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
 
-/** What a request's app knows of its outcome. `unknown` means that there was no final answer. */
+/** Outcome of a request, as its app knows it. `unknown` means that there was no final answer. */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown';
 
 /** The kind of service that an operation's success proves. Gaps in service are measured for each kind. */

@@ -7,7 +7,7 @@ import type { AuthEvent } from '@auth-account/contracts/events';
 import { Webhook } from 'standardwebhooks';
 import type { FilledMailbox } from './mailbox.ts';
 
-/** How a webhook answers. `hang` never answers, `fail` answers 500, and `slow` answers 204 after a second. */
+/** Behaviour of a webhook. `hang` never answers, `fail` answers 500, and `slow` answers 204 after a second. */
 export type SubscriberMood = 'good' | 'slow' | 'hang' | 'fail';
 
 /** A webhook that stores its events by their id, like a subscriber that applies each effect once. */

@@ -61,7 +61,7 @@ export const inviteRoutes = {
     operationId: 'findInvite',
     tag: 'Invites',
     client: 'invites.find',
-    summary: 'What an invite leads to',
+    summary: 'Show what an invite leads to',
     description:
       'For an app that was opened by an invite and shows it before there is an account. The answer has the ' +
       'names of group and inviter, null where unset, and no id and no address. While the group is full the reason is `used_up`. A token that names no invite gets 404. An ' +

@@ -47,7 +47,7 @@ export const keyRoutes = {
   getServerMetadata: {
     ...metadata,
     operationId: 'getServerMetadata',
-    summary: 'What another service needs to verify access tokens',
+    summary: 'Tell another service what it needs to verify access tokens',
     description:
       'The metadata of RFC 8414, with the members that are true here: this service issues tokens to its own apps, and ' +
       'has none of the endpoints of OAuth. It may be cached for 300 s.',

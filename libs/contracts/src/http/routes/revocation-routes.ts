@@ -24,7 +24,7 @@ export const revocationRoutes = {
     },
     success: {
       status: 200,
-      description: 'What was denied since the cursor.',
+      description: 'The denials since the cursor.',
       body: RevocationsResponse,
       example: revocationsExample,
     },

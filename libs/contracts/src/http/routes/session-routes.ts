@@ -37,7 +37,7 @@ export const sessionRoutes = {
       '(`confirmEmailVerification`), then logs in.\n\n' +
       'A repeat with the same `Idempotency-Key`, body and device gets the newest pair of the session that it has opened, ' +
       'while that session lives: send a key, or a network that repeats the request ends the session that your app holds.\n\n' +
-      'Whether an account is disabled or about to be deleted is told to whoever knows its password, and to nobody else.',
+      'Only a caller who knows the password learns that an account is disabled or about to be deleted.',
     method: 'post',
     path: '/api/v1/auth/login',
     auth: 'none',
