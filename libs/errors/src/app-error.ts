@@ -8,7 +8,7 @@ const brand = Symbol.for('auth-account.errors.AppError');
 interface CommonOptions<C extends ThrowableCode> {
   /** Catalogue code that this endpoint code stands for, if the endpoint code's row does not name one. */
   canonical?: CatalogueCode | undefined;
-  /** One of the statuses that the row allows. Only ERR-INVITE-TOKEN-INVALID has two (404, 410). */
+  /** One of the statuses that the row allows. Two codes have two: ERR-INVITE-TOKEN-INVALID and ERR-STEP-UP-REQUIRED. */
   status?: StatusOf<C> | undefined;
   /** Further response headers, for example `Allow`. */
   headers?: Readonly<Record<string, string>> | undefined;

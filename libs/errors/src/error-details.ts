@@ -5,7 +5,9 @@ import type { ValidationItem } from './validation-item.ts';
 interface DetailTypes {
   string: string;
   number: number;
+  boolean: boolean;
   'string[]': readonly string[];
+  object: object;
 }
 
 type TypeOf<Word> = Word extends readonly (infer OneOf)[]

@@ -37,5 +37,6 @@ function mayLack(type: DetailType, value: unknown): boolean {
 
 function fits(word: string, value: unknown): boolean {
   if (word === 'string[]') return Array.isArray(value) && value.every((item) => typeof item === 'string');
+  if (word === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
   return typeof value === word;
 }

@@ -15,7 +15,13 @@ const sampleItems = [
 ];
 
 function sampleFields(fields: DetailFields): Record<string, unknown> {
-  const values: Readonly<Record<string, unknown>> = { string: 'text "ё"', number: 1.5, 'string[]': ['one', 'two'] };
+  const values: Readonly<Record<string, unknown>> = {
+    string: 'text "ё"',
+    number: 1.5,
+    boolean: true,
+    'string[]': ['one', 'two'],
+    object: { any: [{ depth: null }, 2, 'text'], on: false },
+  };
   const sampleOf = (type: DetailType) => (typeof type === 'string' ? values[type.replace('?', '')] : type.at(-1));
   return Object.fromEntries(Object.entries(fields).map(([name, type]) => [name, sampleOf(type)]));
 }

@@ -250,6 +250,24 @@ describe('fromHttp', () => {
     expect(error.details).toEqual(details ?? {});
   });
 
+  test.each<[string, unknown, boolean]>([
+    ['passkey_options', { challenge: 'x', allowCredentials: [{ id: 'y' }] }, true],
+    ['passkey_options', {}, true],
+    ['passkey_options', [], false],
+    ['passkey_options', null, false],
+    ['passkey_options', 'text', false],
+    ['unknown_credential', false, true],
+    ['unknown_credential', 'true', false],
+    ['unknown_credential', null, false],
+  ])('takes a %s of %j: %j', (field, value, isTaken) => {
+    const needed = { challenge_id: 'x', methods: [], expires_at: 'y' };
+    const isOptions = field === 'passkey_options';
+    const error_code = isOptions ? 'ERR-SECOND-FACTOR-REQUIRED' : 'ERR-PASSKEY-INVALID';
+    const details = { ...(isOptions && needed), [field]: value };
+    const error = fromHttp({ status: 403, body: { error_code, details } });
+    expect([error.code, error.details]).toEqual(isTaken ? [error_code, details] : ['ERR-INTERNAL', {}]);
+  });
+
   test.each<[unknown, unknown]>([
     ['reused', { reason: 'reused' }],
     ['of_tomorrow', {}],

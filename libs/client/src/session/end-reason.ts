@@ -8,15 +8,18 @@ export type OwnReaction = 'end_session' | 'refresh' | 'none';
 /** The reactions that the app carries out. As a type, the list adds nothing to the bundle. */
 type AppsReaction =
   | 'ABORT_JOB_AND_ALERT'
+  | 'ADD_WAY_TO_SIGN_IN'
   | 'ASK_CODE'
   | 'ASK_GROUP_OWNER'
   | 'ASK_PASSWORD'
+  | 'ASK_SECOND_FACTOR'
   | 'AUDIT_AND_RESET_CACHE'
   | 'BLOCK_BATCH'
   | 'BLOCK_PANTRY_AND_WAIT'
   | 'BLOCK_WRITE_OFF'
   | 'CHECK_CREDENTIALS'
   | 'CHECK_INVITE'
+  | 'CHECK_PASSKEY'
   | 'CHOOSE_ALLOWED_REASON'
   | 'CLOSE_STREAM_AND_CLEAR_BUFFER'
   | 'CONTACT_SUPPORT'
@@ -50,6 +53,7 @@ type AppsReaction =
   | 'SHOW_LOADER_WITH_RETRY'
   | 'SHOW_ZERO_STOCK'
   | 'START_BARCODE_PROCESSING'
+  | 'STEP_UP'
   | 'SWITCH_TO_PHOTO_MODE'
   | 'USE_NEW_IDEMPOTENCY_KEY';
 

@@ -89,6 +89,8 @@ function detailSchema(type: string | readonly string[]): Type.TSchema {
 function ofWord(word: string): Type.TSchema {
   if (word === 'string') return Type.String();
   if (word === 'number') return Type.Number();
+  if (word === 'boolean') return Type.Boolean();
+  if (word === 'object') return Type.Unsafe<object>({ type: 'object' });
   if (word === 'string[]') return Type.Array(Type.String());
   throw new TypeError(`no schema for details of type ${word}`);
 }

@@ -46,15 +46,18 @@ export type ReactionType = Reaction['type'];
 
 type ReactionWithoutParameters =
   | 'ABORT_JOB_AND_ALERT'
+  | 'ADD_WAY_TO_SIGN_IN'
   | 'ASK_CODE'
   | 'ASK_GROUP_OWNER'
   | 'ASK_PASSWORD'
+  | 'ASK_SECOND_FACTOR'
   | 'AUDIT_AND_RESET_CACHE'
   | 'BLOCK_BATCH'
   | 'BLOCK_PANTRY_AND_WAIT'
   | 'BLOCK_WRITE_OFF'
   | 'CHECK_CREDENTIALS'
   | 'CHECK_INVITE'
+  | 'CHECK_PASSKEY'
   | 'CLEAR_STORAGE_AND_LOGIN'
   | 'CLOSE_STREAM_AND_CLEAR_BUFFER'
   | 'CONTACT_SUPPORT'
@@ -81,6 +84,7 @@ type ReactionWithoutParameters =
   | 'RETURN_TO_COOKBOOK'
   | 'REVOKE_INVITE'
   | 'SHOW_LOADER_WITH_RETRY'
+  | 'STEP_UP'
   | 'SWITCH_TO_PHOTO_MODE'
   | 'USE_NEW_IDEMPOTENCY_KEY';
 
@@ -93,10 +97,10 @@ export type Retry = 'after_delay' | 'after_refresh' | 'never';
 /**
  * Type of one field of `details`. A trailing `?` makes it optional. If the type is a list, the field's value is one of
  * the list's words, and the code has a text for each. Such a field is optional too, because a receiver drops a newer
- * version's word that it does not know.
+ * version's word that it does not know. An `object` is any JSON object, passed through as it is.
  */
 export type DetailType = DetailWord | `${DetailWord}?` | readonly string[];
-export type DetailWord = 'string' | 'number' | 'string[]';
+export type DetailWord = 'string' | 'number' | 'boolean' | 'string[]' | 'object';
 export type DetailFields = Readonly<Record<string, DetailType>>;
 
 /** One row of the table. Both statuses, HTTP and gRPC, are stored; neither is derived from the other. */

@@ -226,6 +226,30 @@ export const en: Messages = {
     message: 'This code is too old.',
     action: 'Ask for a new code.',
   },
+  'ERR-SECOND-FACTOR-REQUIRED': {
+    message: 'Your account asks for a second step.',
+    action: 'Enter the code of your authenticator app, or use another of your ways.',
+  },
+  'ERR-SECOND-FACTOR-INVALID': {
+    message: 'This second step did not work.',
+    action: 'Enter the newest code, or use another of your ways.',
+  },
+  'ERR-STEP-UP-REQUIRED': {
+    message: 'Please confirm that it is you.',
+    action: 'Confirm it in the app, then try again.',
+  },
+  'ERR-PASSKEY-INVALID': {
+    message: 'This passkey does not work here.',
+    action: 'Use another passkey or another way to log in.',
+  },
+  'ERR-PASSKEY-EXISTS': {
+    message: 'This passkey is already added.',
+    action: 'Reload the list of your passkeys.',
+  },
+  'ERR-LAST-CREDENTIAL': {
+    message: 'This is your last way to log in.',
+    action: 'Add another way first.',
+  },
   'ERR-GROUP-OWNER-REQUIRED': {
     message: 'Only the owner of the group can do this.',
     action: 'Ask the owner of your group to do it.',

@@ -75,6 +75,21 @@ const samples: Partial<Record<ThrowableCode, Sample>> = {
       },
     }),
   },
+  'ERR-SECOND-FACTOR-REQUIRED': {
+    'ERR-SECOND-FACTOR-REQUIRED': new AppError('ERR-SECOND-FACTOR-REQUIRED', {
+      details: {
+        challenge_id: 's1.kX2d8dUuJvX5m1cFbRk0v0S4qQ',
+        methods: ['totp', 'recovery_code'],
+        expires_at: '2026-11-20T10:10:00.000Z',
+      },
+    }),
+  },
+  'ERR-SECOND-FACTOR-INVALID': {
+    'ERR-SECOND-FACTOR-INVALID': new AppError('ERR-SECOND-FACTOR-INVALID', { details: { tries_left: 4 } }),
+  },
+  'ERR-STEP-UP-REQUIRED': {
+    'ERR-STEP-UP-REQUIRED': new AppError('ERR-STEP-UP-REQUIRED', { details: { methods: ['totp'], max_age: 300 } }),
+  },
   'ERR-INVITE-LIMIT-REACHED': {
     'ERR-INVITE-LIMIT-REACHED': new AppError('ERR-INVITE-LIMIT-REACHED', { details: { limit: 100 } }),
   },
