@@ -3,6 +3,6 @@
  * compiled code is kept.
  */
 export function processEnvironment(): NodeJS.ProcessEnv {
-  const { PATH, NODE_COMPILE_CACHE } = process.env;
-  return { PATH, NODE_COMPILE_CACHE };
+  const { PATH, NODE_COMPILE_CACHE, NODE_OPTIONS } = process.env;
+  return { PATH, NODE_COMPILE_CACHE, NODE_OPTIONS };
 }

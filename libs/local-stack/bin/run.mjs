@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { delimiter, dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { compileCache } from './compile-cache.mjs';
 import { install } from './install.mjs';
 
@@ -17,7 +18,9 @@ import { install } from './install.mjs';
 
 const argv = process.argv.slice(2);
 const { args, env } = argv[0] === '--one-of' ? choose(argv[1], argv.slice(2)) : { args: argv, env: {} };
-runInPlace(await install(), args, { NODE_COMPILE_CACHE: compileCache(), ...env, ...process.env });
+const preload = JSON.stringify(fileURLToPath(new URL('cache-stripped.cjs', import.meta.url)));
+const NODE_OPTIONS = [`--require=${preload}`, process.env.NODE_OPTIONS].filter(Boolean).join(' ');
+runInPlace(await install(), args, { NODE_COMPILE_CACHE: compileCache(), ...env, ...process.env, NODE_OPTIONS });
 
 function choose(file, [name = '', ...rest]) {
   const programs = JSON.parse(readFileSync(file, 'utf8'));
