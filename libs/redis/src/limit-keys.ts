@@ -22,6 +22,8 @@ export interface LimitKeys {
   delayOf(tag: string): string;
   /** Returns the key of the list with the times of failures, for the same tags. */
   failuresOf(tag: string): string;
+  /** Returns the key of the list with the times at which second factors were tried, for the same tags. */
+  factorTriesOf(tag: string): string;
   /**
    * Sorted set of the accounts for which tries of that kind from unknown devices and networks are stored. Tag of
    * an account → time of the newest try.
@@ -46,6 +48,7 @@ export function createLimitKeys(prefix: string, secret: () => KeyObject): LimitK
     knownOf: (account) => nameOf(`login-known:${account}`),
     delayOf: (tag) => nameOf(`login-delay:${tag}`),
     failuresOf: (tag) => nameOf(`login-failed:${tag}`),
+    factorTriesOf: (tag) => nameOf(`second-factor:${tag}`),
     crowdOf: (kind) => nameOf(`crowd:${kind}`),
   };
 }

@@ -169,7 +169,7 @@ export const requestLimits = {
 /** A rule with an algorithm of its own. */
 export interface SpecialLimitRow {
   /** Page of `docs/specification/` that describes the rule. */
-  readonly page: 'login-and-tokens.md' | 'account.md';
+  readonly page: 'login-and-tokens.md' | 'account.md' | 'sign-in.md';
   readonly counts: string;
   /** The limit as the docs state it. A setting's name in braces stands for the setting's default. */
   readonly limit: string;
@@ -240,6 +240,13 @@ export const specialLimits = {
         'Wrong passwords for one account in 24 hours from each network or device that has logged in to it before',
       ),
     },
+  },
+  second_factor: {
+    page: 'sign-in.md',
+    counts:
+      'wrong second factors of one account in 15 minutes: from all strangers, and from each known place for itself',
+    limit: '5 each',
+    settings: {},
   },
   code_account: {
     page: 'account.md',

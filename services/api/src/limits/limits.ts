@@ -5,6 +5,7 @@ import { createLimitKeys, type RedisClient } from '@auth-account/redis';
 import { emailKey } from '@auth-account/stores';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import { createCodeLimit } from './code-limit.ts';
+import { createFactorLimit } from './factor-limit.ts';
 import { type LimitRule, type LimitSettings, type RequestLimitRow, requestLimits } from './limits-table.ts';
 import { createLoginLimits, type LoginIdentity, type Refusal } from './login-limits.ts';
 import { createRequestLimit, type RequestLimit, type RequestLimitOptions } from './request-limit.ts';
@@ -42,8 +43,19 @@ export interface Login {
 export interface LoginAttempt {
   /** Called when the password was wrong or there is no such account. */
   fail(): Promise<void>;
-  /** Called when the password was right. The account then knows this device and network. */
-  succeed(): Promise<void>;
+  /**
+   * Called when the password was right. The account then knows this device and network, unless the login is half done
+   * because a second factor must follow.
+   */
+  succeed(login?: { readonly isHalf: boolean }): Promise<void>;
+}
+
+/** An admitted try of a second factor, which may be compared. It is counted until it is given back. */
+export interface FactorTry {
+  /** Tries that are left if this one is wrong. */
+  readonly triesLeft: number;
+  /** Called when the factor was right. Never raises. */
+  giveBack(): Promise<void>;
 }
 
 /** The functions of the table's limits, by the names of their rows. */
@@ -77,6 +89,10 @@ export interface Limits extends CountRequests {
   guess(login: Login, origin: RequestOrigin): Promise<LoginAttempt>;
   /** Like `guess`, for a repeated registration. The account learns the device and network, as it does from a login. */
   replay(login: Login, origin: RequestOrigin): Promise<LoginAttempt>;
+  /** Takes a try of a second factor. Strangers can't use up the tries of the places that the account knows. */
+  secondFactor(login: Login, origin: RequestOrigin): Promise<FactorTry>;
+  /** Called when a second factor has completed a login. The account then knows this device and network. Never raises. */
+  completed(login: Login, origin: RequestOrigin): Promise<void>;
   /**
    * Called when the account has been created. It then knows this device and network, and earlier failures no longer
    * count. Never raises.
@@ -154,6 +170,7 @@ export function createLimits(deps: LimitsDeps): Limits {
   };
   const counters = ofEachRow((row) => (row.isSettled ? createSettledLimit : createRequestLimit)(optionsOf(row)));
   const accountCodes = createCodeLimit({ redis, keys, perDay: settings.CODE_LIMIT_PER_ACCOUNT, now });
+  const factors = createFactorLimit({ redis, keys, now });
   const networks = createRequestLimit(optionsOf(logInRow));
   const logins = createLoginLimits({ redis, keys, networks, settings, now, onInsured });
   const refuse: Refuse = ({ rule, waitMs }, origin) => {
@@ -172,7 +189,7 @@ export function createLimits(deps: LimitsDeps): Limits {
       if (refusal !== undefined) refuse(refusal, origin);
     };
     await take(first);
-    return { fail: () => take('fail'), succeed: () => take(last) };
+    return { fail: () => take('fail'), succeed: (half) => take(half?.isHalf ? 'confirm' : last) };
   }
 
   return {
@@ -196,6 +213,13 @@ export function createLimits(deps: LimitsDeps): Limits {
     logIn: (login, origin) => attempt(['check', 'succeed'], login, origin),
     guess: (login, origin) => attempt(['checkGuess', 'confirm'], login, origin),
     replay: (login, origin) => attempt(['checkGuess', 'succeed'], login, origin),
+    async secondFactor(login, origin) {
+      const taken = await factors.take(identityOf(login, origin));
+      return 'waitMs' in taken ? refuse({ rule: 'second_factor', ...taken }, origin) : taken;
+    },
+    async completed(login, origin) {
+      await logins.succeed(identityOf(login, origin));
+    },
     async registered(login, origin) {
       await logins.register(identityOf(login, origin));
     },

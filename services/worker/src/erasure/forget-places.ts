@@ -34,7 +34,8 @@ export function createForgetPlaces({ redis, keyPrefix, secrets }: ForgetPlacesDe
         const known = keys.knownOf(account);
         const tags = [account, ...(await redis.zrange(known, '0', '-1'))];
         await redis.zrem(keys.crowdOf('login'), account);
-        await redis.unlink(known, ...tags.flatMap((tag) => [keys.delayOf(tag), keys.failuresOf(tag)]));
+        const counts = (tag: string) => [keys.delayOf(tag), keys.failuresOf(tag), keys.factorTriesOf(tag)];
+        await redis.unlink(known, ...tags.flatMap(counts));
       }
     }
   };

@@ -1,0 +1,141 @@
+import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
+import { createLimitKeys, failFastOptions } from '@auth-account/redis';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
+import { createLimits, type Limits, type Login } from '../../../services/api/src/limits/limits.ts';
+import { type LimitSettings, limitConfig } from '../../../services/api/src/limits/limits-table.ts';
+import type { RequestOrigin } from '../../../services/api/src/request/request-origin.ts';
+import { testEnvironment, uniqueName } from '../../support/test-api.ts';
+
+const redis = new Redis(testEnvironment().redisUrl);
+const secret = createSecretKey(randomBytes(32));
+const settings = Object.fromEntries(Object.keys(limitConfig).map((name) => [name, 999])) as unknown as LimitSettings;
+const quarterMs = 900_000;
+let time: number;
+let prefix: string;
+let refusals: unknown[];
+beforeAll(() => redis.ping());
+beforeEach(() => {
+  [time, prefix, refusals] = [Date.now(), uniqueName(), []];
+});
+afterAll(() => redis.disconnect());
+
+const newLimits = (connection = redis): Limits =>
+  createLimits({
+    redis: connection,
+    keyPrefix: prefix,
+    secret: () => secret,
+    settings,
+    onRefused: (rule) => void refusals.push(rule),
+    now: () => time,
+    onInsured: () => undefined,
+  });
+
+const login = (change: Partial<Login> = {}): Login => ({
+  email: 'Cook@example.com',
+  deviceId: randomUUID(),
+  ...change,
+});
+const from = (network: string): RequestOrigin => ({ requestId: 'r', network });
+let lastNetwork = 0;
+const somewhere = () => {
+  lastNetwork += 1;
+  return from(`198.51.${lastNetwork >> 8}.${lastNetwork & 255}`);
+};
+
+/** Tries a wrong factor. Returns the tries that are left, or undefined if there is no verdict. */
+async function guess(limits: Limits, who: Login, origin: RequestOrigin): Promise<number | undefined> {
+  return limits.secondFactor(who, origin).then(
+    ({ triesLeft }) => triesLeft,
+    (error: { readonly code: string }) => void expect(error.code).toBe('ERR-RATE-LIMITED'),
+  );
+}
+
+async function guessTimes(limits: Limits, times: number, who: Login, origin: RequestOrigin) {
+  const left: (number | undefined)[] = [];
+  for (let i = 0; i < times; i += 1) left.push(await guess(limits, who, origin));
+  return left;
+}
+const [five, none] = [[4, 3, 2, 1, 0], Array<undefined>(5).fill(undefined)];
+
+test('of 200 simultaneous tries at several apis from as many networks five get a verdict', async () => {
+  const apis = [newLimits(), newLimits(), newLimits()];
+  const all = Array.from({ length: 200 }, (_, i) => guess(apis[i % 3] ?? newLimits(), login(), somewhere()));
+  const verdicts = (await Promise.all(all)).filter((left) => left !== undefined);
+  expect(verdicts.toSorted()).toEqual([0, 1, 2, 3, 4]);
+  expect(refusals).toEqual(Array(195).fill('second_factor'));
+});
+
+test('strangers share five tries, and the owner has five on each known device and network', async () => {
+  const limits = newLimits();
+  const [owner, home] = [login(), somewhere()];
+  await limits.completed(owner, home);
+  expect(await guessTimes(limits, 6, login(), somewhere())).toEqual([...five, undefined]);
+  expect(await guessTimes(limits, 6, owner, somewhere())).toEqual([...five, undefined]);
+  expect(await guessTimes(limits, 6, login({ deviceId: undefined }), home)).toEqual([...five, undefined]);
+  expect(await guess(limits, login(), somewhere())).toBeUndefined();
+});
+
+test('each account has its own tries, whatever the case of its address', async () => {
+  const limits = newLimits();
+  await guessTimes(limits, 5, login(), somewhere());
+  expect(await guess(limits, login({ email: 'cook@EXAMPLE.com' }), somewhere())).toBeUndefined();
+  expect(await guess(limits, login({ email: 'other@example.com' }), somewhere())).toBe(4);
+});
+
+test('each try counts for a quarter of an hour, and a refused try does not count', async () => {
+  const limits = newLimits();
+  const minuteMs = 60_000;
+  for (const left of five) {
+    expect(await guess(limits, login(), somewhere())).toBe(left);
+    time += minuteMs;
+  }
+  const refusal: unknown = await limits.secondFactor(login(), somewhere()).catch((error: unknown) => error);
+  expect(refusal).toMatchObject({ retryAfterSeconds: 600 });
+  time += quarterMs - 5 * minuteMs - 1;
+  expect(await guess(limits, login(), somewhere())).toBeUndefined();
+  time += 1;
+  expect(await guessTimes(limits, 2, login(), somewhere())).toEqual([0, undefined]);
+});
+
+test('a right factor gives its try back', async () => {
+  const limits = newLimits();
+  await guessTimes(limits, 4, login(), somewhere());
+  for (let i = 0; i < 3; i += 1) {
+    const taken = await limits.secondFactor(login(), somewhere());
+    expect(taken.triesLeft).toBe(0);
+    await taken.giveBack();
+  }
+  expect(await guessTimes(limits, 2, login(), somewhere())).toEqual([0, undefined]);
+});
+
+test('the tries are named by HMACs and forgotten after a quarter of an hour', async () => {
+  await guess(newLimits(), login(), somewhere());
+  const [key = '', ...others] = await redis.keys(`{${prefix}}:limit:*`);
+  const account = createLimitKeys(prefix, () => secret).tagOf('account', 'cook@example.com');
+  expect([key, others]).toEqual([`{${prefix}}:limit:second-factor:${account}`, []]);
+  const leftMs = await redis.pttl(key);
+  expect(leftMs).toBeGreaterThan(quarterMs - 60_000);
+  expect(leftMs).toBeLessThanOrEqual(quarterMs);
+});
+
+describe('while Redis is away', () => {
+  const away = new Redis({ ...failFastOptions(), lazyConnect: true });
+  away.disconnect();
+  afterAll(() => away.disconnect());
+
+  test('each process allows five tries for an account', async () => {
+    const limits = newLimits(away);
+    const all = await Promise.all(Array.from({ length: 10 }, () => guess(limits, login(), somewhere())));
+    expect(all).toEqual([...five, ...none]);
+    expect(await guess(limits, login({ email: 'other@example.com' }), somewhere())).toBe(4);
+  });
+
+  test('a right factor gives its try back, and nothing is raised', async () => {
+    const limits = newLimits(away);
+    await guessTimes(limits, 4, login(), somewhere());
+    await (await limits.secondFactor(login(), somewhere())).giveBack();
+    await limits.completed(login(), somewhere());
+    expect(await guessTimes(limits, 2, login(), somewhere())).toEqual([0, undefined]);
+  });
+});
