@@ -36,7 +36,7 @@ describe.each(['api', 'push-gateway', 'worker', 'authctl'])('the bundle of %s', 
   const sources = () => Object.values(bundle.outputs).flatMap(({ inputs }) => Object.keys(inputs));
 
   test('holds the service and libraries that it imports, and no test, playground or client', () => {
-    const own = sources().filter((path) => !/node_modules\/|^(?:uncalled|require):/.test(path));
+    const own = sources().filter((path) => !/node_modules\/|^(?:uncalled|require|lazy):/.test(path));
     expect(own).toContain(`services/${service}/src/main.ts`);
     expect(own.filter((path) => !path.startsWith('libs/') && !path.startsWith(`services/${service}/`))).toEqual([]);
     expect(own.filter((path) => /^libs\/(?:local-stack|client|bundle)\/|\.test\.ts$/.test(path))).toEqual([]);
@@ -90,6 +90,29 @@ test("authctl loads no driver for its version, and for a command only that comma
   };
   expect(loads('/src/main.ts')).toEqual(['commander']);
   expect(loads('/doctor-command.ts')).toEqual(['mongodb', 'ioredis', 'typebox', 'commander']);
+});
+
+describe('the exporters of the environment', () => {
+  beforeAll(() => bundleService('push-gateway', join(target, 'traced-gateway')));
+
+  // gRPC alone loads http2.
+  test.each([
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' }, false],
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' }, false],
+    [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, true],
+    [{ OTEL_TRACES_EXPORTER: 'zipkin,console' }, false],
+    [{ OTEL_METRICS_EXPORTER: 'otlp,console', OTEL_LOGS_EXPORTER: 'otlp,console' }, false],
+    [{ OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: 'grpc', OTEL_METRICS_EXPORTER: 'otlp' }, true],
+    [{ OTEL_EXPORTER_OTLP_LOGS_PROTOCOL: 'grpc', OTEL_LOGS_EXPORTER: 'otlp' }, true],
+  ])('%j loads what it needs', (chosen, isGrpc) => {
+    const preload = pathToFileURL(join(target, 'traced-gateway/preload.js')).href;
+    const show = "console.log(process.moduleLoadList.includes('NativeModule http2')); process.exit()";
+    const { stdout, stderr } = spawnSync(process.execPath, ['--import', preload, '--eval', show], {
+      env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', ...chosen },
+      encoding: 'utf8',
+    });
+    expect({ stdout, stderr }).toEqual({ stdout: `${isGrpc}\n`, stderr: '' });
+  });
 });
 
 test('a stack trace names the sources of a bundle', async () => {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Metafile } from 'esbuild';
 import { type BundledPackage, packagesOf } from './packages.ts';
-import { keepPlaces, requireHttp, withoutMaps, withoutUncalled, withoutUnused } from './plugins.ts';
+import { keepPlaces, lazyExporters, requireHttp, withoutMaps, withoutUncalled, withoutUnused } from './plugins.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -86,6 +86,7 @@ export async function bundleService(service: string, target: string): Promise<Bu
       withoutUnused,
       withoutUncalled,
       requireHttp,
+      lazyExporters,
     ],
   });
   const imported = Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path));
