@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import type { NewCredential, UsedCredential } from '@auth-account/contracts/http/passkey-credentials';
+import type { Assertion, NewPasskey, PasskeyKey, PasskeySettings } from './webauthn.ts';
+
+/** Checks of passkeys. Each returns undefined if anything is wrong. */
+export interface PasskeyVerifier {
+  verifyNew(credential: NewCredential, challengeId: string): Promise<NewPasskey | undefined>;
+  /**
+   * Checks an assertion by the key of the passkey that it names. Whose passkey that is, and what a counter that has
+   * fallen means, the caller decides.
+   */
+  verifyUse(
+    passkey: PasskeyKey,
+    credential: UsedCredential,
+    challengeId: string,
+    rules: { readonly requireUv: boolean },
+  ): Promise<Assertion | undefined>;
+}
+
+/** Returns the challenge that an authenticator signs: it follows from the id, so that nothing need be stored. */
+export function webauthnChallenge(challengeId: string): string {
+  return createHash('sha256').update(challengeId).digest('base64url');
+}
+
+/** Loaded with the first passkey, because the library costs a process memory and start-up time. */
+const library = () => import('./webauthn.ts');
+
+/**
+ * Creates the checks of passkeys. The library compares challenge, origin, RP id and signature, and one verification
+ * takes about 1 ms of the event loop.
+ */
+export function createPasskeyVerifier(settings: PasskeySettings): PasskeyVerifier {
+  return {
+    async verifyNew(credential, challengeId) {
+      const { verifyNew } = await library();
+      return orUndefined(verifyNew(settings, credential, webauthnChallenge(challengeId)));
+    },
+    async verifyUse(passkey, credential, challengeId, { requireUv }) {
+      const { verifyUse } = await library();
+      return orUndefined(
+        verifyUse(settings, passkey, credential, { challenge: webauthnChallenge(challengeId), requireUv }),
+      );
+    },
+  };
+}
+
+/** All of the library's errors are faults of the credential: it reads nothing but what it is given. */
+async function orUndefined<T>(verified: Promise<T>): Promise<T | undefined> {
+  try {
+    return await verified;
+  } catch {
+    return undefined;
+  }
+}

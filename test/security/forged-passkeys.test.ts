@@ -1,0 +1,155 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { createPasskeyVerifier, webauthnChallenge } from '../../services/api/src/security/passkeys/passkey-verifier.ts';
+import { androidOrigin, type Ceremony, createAuthenticator, ecKey, rsaKey } from '../support/authenticator.ts';
+
+const rpId = 'example.com';
+const origin = 'https://app.example.com';
+const androidCertificate = randomBytes(32);
+const origins = [origin, androidOrigin(androidCertificate)];
+const verifier = createPasskeyVerifier({ rpId, origins });
+const userHandle = randomBytes(64).toString('base64url');
+const challengeId = 'id of a challenge';
+const challenge = webauthnChallenge(challengeId);
+const creation = { challenge, rp: { id: rpId }, user: { id: userHandle } };
+const request = { challenge, rpId };
+
+/** Registers a passkey and uses it, with what is wrong about the two ceremonies. */
+async function registered(settings: Partial<Parameters<typeof createAuthenticator>[0]> = {}) {
+  const authenticator = createAuthenticator({ origin, ...settings });
+  const passkey = await verifier.verifyNew(authenticator.create(creation), challengeId);
+  if (passkey === undefined) throw new Error('the passkey was refused');
+  return { authenticator, passkey };
+}
+
+const make = (ceremony: Ceremony) =>
+  verifier.verifyNew(createAuthenticator({ origin }).create(creation, ceremony), challengeId);
+
+async function use(ceremony: Ceremony, requireUv = true) {
+  const { authenticator, passkey } = await registered();
+  return verifier.verifyUse(passkey, authenticator.get(request, ceremony), challengeId, { requireUv });
+}
+
+/** Ceremonies that neither a registration nor a login accepts. */
+const wrong: readonly (readonly [string, Ceremony])[] = [
+  ['another challenge', { challenge: webauthnChallenge('another') }],
+  ['the challenge itself in place of its hash', { challenge: Buffer.from(challengeId).toString('base64url') }],
+  ['the other ceremony', { type: 'webauthn.other' }],
+  ['another RP id', { rpId: 'example.org' }],
+  ['the API as RP id', { rpId: 'api.example.com' }],
+  ['a sibling subdomain', { origin: 'https://evil.example.com' }],
+  ['the registrable domain itself', { origin: 'https://example.com' }],
+  ['the origin over http', { origin: 'http://app.example.com' }],
+  ['the origin with another port', { origin: 'https://app.example.com:8443' }],
+  ['the origin with a slash', { origin: 'https://app.example.com/' }],
+  ['a longer host', { origin: 'https://app.example.com.evil.org' }],
+  ['an Android app with a debug certificate', { origin: androidOrigin(randomBytes(32)) }],
+  ['an Android app whose hash has padding', { origin: `${androidOrigin(androidCertificate)}=` }],
+  ['no user present', { up: false }],
+  ['no user verification', { uv: false }],
+  ['a frame on a page of somebody else', { crossOrigin: true, topOrigin: 'https://evil.example' }],
+  ['a frame, without the name of the page (Safari)', { crossOrigin: true }],
+  ['a page around it that is no frame', { topOrigin: origin }],
+  ['backed up, but not to be backed up', { be: false, bs: true }],
+];
+
+describe.each(wrong)('%s', (_, ceremony) => {
+  test('makes no passkey', async () => {
+    expect(await make(ceremony)).toBeUndefined();
+  });
+  test('logs nobody in', async () => {
+    expect(await use(ceremony)).toBeUndefined();
+  });
+});
+
+test.each(['ES256', 'EdDSA', 'RS256'] as const)('a passkey of %s is made and used', async (algorithm) => {
+  const { authenticator, passkey } = await registered({ algorithm });
+  expect(passkey).toMatchObject({ credentialId: authenticator.credentialIds[0], counter: 0, isBackedUp: true });
+  expect(passkey.transports).toEqual(['internal', 'hybrid']);
+  const used = await verifier.verifyUse(passkey, authenticator.get(request), challengeId, { requireUv: true });
+  expect(used).toEqual({ counter: 0, isUserVerified: true, isBackupEligible: true, isBackedUp: true });
+  const forged = authenticator.get(request, { isForged: true });
+  expect(await verifier.verifyUse(passkey, forged, challengeId, { requireUv: true })).toBeUndefined();
+});
+
+test('an Android app is known by the hash of its certificate', async () => {
+  expect(await make({ origin: androidOrigin(androidCertificate) })).toBeDefined();
+  expect(await use({ origin: androidOrigin(androidCertificate) })).toBeDefined();
+});
+
+test.each([
+  [false, false],
+  [true, false],
+  [true, true],
+])('backup flags: eligible %s, backed up %s', async (be, bs) => {
+  const flags = { isBackupEligible: be, isBackedUp: bs };
+  expect(await make({ be, bs })).toMatchObject(flags);
+  expect(await use({ be, bs })).toMatchObject(flags);
+});
+
+test('a login without user verification passes only if it is not required', async () => {
+  expect(await use({ uv: false }, false)).toMatchObject({ isUserVerified: false });
+});
+
+test.each([0, 1, 7, 4_294_967_295])('the counter %d is returned and not judged', async (counter) => {
+  expect(await use({ counter })).toMatchObject({ counter });
+});
+
+test('a forged signature is no lower counter: nothing of it is returned', async () => {
+  expect(await use({ counter: 0, isForged: true })).toBeUndefined();
+});
+
+test('the signature of one passkey is none of another', async () => {
+  const [one, other] = [await registered(), await registered()];
+  const signed = one.authenticator.get(request);
+  const renamed = { ...signed, id: other.passkey.credentialId, rawId: other.passkey.credentialId };
+  expect(await verifier.verifyUse(other.passkey, renamed, challengeId, { requireUv: true })).toBeUndefined();
+});
+
+test('an id that is not that of the new key makes no passkey', async () => {
+  const made = createAuthenticator({ origin }).create(creation);
+  const id = randomBytes(32).toString('base64url');
+  expect(await verifier.verifyNew({ ...made, id, rawId: id }, challengeId)).toBeUndefined();
+  expect(await verifier.verifyNew({ ...made, rawId: id }, challengeId)).toBeUndefined();
+});
+
+test('the statement of an authenticator that attests unasked is not read', async () => {
+  expect(await make({ fmt: 'packed' })).toBeDefined();
+  expect(await make({ fmt: 'apple' })).toBeDefined();
+  expect(await make({ fmt: 'of a stranger' })).toBeDefined();
+});
+
+const exponent = Buffer.from([1, 0, 1]);
+
+test.each([
+  ['off its curve', ecKey(randomBytes(32), randomBytes(32))],
+  ['of RSA with 1,024 bits', rsaKey(odd(128), exponent)],
+  ['of RSA with 8,192 bits', rsaKey(odd(1_024), exponent)],
+  ['of RSA with a huge exponent', rsaKey(odd(256), odd(200))],
+  ['that is no key', Buffer.from([0xa0])],
+  ['that is nested without end', Buffer.alloc(8_000, 0x81)],
+])('a key %s makes no passkey', async (_, publicKey) => {
+  expect(await make({ publicKey })).toBeUndefined();
+});
+
+test('text that is no JSON, and data that is cut off, are refused', async () => {
+  const { authenticator, passkey } = await registered();
+  const signed = authenticator.get(request);
+  const spoiled = (response: Partial<(typeof signed)['response']>) =>
+    verifier.verifyUse(passkey, { ...signed, response: { ...signed.response, ...response } }, challengeId, {
+      requireUv: true,
+    });
+  expect(await spoiled({})).toBeDefined();
+  expect(await spoiled({ clientDataJSON: 'AAAA' })).toBeUndefined();
+  expect(await spoiled({ clientDataJSON: Buffer.from('null').toString('base64url') })).toBeUndefined();
+  expect(await spoiled({ authenticatorData: 'AAAA' })).toBeUndefined();
+  expect(await spoiled({ signature: 'AAAA' })).toBeUndefined();
+});
+
+/** A number of so many bytes, the first and the last bit of which are 1. */
+function odd(bytes: number): Buffer {
+  const number = randomBytes(bytes);
+  number[0] = (number[0] ?? 0) | 0x80;
+  number[bytes - 1] = (number[bytes - 1] ?? 0) | 1;
+  return number;
+}
