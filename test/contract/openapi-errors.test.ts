@@ -13,6 +13,7 @@ import { bearer, cheapHashes, insertInvite, joinByInvite, leave, refresh } from 
 import { startHoldingProxy } from '../support/holding-proxy.ts';
 import { type Answer, send } from '../support/http-client.ts';
 import { openApiChecker } from '../support/openapi-checker.ts';
+import { withoutPasskeys } from '../support/passkeys.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 
 const checker = openApiChecker(JSON.parse(await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8')));
@@ -26,7 +27,7 @@ let narrow: TestApi;
 let strict: TestApi;
 /** An api whose collections refuse every write, as after a fault in the schema. */
 let faulty: TestApi;
-/** An api without a feed of revocations. */
+/** An api without a feed of revocations and without passkeys. */
 let closed: TestApi;
 /** An api that requires verified addresses, and allows each network one try of a code a minute. */
 let wary: TestApi;
@@ -56,7 +57,7 @@ beforeAll(async () => {
     }),
     startTestApi(cheapHashes),
     startTestApi({ ...cheapHashes, REQUIRE_VERIFIED_EMAIL: 'true', CODE_TRY_LIMIT_PER_ADDRESS: '1' }),
-    startTestApi({ ...cheapHashes, REVOCATION_FEED_SECRETS_FILE: '' }),
+    startTestApi({ ...cheapHashes, REVOCATION_FEED_SECRETS_FILE: '', ...withoutPasskeys }),
   ]);
   await proxy.close();
 });
@@ -606,6 +607,9 @@ const ownProvocations: {
       return sendTo('readRevocations', narrow, good);
     },
   },
+  getAppleApps: { 'ERR-ROUTE-NOT-FOUND': () => sendGood('getAppleApps', closed) },
+  getAssetLinks: { 'ERR-ROUTE-NOT-FOUND': () => sendGood('getAssetLinks', closed) },
+  getRelatedOrigins: { 'ERR-ROUTE-NOT-FOUND': () => sendGood('getRelatedOrigins', closed) },
   revokeInvite: {
     'ERR-INTERNAL': () => refusedWrite('revokeInvite', 'invites'),
     'ERR-INVITE-TOKEN-INVALID': () => sendGood('revokeInvite', api, { params: { token: 'nothing' } }),

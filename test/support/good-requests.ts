@@ -156,6 +156,9 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
   listPublicKeys: async () => ({}),
   getServerMetadata: async () => ({}),
   getOpenidConfiguration: async () => ({}),
+  getAppleApps: async () => ({}),
+  getAssetLinks: async () => ({}),
+  getRelatedOrigins: async () => ({}),
 };
 
 /** Returns the request of a route in the form that `TestApi.send` takes. */

@@ -8,6 +8,7 @@ import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/st
 import { createLogger, createMetrics, type Logger } from '@auth-account/telemetry';
 import { MongoClient } from 'mongodb';
 import { type Answer, type SentRequest, send } from './http-client.ts';
+import { passkeySettings } from './passkeys.ts';
 import { siblingSecretsFile } from './siblings.ts';
 import { testEnvironment, uniqueName, unlimitedRequests } from './test-environment.ts';
 
@@ -45,6 +46,7 @@ export function serviceEnvironment(name: string): Record<string, string> {
     REFRESH_TOKEN_KEYS_FILE: join(keysDir, 'refresh-token-keys.json'),
     SERVER_KEYS_FILE: join(keysDir, 'server-keys.json'),
     REVOCATION_FEED_SECRETS_FILE: siblingSecretsFile(keysDir),
+    ...passkeySettings,
     // No shedding under load: other tests keep the machine busy.
     HASH_QUEUE_TIMEOUT_MS: '60000',
     // All tests share one network.

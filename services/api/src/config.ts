@@ -10,6 +10,7 @@ import {
 import * as Type from '@auth-account/contracts/type';
 import { redisChecks } from '@auth-account/redis';
 import { limitConfig } from './limits/limits-table.ts';
+import { passkeyConfig } from './security/passkeys/passkey-config.ts';
 
 const daySeconds = 86_400;
 
@@ -22,6 +23,7 @@ export const apiConfig = Type.Object({
   ...serverKeysConfig,
   ...proxyConfig,
   ...limitConfig,
+  ...passkeyConfig,
   API_PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080, description: 'Port of the HTTP API' }),
   API_OPS_PORT: Type.Integer({
     minimum: 0,

@@ -34,6 +34,11 @@ export const topics: readonly Topic[] = [
     names: /^(PASSWORD_BLOCKLIST|ARGON2_|HASH_)/,
   },
   {
+    title: 'Passkeys',
+    intro: 'On if `WEBAUTHN_RP_ID` is set.',
+    names: /^(WEBAUTHN_|APPLE_APP_IDS$|ANDROID_APPS$)/,
+  },
+  {
     title: 'Rate limits',
     intro:
       'A request over a limit gets 429 `ERR-RATE-LIMITED`. How guessing is slowed down: [wrong passwords](specification/login-and-tokens.md#wrong-passwords).',

@@ -13,7 +13,7 @@ export interface RequestExample {
  */
 export interface Route {
   readonly operationId: string;
-  readonly tag: 'Accounts' | 'Sessions' | 'Groups' | 'Invites' | 'Keys';
+  readonly tag: 'Accounts' | 'Sessions' | 'Groups' | 'Invites' | 'Passkeys' | 'Keys';
   /**
    * Name of the generated method in the client for apps (`libs/client`), such as `sessions.revoke`. `core` means that
    * the client's own code calls the operation. Null means that no app calls it.

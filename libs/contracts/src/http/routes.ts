@@ -8,6 +8,7 @@ import { keyRoutes } from './routes/key-routes.ts';
 import { passwordResetRoutes } from './routes/password-reset-routes.ts';
 import { revocationRoutes } from './routes/revocation-routes.ts';
 import { sessionRoutes } from './routes/session-routes.ts';
+import { wellKnownRoutes } from './routes/well-known-routes.ts';
 
 /** The route table, by `operationId`. The router mounts only the operations in this table. */
 export const routes = {
@@ -20,6 +21,7 @@ export const routes = {
   ...inviteRoutes,
   ...keyRoutes,
   ...revocationRoutes,
+  ...wellKnownRoutes,
 } as const satisfies Record<string, Route>;
 
 export type RouteName = keyof typeof routes;

@@ -16,6 +16,7 @@ import * as refresh from '../http/refresh.ts';
 import * as register from '../http/register.ts';
 import * as revocations from '../http/revocations.ts';
 import * as sessions from '../http/sessions.ts';
+import { AppleAppSiteAssociation, AssetLinks, RelatedOrigins } from '../http/well-known.ts';
 import type { TSchema } from '../type.ts';
 
 /** Files of the features. The schemas that they export as `…Request` and `…Response` get a name in the document. */
@@ -49,6 +50,9 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   JsonWebKeySet,
   JsonWebKey,
   ServerMetadata,
+  AppleAppSiteAssociation,
+  AssetLinks,
+  RelatedOrigins,
   AccountType,
   GroupRole: groups.GroupRole,
   StockDeficit: groups.StockDeficit,

@@ -26,6 +26,7 @@ const tags = {
   Sessions: 'Token pairs: one session per user and device.',
   Groups: 'Members who share a space.',
   Invites: 'Ways into a group: anyone who has the token can join.',
+  Passkeys: 'Public keys of authenticators, in place of a password; and which apps may use them.',
   Keys: 'What other services need to verify access tokens: public keys, the metadata that leads to them, revocations.',
 } satisfies Record<Route['tag'], string>;
 

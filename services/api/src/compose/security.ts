@@ -26,6 +26,7 @@ import type { ApiConfig } from '../config.ts';
 import type { PublicDocuments } from '../http/operations.ts';
 import type { ApiMetrics } from '../runtime/metrics.ts';
 import { openHasher } from '../security/open-hasher.ts';
+import { wellKnownFiles } from '../security/passkeys/well-known-files.ts';
 import { loadBlockLists } from '../security/password-block-list.ts';
 import type { PasswordHasher } from '../security/password-hasher.ts';
 import { createServerSecrets, readServerSecrets, type ServerSecrets } from '../security/server-secrets.ts';
@@ -121,6 +122,7 @@ export async function composeSecurity(
         },
       },
       metadata: metadataOf(config),
+      wellKnown: wellKnownFiles(config),
     },
     async close() {
       await close();

@@ -1,8 +1,10 @@
 import { type Route, type RouteName, routes } from '@auth-account/contracts';
 import type { ServerMetadata } from '@auth-account/contracts/http/metadata';
 import type { Static, TSchema } from '@auth-account/contracts/type';
+import { AppError } from '@auth-account/errors';
 import type { Request, RequestHandler, Response } from 'express';
 import type { RequestOrigin } from '../request/request-origin.ts';
+import type { WellKnownFiles } from '../security/passkeys/well-known-files.ts';
 import type { Handlers } from './mount-routes.ts';
 import { callerOf, contextOf, siblingOf } from './request-context.ts';
 import { sendJson } from './send-json.ts';
@@ -72,10 +74,11 @@ export interface PublicDocuments {
   /** The key set. Each read returns the present keys. */
   readonly publicKeys: unknown;
   readonly metadata: ServerMetadata;
+  readonly wellKnown: WellKnownFiles;
 }
 
 /** Creates the handlers of all routes. */
-export function createHandlers(operations: Operations, { publicKeys, metadata }: PublicDocuments): Handlers {
+export function createHandlers(operations: Operations, { publicKeys, metadata, wellKnown }: PublicDocuments): Handlers {
   const all = Object.entries(operations) as [OperationName, AnyOperation][];
   const derived = all.map(([name, operation]) => [name, createHandler(routes[name], operation)]);
   return {
@@ -83,6 +86,17 @@ export function createHandlers(operations: Operations, { publicKeys, metadata }:
     listPublicKeys: (_req, res) => sendSuccess(res, routes.listPublicKeys, publicKeys),
     getServerMetadata: (_req, res) => sendSuccess(res, routes.getServerMetadata, metadata),
     getOpenidConfiguration: (_req, res) => sendSuccess(res, routes.getOpenidConfiguration, metadata),
+    getAppleApps: fileHandler(routes.getAppleApps, wellKnown.appleApps),
+    getAssetLinks: fileHandler(routes.getAssetLinks, wellKnown.assetLinks),
+    getRelatedOrigins: fileHandler(routes.getRelatedOrigins, wellKnown.relatedOrigins),
+  };
+}
+
+/** Creates the handler of a file. Without the file there is no such route. */
+function fileHandler(route: Route, file: unknown): RequestHandler {
+  return (_req, res) => {
+    if (file === undefined) throw new AppError('ERR-ROUTE-NOT-FOUND');
+    sendSuccess(res, route, file);
   };
 }
 
