@@ -87,7 +87,14 @@ describe('an export', () => {
     const account = (await api.send({ method: 'GET', path: '/api/v1/account', headers: bearer(phone) })).json.data;
     const { timestamp, ...shown } = account;
     const { home_group_id } = phone;
-    const session = { device_name: null, platform: null, home_group_id, ended_at: null, end_reason: null };
+    const session = {
+      device_name: null,
+      platform: null,
+      home_group_id,
+      bound: false,
+      ended_at: null,
+      end_reason: null,
+    };
     const times = { created_at: expect.any(String), expires_at: expect.any(String) };
     const used = { ...times, last_used_at: expect.any(String) };
     expect(answer.json.data).toEqual({

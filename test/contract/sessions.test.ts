@@ -43,6 +43,7 @@ describe('the list of sessions', () => {
     ]);
     expect(answer.text).not.toContain(phone.refresh_token);
     expect(Object.keys(answer.json.data.sessions[0]).sort()).toEqual([
+      'bound',
       'created_at',
       'device_id',
       'device_name',

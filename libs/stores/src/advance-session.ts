@@ -12,6 +12,8 @@ export interface Advance {
   readonly kid: string;
   /** Place of the next token's hash. */
   readonly next: HashPlace;
+  /** Thumbprint of the key that has proven this refresh; undefined for an unbound session. */
+  readonly jkt: string | undefined;
   readonly at: Date;
   /** Idle expiry after this use, limited by the session's absolute expiry. */
   readonly expiresAt: Date;
@@ -23,7 +25,7 @@ export type AdvancedSession = Omit<SessionDocument, 'ahead'>;
 /**
  * Advances a session by one generation in one statement, without reading it first. Only the newest token's hash equals
  * `token`, so the match proves that the newest token was presented. Returns the session after the change; undefined if
- * the session is not live or is held, if `token` is not its newest, or if the next hash is not in `ahead`. After
+ * the session is not live or is held, if it is bound to another key, if `token` is not its newest, or if the next hash is not in `ahead`. After
  * undefined, the caller must read the session and decide.
  *
  * Also returns undefined if the answer is lost. The caller then reads the session and reaches the same result, as after
@@ -31,11 +33,12 @@ export type AdvancedSession = Omit<SessionDocument, 'ahead'>;
  */
 export async function advanceSession(
   { db, collectionName }: Collections['sessions'],
-  { sessionId, token, generation, kid, next, at, expiresAt }: Advance,
+  { sessionId, token, generation, kid, next, jkt, at, expiresAt }: Advance,
 ): Promise<AdvancedSession | undefined> {
   const query = {
     ...{ _id: sessionId, token, is_revoked: false, expires_at: { $gt: at } },
     ...{ 'ahead.kid': kid, 'ahead.block': next.block, hold: null },
+    cnf: jkt === undefined ? null : { jkt },
   };
   const $set = {
     token: { $substrBytes: ['$ahead.hashes', next.start, next.length] },

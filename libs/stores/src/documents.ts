@@ -220,6 +220,8 @@ export interface SessionDocument {
   readonly claims_request_id?: string;
   /** Mark of a transaction that is about to write the session: see `SessionStore.holdOf`. */
   readonly hold?: SessionHoldMark;
+  /** Key that must prove each refresh (RFC 9449). Missing if the session is not bound. */
+  readonly cnf?: { readonly jkt: string };
   readonly device_id: string;
   readonly device_name: string | null;
   readonly platform: Platform | null;

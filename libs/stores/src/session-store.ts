@@ -104,7 +104,15 @@ const summarised = { device_id: 1, last_used_at: 1, created_at: 1, expires_at: 1
 
 export type SessionSummary = Pick<SessionDocument, '_id' | keyof typeof summarised>;
 
-const listed = { device_id: 1, device_name: 1, platform: 1, created_at: 1, last_used_at: 1, expires_at: 1 } as const;
+const listed = {
+  device_id: 1,
+  device_name: 1,
+  platform: 1,
+  created_at: 1,
+  last_used_at: 1,
+  expires_at: 1,
+  cnf: 1,
+} as const;
 
 export type ListedSession = Pick<SessionDocument, '_id' | keyof typeof listed>;
 

@@ -129,6 +129,7 @@ export async function compose(
     audit: guards.audit,
     requestDuration: apiMetrics.requestDuration,
     verifyAccessToken: security.verifyAccessToken,
+    verifyDeviceProof: security.verifyDeviceProof,
     assertNotDenied: createAssertNotDenied({
       denyList,
       sessions: stores.sessions,

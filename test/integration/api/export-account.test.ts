@@ -66,7 +66,7 @@ describe('an export', () => {
       ...{ device_name: document.device_name, platform: document.platform },
       ...{ home_group_id: document.claims.home_group_id, created_at: document.created_at.toISOString() },
       ...{ last_used_at: document.last_used_at.toISOString(), expires_at: document.expires_at.toISOString() },
-      ...{ ended_at, end_reason },
+      ...{ bound: false, ended_at, end_reason },
     });
     const shown = { home_group_id, expires_at: iso(-8), max_uses: 5, uses: 1 };
     expect(await exportOf(phone)).toEqual({

@@ -239,6 +239,7 @@ test('the list of sessions says what each is, the one used last first', async ()
     created_at: document.created_at.toISOString(),
     last_used_at: document.last_used_at.toISOString(),
     expires_at: document.expires_at.toISOString(),
+    bound: false,
     is_current,
   });
   expect(await createListSessions({ sessions, now })(bearerOf(own))).toEqual({

@@ -44,7 +44,7 @@ const asStored = ({ _id }: SessionDocument) => collections.sessions.findOne({ _i
 
 /** Returns the refresh by the session's newest token at time 0. */
 const advanceOf = ({ _id: sessionId, token, gen: generation }: SessionDocument) => ({
-  ...{ sessionId, token, generation, kid: 'key-1', at: at(0), expiresAt: at(50) },
+  ...{ sessionId, token, generation, kid: 'key-1', jkt: undefined, at: at(0), expiresAt: at(50) },
   next: { block: 2, start: 10, length: 5 },
 });
 

@@ -93,6 +93,7 @@ export const examples: readonly (readonly [operation: operations.Operation, stat
         "created_at": "2026-11-18T07:10:00.000Z",
         "last_used_at": "2026-11-20T23:21:12.080Z",
         "expires_at": "2026-12-20T23:21:12.080Z",
+        "bound": false,
         "ended_at": "2026-11-21T08:00:00.000Z",
         "end_reason": "logged_out"
       }
@@ -242,6 +243,7 @@ export const examples: readonly (readonly [operation: operations.Operation, stat
         "created_at": "2026-11-18T07:10:00.000Z",
         "last_used_at": "2026-11-20T23:21:12.080Z",
         "expires_at": "2026-12-20T23:21:12.080Z",
+        "bound": false,
         "is_current": true
       }
     ],

@@ -136,6 +136,8 @@ export interface OperationTypes {
         readonly created_at: string;
         readonly last_used_at: string;
         readonly expires_at: string;
+        /** Its refreshes need a proof of the device’s key. */
+        readonly bound: boolean;
         readonly ended_at: string | null;
         /** The reason for its end, in the words of `IAD_JWT_REFRESH_STOLEN`. */
         readonly end_reason: string | null;
@@ -362,6 +364,8 @@ export interface OperationTypes {
       readonly expires_in: number;
       readonly refresh_token: string;
       readonly refresh_expires_in: number;
+      /** There if a refresh needs a proof of the device’s key. */
+      readonly bound?: true;
       readonly user_id: string;
       readonly home_group_id: string;
       readonly account_type: 'HOME' | 'OFFICE';
@@ -383,6 +387,8 @@ export interface OperationTypes {
       readonly expires_in: number;
       readonly refresh_token: string;
       readonly refresh_expires_in: number;
+      /** There if a refresh needs a proof of the device’s key. */
+      readonly bound?: true;
       readonly user_id: string;
       readonly home_group_id: string;
       readonly account_type: 'HOME' | 'OFFICE';
@@ -427,6 +433,8 @@ export interface OperationTypes {
         readonly created_at: string;
         readonly last_used_at: string;
         readonly expires_at: string;
+        /** Its refreshes need a proof of the device’s key. */
+        readonly bound: boolean;
         /** The session of the access token that asks. */
         readonly is_current: boolean;
       }[];

@@ -161,6 +161,7 @@ function sessionsOf({ records, endSession }: FakeOperationsDeps): Partial<Record
         ...{ session_id, device_id, device_name, platform, created_at },
         last_used_at: created_at,
         expires_at: new Date(now().getTime() + 2_592_000_000).toISOString(),
+        bound: false,
         is_current: session_id === session.session_id,
       }));
       return { sessions: list, timestamp: timestamp() };

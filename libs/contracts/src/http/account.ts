@@ -106,6 +106,7 @@ const exported = {
       created_at: Timestamp,
       last_used_at: Timestamp,
       expires_at: Timestamp,
+      bound: Type.Boolean({ description: 'Its refreshes need a proof of the device’s key.' }),
       ended_at: TimestampOrNull,
       end_reason: Type.Unsafe<string | null>({
         type: ['string', 'null'],
@@ -209,6 +210,7 @@ export const accountExportExample = {
         created_at: '2026-11-18T07:10:00.000Z',
         last_used_at: '2026-11-20T23:21:12.080Z',
         expires_at: '2026-12-20T23:21:12.080Z',
+        bound: false,
         ended_at: '2026-11-21T08:00:00.000Z',
         end_reason: 'logged_out',
       },

@@ -31,6 +31,7 @@ export const TokenResponse = Success(
     expires_in: Seconds,
     refresh_token: Type.String({ minLength: 1 }),
     refresh_expires_in: Seconds,
+    bound: Type.Optional(Type.Literal(true, { description: 'There if a refresh needs a proof of the device’s key.' })),
     user_id: Uuid,
     home_group_id: Uuid,
     account_type: AccountType,

@@ -34,6 +34,15 @@ export const requestHeaders = {
     schema: Type.String({ minLength: 1, maxLength: 128, pattern: '^[\\x21-\\x7e]+$' }),
     example: '0d1f6f0e-7a55-4c1c-9a3e-2f6b6f0f5c11',
   },
+  DPoP: {
+    required: false,
+    description:
+      'Proof that the device holds a key (RFC 9449; ES256, at most 60 s old). `htu` is the public address of the ' +
+      'operation. At a login it binds the session’s refresh tokens to the key. A refresh of such a session needs a ' +
+      'proof by the same key with `rth`, the base64url SHA-256 of the refresh token.',
+    schema: Type.String({ pattern: '^[\\w-]+\\.[\\w-]+\\.[\\w-]+$' }),
+    example: 'eyJ0eXAiOiJkcG9wK2p3dCJ9.eyJodG0iOiJQT1NUIn0.c2ln',
+  },
 } as const;
 
 export type RequestHeader = keyof typeof requestHeaders;

@@ -17,6 +17,7 @@ export const SessionSummary = Type.Object({
   created_at: Timestamp,
   last_used_at: Timestamp,
   expires_at: Timestamp,
+  bound: Type.Boolean({ description: 'Its refreshes need a proof of the device’s key.' }),
   is_current: Type.Boolean({ description: 'The session of the access token that asks.' }),
 });
 
@@ -63,6 +64,7 @@ export const sessionListExample = {
         created_at: '2026-11-18T07:10:00.000Z',
         last_used_at: '2026-11-20T23:21:12.080Z',
         expires_at: '2026-12-20T23:21:12.080Z',
+        bound: false,
         is_current: true,
       },
     ],

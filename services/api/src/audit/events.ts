@@ -129,11 +129,17 @@ export const auditEvents = {
   'refresh.expired': {
     outcome: 'failure',
     fields: ['user_id?', 'session_id?'],
-    reasons: { expired: '', not_genuine: '' },
+    reasons: {
+      expired: '',
+      not_genuine: '',
+      proof_missing: 'a bound session, and no `DPoP` header',
+      proof_wrong: 'a bound session, and a header that is no proof for this refresh',
+      proof_of_other_key: 'a bound session, and the key of another device: a copied token or a restored backup',
+    },
     sampled: ['not_genuine'],
     counts: { in: 'refreshes' },
     meaning:
-      'A refresh token was too old, or was not made by this service. The session is named if the token was genuine.',
+      'A refresh token was too old, was not made by this service, or came without proof of the key to which its session is bound (the session lives on). The session is named if the token was genuine.',
   },
   'refresh.revoked': {
     outcome: 'failure',

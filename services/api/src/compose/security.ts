@@ -31,6 +31,7 @@ import { loadBlockLists } from '../security/password-block-list.ts';
 import type { PasswordHasher } from '../security/password-hasher.ts';
 import { createServerSecrets, readServerSecrets, type ServerSecrets } from '../security/server-secrets.ts';
 import { createFindSibling, type FindSibling, readSiblingSecrets } from '../security/sibling-secrets.ts';
+import { createVerifyDeviceProof, type VerifyDeviceProof } from '../security/verify-device-proof.ts';
 
 /** Overrides for tests. */
 export interface TestOverrides {
@@ -49,6 +50,7 @@ export interface Security {
   readonly argon2Name: string;
   readonly signAccessToken: (claims: AccessTokenClaims) => string;
   readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
+  readonly verifyDeviceProof: VerifyDeviceProof;
   readonly refreshTokens: RefreshTokens;
   readonly emailCodes: EmailCodes;
   readonly emailChangeTokens: EmailChangeTokens;
@@ -109,6 +111,7 @@ export async function composeSecurity(
       maxEntries: config.TOKEN_CACHE_ENTRIES,
       onLookup: (result) => metrics.tokenLookups.inc({ result }),
     }),
+    verifyDeviceProof: createVerifyDeviceProof({ issuer: config.TOKEN_ISSUER, now }),
     refreshTokens: createRefreshTokens(refreshKeys),
     emailCodes: createEmailCodes(serverKeys),
     emailChangeTokens: createEmailChangeTokens(serverKeys),

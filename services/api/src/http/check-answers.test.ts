@@ -44,6 +44,7 @@ async function register(handler: RequestHandler, { validateResponses = true } = 
     requestDuration,
     verifyAccessToken: () => Promise.reject(new AppError('IAD_JWT_ACCESS_INVALID')),
     assertNotDenied: () => Promise.resolve(),
+    verifyDeviceProof: () => 'form',
     findSibling: undefined,
     handlers,
     validateResponses,

@@ -4,11 +4,13 @@ import { nameActiveRoute } from '@auth-account/telemetry';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Express, RequestHandler } from 'express';
 import type { FindSibling } from '../security/sibling-secrets.ts';
+import type { VerifyDeviceProof } from '../security/verify-device-proof.ts';
 import { checkAnswersOf } from './check-answers.ts';
 import { inSequence } from './in-sequence.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import { authenticateSibling } from './middleware/authenticate-sibling.ts';
 import { jsonBody } from './middleware/json-body.ts';
+import { readDeviceProof } from './middleware/read-device-proof.ts';
 import { readIdempotencyKey } from './middleware/read-idempotency-key.ts';
 import { validateBody } from './middleware/validate-body.ts';
 import { extendContext } from './request-context.ts';
@@ -22,6 +24,7 @@ export interface MountDeps {
   readonly verifyAccessToken: (token: string) => Promise<VerifiedAccessToken>;
   /** Raises `IAD_JWT_ACCESS_INVALID` if the deny list refuses the token. */
   readonly assertNotDenied: (caller: VerifiedAccessToken) => Promise<void>;
+  readonly verifyDeviceProof: VerifyDeviceProof;
   /** Finds the sibling service by its credential; undefined if no siblings are configured. */
   readonly findSibling: FindSibling | undefined;
   /** Checks of bodies in addition to the schemas. */
@@ -34,7 +37,7 @@ export interface MountDeps {
  * Mounts the route table. Each route runs its checks in the contract's order, then its handler. Other methods get 405.
  */
 export function mountRoutes(app: Express, deps: MountDeps): void {
-  const { handlers, bodyChecks = {}, validateResponses } = deps;
+  const { handlers, verifyDeviceProof, bodyChecks = {}, validateResponses } = deps;
   const all: [RouteName, Route][] = Object.entries(routes) as [RouteName, Route][];
   for (const [name, route] of all) {
     const steps = [
@@ -44,6 +47,7 @@ export function mountRoutes(app: Express, deps: MountDeps): void {
       ...authentication(route, deps),
       ...(route.body ? [...jsonBody, validateBody(route.body, bodyChecks[name])] : []),
       ...(route.headers.includes('Idempotency-Key') ? [readIdempotencyKey] : []),
+      ...(route.headers.includes('DPoP') ? [readDeviceProof(verifyDeviceProof, name === 'refreshTokens')] : []),
       handlers[name],
     ];
     app[route.method](route.path, inSequence(steps));

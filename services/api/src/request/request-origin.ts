@@ -1,5 +1,6 @@
 import type { Locale } from '@auth-account/contracts/events';
 import type { UserDocument } from '@auth-account/stores/documents';
+import type { DeviceProof, ProofFault } from '../security/verify-device-proof.ts';
 
 /** The part of a request that use cases see. They never see the HTTP request. */
 export interface RequestOrigin {
@@ -12,6 +13,11 @@ export interface RequestOrigin {
   readonly locale?: Locale;
   /** `Idempotency-Key`, if the route takes one and the client sent it. */
   readonly idempotencyKey?: string | undefined;
+  /**
+   * Proof of the device's key (`DPoP`), if the route takes one and the client sent it. Only a refresh gets a proof that
+   * is wrong, because it needs none unless its session is bound.
+   */
+  readonly proof?: DeviceProof | ProofFault;
   /** IP address of the client, before the trusted proxies; undefined if its connection has ended. */
   readonly network: string | undefined;
   /** W3C trace context of the active span; without tracing, the request's own context if it is well-formed. */

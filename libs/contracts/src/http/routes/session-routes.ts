@@ -74,11 +74,13 @@ export const sessionRoutes = {
       'The token of a session that has ended is `IAD_JWT_REFRESH_STOLEN`, whatever ended it; `details.reason` says what ' +
       'did. Only `reused` is a sign of theft.\n\n' +
       'For apps: one refresh in flight, a time-out of at most 20 s, store the pair before using it; the answer to the ' +
-      'later request wins.',
+      'later request wins.\n\n' +
+      'A session that a login with `DPoP` has bound to a key needs a proof by that key. Without it the answer is ' +
+      '`IAD_JWT_REFRESH_EXPIRED`, and the session lives on.',
     method: 'post',
     path: '/api/v1/auth/refresh',
     auth: 'none',
-    headers: commonHeaders,
+    headers: [...commonHeaders, 'DPoP'],
     body: RefreshRequest,
     requests: refreshExamples,
     success: {

@@ -94,6 +94,7 @@ function describeSession(session: Held['sessions'][number]): AccountExport['sess
     created_at: session.created_at.toISOString(),
     last_used_at: session.last_used_at.toISOString(),
     expires_at: session.expires_at.toISOString(),
+    bound: session.cnf !== undefined,
     ended_at: session.revoked_at?.toISOString() ?? null,
     end_reason: toldReasonOf(session.revoked_reason) ?? null,
   };

@@ -19,7 +19,7 @@ export type IssueTokens = (session: SessionDocument) => TokenResponse['data'];
 export function createIssueTokens(deps: IssueTokensDeps): IssueTokens {
   const { signAccessToken, refreshTokens, accessTokenTtlSeconds, pushPublicUrl, now } = deps;
   return (session) => {
-    const { _id: session_id, user_id, device_id, claims, kid, gen, nonce, expires_at } = session;
+    const { _id: session_id, user_id, device_id, claims, kid, gen, nonce, expires_at, cnf } = session;
     const { home_group_id, account_type, ver } = claims;
     const access_token = signAccessToken({
       user_id,
@@ -37,6 +37,7 @@ export function createIssueTokens(deps: IssueTokensDeps): IssueTokens {
       expires_in: accessTokenTtlSeconds,
       refresh_token: refreshTokens.issue({ kid, sessionId: session_id, generation: gen }, Buffer.from(nonce.value())),
       refresh_expires_in: Math.max(1, Math.floor((expires_at.getTime() - at.getTime()) / 1_000)),
+      ...(cnf && { bound: true as const }),
       user_id,
       home_group_id,
       account_type,

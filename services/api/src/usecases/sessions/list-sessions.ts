@@ -21,6 +21,7 @@ export function createListSessions({ sessions, now }: ListSessionsDeps) {
         created_at: session.created_at.toISOString(),
         last_used_at: session.last_used_at.toISOString(),
         expires_at: session.expires_at.toISOString(),
+        bound: session.cnf !== undefined,
         is_current: session._id === caller.sid,
       })),
       timestamp: at.toISOString(),

@@ -46,10 +46,11 @@ interface ReadingRefresh extends Presented {
 
 /**
  * Rotates refresh tokens so that concurrent requests converge (docs/specification/refresh.md, "Generations"; OAuth 2.0
- * Security BCP, RFC 9700 section 4.14). Checked in this order: HMAC, revoked, expiry, generation.
+ * Security BCP, RFC 9700 section 4.14). Checked in this order: HMAC, revoked, expiry, proof of the device's key,
+ * generation.
  *
- * Raises `IAD_JWT_REFRESH_EXPIRED` for a token that is expired or not genuine; `IAD_JWT_REFRESH_STOLEN` for a token of
- * a revoked session, and for a void token, whose session it revokes; `ERR-RATE-LIMITED`; and
+ * Raises `IAD_JWT_REFRESH_EXPIRED` for a token that is expired, not genuine or not proven; `IAD_JWT_REFRESH_STOLEN` for
+ * a token of a revoked session, and for a void token, whose session it revokes; `ERR-RATE-LIMITED`; and
  * `ERR-DEPENDENCY-UNAVAILABLE` if another api has made the session's newest token with a key that has not arrived here
  * yet, or if a change that ends or moves the session takes too long ({@link createAwaitHold}).
  */
@@ -92,13 +93,14 @@ export function createRefresh(
     await limits.refresh(origin);
     const parts = refreshTokens.parse(token);
     if (parts === undefined) throw expired(audit, 'not_genuine', origin);
-    const advanced = await advance(token, parts);
+    const presented = { token, parts, origin };
+    const advanced = await advance(presented);
     if (advanced !== undefined) return handOut('refresh.rotated', advanced, origin);
-    const presented = { token, parts, origin, awaitHold: beginWait() };
+    const reading = { ...presented, awaitHold: beginWait() };
     // The loop ends, because a changed session means that another request has succeeded, and a hold is awaited for a
     // limited time.
     for (;;) {
-      const tokens = await attempt(sessions.find, presented);
+      const tokens = await attempt(sessions.find, reading);
       if (tokens !== undefined) return tokens;
     }
   };
@@ -109,14 +111,15 @@ export function createRefresh(
  * {@link decideRefresh} would. It returns undefined if the session must be read.
  */
 function createAdvance({ sessions, refreshTokens, lifetime, now }: RefreshDeps) {
-  return async (token: string, { kid, sessionId, generation }: RefreshTokenParts) => {
+  return async ({ token, parts: { kid, sessionId, generation }, origin }: Presented) => {
     const next = placeOfHash(generation + 1);
     const isAhead = next.block === placeOfHash(generation).block;
     if (!isAhead || kid !== refreshTokens.currentKid) return;
     const at = now();
     const expiresAt = idleExpiry(at, lifetime);
     const hash = refreshTokenHash(token);
-    const advanced = await sessions.advance({ sessionId, token: hash, generation, kid, next, at, expiresAt });
+    const jkt = provenKey(origin, hash);
+    const advanced = await sessions.advance({ sessionId, token: hash, generation, kid, next, jkt, at, expiresAt });
     // The hash alone shows only that the service has made the token. It does not show that the key and the stored nonce
     // are still the same.
     const isGenuine = advanced !== undefined && refreshTokens.isGenuine(token, Buffer.from(advanced.nonce.value()));
@@ -147,11 +150,31 @@ function createFindGenuine(deps: RefreshDeps) {
       audit({ event: 'refresh.revoked', ...idsOf(session) }, origin);
       throw sessionEnded(session.revoked_reason);
     }
-    if (session.expires_at <= now()) throw expired(audit, 'expired', origin, session);
+    const refusal = refusalOf(session, presented, now());
+    if (refusal !== undefined) throw expired(audit, refusal, origin, session);
     return session;
   }
 
   return findGenuine;
+}
+
+/** Returns the key that has proven the refresh with the token of that hash. */
+function provenKey({ proof }: RequestOrigin, tokenHash: string): string | undefined {
+  return typeof proof === 'object' && proof.rth === tokenHash ? proof.jkt : undefined;
+}
+
+/**
+ * Returns the reason why a live session must not be refreshed by this request. A missing or wrong proof is no theft,
+ * because a restored backup of the app's data comes without the key. An unbound session needs no proof, and stays
+ * unbound.
+ */
+function refusalOf({ cnf, expires_at }: SessionDocument, { token, origin }: Presented, at: Date) {
+  if (expires_at <= at) return 'expired';
+  if (cnf === undefined) return;
+  if (origin.proof === undefined) return 'proof_missing';
+  const jkt = provenKey(origin, refreshTokenHash(token));
+  if (jkt === undefined) return 'proof_wrong';
+  return jkt === cnf.jkt ? undefined : 'proof_of_other_key';
 }
 
 /**
@@ -183,7 +206,7 @@ function createRevokeStolen({ sessions, announce, audit, now }: RefreshDeps) {
 
 function expired(
   audit: Audit,
-  reason: 'expired' | 'not_genuine',
+  reason: 'not_genuine' | NonNullable<ReturnType<typeof refusalOf>>,
   origin: RequestOrigin,
   session?: SessionDocument,
 ): AppError {
