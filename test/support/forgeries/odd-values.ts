@@ -1,0 +1,20 @@
+/** Values of all types that a member of a header or a claim may wrongly have. */
+export const oddValues = [
+  null,
+  undefined,
+  0,
+  1,
+  -1,
+  1.5,
+  true,
+  false,
+  '',
+  ' ',
+  'x',
+  [],
+  {},
+  ['x'],
+  { a: 1 },
+  '\u0000',
+  'é',
+];
