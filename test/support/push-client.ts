@@ -83,7 +83,7 @@ export function platformSocket(
 /**
  * Opens a stream, and waits for its first frame or its end. Throws if the gateway refuses it. Opens it again, as apps
  * do, if it is lost before any frame. Such a loss is a flaw of uWebSockets.js, which the gateway makes rare
- * (docs/adr/0004).
+ * (ADR 0004).
  */
 export function openStream(base: string, { sessionId, ...credentials }: HandshakeOptions): Promise<PushClient> {
   return openStreamAt(addressOf(base, sessionId), credentials);

@@ -41,7 +41,11 @@ const pageForm =
   /(?<![\w./}@$-])((?:\.{1,2}\/)*(?:[\w.-]+\/)*[\w-]+\.md)\b(?!\/)(?:#([\w-]+))?((?:[`)]{0,2},? \(?"[^"\n]{1,80}"(?:, "[^"\n]{1,80}")*)?)/g;
 
 /** Matches a lower-case name that is no file, before a heading in quotes, or alone. Standards have a capital letter. */
-const nameForm = /(?:[(;] ?|\b(?:of|see) )[a-z][a-z -]{2,30}, "[A-Z][^"\n]*"|\((?:specification|decisions)\b[,;)]/g;
+const nameForm =
+  /(?:[(;] ?|\b(?:in|of|[Ss]ee) )[a-z][a-z -]{2,30}, "[A-Z][^"\n]*"|\((?:specification|decisions)\b[,;)]/g;
+
+/** Matches a path below docs/ that is no page. */
+const pathForm = /(?<![\w./}@$*-])docs\/[\w./-]*\w(?![\w/*<{$[(|…-]|\.\w)/g;
 
 const adrForm = /\bADR (\d{4})\b/g;
 
@@ -83,10 +87,12 @@ export function findBrokenCitations(source: string, from: string, pages: Pages):
   const cited = [...text.matchAll(pageForm)].filter((match) => !isOfProgram(text, match, isPage));
   // In Go and Python, such quotes contain a program's texts.
   const names = /\.(?:go|py)$/.test(from) ? [] : [...text.matchAll(nameForm)];
+  const paths = [...text.matchAll(pathForm)].filter(([path]) => !path.endsWith('.md') && !pages.exists(path));
   const adrs = [...text.matchAll(adrForm)].filter(([, number = '']) => !pages.hasAdr(number));
   return [
     ...cited.flatMap((match) => findFault(match, from, pages) ?? []),
     ...names.map(([whole]) => `${whole}: names no file`),
+    ...paths.map(([path]) => `${path}: there is no such file`),
     ...adrs.map(([whole]) => `${whole}: there is no such ADR`),
   ];
 }

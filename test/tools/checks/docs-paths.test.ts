@@ -99,6 +99,8 @@ describe('the pages name only what there is', () => {
       '; decisions, "Tokens": names no file',
       'of decisions, "Refresh": names no file',
       '(specification,: names no file',
+      'in the specification, "Groups": names no file',
+      'docs/adr/0004: there is no such file',
       'ADR 9999: there is no such ADR',
     ]);
   });

@@ -90,7 +90,7 @@ export function serviceDefaults(
     CODE_LIMIT_PER_ADDRESS: '1000000',
     CODE_TRY_LIMIT_PER_ADDRESS: '1000000',
     LOGIN_LIMIT_PER_ADDRESS: '1000000',
-    // Enough threads for one hash on each core, and four for everything else (see docs/configuration).
+    // Enough threads for one hash on each core, and four for everything else (docs/configuration.md).
     UV_THREADPOOL_SIZE: String(availableParallelism() + 4),
   };
   const unset = Object.entries(defaults).filter(([name]) => !env[name]);

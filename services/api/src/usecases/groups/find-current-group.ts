@@ -12,7 +12,7 @@ export interface FindCurrentGroupDeps {
 
 export type FindCurrentGroup = (caller: VerifiedAccessToken) => Promise<CurrentGroupResponse['data']>;
 
-/** See "Group type" in the specification, "What the service does". */
+/** Treatment of a write-off that the stock does not cover (docs/specification/groups-and-invites.md, "Groups"). */
 const stockDeficits = { HOME: 'masked', OFFICE: 'refused' } as const satisfies Record<AccountType, StockDeficit>;
 
 /**
