@@ -1,5 +1,7 @@
 /** The commands of the checks, by name. Their programs are in node_modules/.bin, except Node. */
 export const checks: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  // The rule's first commit. Earlier subjects may be longer.
+  commits: ['node', 'test/tools/checks/check-commits.ts', '4d1a35ee6c6a8205f3198699aeaf1d19052f103b'],
   types: ['tsc'],
   'page-types': ['tsc', '--project', 'libs/local-stack/page'],
   lint: ['biome', 'check', '--error-on-warnings'],
@@ -10,8 +12,6 @@ export const checks: Readonly<Record<string, readonly [string, ...string[]]>> = 
   lockfile: ['node', 'test/tools/checks/check-lockfile.ts'],
   'supply-chain': ['node', 'test/tools/checks/check-supply-chain.ts'],
   secrets: ['node', 'test/tools/checks/check-secrets.ts'],
-  // The rule's first commit. Earlier subjects may be longer.
-  commits: ['node', 'test/tools/checks/check-commits.ts', '4d1a35ee6c6a8205f3198699aeaf1d19052f103b'],
   house: ['node', 'test/tools/checks/check-house.ts'],
   github: ['node', 'test/tools/checks/check-github.ts'],
   alerts: ['node', 'test/tools/observability/check-alerts.ts'],
