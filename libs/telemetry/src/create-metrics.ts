@@ -116,7 +116,9 @@ export function createTransactionMetrics(registry: Metrics['registry']) {
     transactions: createZeroedCounter({
       registry,
       name: 'auth_transactions_total',
-      help: 'Transactions by outcome: committed, refused (by the data), failed (by MongoDB)',
+      help:
+        'Transactions by outcome: committed, refused (by the data, as the first try of a login on a device with a ' +
+        'session), failed (by MongoDB)',
       values: { outcome: ['committed', 'refused', 'failed'] },
     }),
     transactionRetries: createZeroedCounter({
