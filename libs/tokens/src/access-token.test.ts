@@ -50,6 +50,12 @@ test('what was signed is verified, claims and expiry', async () => {
   expect(await verify(sign())).toEqual({ ...claims, exp: issuedAt + 600 });
 });
 
+test('time, methods and level of the proof are verified claims, if there are any', async () => {
+  const proof = { auth_time: issuedAt - 900, amr: ['pwd', 'otp', 'mfa'], acr: '2' } as const;
+  const token = createAccessTokenSigner({ ...settings, now: at(issuedAt) })({ ...claims, ...proof });
+  expect(await verify(token)).toEqual({ ...claims, ...proof, exp: issuedAt + 600 });
+});
+
 test('the first key signs, every key of the set verifies', async () => {
   const bySecond = sign({ keys: set(second.jwk, first.jwk) });
   expect(await verify(bySecond)).toMatchObject({ sid: claims.sid });
@@ -166,6 +172,12 @@ describe('IAD_JWT_ACCESS_INVALID is raised', () => {
     ['an nbf that is no time', () => forge({ nbf: 'now' })],
     ['an nbf that is null', () => forge({ nbf: null })],
     ['no device', () => forge({ device_id: '' })],
+    ['a proof that lies ahead', () => forge({ auth_time: issuedAt + 6 })],
+    ['a time of proof that is no time', () => forge({ auth_time: 'now' })],
+    ['methods that are no list', () => forge({ amr: 'pwd' })],
+    ['a method that is no text', () => forge({ amr: ['pwd', 1] })],
+    ['a level that is no text', () => forge({ acr: 2 })],
+    ['a level that is null', () => forge({ acr: null })],
     ['wrong claims in an expired token', () => forge({ sid: 1, iat: issuedAt - 999, exp: issuedAt - 99 })],
   ])('for %s', async (_, token) => {
     await expect(verify(await token())).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });

@@ -10,6 +10,7 @@ import {
 import { readBearer } from './access-token/read-bearer.ts';
 import { createIssuerSource, type Issuer, type IssuerSource, issuerAddress } from './issuer/issuer-source.ts';
 import { longestLife } from './issuer/read-metadata.ts';
+import { assertMeets, type Requirements } from './requirements.ts';
 import { createRevocationList } from './revocations/revocation-list.ts';
 import type { OpenRevocationSource, RevocationSource, SourceContext } from './revocations/revocation-source.ts';
 
@@ -60,12 +61,15 @@ export type VerifierReport =
 export interface Verifier {
   /**
    * Verifies the token's signature, claims, expiry and revocation, the same as the service itself. Throws an
-   * `AppError`: `IAD_JWT_ACCESS_INVALID`, `IAD_JWT_ACCESS_EXPIRED`, or `ERR-DEPENDENCY-UNAVAILABLE` if the token can't
-   * be checked now.
+   * `AppError`: `IAD_JWT_ACCESS_INVALID`, `IAD_JWT_ACCESS_EXPIRED`, `ERR-DEPENDENCY-UNAVAILABLE` if the token can't be
+   * checked now, or `ERR-STEP-UP-REQUIRED` (401) if a good token falls short of the requirements of this call.
+   *
+   * @example
+   * await verifier.verify(token, { maxAge: 300, acr: '2' });
    */
-  verify(token: string): Promise<VerifiedAccessToken>;
+  verify(token: string, requirements?: Requirements): Promise<VerifiedAccessToken>;
   /** Verifies the token in the value of an `Authorization` header. */
-  authenticate(authorization: string | undefined): Promise<VerifiedAccessToken>;
+  authenticate(authorization: string | undefined, requirements?: Requirements): Promise<VerifiedAccessToken>;
   /** Rejects with `ERR-DEPENDENCY-UNAVAILABLE` if no token could be verified now. It is meant for a readiness probe. */
   ready(): Promise<void>;
   /** Returns figures for metrics. Ages are in seconds, and undefined if there was no answer yet. */
@@ -97,7 +101,7 @@ const keepMargin = 70;
  * const { user_id, home_group_id } = await verifier.authenticate(request.headers.authorization);
  */
 export function createVerifier(options: VerifierOptions): Verifier {
-  const { staleKeysSeconds = 3_600, onReport } = options;
+  const { staleKeysSeconds = 3_600, now = Date.now, onReport } = options;
   assertSeconds('graceSeconds', options.graceSeconds);
   assertSeconds('staleKeysSeconds', options.staleKeysSeconds);
   const source = createIssuerSource({
@@ -108,12 +112,14 @@ export function createVerifier(options: VerifierOptions): Verifier {
   const verifierOf = createVerifiers(options, source);
   const list = openList(options, source);
 
-  async function verify(token: string): Promise<VerifiedAccessToken> {
+  async function verify(token: string, requirements?: Requirements): Promise<VerifiedAccessToken> {
     const check = await verifierOf(await findIssuer());
     const verified = await check(token);
-    if (list === undefined) return verified;
-    await list.started;
-    if (list.isDenied(verified.sid, verified.ver)) throw new AppError('IAD_JWT_ACCESS_INVALID');
+    if (list !== undefined) {
+      await list.started;
+      if (list.isDenied(verified.sid, verified.ver)) throw new AppError('IAD_JWT_ACCESS_INVALID');
+    }
+    if (requirements !== undefined) assertMeets(verified, requirements, now());
     return verified;
   }
 
@@ -127,7 +133,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
 
   return {
     verify,
-    authenticate: async (authorization) => verify(readBearer(authorization)),
+    authenticate: async (authorization, requirements) => verify(readBearer(authorization), requirements),
     async ready() {
       await findIssuer();
       await list?.started;

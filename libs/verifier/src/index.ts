@@ -7,6 +7,7 @@ export {
   type VerifierReport,
   type VerifierState,
 } from './create-verifier.ts';
+export type { Requirements } from './requirements.ts';
 export type {
   Denied,
   DeniedPage,

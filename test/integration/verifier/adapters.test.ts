@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { AppError } from '@auth-account/errors';
 import { fromGrpc, statusDetailsKey } from '@auth-account/errors/grpc';
+import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { callerOf } from '@auth-account/verifier';
 import { requireAccessToken as requireInExpress } from '@auth-account/verifier/express';
 import { requireAccessToken as requireInFastify } from '@auth-account/verifier/fastify';
@@ -23,7 +25,15 @@ import express from 'express';
 import fastify from 'fastify';
 import { logOut, newSession } from '../../support/accounts.ts';
 import { type Answer, send } from '../../support/http-client.ts';
-import { type OpenedVerifier, openVerifierScene, type VerifierScene } from '../../support/verifier-scene.ts';
+import { testEnvironment } from '../../support/test-environment.ts';
+import {
+  audience,
+  issuer,
+  type OpenedVerifier,
+  openVerifierScene,
+  someClaims,
+  type VerifierScene,
+} from '../../support/verifier-scene.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
 let scene: VerifierScene;
@@ -46,6 +56,19 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
+/** Requirements of the routes for which a valid token is not enough. */
+const requirements = { maxAge: 300, acr: '2' } as const;
+const challenge =
+  'Bearer error="insufficient_user_authentication", error_description="A different authentication level is required", ' +
+  'max_age="300", acr_values="2"';
+
+/** Signs a token with the service's key, for a proof some seconds ago. */
+async function steppedUp(acr: string, secondsAgo: number): Promise<string> {
+  const keys = await loadKeyFile(join(testEnvironment().keysDir, 'access-token-keys.json'));
+  const sign = createAccessTokenSigner({ keys, algorithm: 'EdDSA', issuer, audience, ttlSeconds: 600 });
+  return sign({ ...someClaims, acr, auth_time: Math.floor(Date.now() / 1_000) - secondsAgo });
+}
+
 /** Returns the refusal as a client sees it. */
 function seen({ status, headers, text }: Answer) {
   const { 'content-type': type, 'www-authenticate': challenge, 'content-language': language } = headers;
@@ -59,6 +82,9 @@ async function startExpress() {
   app.get('/mine', (req, res) => {
     res.json({ user_id: callerOf(req).user_id });
   });
+  app.delete('/mine', requireInExpress(verifier, requirements), (req, res) => {
+    res.json({ acr: callerOf(req).acr });
+  });
   const server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -69,6 +95,8 @@ async function startFastify() {
   const app = fastify();
   app.addHook('onRequest', requireInFastify(verifier));
   app.get('/mine', async (request) => ({ user_id: callerOf(request).user_id }));
+  const grave = { onRequest: requireInFastify(verifier, requirements) };
+  app.delete('/mine', grave, async (request) => ({ acr: callerOf(request).acr }));
   return { base: await app.listen({ host: '127.0.0.1', port: 0 }), close: () => app.close() };
 }
 
@@ -103,6 +131,45 @@ describe.each([
     expect(own.status).toBe(401);
     expect(seen(await ask(headers()))).toEqual(seen(own));
   });
+
+  const remove = (token: string) =>
+    send(sibling.base, { method: 'DELETE', path: '/mine', headers: { Authorization: `Bearer ${token}` } });
+
+  test('asks the bearer of a login by password to step up, and lets two recent factors pass', async () => {
+    const { access_token } = await newSession(scene.api);
+    const refused = await remove(access_token);
+    expect([refused.status, refused.headers['www-authenticate']]).toEqual([401, challenge]);
+    expect(JSON.parse(refused.text)).toMatchObject({
+      error_code: 'ERR-STEP-UP-REQUIRED',
+      details: { max_age: 300, acr_values: '2' },
+    });
+    const { status, text } = await remove(await steppedUp('2', 30));
+    expect([status, JSON.parse(text)]).toEqual([200, { acr: '2' }]);
+    expect((await ask({ Authorization: `Bearer ${access_token}` })).status).toBe(200);
+  });
+
+  test('asks again if the proof is too old, even of a token that it has verified before', async () => {
+    const token = await steppedUp('2', 400);
+    expect((await ask({ Authorization: `Bearer ${token}` })).status).toBe(200);
+    const { status, headers } = await remove(token);
+    expect([status, headers['www-authenticate']]).toEqual([
+      401,
+      expect.stringContaining('"More recent authentication is required", max_age="300", acr_values="2"'),
+    ]);
+  });
+
+  test('refuses a revoked token before it asks for a proof', async () => {
+    expect(JSON.parse((await remove(revoked)).text).error_code).toBe('IAD_JWT_ACCESS_INVALID');
+  });
+});
+
+test('a misspelled requirement ends the start, not the protection', () => {
+  const misspelled = { max_age: 300 } as object;
+  expect(() => requireInExpress(verifier, misspelled)).toThrow(TypeError);
+  expect(() => requireInFastify(verifier, misspelled)).toThrow(TypeError);
+  const guard = createGrpcGuard({ verifier, Metadata });
+  expect(() => guard.unary(() => undefined, misspelled)).toThrow(TypeError);
+  expect(() => guard.stream(() => undefined, misspelled)).toThrow(TypeError);
 });
 
 describe('a sibling with gRPC', () => {
@@ -128,8 +195,15 @@ describe('a sibling with gRPC', () => {
       {
         find: { ...method, ...answers, path: '/Pantry/Find', responseStream: false },
         watch: { ...method, ...answers, path: '/Pantry/Watch', responseStream: true },
+        clear: { ...method, ...answers, path: '/Pantry/Clear', responseStream: false },
+        drain: { ...method, ...answers, path: '/Pantry/Drain', responseStream: true },
       },
-      { find: guard.unary(findOrThrow), watch: guard.stream(watchOrThrow) },
+      {
+        find: guard.unary(findOrThrow),
+        watch: guard.stream(watchOrThrow),
+        clear: guard.unary(findOrThrow, requirements),
+        drain: guard.stream(watchOrThrow, requirements),
+      },
     );
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     const bound = (error: Error | null, port: number) => (error ? reject(error) : resolve(port));
@@ -153,31 +227,24 @@ describe('a sibling with gRPC', () => {
     return metadata;
   }
 
-  function find(fields: Readonly<Record<string, string>>): Promise<string> {
+  function find(fields: Readonly<Record<string, string>>, path = '/Pantry/Find'): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const done = (error: ServiceError | null, value?: string) => (error ? reject(error) : resolve(value ?? ''));
-    client.makeUnaryRequest('/Pantry/Find', method.requestSerialize, String, 'x', metadataOf(fields), soon(), done);
+    client.makeUnaryRequest(path, method.requestSerialize, String, 'x', metadataOf(fields), soon(), done);
     return promise;
   }
 
-  async function watch(fields: Readonly<Record<string, string>>): Promise<string> {
-    const call = client.makeServerStreamRequest(
-      '/Pantry/Watch',
-      method.requestSerialize,
-      String,
-      'x',
-      metadataOf(fields),
-      soon(),
-    );
+  async function watch(fields: Readonly<Record<string, string>>, path = '/Pantry/Watch'): Promise<string> {
+    const call = client.makeServerStreamRequest(path, method.requestSerialize, String, 'x', metadataOf(fields), soon());
     const parts: string[] = [];
     for await (const part of call) parts.push(part);
     return parts.join('');
   }
 
   describe.each([
-    ['once', find],
-    ['by a stream', watch],
-  ])('that answers %s', (_kind, call) => {
+    ['once', find, '/Pantry/Clear'],
+    ['by a stream', watch, '/Pantry/Drain'],
+  ])('that answers %s', (_kind, call, grave) => {
     test('knows whose call it is', async () => {
       const session = await newSession(scene.api);
       expect(await call({ authorization: `Bearer ${session.access_token}` })).toBe(session.user_id);
@@ -190,6 +257,15 @@ describe('a sibling with gRPC', () => {
       const error = await call({ ...fields(), 'x-request-id': 'request-7' }).catch((thrown) => thrown);
       expect(error.code).toBe(16);
       expect(fromGrpc(error).code).toBe('IAD_JWT_ACCESS_INVALID');
+    });
+
+    test('asks the bearer of a login by password to step up, and lets two recent factors pass', async () => {
+      const { access_token } = await newSession(scene.api);
+      const error = await call({ authorization: `Bearer ${access_token}` }, grave).catch((thrown) => thrown);
+      expect(error.code).toBe(16);
+      const details = { max_age: 300, acr_values: '2' };
+      expect(fromGrpc(error)).toMatchObject({ code: 'ERR-STEP-UP-REQUIRED', status: 401, details });
+      expect(await call({ authorization: `Bearer ${await steppedUp('2', 30)}` }, grave)).toBe(someClaims.user_id);
     });
 
     test('ends a call whose handler throws as @grpc/grpc-js does, and as no refusal', async () => {

@@ -74,6 +74,7 @@ function readClaims(
   nowMs: number,
 ): VerifiedAccessToken {
   const { iss, user_id, sub, aud, jti, home_group_id, account_type, sid, ver, device_id, exp, iat, nbf } = payload;
+  const { auth_time, amr, acr } = payload;
   const isTime = (value: unknown): value is number => isCount(value) && value <= nowMs / 1000 + leewaySeconds;
   const isGood =
     iss === issuer &&
@@ -92,9 +93,13 @@ function readClaims(
     iat < exp &&
     // A token with a longer life, issued before the setting was lowered, would outlast its entry in the deny list.
     exp - iat <= ttlSeconds + leewaySeconds &&
-    (nbf === undefined || isTime(nbf));
+    (nbf === undefined || isTime(nbf)) &&
+    (auth_time === undefined || isTime(auth_time)) &&
+    (amr === undefined || (Array.isArray(amr) && amr.every(isText))) &&
+    (acr === undefined || isText(acr));
   if (!isGood) throw new AppError('IAD_JWT_ACCESS_INVALID');
-  return { user_id, home_group_id, account_type, sid, ver, device_id, exp };
+  const proof = { ...(auth_time !== undefined && { auth_time }), ...(amr && { amr }), ...(acr && { acr }) };
+  return { user_id, home_group_id, account_type, sid, ver, device_id, exp, ...proof };
 }
 
 function isText(value: unknown): value is string {

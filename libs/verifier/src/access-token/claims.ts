@@ -13,6 +13,12 @@ export interface AccessTokenClaims {
   /** Version of the session's claims. The deny list holds the smallest version that is still valid. */
   readonly ver: number;
   readonly device_id: string;
+  /** Time of the user's latest proof, in seconds since the epoch. Missing in tokens of earlier releases. */
+  readonly auth_time?: number;
+  /** Methods of that proof (RFC 8176). */
+  readonly amr?: readonly string[];
+  /** `1` if the user proved one factor, `2` if two. */
+  readonly acr?: string;
 }
 
 export interface AccessTokenSettings {

@@ -1,5 +1,6 @@
 import { isAppError, negotiateLocale, toHttp } from '@auth-account/errors';
 import type { Verifier } from '../create-verifier.ts';
+import { checkedRequirements, type Requirements } from '../requirements.ts';
 import { rememberCaller } from './caller-of.ts';
 
 export { callerOf } from './caller-of.ts';
@@ -19,15 +20,17 @@ interface OutgoingResponse {
 /**
  * Creates a middleware for Express, or for any framework that calls `(req, res, next)`. It lets a request with a valid
  * access token pass, and `callerOf(req)` returns its claims. Other requests are answered with an error of the
- * catalogue.
+ * catalogue. A route that needs more than a valid token names its requirements.
  *
  * @example
  * app.use('/api', requireAccessToken(verifier));
+ * app.delete('/api/pantry', requireAccessToken(verifier, { maxAge: 300, acr: '2' }), clear);
  */
-export function requireAccessToken({ authenticate }: Pick<Verifier, 'authenticate'>) {
+export function requireAccessToken({ authenticate }: Pick<Verifier, 'authenticate'>, requirements?: Requirements) {
+  const checked = checkedRequirements(requirements);
   return async (req: IncomingRequest, res: OutgoingResponse, next: (error?: unknown) => void): Promise<void> => {
     try {
-      rememberCaller(req, await authenticate(req.headers.authorization));
+      rememberCaller(req, await authenticate(req.headers.authorization, checked));
     } catch (error) {
       if (!isAppError(error)) return next(error);
       const answer = toHttp(error, { locale: negotiateLocale(req.headers['accept-language']) });

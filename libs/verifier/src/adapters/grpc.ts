@@ -1,6 +1,7 @@
 import { AppError, isAppError, negotiateLocale } from '@auth-account/errors';
 import { statusDetailsKey, toGrpc } from '@auth-account/errors/grpc';
 import type { Verifier } from '../create-verifier.ts';
+import { checkedRequirements, type Requirements } from '../requirements.ts';
 import { rememberCaller } from './caller-of.ts';
 
 export { callerOf } from './caller-of.ts';
@@ -36,16 +37,17 @@ interface GrpcRefusal<M> extends Error {
 /**
  * Creates wrappers for gRPC handlers. A call with a valid access token in its metadata (`authorization: Bearer …`)
  * reaches its handler, and `callerOf(call)` returns its claims. Other calls end with the catalogue's status and
- * details. If a handler throws, its call ends with the status UNKNOWN, the same as without a guard.
+ * details. If a handler throws, its call ends with the status UNKNOWN, the same as without a guard. A method that needs
+ * more than a valid token names its requirements.
  *
  * @example
  * const guard = createGrpcGuard({ verifier, Metadata });
- * server.addService(Pantry, { find: guard.unary(find), watch: guard.stream(watch) });
+ * server.addService(Pantry, { find: guard.unary(find), clear: guard.unary(clear, { maxAge: 300, acr: '2' }) });
  */
 export function createGrpcGuard<M extends GrpcMetadata>({ verifier, Metadata }: GrpcGuardOptions<M>) {
-  async function refusalOf(call: GrpcCall): Promise<GrpcRefusal<M> | undefined> {
+  async function refusalOf(call: GrpcCall, requirements: Requirements): Promise<GrpcRefusal<M> | undefined> {
     try {
-      rememberCaller(call, await verifier.authenticate(textOf(call, 'authorization')));
+      rememberCaller(call, await verifier.authenticate(textOf(call, 'authorization'), requirements));
       return undefined;
     } catch (error) {
       const known = isAppError(error) ? error : new AppError('ERR-INTERNAL', { cause: error });
@@ -68,9 +70,13 @@ export function createGrpcGuard<M extends GrpcMetadata>({ verifier, Metadata }: 
 
   return {
     /** Wraps a handler that answers once, for a unary call or a stream from the client. */
-    unary<C extends GrpcCall, K extends (error: GrpcRefusal<M>) => void>(handler: (call: C, callback: K) => void) {
+    unary<C extends GrpcCall, K extends (error: GrpcRefusal<M>) => void>(
+      handler: (call: C, callback: K) => void,
+      requirements?: Requirements,
+    ) {
+      const checked = checkedRequirements(requirements);
       return async (call: C, callback: K): Promise<void> => {
-        const refusal = await refusalOf(call);
+        const refusal = await refusalOf(call, checked);
         if (refusal !== undefined) return callback(refusal);
         try {
           handler(call, callback);
@@ -80,9 +86,10 @@ export function createGrpcGuard<M extends GrpcMetadata>({ verifier, Metadata }: 
       };
     },
     /** Wraps a handler that answers with a stream. */
-    stream<C extends GrpcStreamingCall>(handler: (call: C) => void) {
+    stream<C extends GrpcStreamingCall>(handler: (call: C) => void, requirements?: Requirements) {
+      const checked = checkedRequirements(requirements);
       return async (call: C): Promise<void> => {
-        const refusal = await refusalOf(call);
+        const refusal = await refusalOf(call, checked);
         if (refusal !== undefined) return void call.emit('error', refusal);
         try {
           handler(call);
