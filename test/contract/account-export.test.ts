@@ -96,7 +96,7 @@ describe('an export', () => {
       end_reason: null,
     };
     const times = { created_at: expect.any(String), expires_at: expect.any(String) };
-    const used = { ...times, last_used_at: expect.any(String) };
+    const used = { ...times, last_used_at: expect.any(String), authenticated_at: expect.any(String), amr: ['pwd'] };
     expect(answer.json.data).toEqual({
       account: { ...shown, email_verified_at: null, pending_email_until: null, last_login_at: expect.any(String) },
       former_emails: [],

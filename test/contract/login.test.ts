@@ -48,6 +48,9 @@ test('signs an access token of the shape of RFC 9068 with the claims of the sess
   const { user_id, home_group_id, session_id: sid, device_id } = session;
   const claims = decodeJwt(session.access_token);
   expect(claims).toEqual({
+    auth_time: expect.any(Number),
+    amr: ['pwd'],
+    acr: '1',
     iss: 'https://auth.local',
     aud: 'food-storage',
     client_id: 'food-storage',

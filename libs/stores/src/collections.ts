@@ -8,6 +8,7 @@ import type {
   InviteDocument,
   OutboxDocument,
   SessionDocument,
+  SpentProofDocument,
   SubscriberDocument,
   UserDocument,
 } from './documents.ts';
@@ -21,6 +22,7 @@ export interface Collections {
   readonly erasedSessions: Collection<ErasedSessionDocument>;
   readonly idempotency: Collection<IdempotencyDocument>;
   readonly challenges: Collection<ChallengeDocument>;
+  readonly spentProofs: Collection<SpentProofDocument>;
   readonly outbox: Collection<OutboxDocument>;
   readonly deadLetters: Collection<DeadLetterDocument>;
   readonly subscribers: Collection<SubscriberDocument>;
@@ -36,6 +38,7 @@ export function collectionsOf(db: Db): Collections {
     erasedSessions: db.collection('erased_sessions'),
     idempotency: db.collection('idempotency'),
     challenges: db.collection('challenges'),
+    spentProofs: db.collection('spent_proofs'),
     outbox: db.collection('outbox'),
     deadLetters: db.collection('dead_letters'),
     subscribers: db.collection('subscribers'),

@@ -1,8 +1,8 @@
 import type { ClientSession } from 'mongodb';
 import type { Collections } from './collections.ts';
+import { type Credentials, unchangedSince } from './credentials.ts';
 import type { ErasedSessionDocument, SessionDocument, UserDocument } from './documents.ts';
 import type { LeftGroup, MembershipStore } from './membership-store.ts';
-import { type Credentials, unchangedSince } from './user-store.ts';
 
 /** An account whose erasure is due, leased to one worker. */
 export interface DueAccount {

@@ -1,107 +1,9 @@
-import type { AccountType, GroupRole, Platform } from '@auth-account/contracts';
-import type { CodePurpose, Locale } from '@auth-account/contracts/events';
+import type { AccountType, Platform } from '@auth-account/contracts';
+import type { CodePurpose } from '@auth-account/contracts/events';
 import type { Binary } from 'mongodb';
 
 export * from './event-documents.ts';
-
-/** Collection `users`. */
-export interface UserDocument {
-  /** UUIDv7. */
-  readonly _id: string;
-  /** Address as the user typed it. */
-  readonly email: string;
-  /** Lower-cased address. Unique. */
-  readonly email_key: string;
-  /** PHC string (Argon2id) or bcrypt. */
-  readonly password_hash: string;
-  readonly home_group_id: string;
-  readonly account_type: AccountType;
-  readonly role: GroupRole;
-  readonly created_at: Date;
-  /** Time at which the user joined the present group. */
-  readonly joined_at: Date;
-  /**
-   * Token of the invite by which the user joined the present group; also missing for joins before this field existed.
-   */
-  readonly joined_by?: string;
-  /** Time of the latest login or restore. */
-  readonly last_login_at?: Date;
-  /**
-   * Devices of the registration and of logins, newest last: `device_id`, or `unnamed` for clients without a
-   * `device_id`. At most 20. Missing if there was no device yet, or if the account is older than this field; empty if
-   * all devices were forgotten.
-   */
-  readonly known_devices?: readonly string[];
-  /**
-   * Times of logins on new devices that count towards the daily limit of notices, newest last. At most 10. A further
-   * login that day is neither mailed nor added.
-   */
-  readonly new_device_notices?: readonly Date[];
-  /** Name that the other members and invited people see. */
-  readonly display_name?: string;
-  /** Language of mails; missing if the user has not chosen one. */
-  readonly locale?: Locale;
-  /** Time at which the user proved that mail to the address arrives. */
-  readonly email_verified_at?: Date;
-  /** New address of a change that is not confirmed yet, as the user typed it. */
-  readonly pending_email?: string;
-  /** Time at which that change lapses. */
-  readonly pending_email_until?: Date;
-  /**
-   * Former addresses to which the account can still return by undoing a change, oldest first. Until that right lapses,
-   * no other account can have them. The worker removes a lapsed address after it has deleted the limits' data about
-   * that address.
-   */
-  readonly former_emails?: readonly FormerEmail[];
-  /**
-   * Time at which the password last changed; missing if the password is still the first one. Every write of a different
-   * password sets this field, in the same transaction that ends the sessions. A login that verified the old password
-   * detects by this field that it came too late. A better hash of the same password does not change the field.
-   */
-  readonly password_changed_at?: Date;
-  /** Time at which an operator disabled the account. From then on, nobody can log in. */
-  readonly disabled_at?: Date;
-  /** Reason that the operator gave, for the support desk. */
-  readonly disabled_reason?: string;
-  /** Name of that operator. */
-  readonly disabled_by?: string;
-  /** Time of the erasure, if the deletion was ordered. While it is set, nobody can log in. */
-  readonly deletes_at?: Date;
-  /** Claim of the worker that erases the account, and the time from which another worker may take over. */
-  readonly erasure?: { readonly lease: string; readonly until: Date };
-  /**
-   * Written by every operation that revokes or moves all sessions of a user. Logins write the same document, so that
-   * they conflict with such an operation.
-   */
-  readonly sessions_changed_at?: Date;
-  /**
-   * Incremented by each of these writes, because an update that changes no value (such as a time in the same
-   * millisecond) would not conflict.
-   */
-  readonly touches?: number;
-  /**
-   * A number of `touches` that opened no session or whose session has ended. Every session is opened with a touch, by
-   * older versions too. So at most `touches - spent_touches` sessions are live, and while that is below the limit, a
-   * login need not count them. Missing if no login has counted them yet.
-   */
-  readonly spent_touches?: number;
-}
-
-/** An address that the account had before a change of address. */
-export interface FormerEmail {
-  /** `email_change_id` of the notice to this address, UUIDv4. */
-  readonly change_id: string;
-  /** As the user typed it. */
-  readonly email: string;
-  readonly email_key: string;
-  /**
-   * `email_verified_at` of that address. Missing if the address was never verified, or if an undo took the verification
-   * away.
-   */
-  readonly verified_at?: Date;
-  /** Time until which the change can be undone. */
-  readonly until: Date;
-}
+export * from './user-document.ts';
 
 /** Collection `groups`: the tenants. */
 export interface GroupDocument {
@@ -189,6 +91,19 @@ export interface SessionHoldMark {
   readonly until: Date;
 }
 
+/** The way in which a session's user has proved who they are (docs/specification/sign-in.md, "Step-up"). */
+export interface SessionAuth {
+  /** Time of the latest proof. A refresh never changes it. */
+  readonly at: Date;
+  /** Methods of RFC 8176, in the order of their use. */
+  readonly amr: readonly string[];
+  /** `1`: one factor; `2`: two. */
+  readonly acr: AuthLevel;
+}
+
+/** Number of factors that were proved, as the claim `acr` has it. */
+export type AuthLevel = '1' | '2';
+
 /** Collection `user_sessions`: one per user and device (docs/specification/refresh.md, "Refresh tokens"). */
 export interface SessionDocument {
   /** `session_id`, UUIDv7; also the `{id}` of the push stream. */
@@ -215,6 +130,8 @@ export interface SessionDocument {
   /** Time at which `gen` was issued. */
   readonly handed_out_at: Date;
   readonly claims: SessionClaims;
+  /** Missing in sessions of earlier releases: their users gave a password at `created_at`. */
+  readonly auth?: SessionAuth;
   /** Time and request of the claims' last change, from which the deny list is rebuilt. */
   readonly claims_changed_at?: Date;
   readonly claims_request_id?: string;
@@ -255,6 +172,21 @@ export interface ErasedSessionDocument {
   readonly revoked_at: Date;
   readonly revoked_reason: RevocationReason;
   readonly revoked_request_id?: string;
+  readonly purge_at: Date;
+}
+
+/**
+ * Collection `spent_proofs`: challenges and step-up tokens that have been used. They are stateless until then. A record
+ * names no user, and is removed a few minutes after the proof would have expired.
+ */
+export interface SpentProofDocument {
+  /** SHA-256 of the challenge's or token's id, base64url. */
+  readonly _id: string;
+  /** SHA-256 of the proof and its device, base64url. Only the same request may get the same answer again. */
+  readonly proof: string;
+  /** The session that the proof has opened. */
+  readonly session_id?: string;
+  readonly at: Date;
   readonly purge_at: Date;
 }
 

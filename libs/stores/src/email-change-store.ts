@@ -1,8 +1,9 @@
 import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
+import { type Credentials, unchangedSince } from './credentials.ts';
 import type { FormerEmail, UserDocument } from './documents.ts';
 import { confirmedRead } from './fenced-sessions.ts';
-import { type Credentials, emailKey, holderOf, unchangedSince } from './user-store.ts';
+import { emailKey, holderOf } from './user-store.ts';
 
 /** The account that has an address, or can still return to it by undoing a change. */
 export type EmailHolder = Pick<UserDocument, '_id' | 'email_key' | 'locale'>;
@@ -94,7 +95,8 @@ export function createEmailChangeStore({ users }: Collections): EmailChangeStore
     undo(seen, { former, others, password_hash, at }, session) {
       const { email, email_key } = former;
       const address = { email, email_key, email_verified_at: at, former_emails: others, known_devices: [] };
-      return isChanged(unchangedSince(seen), { ...address, password_hash, password_changed_at: at }, session);
+      const password = { password_hash, password_changed_at: at, is_password_void: true };
+      return isChanged(unchangedSince(seen), { ...address, ...password }, session);
     },
     async listLapsed(by, most) {
       const options = { projection: { former_emails: 1 }, limit: most } as const;

@@ -5,7 +5,7 @@ export type { DeadLetterStore } from './dead-letter-store.ts';
 export type { ChangedSession, FencedSessions, RevokedSession } from './fenced-sessions.ts';
 export type { GroupStore } from './group-store.ts';
 export type { IdempotencyStore } from './idempotency-store.ts';
-export { ensureIndexes, liveDeviceIndex, missingIndexes } from './indexes.ts';
+export { ensureIndexes, missingIndexes } from './indexes.ts';
 export { type InviteState, type InviteStore, inviteState } from './invite-store.ts';
 export { type OutboxStore, publishGraceMs, type RecordedAttempt } from './outbox-store.ts';
 export type { OwnedSession, OwnSession, Revocation, SessionStore, SessionSummary } from './session-store.ts';
@@ -14,6 +14,7 @@ export { createStores, type Stores } from './stores.ts';
 export type { SubscriberStore } from './subscriber-store.ts';
 export {
   createTransactionRunner,
+  defaultDeadlineMs,
   type RunTransaction,
   type TransactionHooks,
   type TransactionRequest,

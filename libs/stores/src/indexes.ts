@@ -14,9 +14,6 @@ type Index = readonly [IndexSpecification, CreateIndexesOptions & { readonly nam
 /** Name of the index that sets the retention of delivered outbox rows. */
 export const outboxTtl = 'delivered_ttl';
 
-/** Name of the index that allows one live session for each user and device. */
-export const liveDeviceIndex = 'live_device_unique';
-
 const indexes = {
   users: [
     [{ email_key: 1 }, { name: 'email_key_unique', unique: true }],
@@ -65,7 +62,7 @@ const indexes = {
     // Allows one live session per user and device, and serves the list of a user's live sessions.
     [
       { user_id: 1, device_id: 1 },
-      { name: liveDeviceIndex, unique: true, partialFilterExpression: { is_revoked: false } },
+      { name: 'live_device_unique', unique: true, partialFilterExpression: { is_revoked: false } },
     ],
     // Recent revocations. The worker publishes them until it knows that Redis has them.
     [{ revoked_at: 1 }, { name: 'revoked_at', partialFilterExpression: { is_revoked: true } }],
@@ -93,6 +90,7 @@ const indexes = {
     [{ user_id: 1 }, { name: 'user' }],
     [{ purge_at: 1 }, { name: 'purge_ttl', expireAfterSeconds: 0 }],
   ],
+  spentProofs: [[{ purge_at: 1 }, { name: 'purge_ttl', expireAfterSeconds: 0 }]],
   outbox: [
     [{ locked_until: 1 }, { name: 'pending', partialFilterExpression: { state: 'pending' } }],
     // Only the urgent rows that wait.

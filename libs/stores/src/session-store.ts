@@ -116,11 +116,11 @@ const listed = {
 
 export type ListedSession = Pick<SessionDocument, '_id' | keyof typeof listed>;
 
-const held = { ...listed, 'claims.home_group_id': 1, revoked_at: 1, revoked_reason: 1 } as const;
+const held = { ...listed, auth: 1, 'claims.home_group_id': 1, revoked_at: 1, revoked_reason: 1 } as const;
 
 /** The fields of a session that its user may see. */
 export type HeldSession = ListedSession &
-  Pick<SessionDocument, 'revoked_at' | 'revoked_reason'> & {
+  Pick<SessionDocument, 'auth' | 'revoked_at' | 'revoked_reason'> & {
     readonly claims: Pick<SessionClaims, 'home_group_id'>;
   };
 

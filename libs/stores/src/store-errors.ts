@@ -69,11 +69,14 @@ export function isBrokenSocket(error: unknown): boolean {
   return error instanceof Error && 'code' in error && brokenSocketCodes.has(error.code);
 }
 
-/** Returns true if a unique index refused the write. With `index`, only that index counts. */
-export function isDuplicateKey(error: unknown, index?: string): boolean {
+/**
+ * Returns true if a unique index refused the write. With `field`, only an index on that field counts; the index's name
+ * does not matter.
+ */
+export function isDuplicateKey(error: unknown, field?: string): boolean {
   return (
     error instanceof MongoServerError &&
     error.code === duplicateKey &&
-    (index === undefined || error.message.includes(`index: ${index} `))
+    (field === undefined || Object.hasOwn(error['keyPattern'] ?? {}, field))
   );
 }

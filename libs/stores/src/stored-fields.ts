@@ -90,6 +90,7 @@ export const storedFields = describeAll({
         'the same',
       ],
       [['password_changed_at'], 'time of the latest change', 'yes'],
+      [['is_password_void', 'ways_changed_at'], 'nobody knows the password; latest change of another way in', 'no'],
       [
         ['disabled_at', 'disabled_reason', 'disabled_by'],
         'an operator disabled the account: when, why, who',
@@ -133,6 +134,7 @@ export const storedFields = describeAll({
       [['_id', 'device_id', 'device_name', 'platform'], 'the session and its device, as the app named it', 'yes'],
       [['user_id'], 'whose it is', 'yes, as the own sessions'],
       [['claims.home_group_id'], 'group at the latest token', 'yes'],
+      [['auth.at', 'auth.amr', 'auth.acr'], 'when and how the user proved who they are', 'yes'],
       [['created_at', 'last_used_at', 'expires_at'], 'times of login, latest use and idle end', 'yes'],
       [['revoked_at', 'revoked_reason'], 'when and why it ended', 'yes'],
       [
@@ -205,6 +207,15 @@ export const storedFields = describeAll({
         'its state, and the key that derives the code',
         'no',
       ],
+    ],
+  },
+  spentProofs: {
+    about:
+      'Challenges and step-up tokens that were used, so that none is used twice. Ground: security. Kept for some minutes after they would have expired. Not exported: no record names a user.',
+    rows: [
+      [['_id', 'proof'], 'SHA-256 of its id, and of the proof and the device'],
+      [['session_id'], 'the session that it opened'],
+      [['at', 'purge_at'], 'when it was used, when the record is removed'],
     ],
   },
   outbox: {

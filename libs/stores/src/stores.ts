@@ -10,6 +10,7 @@ import { createMembershipStore, type MembershipStore } from './membership-store.
 import { createOutboxStore, type OutboxStore } from './outbox-store.ts';
 import { createReplay, type Replay } from './replay.ts';
 import { createSessionStore, type SessionStore } from './session-store.ts';
+import { createSpentProofStore, type SpentProofStore } from './spent-proof-store.ts';
 import { createSubscriberStore, type SubscriberStore } from './subscriber-store.ts';
 import type { RunTransaction } from './transactions/run-transaction.ts';
 import { createUserStore, type UserStore } from './user-store.ts';
@@ -25,6 +26,7 @@ export interface Stores {
   readonly sessions: SessionStore;
   readonly idempotency: IdempotencyStore;
   readonly challenges: ChallengeStore;
+  readonly spentProofs: SpentProofStore;
   readonly outbox: OutboxStore;
   readonly deadLetters: DeadLetterStore;
   readonly subscribers: SubscriberStore;
@@ -49,6 +51,7 @@ export function createStores(collections: Collections, transaction: RunTransacti
     sessions: createSessionStore(collections),
     idempotency: createIdempotencyStore(collections),
     challenges: createChallengeStore(collections),
+    spentProofs: createSpentProofStore(collections),
     outbox: createOutboxStore(collections),
     deadLetters: createDeadLetterStore(collections, transaction),
     subscribers: createSubscriberStore(collections),

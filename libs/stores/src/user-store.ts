@@ -1,6 +1,7 @@
 import type { GroupRole } from '@auth-account/contracts';
 import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
+import { type Credentials, unchangedSince } from './credentials.ts';
 import type { UserDocument } from './documents.ts';
 import { confirmedRead } from './fenced-sessions.ts';
 import { type LearnedDevice, learn, unnamedDevice } from './known-devices.ts';
@@ -12,33 +13,6 @@ export type Moved = Pick<UserDocument, '_id' | 'joined_by'>;
 
 /** Fields of the user's document that the user sets; null removes a field, and an absent field stays as it is. */
 export type ProfileChange = { readonly [F in 'display_name' | 'locale']?: UserDocument[F] | null | undefined };
-
-/** The part of the user's document that shows whether a verified password is still the account's. */
-export type Credentials = Pick<UserDocument, '_id' | 'email_key' | 'password_changed_at'>;
-
-/** Returns true if neither the address nor the password was changed between the two reads of the user's document. */
-export function hasSameCredentials(a: Credentials, b: Credentials): boolean {
-  return a.email_key === b.email_key && a.password_changed_at?.getTime() === b.password_changed_at?.getTime();
-}
-
-/** Filter for the account, if neither its address nor its password was changed since it was read. */
-export function unchangedSince({ _id, email_key, password_changed_at }: Credentials): Filter<UserDocument> {
-  return { _id, email_key, password_changed_at: password_changed_at ?? { $exists: false } };
-}
-
-/**
- * Returns the fields that every change of the password writes. All codes of the account become void. A requested change
- * of the address lapses, because it needs such a code. The account's devices are forgotten, so that the next login of
- * each device is reported as new.
- */
-export function passwordFields(
-  password_hash: string,
-  { pending_email_until }: Pick<UserDocument, 'pending_email_until'>,
-  at: Date,
-): Partial<UserDocument> {
-  const lapsed = pending_email_until && { pending_email_until: at };
-  return { password_hash, password_changed_at: at, known_devices: [], ...lapsed };
-}
 
 /** An operator's decision to disable the account. */
 export interface Disabled {

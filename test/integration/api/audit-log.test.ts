@@ -113,11 +113,11 @@ test('a login is an event whether it succeeds or not, and so is the session that
 
   const first = await logIn(api, email);
   expect(takeEvents()).toEqual([
-    { event: 'login.succeeded', outcome: 'success', user_id, session_id: first.session_id },
+    { event: 'login.succeeded', outcome: 'success', user_id, session_id: first.session_id, method: 'password' },
   ]);
   const second = await logIn(api, email, { device_id: first.device_id });
   expect(takeEvents()).toEqual([
-    { event: 'login.succeeded', outcome: 'success', user_id, session_id: second.session_id },
+    { event: 'login.succeeded', outcome: 'success', user_id, session_id: second.session_id, method: 'password' },
     { event: 'session.revoked', outcome: 'success', user_id, session_id: first.session_id, reason: 'replaced' },
   ]);
 });

@@ -1,16 +1,20 @@
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import { AppError } from '@auth-account/errors';
-import { createTransactionRunner, liveDeviceIndex } from '@auth-account/stores';
+import { createTransactionRunner } from '@auth-account/stores';
 import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createOpenIdempotent } from '../../../services/api/src/idempotency/open-idempotent.ts';
 import { RequestAbandoned } from '../../../services/api/src/request/assert-client-connected.ts';
 import { systemIds } from '../../../services/api/src/request/ids.ts';
 import type { HashedFor, HashTurn } from '../../../services/api/src/security/password-hasher.ts';
-import { createLogIn, type LogInDeps } from '../../../services/api/src/usecases/login/log-in.ts';
+import { createLogIn, type LogInDeps as PasswordDeps } from '../../../services/api/src/usecases/login/log-in.ts';
+import { createOpenSession, type OpenSessionDeps } from '../../../services/api/src/usecases/login/open-session.ts';
+import { createSpendProof } from '../../../services/api/src/usecases/login/spend-proof.ts';
 import { newSessionDocument } from '../../support/session-document.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { hashOf, openUseCaseScene, type UseCaseScene } from '../../support/use-case-scene.ts';
+
+type LogInDeps = PasswordDeps & OpenSessionDeps;
 
 const password = 'correct horse battery';
 const lifetime = { idleSeconds: 7_200, absoluteSeconds: 86_400 };
@@ -23,7 +27,7 @@ beforeAll(async () => {
   scene = await openUseCaseScene();
   await scene.collections.sessions.createIndex(
     { user_id: 1, device_id: 1 },
-    { name: liveDeviceIndex, unique: true, partialFilterExpression: { is_revoked: false } },
+    { name: 'any name', unique: true, partialFilterExpression: { is_revoked: false } },
   );
 });
 beforeEach(async () => {
@@ -68,10 +72,11 @@ async function logIn(
     challengeId: randomUUID,
     inviteToken: () => randomUUID(),
   };
-  const { idempotency: store } = storesOf(scene.collections);
+  const { idempotency: store, spentProofs } = storesOf(scene.collections);
   const openIdempotent = createOpenIdempotent({ store, secrets: () => [], now });
   const own = {
     openIdempotent,
+    spendProof: createSpendProof({ spentProofs }),
     users,
     sessions,
     commit,
@@ -81,7 +86,8 @@ async function logIn(
     now,
   };
   const assertEmailVerified = async () => undefined;
-  const run = createLogIn({ ...own, limits, hasher, lifetime, ids, assertEmailVerified, ...deps });
+  const parts = { ...own, limits, hasher, lifetime, ids, assertEmailVerified, ...deps };
+  const run = createLogIn({ ...parts, openSession: createOpenSession(parts) });
   const { data, isReplayed } = await run({ password, ...input }, origin);
   expect(isReplayed).toBe(false);
   return data;
@@ -127,6 +133,7 @@ describe('a login', () => {
       floor: 0,
       handed_out_at: at,
       claims: { home_group_id: user.home_group_id, account_type: 'OFFICE', ver: 1 },
+      auth: { at, amr: ['pwd'], acr: '1' },
       device_id: device_id.toLowerCase(),
       device_name: 'Pixel 9',
       platform: 'android',
@@ -139,7 +146,9 @@ describe('a login', () => {
     expect(stored.nonce.value()).toHaveLength(32);
     expect(stored.ahead?.hashes.slice(43, 86)).toBe(stored.token);
     expect(answer).toMatchObject({ user_id: user._id, device_id: device_id.toLowerCase(), account_type: 'OFFICE' });
-    expect(scene.audited).toEqual([[{ event: 'login.succeeded', user_id: user._id, session_id }, origin]]);
+    expect(scene.audited).toEqual([
+      [{ event: 'login.succeeded', user_id: user._id, session_id, method: 'password' }, origin],
+    ]);
     expect(told).toEqual([['asked', { email: user.email, deviceId: device_id.toLowerCase() }, origin], 'succeeded']);
     expect(scene.announced).toEqual([]);
     expect(await scene.users.findByEmail(user.email)).toMatchObject({ last_login_at: at, touches: 1 });
@@ -217,6 +226,7 @@ describe('a password that was verified', () => {
   test.each<[string, Partial<UserDocument>]>([
     ['another one has taken its place', { password_changed_at: new Date('2026-11-22T10:00:00.000Z') }],
     ['the account has another address', { email_key: 'other@example.com' }],
+    ['another way in was added', { ways_changed_at: new Date('2026-11-22T10:00:00.000Z') }],
   ])('opens no session if %s since', async (_, set) => {
     const user = await scene.user();
     const verify = async () => (await scene.collections.users.updateOne({ _id: user._id }, { $set: set })).acknowledged;
@@ -334,7 +344,7 @@ describe('a login ends', () => {
     const { session_id } = await logIn({ email, device_id });
     expect(await ended(user_id)).toEqual(new Map([[former.document._id, because('replaced')]]));
     expect(scene.audited).toEqual([
-      [{ event: 'login.succeeded', user_id, session_id }, scene.origin],
+      [{ event: 'login.succeeded', user_id, session_id, method: 'password' }, scene.origin],
       [{ event: 'session.revoked', user_id, session_id: former.document._id, reason: 'replaced' }, scene.origin],
     ]);
     const announcement = { sessionIds: [former.document._id], reason: 'SESSION_REPLACED', requestId: 'request-1' };

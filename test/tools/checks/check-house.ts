@@ -141,7 +141,7 @@ const measures: readonly Measure[] = [
   {
     name: 'words of Markdown by hand',
     how: 'all *.md without generated pages and parts',
-    aim: 56_000,
+    aim: 59_000,
     count: wordsByHand,
   },
   {
@@ -161,6 +161,15 @@ const measures: readonly Measure[] = [
     how: 'files of libs and services with a function of that type, or one around runTransaction',
     aim: 1,
     count: () => production.filter((path) => transactionForm.test(read(path))),
+  },
+  {
+    name: 'places that open sessions',
+    how: 'files of services that insert a session: every way in ends in the same step',
+    aim: 1,
+    count: () =>
+      production.filter(
+        (path) => path.startsWith('services/') && /\bsessions\.insert\(|'insert'[^;]*SessionStore/.test(read(path)),
+      ),
   },
   {
     name: 'clients of tests and tools',

@@ -67,5 +67,11 @@ export const shardKeys: Readonly<Record<string, ShardKey>> = {
     why: 'written in the transaction of the erasure, with the ids of the sessions',
     changes: 'read by time, on all shards',
   },
+  spent_proofs: {
+    key: '{_id: 1}',
+    slotFrom: ['_id'],
+    why: 'a challenge counts once over all accounts, so its id has no slot: a login by challenge is a transaction of two shards',
+    changes: '–',
+  },
   subscribers: { slotFrom: [], why: 'a few documents', changes: 'not sharded: it stays on one shard' },
 };

@@ -91,6 +91,10 @@ export const examples: readonly (readonly [operation: operations.Operation, stat
         "platform": "android",
         "home_group_id": "1c5c1f4e-3b52-4a0a-8f6e-1d2a9b7c3e44",
         "created_at": "2026-11-18T07:10:00.000Z",
+        "authenticated_at": "2026-11-18T07:10:00.000Z",
+        "amr": [
+          "pwd"
+        ],
         "last_used_at": "2026-11-20T23:21:12.080Z",
         "expires_at": "2026-12-20T23:21:12.080Z",
         "bound": false,

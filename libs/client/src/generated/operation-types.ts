@@ -134,6 +134,9 @@ export interface OperationTypes {
         readonly platform: 'ios' | 'android' | 'web' | 'other' | null;
         readonly home_group_id: string;
         readonly created_at: string;
+        readonly authenticated_at: string;
+        /** How the user has proved who they are (RFC 8176). */
+        readonly amr: readonly string[];
         readonly last_used_at: string;
         readonly expires_at: string;
         /** Its refreshes need a proof of the device’s key. */

@@ -57,7 +57,8 @@ export interface TransactionHooks {
   readonly inSpan?: <T>(run: () => Promise<T>) => Promise<T>;
 }
 
-const defaultDeadlineMs = 5_000;
+/** Milliseconds after which no further attempt starts, unless the request says otherwise. */
+export const defaultDeadlineMs = 5_000;
 /** Maximum number of waiting transactions. More could not begin before the deadline. */
 const maximumWaiting = 1_000;
 const firstPauseMs = 25;

@@ -54,7 +54,8 @@ export interface Outcome {
 export const none: readonly never[] = [];
 
 /** A change of credentials, sessions or membership, as one transaction. */
-export interface Change<O extends Outcome> extends Pick<TransactionRequest, 'lockKey' | 'hold' | 'isUrgent'> {
+export interface Change<O extends Outcome>
+  extends Pick<TransactionRequest, 'lockKey' | 'hold' | 'isUrgent' | 'deadlineMs'> {
   readonly at: Date;
   /** Makes the writes of the change. The work runs again after a conflict, so ids must be created before it. */
   readonly work: (session: ClientSession) => Promise<O>;

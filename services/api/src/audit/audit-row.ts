@@ -60,6 +60,9 @@ export const counterTable = {
 
 export type CounterName = keyof typeof counterTable;
 
+/** A way in, with which a login began. */
+export type LoginMethod = 'password' | 'passkey';
+
 /** Fields of events in addition to the fields of the request. They never hold a secret or an e-mail address. */
 interface Fields {
   readonly user_id: string;
@@ -68,6 +71,7 @@ interface Fields {
   readonly removed_by: string;
   readonly handed_over_by: string;
   readonly invites_revoked: number;
+  readonly method: LoginMethod;
   readonly purpose: CodePurpose;
   /** Template of the route. */
   readonly route: string;

@@ -25,13 +25,14 @@ const totalOf = async (counter: Pick<Counter, 'get'>) =>
 
 test('an event says what, of whom, by which request and from which network', () => {
   const { audit, lines } = openAudit();
-  audit({ event: 'login.succeeded', user_id, session_id }, origin);
+  audit({ event: 'login.succeeded', user_id, session_id, method: 'password' }, origin);
   expect(lines).toEqual([
     {
       event: 'login.succeeded',
       outcome: 'success',
       user_id,
       session_id,
+      method: 'password',
       request_id: 'request-1',
       address: '203.0.113.0/24',
     },
@@ -93,7 +94,7 @@ describe('counters', () => {
   const session = { user_id, session_id };
   const events: AuditEvent[] = [
     { event: 'account.registered', user_id },
-    { event: 'login.succeeded', ...session },
+    { event: 'login.succeeded', ...session, method: 'password' },
     { event: 'login.failed', user_id: undefined, reason: 'unknown_account' },
     { event: 'login.failed', user_id, reason: 'wrong_password' },
     { event: 'refresh.rotated', ...session },

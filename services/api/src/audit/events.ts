@@ -27,7 +27,11 @@ const group = ['user_id', 'session_id', 'home_group_id'] as const;
  */
 export const auditEvents = {
   'account.registered': { fields: user, meaning: 'An account was created. A replay by `Idempotency-Key` is no event.' },
-  'login.succeeded': { fields: session, counts: { in: 'logins' }, meaning: 'A session was opened.' },
+  'login.succeeded': {
+    fields: [...session, 'method'],
+    counts: { in: 'logins' },
+    meaning: 'A session was opened; `method` is the way in: `password` or `passkey`.',
+  },
   'login.failed': {
     outcome: 'failure',
     fields: ['user_id?'],

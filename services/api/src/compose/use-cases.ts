@@ -37,6 +37,8 @@ import { createRevokeInvite } from '../usecases/invites/revoke-invite.ts';
 import { createAssertEmailVerified } from '../usecases/login/assert-email-verified.ts';
 import { createAuthenticate } from '../usecases/login/authenticate.ts';
 import { createLogIn } from '../usecases/login/log-in.ts';
+import { createOpenSession } from '../usecases/login/open-session.ts';
+import { createSpendProof } from '../usecases/login/spend-proof.ts';
 import { createRegister } from '../usecases/registration/register.ts';
 import { createSpaces } from '../usecases/registration/spaces.ts';
 import { createEndSessions } from '../usecases/sessions/end-sessions.ts';
@@ -160,6 +162,7 @@ function accountUseCases(
   const fresh = { ...shared, reauthenticate: createReauthenticate(shared), endSessions: createEndSessions(shared) };
   const isRequired = config.REQUIRE_VERIFIED_EMAIL;
   const assertEmailVerified = createAssertEmailVerified({ ...shared, isRequired });
+  const openSession = createOpenSession({ ...shared, spendProof: createSpendProof(shared) });
   const limited = createLimitWrites(parts.limits);
   return {
     registerAccount: createRegister({
@@ -172,7 +175,7 @@ function accountUseCases(
     exportAccount: createExportAccount(fresh),
     changePassword: createChangePassword(fresh),
     restoreAccount: createRestoreAccount({ ...shared, authenticate: createAuthenticate(shared) }),
-    logIn: createLogIn({ ...shared, assertEmailVerified }),
+    logIn: createLogIn({ ...shared, openSession, assertEmailVerified }),
     refreshTokens: createRefresh({ ...shared, retryWindowMs }),
     logOut: createLogOut(shared),
     logOutAll: limited(createLogOutAll(shared)),

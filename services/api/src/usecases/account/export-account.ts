@@ -7,6 +7,7 @@ import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import type { Reauthenticate } from '../credentials/reauthenticate.ts';
+import { sessionAuth } from '../sessions/session-auth.ts';
 import { toldReasonOf } from '../sessions/told-reason.ts';
 import { describeAccount } from './find-account.ts';
 
@@ -85,6 +86,7 @@ function describeGroup(user: UserDocument, group: GroupDocument | undefined): Ac
 }
 
 function describeSession(session: Held['sessions'][number]): AccountExport['sessions'][number] {
+  const { at, amr } = sessionAuth(session);
   return {
     session_id: session._id,
     device_id: session.device_id,
@@ -92,6 +94,8 @@ function describeSession(session: Held['sessions'][number]): AccountExport['sess
     platform: session.platform,
     home_group_id: session.claims.home_group_id,
     created_at: session.created_at.toISOString(),
+    authenticated_at: at.toISOString(),
+    amr: [...amr],
     last_used_at: session.last_used_at.toISOString(),
     expires_at: session.expires_at.toISOString(),
     bound: session.cnf !== undefined,

@@ -5,9 +5,9 @@ import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import { deletionScheduledEvents } from '@auth-account/messaging/account-events';
 import type { UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
+import { passwordFields } from '@auth-account/stores/credentials';
 import { type DeletionStore, erasureTime } from '@auth-account/stores/deletions';
 import type { UserDocument } from '@auth-account/stores/documents';
-import { passwordFields } from '@auth-account/stores/users';
 import { voidHash } from '@auth-account/stores/void-hash';
 import type { ClientSession } from 'mongodb';
 import { type Commit, none } from '../../announcements/commit.ts';
@@ -112,7 +112,7 @@ function createVoidPassword({ users, challenges, ids }: OrderDeletionDeps) {
   return async (user: UserDocument, at: Date, origin: RequestOrigin, session: ClientSession): Promise<AuthEvent> => {
     const { _id: user_id, password_hash } = user;
     // This does not fail, because the order has checked that neither the password nor the address was changed.
-    await users.changeFresh(user, passwordFields(voidHash(password_hash), user, at), session);
+    await users.changeFresh(user, passwordFields(voidHash(password_hash), user, at, true), session);
     await challenges.endAll(user_id, at, session);
     const changed = { user_id, changed_at: at.toISOString(), reason: 'deletion' } as const;
     return createAccountEvent('service.auth.events.password_changed', changed, eventOrigin(origin, at, ids));

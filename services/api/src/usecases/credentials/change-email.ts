@@ -67,7 +67,7 @@ export function createChangeEmail(deps: ChangeEmailDeps) {
       },
       origin,
     ).catch((error: unknown) => {
-      throw isDuplicateKey(error, 'email_key_unique') ? takenError(change.email, error) : error;
+      throw isDuplicateKey(error, 'email_key') ? takenError(change.email, error) : error;
     });
     // As with a registration, failed attempts that strangers made on this address before must not lock its owner out.
     await limits.registered({ email: change.email, deviceId }, origin);

@@ -4,7 +4,7 @@ import { eventOrigin } from '@auth-account/messaging';
 import { passwordChangedEvents } from '@auth-account/messaging/account-events';
 import type { UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
-import { passwordFields } from '@auth-account/stores/users';
+import { passwordFields } from '@auth-account/stores/credentials';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Commit } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';

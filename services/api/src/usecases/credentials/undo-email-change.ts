@@ -124,7 +124,7 @@ function createUndo(deps: UndoEmailChangeDeps) {
     ).catch((error: unknown) => {
       if (error instanceof ChangedMeanwhile) return;
       // A duplicate is possible only if an import has given the address to another account.
-      throw isDuplicateKey(error, 'email_key_unique') ? codeInvalid() : error;
+      throw isDuplicateKey(error, 'email_key') ? codeInvalid() : error;
     });
     return undone?.invites_revoked;
   };

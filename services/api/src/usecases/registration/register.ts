@@ -213,7 +213,7 @@ function prepare(
 
 /** Throws the error for the caller if a registration has failed. */
 function refuse(input: RegisterRequest, error: unknown): never {
-  if (isDuplicateKey(error, 'email_key_unique')) refuseTaken(input, error);
+  if (isDuplicateKey(error, 'email_key')) refuseTaken(input, error);
   throw error;
 }
 

@@ -3,6 +3,7 @@ import type { TokenResponse } from '@auth-account/contracts/http/login';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import type { RefreshTokens } from '@auth-account/tokens';
 import type { AccessTokenClaims } from '@auth-account/verifier/access-token';
+import { sessionAuth } from './session-auth.ts';
 
 export interface IssueTokensDeps {
   readonly signAccessToken: (claims: AccessTokenClaims) => string;
@@ -20,6 +21,7 @@ export function createIssueTokens(deps: IssueTokensDeps): IssueTokens {
   const { signAccessToken, refreshTokens, accessTokenTtlSeconds, pushPublicUrl, now } = deps;
   return (session) => {
     const { _id: session_id, user_id, device_id, claims, kid, gen, nonce, expires_at, cnf } = session;
+    const { at: provedAt, amr, acr } = sessionAuth(session);
     const { home_group_id, account_type, ver } = claims;
     const access_token = signAccessToken({
       user_id,
@@ -28,6 +30,9 @@ export function createIssueTokens(deps: IssueTokensDeps): IssueTokens {
       sid: session_id,
       ver,
       device_id,
+      auth_time: Math.floor(provedAt.getTime() / 1_000),
+      amr,
+      acr,
     });
     const at = now();
     const push_stream_path = pushStreamPath(session_id);

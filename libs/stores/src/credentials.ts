@@ -1,0 +1,55 @@
+import { hash } from 'node:crypto';
+import type { Filter } from 'mongodb';
+import type { UserDocument } from './documents.ts';
+
+/** The part of the user's document that shows whether a verified proof still counts. */
+export type Credentials = Pick<UserDocument, '_id' | 'email_key' | 'password_changed_at' | 'ways_changed_at'>;
+
+/** Returns true if neither the address nor a way in was changed between the two reads of the user's document. */
+export function hasSameCredentials(a: Credentials, b: Credentials): boolean {
+  return versionText(a) === versionText(b);
+}
+
+/** Filter for the account, if neither its address nor a way in was changed since it was read. */
+export function unchangedSince({
+  _id,
+  email_key,
+  password_changed_at,
+  ways_changed_at,
+}: Credentials): Filter<UserDocument> {
+  const absent = { $exists: false };
+  return {
+    _id,
+    email_key,
+    password_changed_at: password_changed_at ?? absent,
+    ways_changed_at: ways_changed_at ?? absent,
+  };
+}
+
+/**
+ * Returns a text that differs after every change of the address, the password or another way in. Challenges and trusted
+ * devices carry it, so such a change ends all of them without a write.
+ */
+export function credentialsVersion(user: Credentials): string {
+  return hash('sha256', versionText(user), 'base64url').slice(0, 22);
+}
+
+function versionText({ email_key, password_changed_at, ways_changed_at }: Credentials): string {
+  return JSON.stringify([email_key, password_changed_at?.getTime(), ways_changed_at?.getTime()]);
+}
+
+/**
+ * Returns the fields that every change of the password writes. All codes of the account become void. A requested change
+ * of the address lapses, because it needs such a code. The account's devices are forgotten, so that the next login of
+ * each device is reported as new. `isVoid`: nobody knows the new password.
+ */
+export function passwordFields(
+  password_hash: string,
+  { pending_email_until, is_password_void = false }: Pick<UserDocument, 'pending_email_until' | 'is_password_void'>,
+  at: Date,
+  isVoid = false,
+): Partial<UserDocument> {
+  const lapsed = pending_email_until && { pending_email_until: at };
+  const voided = (isVoid || is_password_void) && { is_password_void: isVoid };
+  return { password_hash, password_changed_at: at, known_devices: [], ...lapsed, ...voided };
+}

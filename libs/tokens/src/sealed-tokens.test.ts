@@ -1,0 +1,54 @@
+import { describe, expect, test } from '@jest/globals';
+import { generateSecretKey } from './generate-key.ts';
+import { createSealedTokens } from './sealed-tokens.ts';
+
+const content = { u: 'a user', x: 17 };
+
+describe('a sealed token', () => {
+  const key = generateSecretKey();
+  const tokens = createSealedTokens({ keys: [key] });
+  const token = tokens.seal('step-up', content);
+
+  test('has its content for its own purpose only', async () => {
+    expect(await tokens.open('step-up', token)).toEqual(content);
+    expect(await tokens.open('step-up-token', token)).toBeUndefined();
+  });
+
+  test('shows nothing, and is never the same twice', () => {
+    expect(Buffer.from(token.split('.').at(-1) ?? '', 'base64url').toString('latin1')).not.toContain('a user');
+    expect(tokens.seal('step-up', content)).not.toBe(token);
+  });
+
+  test('is none after a change of any character', async () => {
+    for (let i = 0; i < token.length; i += 1) {
+      const changed = token.slice(0, i) + (token[i] === 'A' ? 'B' : 'A') + token.slice(i + 1);
+      expect(await tokens.open('step-up', changed)).toBeUndefined();
+    }
+  });
+
+  test.each(['', '.', 'x', 'x.', '.x', `${key.kid}.`, `${key.kid}.AAAA`, `${token}=`, `${token} `, token.slice(0, -2)])(
+    'is not %j',
+    async (text) => {
+      expect(await tokens.open('step-up', text)).toBeUndefined();
+    },
+  );
+
+  test('stays good after a rotation, until its key is removed', async () => {
+    const newer = generateSecretKey();
+    expect(await createSealedTokens({ keys: [newer, key] }).open('step-up', token)).toEqual(content);
+    expect(await createSealedTokens({ keys: [newer] }).open('step-up', token)).toBeUndefined();
+  });
+
+  test('of a newer key is opened after the keys were read again', async () => {
+    const newer = generateSecretKey();
+    let keys = { keys: [key] as [typeof key, ...(typeof key)[]] };
+    const source = {
+      current: () => keys,
+      reread: async () => {
+        keys = { keys: [newer, key] };
+      },
+    };
+    const made = createSealedTokens({ keys: [newer] }).seal('passkey', content);
+    expect(await createSealedTokens(source).open('passkey', made)).toEqual(content);
+  });
+});

@@ -1,0 +1,14 @@
+import { disturbing, visible } from '@auth-account/contracts/http/fields';
+import type { LoginRequest } from '@auth-account/contracts/http/login';
+
+/** The device of a login, as its app has named it. */
+export type DeviceFields = Pick<LoginRequest, 'device_id' | 'device_name' | 'platform'>;
+
+const disturbance = new RegExp(`[${disturbing}]`, 'gu');
+const anyVisible = new RegExp(visible, 'u');
+
+/** Returns the name of the device in a form that is safe to show to others; null if it has no visible character. */
+export function deviceNameOf(given = ''): string | null {
+  const name = given.replace(disturbance, '');
+  return anyVisible.test(name) ? name : null;
+}

@@ -1,0 +1,291 @@
+import { randomBytes } from 'node:crypto';
+import type { TokenResponse } from '@auth-account/contracts/http/login';
+import { AppError } from '@auth-account/errors';
+import {
+  defaultDeadlineMs,
+  isDuplicateKey,
+  type SessionStore,
+  type SessionSummary,
+  type UserStore,
+} from '@auth-account/stores';
+import { hasSameCredentials } from '@auth-account/stores/credentials';
+import type { RequestMark, SessionAuth, SessionDocument, UserDocument } from '@auth-account/stores/documents';
+import { mostLiveSessions } from '@auth-account/stores/users';
+import { type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
+import { Binary, type ClientSession } from 'mongodb';
+import { type Commit, type EndedSessions, none, type Outcome } from '../../announcements/commit.ts';
+import type { Audit } from '../../audit/audit.ts';
+import type { LoginMethod } from '../../audit/audit-row.ts';
+import { hasSameBody, idempotentForMs } from '../../idempotency/open-idempotent.ts';
+import type { Ids } from '../../request/ids.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
+import { createAwaitKey } from '../../security/await-key.ts';
+import { hashesAhead } from '../sessions/hashes-ahead.ts';
+import type { IssueTokens } from '../sessions/issue-tokens.ts';
+import { newExpiry, type SessionLifetime } from '../sessions/session-lifetime.ts';
+import { assertMayLogIn, loginRefusalOf } from './assert-may-log-in.ts';
+import { type DeviceFields, deviceNameOf } from './device-name.ts';
+import { knownAs, learnedDevice, newDeviceNotice } from './new-device.ts';
+import type { Spend, SpendProof } from './spend-proof.ts';
+
+export interface OpenSessionDeps {
+  readonly users: Pick<UserStore, 'touchLogin' | 'noteLive'>;
+  readonly sessions: Pick<SessionStore, 'exists' | 'find' | 'listLive' | 'revokeAll' | 'insert' | 'holdOf'>;
+  readonly spendProof: SpendProof;
+  readonly commit: Commit;
+  readonly refreshTokens: Pick<RefreshTokens, 'issue' | 'currentKid' | 'hasKey' | 'rereadKeys'>;
+  readonly issueTokens: IssueTokens;
+  readonly audit: Audit;
+  readonly lifetime: SessionLifetime;
+  readonly ids: Pick<Ids, 'entityId' | 'deviceId'>;
+  readonly now: () => Date;
+}
+
+/** A person who has proved to be the account's user, and the device on which they log in. */
+export interface ProvedLogin {
+  /** The account as the check of the proof has read it. */
+  readonly seen: UserDocument;
+  readonly device: DeviceFields;
+  /** The way in with which the login began. */
+  readonly method: LoginMethod;
+  readonly auth: Omit<SessionAuth, 'at'>;
+  /** Marks of the request's `Idempotency-Key`. A live session with these marks is the answer to a repeat. */
+  readonly marks?: readonly RequestMark[];
+  /** The challenge that the login uses up. */
+  readonly spend?: Spend;
+  /** Makes the conditional writes that use up a proof, such as a code. Throws if the proof was used before. */
+  readonly use?: (user: UserDocument, at: Date, transactionSession: ClientSession) => Promise<void>;
+}
+
+export interface OpenedSession {
+  readonly data: TokenResponse['data'];
+  /** True if an earlier login with the same `Idempotency-Key` opened the session. */
+  readonly isReplayed: boolean;
+}
+
+/** Opens a session: see {@link createOpenSession}. */
+export type OpenSession = (login: ProvedLogin, origin: RequestOrigin) => Promise<OpenedSession>;
+
+/** Outcome of a login. */
+interface Opened extends Outcome {
+  readonly session: SessionDocument;
+  /** True if an earlier login with the same `Idempotency-Key` has opened the session. */
+  readonly isReplayed: boolean;
+}
+
+/**
+ * Limit for the live sessions of one user. Above it, the session unused for longest ends
+ * (docs/specification/login-and-tokens.md, "Login").
+ */
+const sessionLimit = 50;
+
+/**
+ * Creates the end of every way in: the only function that opens sessions (docs/specification/sign-in.md, "One end").
+ * There is one session per user and device. While the session lives, a repeat with the same `Idempotency-Key` gets the
+ * session's newest token pair, because a request that the network repeats must not replace the app's session.
+ *
+ * Raises the errors of {@link assertMayLogIn}, of {@link SpendProof} and of the login's `use`,
+ * `ERR-INVALID-CREDENTIALS` if a way in was changed since the proof was checked, and `ERR-IDEMPOTENCY-KEY-REUSED`. No
+ * session is opened if the service notices before the commit that the client has left.
+ */
+export function createOpenSession(deps: OpenSessionDeps): OpenSession {
+  const { sessions, commit, issueTokens, audit, ids, now } = deps;
+  const open = createOpen(deps);
+
+  return async (proved, origin) => {
+    const userId = proved.seen._id;
+    const at = now();
+    const deviceId = proved.device.device_id?.toLowerCase() ?? ids.deviceId();
+    const login = { ...proved, marks: proved.marks ?? none, origin, deviceId, nonce: randomBytes(32), at };
+    const progress: Progress = { sessionId: '', endsSome: false, isDeviceTaken: false };
+    const startedAt = performance.now();
+    const commitOnce = () =>
+      commit(
+        {
+          at,
+          deadlineMs: Math.max(0, defaultDeadlineMs - (performance.now() - startedAt)),
+          // The hold is only for sessions that end. It does not keep simultaneous logins from conflicting in the user's
+          // document.
+          hold: sessions.holdOf(() => (progress.endsSome ? [userId] : []), now),
+          isCommitted: () => sessions.exists(progress.sessionId),
+          // An app that has given up logs in again. This session must not replace the new one.
+          ifClientLeft: 'abort',
+          work: (transactionSession) => open(login, progress, transactionSession),
+        },
+        origin,
+      );
+    const { session, isReplayed } = await commitOnce()
+      .catch((error: unknown) => {
+        if (!isDuplicateKey(error, 'device_id')) throw error;
+        progress.isDeviceTaken = true;
+        return commitOnce();
+      })
+      .catch((error: unknown) => {
+        const reason = loginRefusalOf(error);
+        if (reason !== undefined) audit({ event: 'login.refused', user_id: userId, reason }, origin);
+        throw error;
+      });
+    return { data: issueTokens(session), isReplayed };
+  };
+}
+
+/** A login whose proof is right. */
+interface VerifiedLogin extends ProvedLogin {
+  readonly marks: readonly RequestMark[];
+  readonly origin: RequestOrigin;
+  readonly deviceId: string;
+  readonly nonce: Buffer;
+  readonly at: Date;
+}
+
+/** State of a login, which its transaction changes each time that it runs. */
+interface Progress {
+  sessionId: string;
+  /** True if the login ends sessions. */
+  endsSome: boolean;
+  /** True if the insert has met a live session of the device. */
+  isDeviceTaken: boolean;
+}
+
+/** Creates the work of a login's transaction. */
+function createOpen(deps: OpenSessionDeps) {
+  const { users, sessions, spendProof, ids } = deps;
+  const findOpened = createFindOpened(deps);
+
+  return async (login: VerifiedLogin, progress: Progress, transactionSession: ClientSession): Promise<Opened> => {
+    const { seen, method, origin, deviceId, marks, spend, at } = login;
+    const device = knownAs(login.device);
+    // Every login writes the user's document, and so does every change that revokes or moves all of a user's sessions,
+    // so that neither misses the other.
+    const user = await users.touchLogin(seen._id, at, transactionSession, learnedDevice(seen, device, at));
+    // A verified proof must not open a session after a way in has been changed.
+    if (user === undefined || !hasSameCredentials(seen, user)) throw new AppError('ERR-INVALID-CREDENTIALS');
+    assertMayLogIn(user);
+    const looks = progress.isDeviceTaken || mustLook(user, device, marks, at);
+    const live = looks ? await sessions.listLive(user._id, transactionSession) : none;
+    const opened = await findOpened(openedBy(marks, live, at), transactionSession);
+    if (opened !== undefined) return opened;
+    const ended = endedByLogin(user, live, deviceId);
+    progress.endsSome = ended.length > 0;
+    for (const { reason, sessionIds } of ended) {
+      await sessions.revokeAll(sessionIds, { reason, at, requestId: origin.requestId }, transactionSession);
+    }
+    // Apps compare ids to see which of a device's two logins is valid, so this session's id is the greatest.
+    const replaced = live.flatMap((each) => (each.device_id === deviceId ? each._id : []));
+    const sessionId = ids.entityId(replaced.toSorted().at(-1));
+    progress.sessionId = sessionId;
+    if (spend !== undefined) await spendProof(spend, { sessionId, at }, transactionSession);
+    await login.use?.(user, at, transactionSession);
+    const session = newSession(deps, login, { user, sessionId });
+    await sessions.insert(session, transactionSession);
+    const endedIds = ended.flatMap(({ sessionIds }) => sessionIds);
+    const count = live.length + 1 - endedIds.length;
+    if (isWorthNoting(user, count)) await users.noteLive(user, count, transactionSession);
+    const notice = newDeviceNotice(deps, { user, device, at, session, live, ended: endedIds }, origin);
+    const succeeded = { event: 'login.succeeded', user_id: user._id, session_id: sessionId, method } as const;
+    return { session, isReplayed: false, ...notice, audit: [succeeded], sessions: ended };
+  };
+}
+
+/**
+ * Returns true if the login must read the account's live sessions: an earlier request with the same key may have opened
+ * one of them, their apps may need a notice of a new device, or there may be too many. Otherwise only the device's own
+ * session matters, and the insert detects that session by the unique index.
+ */
+function mustLook(user: UserDocument, device: string, marks: readonly RequestMark[], at: Date): boolean {
+  const { known_devices, last_login_at } = user;
+  const mayBeRepeat =
+    marks.length > 0 && last_login_at !== undefined && last_login_at.getTime() + idempotentForMs > at.getTime();
+  return mayBeRepeat || !known_devices?.includes(device) || mayBeFull(user);
+}
+
+function mayBeFull(user: UserDocument): boolean {
+  return mostLiveSessions(user) >= sessionLimit;
+}
+
+/**
+ * Returns true if a login that has read the `count` live sessions should store this number. That is worth a write only
+ * if at least two later logins then need not read the sessions.
+ */
+function isWorthNoting(user: UserDocument, count: number): boolean {
+  return mayBeFull(user) && count + 2 <= sessionLimit;
+}
+
+/** Creates the function that finds the session that an earlier login with the same `Idempotency-Key` has opened. */
+function createFindOpened(deps: Pick<OpenSessionDeps, 'refreshTokens' | 'sessions' | 'now'>) {
+  const awaitKey = createAwaitKey(deps.refreshTokens, deps.now);
+  return async (sessionId: string | undefined, transactionSession: ClientSession): Promise<Opened | undefined> => {
+    const session = sessionId === undefined ? undefined : await deps.sessions.find(sessionId, transactionSession);
+    if (session === undefined) return;
+    await awaitKey(session);
+    const verified = { event: 'login.verified', user_id: session.user_id, session_id: session._id } as const;
+    return { session, isReplayed: true, events: none, audit: [verified], sessions: none };
+  };
+}
+
+/**
+ * Returns the live session that was opened with that key. Raises `ERR-IDEMPOTENCY-KEY-REUSED` if that login had another
+ * body.
+ */
+function openedBy(marks: readonly RequestMark[], live: readonly SessionSummary[], at: Date): string | undefined {
+  const isKnown = ({ _id }: RequestMark) => marks.some((mark) => mark._id === _id);
+  const earlier = live.find(
+    ({ opened_by = [], created_at, expires_at }) =>
+      opened_by.some(isKnown) && expires_at > at && created_at.getTime() + idempotentForMs > at.getTime(),
+  );
+  if (earlier?.opened_by && !hasSameBody(marks, earlier.opened_by)) throw new AppError('ERR-IDEMPOTENCY-KEY-REUSED');
+  return earlier?._id;
+}
+
+/**
+ * Returns the sessions that a login on this device ends: the device's previous session, and sessions above the limit.
+ * In `live` the session unused for longest comes first.
+ */
+function endedByLogin({ _id: userId }: UserDocument, live: readonly SessionSummary[], deviceId: string) {
+  const replaced = live.filter((session) => session.device_id === deviceId);
+  const others = live.filter((session) => session.device_id !== deviceId);
+  const tooMany = others.slice(0, Math.max(0, others.length + 1 - sessionLimit));
+  const groups: EndedSessions[] = [
+    { userId, reason: 'replaced', sessionIds: replaced.map(({ _id }) => _id) },
+    { userId, reason: 'session_limit', sessionIds: tooMany.map(({ _id }) => _id) },
+  ];
+  return groups.filter(({ sessionIds }) => sessionIds.length > 0);
+}
+
+interface NewSession {
+  readonly user: UserDocument;
+  readonly sessionId: string;
+}
+
+function newSession(
+  { refreshTokens, lifetime }: OpenSessionDeps,
+  { deviceId, nonce, at, device, auth, origin, marks }: VerifiedLogin,
+  { user, sessionId }: NewSession,
+): SessionDocument {
+  const kid = refreshTokens.currentKid;
+  const gen = 1;
+  const token = { kid, sessionId, generation: gen };
+  return {
+    _id: sessionId,
+    token: refreshTokenHash(refreshTokens.issue(token, nonce)),
+    ahead: hashesAhead(refreshTokens, token, nonce),
+    user_id: user._id,
+    is_revoked: false,
+    nonce: new Binary(nonce),
+    kid,
+    gen,
+    parent: 0,
+    floor: 0,
+    handed_out_at: at,
+    claims: { home_group_id: user.home_group_id, account_type: user.account_type, ver: 1 },
+    auth: { at, ...auth },
+    device_id: deviceId,
+    device_name: deviceNameOf(device.device_name),
+    platform: device.platform ?? null,
+    created_at: at,
+    created_request_id: origin.requestId,
+    ...(marks.length > 0 && { opened_by: marks }),
+    last_used_at: at,
+    ...newExpiry(at, lifetime),
+  };
+}
