@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"net/http"
 	"strings"
@@ -33,6 +34,8 @@ var (
 	ErrInvalid = errors.New("IAD_JWT_ACCESS_INVALID")
 	// ErrExpired is answered with 401 and IAD_JWT_ACCESS_EXPIRED.
 	ErrExpired = errors.New("IAD_JWT_ACCESS_EXPIRED")
+	// ErrStepUp is answered with 401 and ERR-STEP-UP-REQUIRED: the token is good, but its proof is too old or too weak.
+	ErrStepUp = errors.New("ERR-STEP-UP-REQUIRED")
 	// ErrUnavailable says that nobody knows: it is answered with 503.
 	ErrUnavailable = errors.New("ERR-DEPENDENCY-UNAVAILABLE")
 )
@@ -44,6 +47,43 @@ type Claims struct {
 	HomeGroupID string `json:"home_group_id"`
 	Session     string `json:"sid"`
 	Version     *int64 `json:"ver"`
+	AuthTime    *int64 `json:"auth_time"`
+	Level       string `json:"acr"`
+}
+
+// Requirements of a route that needs more than a good token. The zero value requires nothing.
+type Requirements struct {
+	MaxAge int64  // Seconds since the user's last proof.
+	Level  string // "2": two factors.
+}
+
+// levels of a proof. A token without one is of a login by password. Any other level is below them.
+var levels = map[string]int{"": 1, "1": 1, "2": 2}
+
+// Check returns ErrStepUp if the claims fall short.
+func (r Requirements) Check(claims *Claims) error {
+	isOld := r.MaxAge > 0 &&
+		(claims.AuthTime == nil || *claims.AuthTime+r.MaxAge <= time.Now().Add(-leeway).Unix())
+	// A level that is required but unknown refuses every token.
+	isLow := r.Level != "" && (levels[r.Level] == 0 || levels[claims.Level] < levels[r.Level])
+	if isOld || isLow {
+		return ErrStepUp
+	}
+	return nil
+}
+
+// Challenge returns the value of WWW-Authenticate (RFC 9470), and the details of the body.
+func (r Requirements) Challenge() (string, map[string]any) {
+	challenge, details := `Bearer error="insufficient_user_authentication"`, map[string]any{}
+	if r.MaxAge > 0 {
+		challenge += fmt.Sprintf(`, max_age="%d"`, r.MaxAge)
+		details["max_age"] = r.MaxAge
+	}
+	if r.Level != "" {
+		challenge += fmt.Sprintf(`, acr_values="%s"`, r.Level)
+		details["acr_values"] = r.Level
+	}
+	return challenge, details
 }
 
 type statement struct {

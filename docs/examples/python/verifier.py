@@ -25,6 +25,8 @@ LONGEST_TOKEN = 4_096
 LONGEST_LIFE = 86_400
 """Seconds that a token lives at most, whatever the issuer says."""
 FOREVER = 2**63
+LEVELS = ("1", "2")
+"""Values of `acr`, from one factor to two."""
 
 
 class InvalidToken(Exception):
@@ -33,6 +35,17 @@ class InvalidToken(Exception):
     def __init__(self, code: str = "IAD_JWT_ACCESS_INVALID") -> None:
         super().__init__(code)
         self.code = code
+
+
+class StepUpRequired(Exception):
+    """The token is good, but its proof is too old or too weak: answer with 401, `ERR-STEP-UP-REQUIRED` and `challenge`."""
+
+    def __init__(self, max_age: int | None, acr: str | None) -> None:
+        super().__init__("ERR-STEP-UP-REQUIRED")
+        asked = {"max_age": max_age, "acr_values": acr}
+        self.details = {name: value for name, value in asked.items() if value is not None}
+        parameters = "".join(f', {name}="{value}"' for name, value in self.details.items())
+        self.challenge = f'Bearer error="insufficient_user_authentication"{parameters}'
 
 
 class Unavailable(Exception):
@@ -185,8 +198,11 @@ class Verifier:
         self._keys = Issuer(issuer, address, self._client)
         self._feed = Feed(issuer, address, credential, self._keys, grace)
 
-    def verify(self, token: str) -> dict[str, Any]:
-        """Returns the claims. Raises `InvalidToken` or `Unavailable`."""
+    def verify(self, token: str, max_age: int | None = None, acr: str | None = None) -> dict[str, Any]:
+        """Returns the claims. Raises `InvalidToken` or `Unavailable`.
+
+        Raises `StepUpRequired` if the user's last proof is older than `max_age` seconds, or below the level `acr`.
+        """
         if len(token) > LONGEST_TOKEN:
             raise InvalidToken
         claims = _decode(
@@ -201,11 +217,23 @@ class Verifier:
             raise InvalidToken
         if self._feed.is_denied(claims["sid"], claims["ver"]):
             raise InvalidToken
+        if _is_old(claims, max_age) or _is_low(claims, acr):
+            raise StepUpRequired(max_age, acr)
         return claims
 
     def close(self) -> None:
         self._feed.close()
         self._client.close()
+
+
+def _is_old(claims: dict[str, Any], max_age: int | None) -> bool:
+    at = claims.get("auth_time")
+    return max_age is not None and (type(at) is not int or at + max_age <= int(time.time()) - LEEWAY)
+
+
+def _is_low(claims: dict[str, Any], acr: str | None) -> bool:
+    proved = claims.get("acr", "1")
+    return acr is not None and (proved not in LEVELS or LEVELS.index(proved) < LEVELS.index(acr))
 
 
 def _decode(text: str, keys: Issuer, *, typ: str, issuer: str, audience: str, required: list[str]) -> dict[str, Any]:

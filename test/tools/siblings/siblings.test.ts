@@ -82,8 +82,8 @@ described('the sibling in %s', (language) => {
     await rm(dir, { recursive: true, force: true });
   });
 
-  const ask = (token: string): Promise<Answer> =>
-    send(base, { method: 'GET', path: '/pantry', headers: { Authorization: `Bearer ${token}` } }).catch(
+  const ask = (token: string, method = 'GET'): Promise<Answer> =>
+    send(base, { method, path: '/pantry', headers: { Authorization: `Bearer ${token}` } }).catch(
       () => ({ status: 0, headers: {}, text: '', json: undefined }) satisfies Answer,
     );
   const verdict = async (token: string) => {
@@ -93,12 +93,15 @@ described('the sibling in %s', (language) => {
   const invalid = [401, 'IAD_JWT_ACCESS_INVALID'];
 
   /** Signs a token with the service's key; `change` overrides the default settings. */
-  async function signed(change: { audience?: string; issuer?: string; ttlSeconds?: number; age?: number } = {}) {
+  async function signed(
+    change: { audience?: string; issuer?: string; ttlSeconds?: number; age?: number } = {},
+    proof: { acr?: string; auth_time?: number } = {},
+  ) {
     const keys = await loadKeyFile(join(testEnvironment().keysDir, 'access-token-keys.json'));
     const { age = 0, ...settings } = change;
     const options = { keys, algorithm: 'EdDSA', issuer, audience, ttlSeconds: 600, ...settings } as const;
     const sign = createAccessTokenSigner({ ...options, now: () => Date.now() - age * 1_000 });
-    return sign(someClaims);
+    return sign({ ...someClaims, ...proof });
   }
 
   test('accepts a good token and tells whose it is', async () => {
@@ -170,6 +173,34 @@ described('the sibling in %s', (language) => {
     ],
   ])('refuses %s', async (_what, token) => {
     expect(await verdict(await token())).toEqual(invalid);
+  });
+
+  /** Removes what only a bearer with two factors of the last 300 s may remove. */
+  const remove = async (proof: { acr?: string; age?: number }) => {
+    const { age, ...level } = proof;
+    const auth_time = age === undefined ? {} : { auth_time: Math.floor(Date.now() / 1_000) - age };
+    return ask(await signed({}, { ...level, ...auth_time }), 'DELETE');
+  };
+
+  test('lets two recent factors pass', async () => {
+    expect((await remove({ acr: '2', age: 30 })).status).toBe(200);
+  });
+
+  test.each<[string, Parameters<typeof remove>[0]]>([
+    ['one factor', { acr: '1', age: 30 }],
+    ['two factors of long ago', { acr: '2', age: 310 }],
+    ['two factors of an unknown time', { acr: '2' }],
+    ['a level that nobody knows', { acr: '3', age: 30 }],
+    ['an older token', { age: 30 }],
+  ])('asks the bearer of %s to step up, and still answers where that is enough', async (_what, proof) => {
+    const { status, text, headers } = await remove(proof);
+    expect([status, headers['www-authenticate']]).toEqual([
+      401,
+      'Bearer error="insufficient_user_authentication", max_age="300", acr_values="2"',
+    ]);
+    const details = { max_age: 300, acr_values: '2' };
+    expect(JSON.parse(text)).toMatchObject({ error_code: 'ERR-STEP-UP-REQUIRED', details });
+    expect((await ask(await signed({}, { acr: proof.acr ?? '1' }))).status).toBe(200);
   });
 
   test('refuses a token after its logout', async () => {
