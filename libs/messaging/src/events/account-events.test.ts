@@ -68,6 +68,6 @@ test.each([
   expect(new Set(events.map(({ id }) => id)).size).toBe(expected.length);
   for (const event of events) {
     expect(event).toMatchObject({ subject: user_id, time, requestid: 'request-1', traceparent });
-    expect(Compile(accountEvents[event.type]).Errors(event)[1]).toEqual([]);
+    expect(Compile(accountEvents[event.type]).Errors(event)).toEqual([true, []]);
   }
 });

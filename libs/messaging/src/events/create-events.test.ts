@@ -31,7 +31,7 @@ test('a registration is a CloudEvent about the user, at the time of the registra
   const event = createRegisteredEvent(data, origin);
   expect(event).toEqual(envelope);
   expect(event).not.toHaveProperty('traceparent');
-  expect(Compile(RegisteredEvent).Errors(event)[1]).toEqual([]);
+  expect(Compile(RegisteredEvent).Errors(event)).toEqual([true, []]);
 });
 
 test('it is in the trace of its request, if that has one', () => {
@@ -49,7 +49,7 @@ test('an account event is a CloudEvent of its topic about the user, at the time 
     traceparent,
     data: verified,
   });
-  expect(Compile(accountEvents['service.auth.events.email_verified']).Errors(event)[1]).toEqual([]);
+  expect(Compile(accountEvents['service.auth.events.email_verified']).Errors(event)).toEqual([true, []]);
 });
 
 test('an event that is not of its topic breaks the schema', () => {

@@ -55,10 +55,11 @@ function createPublisher(redis: RedisClient, channel: string, isOwn: boolean): P
   async function send(to: object, { topic, payload, id = randomUUID(), at = new Date() }: PushContent): Promise<void> {
     const text = JSON.stringify({ ...to, id, topic, payload, timestamp: at.toISOString() });
     assertSize(text);
-    if (!validator.Check(JSON.parse(text)))
-      throw new TypeError(
-        `the message is malformed: ${[...new Set(faultsOf(PushMessage, JSON.parse(text)))].join(', ')}`,
-      );
+    const sent: unknown = JSON.parse(text);
+    if (!validator.Check(sent)) {
+      const faults = new Set(faultsOf(PushMessage, sent));
+      throw new TypeError(`the message is malformed: ${[...faults].join(', ')}`);
+    }
     if (isReserved(topic) && !isOwn)
       throw new TypeError(`the message is malformed: topics ${ownTopicPrefix}* are reserved`);
     await publish(redis, channel, text);
