@@ -135,7 +135,7 @@ export interface OperationTypes {
         readonly home_group_id: string;
         readonly created_at: string;
         readonly authenticated_at: string;
-        /** How the user has proved who they are (RFC 8176). */
+        /** Proofs that the user has given of who they are (RFC 8176). */
         readonly amr: readonly string[];
         readonly last_used_at: string;
         readonly expires_at: string;

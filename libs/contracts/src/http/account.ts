@@ -105,7 +105,7 @@ const exported = {
       home_group_id: Uuid,
       created_at: Timestamp,
       authenticated_at: Timestamp,
-      amr: Type.Array(Type.String(), { description: 'How the user has proved who they are (RFC 8176).' }),
+      amr: Type.Array(Type.String(), { description: 'Proofs that the user has given of who they are (RFC 8176).' }),
       last_used_at: Timestamp,
       expires_at: Timestamp,
       bound: Type.Boolean({ description: 'Its refreshes need a proof of the device’s key.' }),
