@@ -265,6 +265,20 @@ async function ofExpiredChallenge(name: Operation): Promise<Answer> {
   return sendTo(name, api, good);
 }
 
+/** Confirms an authenticator app with other values. */
+async function confirmTotpBy(change: Readonly<Record<string, string>>): Promise<Answer> {
+  const good = await goodRequests.confirmTotp(api);
+  return sendTo('confirmTotp', api, { ...good, body: { ...good.body, ...change } });
+}
+
+/** Tries more wrong codes than an account may in a quarter of an hour. */
+async function pastTheFactorTries(): Promise<Answer> {
+  const good = await goodRequests.confirmTotp(api);
+  const guess = () => sendTo('confirmTotp', api, { ...good, body: { ...good.body, code: '000000' } });
+  for (let i = 0; i < 5; i += 1) await guess();
+  return guess();
+}
+
 async function revokedToken(): Promise<string> {
   const session = await newSession(api);
   await logOut(api, session);
@@ -485,6 +499,32 @@ const ownProvocations: {
     },
     'ERR-RATE-LIMITED': () => pastTheLimit('logIn'),
     'ERR-OVERLOADED': () => overload('logIn'),
+  },
+  findFactors: {
+    async 'ERR-INTERNAL'() {
+      const session = await newSession(faulty);
+      const broken = { totp: { confirmed_at: 'never' } } as unknown as Partial<UserDocument>;
+      await faulty.collections.users.updateOne({ _id: session.user_id }, { $set: broken });
+      return sendTo('findFactors', faulty, { headers: bearer(session) });
+    },
+  },
+  createTotp: {
+    'ERR-INTERNAL': () => refusedWrite('createTotp', 'users'),
+    ...freshProvocations('createTotp'),
+  },
+  confirmTotp: {
+    'ERR-INTERNAL': () => refusedWrite('confirmTotp', 'users'),
+    'ERR-SECOND-FACTOR-INVALID': () => confirmTotpBy({ code: '000000' }),
+    'ERR-CODE-EXPIRED': () => confirmTotpBy({ factor_id: crypto.randomUUID() }),
+    'ERR-RATE-LIMITED': () => pastTheFactorTries(),
+  },
+  deleteTotp: {
+    'ERR-INTERNAL': () => refusedWrite('deleteTotp', 'users'),
+    ...freshProvocations('deleteTotp'),
+  },
+  createRecoveryCodes: {
+    'ERR-INTERNAL': () => refusedWrite('createRecoveryCodes', 'users'),
+    ...freshProvocations('createRecoveryCodes'),
   },
   refreshTokens: {
     'ERR-INTERNAL': () => refusedWrite('refreshTokens', 'sessions'),

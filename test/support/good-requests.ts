@@ -12,6 +12,7 @@ import {
 } from './codes.ts';
 import { bearer, type GroupApi, insertInvite, joinByInvite } from './groups.ts';
 import type { Answer } from './http-client.ts';
+import { beginTotp, codeAt, switchOn } from './second-factor.ts';
 import { completeDenyList, siblingCredential } from './siblings.ts';
 import type { TestApi } from './test-api.ts';
 
@@ -26,6 +27,13 @@ export interface GoodRequest {
 type RequestApi = GroupApi & Pick<TestApi, 'keyPrefix'>;
 
 const ownHeaders = async (on: GroupApi) => ({ headers: bearer(await newSession(on)) });
+
+/** Returns a request by a user whose second factor is on. */
+async function ofSecondFactor(on: GroupApi): Promise<GoodRequest> {
+  const session = await newSession(on);
+  await switchOn(on, session);
+  return { headers: bearer(session), body: { current_password: password } };
+}
 
 /**
  * Creates, by route, a request and what it needs, with an account of its own. A body has every field that its schema
@@ -102,6 +110,15 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
     await changeEmail(on, session, newEmail());
     return { body: { undo_token: await undoTokenOf(on, session.user_id) } };
   },
+  findFactors: ownHeaders,
+  createTotp: async (on) => ({ ...(await ownHeaders(on)), body: { current_password: password } }),
+  async confirmTotp(on) {
+    const session = await newSession(on);
+    const { factor_id, secret } = await beginTotp(on, session);
+    return { headers: bearer(session), body: { factor_id, code: codeAt(secret) } };
+  },
+  deleteTotp: ofSecondFactor,
+  createRecoveryCodes: ofSecondFactor,
   async logIn(on) {
     const { email, device_id } = await newSession(on);
     return { body: { email, password, device_id, device_name: 'Pixel 9', platform: 'android' } };

@@ -34,6 +34,14 @@ export function credentialsVersion(user: Credentials): string {
   return hash('sha256', versionText(user), 'base64url').slice(0, 22);
 }
 
+/**
+ * Returns the time that a change of another way in writes. It is later than that of the change before, so that the
+ * account's version differs.
+ */
+export function nextChangeOfWays({ ways_changed_at }: Credentials, at: Date): Date {
+  return new Date(Math.max(at.getTime(), (ways_changed_at?.getTime() ?? 0) + 1));
+}
+
 function versionText({ email_key, password_changed_at, ways_changed_at }: Credentials): string {
   return JSON.stringify([email_key, password_changed_at?.getTime(), ways_changed_at?.getTime()]);
 }

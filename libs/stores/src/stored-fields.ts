@@ -90,6 +90,32 @@ export const storedFields = describeAll({
         'the same',
       ],
       [['password_changed_at'], 'time of the latest change', 'yes'],
+      [['totp.confirmed_at'], 'the second factor is on, since when', 'yes', 'while it is on'],
+      [
+        ['totp.factor_id', 'totp.kid', 'totp.seed', 'totp.last_step'],
+        'seed of the authenticator app, sealed with AES-256-GCM under a server key, and its last code',
+        'no',
+        'while it is on',
+      ],
+      [
+        ['pending_totp.factor_id', 'pending_totp.kid', 'pending_totp.seed', 'pending_totp.until'],
+        'the same of an app that is not confirmed yet',
+        'no',
+        'an hour',
+      ],
+      [['recovery_codes'], 'HMACs of the recovery codes', 'yes, their number', 'while the second factor is on'],
+      [
+        ['trusted_devices.device_id', 'trusted_devices.trusted_at', 'trusted_devices.until'],
+        'devices whose logins need no second factor',
+        'yes',
+        'the newest 20, while the second factor is on',
+      ],
+      [
+        ['trusted_devices.token', 'trusted_devices.version'],
+        "SHA-256 of the device's token, and of the account's ways in at that time",
+        'no',
+        'the same',
+      ],
       [['is_password_void', 'ways_changed_at'], 'nobody knows the password; latest change of another way in', 'no'],
       [
         ['disabled_at', 'disabled_reason', 'disabled_by'],

@@ -9,6 +9,7 @@ import { createInviteStore, type InviteStore } from './invite-store.ts';
 import { createMembershipStore, type MembershipStore } from './membership-store.ts';
 import { createOutboxStore, type OutboxStore } from './outbox-store.ts';
 import { createReplay, type Replay } from './replay.ts';
+import { createSecondFactorStore, type SecondFactorStore } from './second-factor-store.ts';
 import { createSessionStore, type SessionStore } from './session-store.ts';
 import { createSpentProofStore, type SpentProofStore } from './spent-proof-store.ts';
 import { createSubscriberStore, type SubscriberStore } from './subscriber-store.ts';
@@ -26,6 +27,7 @@ export interface Stores {
   readonly sessions: SessionStore;
   readonly idempotency: IdempotencyStore;
   readonly challenges: ChallengeStore;
+  readonly secondFactors: SecondFactorStore;
   readonly spentProofs: SpentProofStore;
   readonly outbox: OutboxStore;
   readonly deadLetters: DeadLetterStore;
@@ -51,6 +53,7 @@ export function createStores(collections: Collections, transaction: RunTransacti
     sessions: createSessionStore(collections),
     idempotency: createIdempotencyStore(collections),
     challenges: createChallengeStore(collections),
+    secondFactors: createSecondFactorStore(collections),
     spentProofs: createSpentProofStore(collections),
     outbox: createOutboxStore(collections),
     deadLetters: createDeadLetterStore(collections, transaction),

@@ -1,5 +1,6 @@
 import type { AccountType, GroupRole } from '@auth-account/contracts';
 import type { Locale } from '@auth-account/contracts/events';
+import type { Binary } from 'mongodb';
 
 /** Collection `users`. */
 export interface UserDocument {
@@ -60,6 +61,14 @@ export interface UserDocument {
   readonly is_password_void?: boolean;
   /** Time at which a passkey, the second factor or another way in was last added or removed. */
   readonly ways_changed_at?: Date;
+  /** Confirmed authenticator app. While it is there, each login needs a second factor. */
+  readonly totp?: ConfirmedTotp;
+  /** Authenticator app that must still be confirmed. */
+  readonly pending_totp?: PendingTotp;
+  /** HMACs of the unused recovery codes, base64url. Their key is derived from the seed of `totp`. */
+  readonly recovery_codes?: readonly string[];
+  /** Devices whose logins need no second factor, the latest last. At most 20. */
+  readonly trusted_devices?: readonly TrustedDevice[];
   /** Time at which an operator disabled the account. From then on, nobody can log in. */
   readonly disabled_at?: Date;
   /** Reason that the operator gave, for the support desk. */
@@ -86,6 +95,37 @@ export interface UserDocument {
    * login need not count them. Missing if no login has counted them yet.
    */
   readonly spent_touches?: number;
+}
+
+/** Seed of an authenticator app, sealed with AES-256-GCM. */
+export interface SealedSeed {
+  /** UUIDv4. */
+  readonly factor_id: string;
+  /** Server key that seals the seed. */
+  readonly kid: string;
+  readonly seed: Binary;
+}
+
+export interface ConfirmedTotp extends SealedSeed {
+  readonly confirmed_at: Date;
+  /** The latest step (RFC 6238) whose code was used. No step up to this one counts again. */
+  readonly last_step: number;
+}
+
+export interface PendingTotp extends SealedSeed {
+  /** Time at which the enrolment lapses. */
+  readonly until: Date;
+}
+
+export interface TrustedDevice {
+  readonly device_id: string;
+  /** SHA-256 of the token that the device keeps, base64url. */
+  readonly token: string;
+  /** The account's version when the trust began. A change of a way in ends the trust. */
+  readonly version: string;
+  readonly trusted_at: Date;
+  /** Time at which the trust ends. */
+  readonly until: Date;
 }
 
 /** An address that the account had before a change of address. */

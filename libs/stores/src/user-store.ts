@@ -124,10 +124,15 @@ export interface UserStore {
   /** Returns the group's members, longest-standing first. */
   listGroup(groupId: string): Promise<GroupMember[]>;
   /**
-   * Writes the fields into the user's document. Returns false, and writes nothing, if the password or the address has
-   * been changed since the document was read. Conflicts with a concurrent login.
+   * Writes the fields into the user's document, and removes others. Returns false, and writes nothing, if the address or
+   * a way in has been changed since the document was read. Conflicts with a concurrent login.
    */
-  changeFresh(seen: Credentials, fields: Partial<UserDocument>, session: ClientSession): Promise<boolean>;
+  changeFresh(
+    seen: Credentials,
+    fields: Partial<UserDocument>,
+    session: ClientSession,
+    removed?: readonly (keyof UserDocument)[],
+  ): Promise<boolean>;
   /** Reads with majority concern, so the result can't be rolled back. */
   hasPasswordHash(userId: string, hash: string): Promise<boolean>;
   /** Disables the account; false if it is already disabled or is gone. */
@@ -256,8 +261,10 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
       const member = { _id: userId, home_group_id: groupId };
       return (await users.updateOne(member, touch({ role }), { session })).matchedCount === 1;
     },
-    async changeFresh(seen, fields, session) {
-      return (await users.updateOne(unchangedSince(seen), touch(fields), { session })).matchedCount === 1;
+    async changeFresh(seen, fields, session, removed = []) {
+      const gone = Object.fromEntries(removed.map((field) => [field, true as const]));
+      const update = { ...touch(fields), ...(removed.length > 0 && { $unset: gone }) };
+      return (await users.updateOne(unchangedSince(seen), update, { session })).matchedCount === 1;
     },
     async disable(userId, { at, reason, by }, session) {
       const update = touch({ disabled_at: at, disabled_reason: reason, disabled_by: by, sessions_changed_at: at });

@@ -13,6 +13,7 @@ export {
   refreshTokenHash,
 } from './refresh-token.ts';
 export { createStatementSigner, type StatedRevocations } from './revocation-statement.ts';
+export { createSealedSecrets, type SealedSecrets } from './sealed-secrets.ts';
 export { createSealedTokens, type SealedTokens } from './sealed-tokens.ts';
 export { type KeyFileWatch, watchKeys } from './watch-key-file.ts';
 export { writeKeyFile, writePublicKeyFile } from './write-key-file.ts';

@@ -75,6 +75,14 @@ export const apiConfig = Type.Object({
     description:
       'Only accounts with a verified e-mail address may log in. A login to another one sends a code and answers `ERR-EMAIL-NOT-VERIFIED`',
   }),
+  TOTP_ISSUER: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      pattern: '^[^:]+$',
+      description: 'Name of the service in authenticator apps. Unset: the host of `TOKEN_ISSUER`',
+    }),
+  ),
   MAX_GROUP_MEMBERS: Type.Integer({
     minimum: 1,
     default: 500,

@@ -16,6 +16,9 @@ export const NoticePurpose = Type.Enum([
   'deletion_scheduled',
   'deletion_cancelled',
   'address_in_use',
+  'second_factor_on',
+  'second_factor_off',
+  'recovery_codes',
 ]);
 export type NoticePurpose = Type.Static<typeof NoticePurpose>;
 
@@ -62,6 +65,8 @@ export const NoticeEvent = CloudEvent(
      * change that never revoke invites.
      */
     invites_revoked: Type.Optional(Type.Integer({ minimum: 0 })),
+    /** For `recovery_codes`: the number of codes that are left after new ones were made, or one was used. */
+    recovery_codes_left: Type.Optional(Type.Integer({ minimum: 0 })),
     secret,
   }),
 );
@@ -87,6 +92,15 @@ export const EmailChangedEvent = CloudEvent(
   'service.auth.events.email_changed',
   Type.Object({ user_id: Uuid, changed_at: Timestamp, is_undone: Type.Boolean() }),
 );
+export const SecondFactorChangedEvent = CloudEvent(
+  'service.auth.events.second_factor_changed',
+  Type.Object({
+    user_id: Uuid,
+    changed_at: Timestamp,
+    /** `replaced`: another authenticator app; `recovery_codes`: new ones. */
+    change: Type.Enum(['switched_on', 'replaced', 'switched_off', 'recovery_codes']),
+  }),
+);
 export const DeletionScheduledEvent = CloudEvent(
   'service.auth.events.deletion_scheduled',
   Type.Object({ user_id: Uuid, scheduled_at: Timestamp, deletes_at: Timestamp }),
@@ -110,6 +124,7 @@ export const accountEvents = {
   'service.auth.events.email_verified': EmailVerifiedEvent,
   'service.auth.events.password_changed': PasswordChangedEvent,
   'service.auth.events.email_changed': EmailChangedEvent,
+  'service.auth.events.second_factor_changed': SecondFactorChangedEvent,
   'service.auth.events.deletion_scheduled': DeletionScheduledEvent,
   'service.auth.events.deletion_cancelled': DeletionCancelledEvent,
   'service.auth.events.deleted': DeletedEvent,

@@ -7,6 +7,7 @@ import { inviteRoutes } from './routes/invite-routes.ts';
 import { keyRoutes } from './routes/key-routes.ts';
 import { passwordResetRoutes } from './routes/password-reset-routes.ts';
 import { revocationRoutes } from './routes/revocation-routes.ts';
+import { secondFactorRoutes } from './routes/second-factor-routes.ts';
 import { sessionRoutes } from './routes/session-routes.ts';
 import { wellKnownRoutes } from './routes/well-known-routes.ts';
 
@@ -16,6 +17,7 @@ export const routes = {
   ...deletionRoutes,
   ...passwordResetRoutes,
   ...emailRoutes,
+  ...secondFactorRoutes,
   ...sessionRoutes,
   ...groupRoutes,
   ...inviteRoutes,

@@ -15,6 +15,7 @@ import * as passwordReset from '../http/password-reset.ts';
 import * as refresh from '../http/refresh.ts';
 import * as register from '../http/register.ts';
 import * as revocations from '../http/revocations.ts';
+import * as secondFactor from '../http/second-factor.ts';
 import * as sessions from '../http/sessions.ts';
 import { AppleAppSiteAssociation, AssetLinks, RelatedOrigins } from '../http/well-known.ts';
 import type { TSchema } from '../type.ts';
@@ -32,6 +33,7 @@ const features = [
   passwordReset,
   emailVerification,
   emailChange,
+  secondFactor,
   groups,
   invites,
   revocations,

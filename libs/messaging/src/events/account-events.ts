@@ -1,6 +1,7 @@
 import type { AccountEventOf, Locale } from '@auth-account/contracts/events';
 import { type AccountEventOrigin, createAccountEvent } from './create-events.ts';
 
+type SecondFactorChangedEvent = AccountEventOf<'service.auth.events.second_factor_changed'>;
 type Notice = AccountEventOf<'service.auth.events.notice'>;
 type PasswordChangedEvent = AccountEventOf<'service.auth.events.password_changed'>;
 
@@ -74,6 +75,40 @@ export function deletionCancelledEvents(
       { user_id, cancelled_at: origin.at.toISOString() },
       origin,
     ),
+    createAccountEvent('service.auth.events.notice', notice, nextOrigin()),
+  ];
+}
+
+/** A change of an account's second factor. */
+export interface SecondFactorChange {
+  readonly user_id: string;
+  readonly change: SecondFactorChangedEvent['data']['change'];
+  /** Language of the mail. */
+  readonly locale: Locale;
+  readonly recovery_codes_left: number;
+}
+
+const factorNotices = {
+  switched_on: 'second_factor_on',
+  replaced: 'second_factor_on',
+  switched_off: 'second_factor_off',
+  recovery_codes: 'recovery_codes',
+} as const;
+
+/**
+ * Creates the events of a change of the second factor: the event for subscribers, and the notice to the account's
+ * holder.
+ */
+export function secondFactorChangedEvents(
+  { user_id, change, locale, recovery_codes_left }: SecondFactorChange,
+  nextOrigin: NextOrigin,
+): [SecondFactorChangedEvent, Notice] {
+  const origin = nextOrigin();
+  const changed = { user_id, changed_at: origin.at.toISOString(), change };
+  const left = change === 'recovery_codes' ? { recovery_codes_left } : {};
+  const notice = { user_id, purpose: factorNotices[change], locale, ...left } as const;
+  return [
+    createAccountEvent('service.auth.events.second_factor_changed', changed, origin),
     createAccountEvent('service.auth.events.notice', notice, nextOrigin()),
   ];
 }

@@ -172,6 +172,7 @@ describe('counters', () => {
       ['IAD_JWT_ACCESS_EXPIRED', 0],
       ['ERR-REAUTHENTICATION-FAILED', 0],
       ['ERR-CODE-INVALID', 0],
+      ['ERR-SECOND-FACTOR-INVALID', 0],
       ['ERR-GROUP-OWNER-REQUIRED', 0],
       ['ERR-INVALID-CREDENTIALS', 0],
     ]);

@@ -80,6 +80,22 @@ export const auditEvents = {
       'The deletion of the account was ordered; without `session_id` by a code from the mailbox, which makes the password of an unverified address void (it is then an event even if the deletion was ordered before). `session.revoked` follows for each session.',
   },
   'account.deletion_cancelled': { fields: user, meaning: 'The account was restored before it was erased.' },
+  'account.second_factor_on': {
+    fields: session,
+    meaning:
+      'The user switched the second factor on, or replaced the authenticator app. `session.revoked` follows for each other session.',
+  },
+  'account.second_factor_off': {
+    fields: session,
+    meaning: 'The user switched the second factor off. `session.revoked` follows for each other session.',
+  },
+  'account.recovery_codes_created': { fields: session, meaning: 'The user made new recovery codes.' },
+  'second_factor.failed': {
+    outcome: 'failure',
+    fields: user,
+    reasons: { totp: '', recovery_code: '' },
+    meaning: 'A second factor was wrong, or was used before, at a login or when the user switched it on.',
+  },
   'account.exported': { fields: session, meaning: 'The user exported everything that is held of them.' },
   'account.password_reset': {
     fields: ['user_id', 'invites_revoked'],

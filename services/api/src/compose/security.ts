@@ -8,11 +8,13 @@ import {
   createEmailChangeTokens,
   createEmailCodes,
   createRefreshTokens,
+  createSealedSecrets,
   createStatementSigner,
   type EmailChangeTokens,
   type EmailCodes,
   type KeyFileWatch,
   type RefreshTokens,
+  type SealedSecrets,
   watchKeys,
 } from '@auth-account/tokens';
 import {
@@ -54,6 +56,7 @@ export interface Security {
   readonly refreshTokens: RefreshTokens;
   readonly emailCodes: EmailCodes;
   readonly emailChangeTokens: EmailChangeTokens;
+  readonly sealedSecrets: SealedSecrets;
   readonly serverSecrets: ServerSecrets;
   /** Signs the statements about revocations for siblings. */
   readonly signStatement: ReturnType<typeof createStatementSigner>;
@@ -115,6 +118,7 @@ export async function composeSecurity(
     refreshTokens: createRefreshTokens(refreshKeys),
     emailCodes: createEmailCodes(serverKeys),
     emailChangeTokens: createEmailChangeTokens(serverKeys),
+    sealedSecrets: createSealedSecrets(serverKeys),
     serverSecrets: createServerSecrets(serverKeys),
     signStatement: createStatementSigner(access),
     findSibling: siblingKeys && createFindSibling(siblingKeys),

@@ -50,6 +50,7 @@ import { createReadRevocations } from '../usecases/sessions/read-revocations.ts'
 import { createRefresh } from '../usecases/sessions/refresh.ts';
 import { createRevokeSession } from '../usecases/sessions/revoke-session.ts';
 import { codeUseCases } from './code-use-cases.ts';
+import { secondFactorUseCases } from './second-factor-use-cases.ts';
 import type { Security } from './security.ts';
 
 export interface GuardParts {
@@ -164,7 +165,9 @@ function accountUseCases(
   const assertEmailVerified = createAssertEmailVerified({ ...shared, isRequired });
   const openSession = createOpenSession({ ...shared, spendProof: createSpendProof(shared) });
   const limited = createLimitWrites(parts.limits);
+  const sealing = { sealedSecrets: security.sealedSecrets, totpIssuer: totpIssuerOf(config) };
   return {
+    ...secondFactorUseCases({ ...fresh, ...sealing }),
     registerAccount: createRegister({
       ...shared,
       spaces: createSpaces(shared),
@@ -182,6 +185,10 @@ function accountUseCases(
     listSessions: createListSessions(shared),
     revokeSession: limited(createRevokeSession(shared)),
   };
+}
+
+function totpIssuerOf({ TOTP_ISSUER, TOKEN_ISSUER }: ApiConfig): string {
+  return TOTP_ISSUER ?? new URL(TOKEN_ISSUER).hostname;
 }
 
 function groupUseCases(parts: SharedParts) {

@@ -13,6 +13,7 @@ const values = {
   deletes_at: '15 May 2026 at 10:00 UTC',
   undo_token: 'dG9rZW4',
   invites_revoked: '3',
+  recovery_codes_left: '2',
 };
 const cases = Locale.enum.flatMap((locale) => mailPurposes.map((purpose) => [purpose, locale] as const));
 

@@ -33,6 +33,9 @@ const fieldsOf: Readonly<Record<MailPurpose, readonly string[]>> = {
   deletion_scheduled: [...noticeFields, 'deletes_at'],
   deletion_cancelled: noticeFields,
   address_in_use: noticeFields,
+  second_factor_on: noticeFields,
+  second_factor_off: noticeFields,
+  recovery_codes: [...noticeFields, 'recovery_codes_left'],
 };
 
 export const mailPurposes: readonly MailPurpose[] = [...CodePurpose.enum, ...NoticePurpose.enum];

@@ -63,14 +63,15 @@ export function createReadMail(deps: ReadMailDeps): ReadMail {
   }
 
   function noticeLetter({ data, time }: Notice, user: UserDocument): Letter | undefined {
-    const { purpose, email_change_id, deletes_at, invites_revoked = 0 } = data;
+    const { purpose, email_change_id, deletes_at, invites_revoked = 0, recovery_codes_left = 0 } = data;
     const locale = user.locale ?? data.locale;
     const former = user.former_emails?.find(({ change_id }) => change_id === email_change_id);
     const to = purpose === 'email_changed' ? former?.email : user.email;
     if (to === undefined) return;
     const undo = former === undefined ? {} : { undo_token: emailChangeTokens.issue(former.change_id) };
     const end = deletes_at === undefined ? {} : { deletes_at: spellTime(deletes_at, locale) };
-    const values = { email: to, time: spellTime(time, locale), invites_revoked: String(invites_revoked) };
+    const counts = { invites_revoked: String(invites_revoked), recovery_codes_left: String(recovery_codes_left) };
+    const values = { email: to, time: spellTime(time, locale), ...counts };
     return { to, purpose, locale, values: { ...values, ...undo, ...end } };
   }
 

@@ -1,0 +1,37 @@
+import { expect, test } from '@jest/globals';
+import { createRecoveryCodeHash, findRecoveryCode, newRecoveryCodes } from './recovery-codes.ts';
+import { newTotpSeed } from './totp.ts';
+
+const seed = newTotpSeed();
+const codes = newRecoveryCodes();
+const stored = codes.map(createRecoveryCodeHash(seed));
+const [first = '', second = ''] = codes;
+
+test('a set has ten codes of 25 base32 characters in five groups', () => {
+  expect(new Set(codes).size).toBe(10);
+  for (const code of codes) expect(code).toMatch(/^([A-Z2-7]{5}-){4}[A-Z2-7]{5}$/);
+});
+
+test('the stored form of a code shows nothing of it', () => {
+  for (const hash of stored) expect(hash).toMatch(/^[\w-]{43}$/);
+  expect(new Set(stored).size).toBe(10);
+});
+
+test('a code is found however it is typed', () => {
+  const typed = [second, second.toLowerCase(), second.replaceAll('-', ''), second.replaceAll('-', ' ')];
+  for (const each of typed) expect(findRecoveryCode(seed, each, stored)).toBe(stored[1]);
+});
+
+test('digits that base32 does not have stand for the letters that look like them', () => {
+  const hash = createRecoveryCodeHash(seed);
+  expect(hash('01810-OIBIO')).toBe(hash('OIBIO-OIBIO'));
+});
+
+test('a code of another set, a used code, a part and another seed are not found', () => {
+  const [foreign = ''] = newRecoveryCodes();
+  for (const wrong of [foreign, '', first.slice(0, 24), `${first}A`]) {
+    expect(findRecoveryCode(seed, wrong, stored)).toBeUndefined();
+  }
+  expect(findRecoveryCode(seed, first, stored.slice(1))).toBeUndefined();
+  expect(findRecoveryCode(newTotpSeed(), first, stored)).toBeUndefined();
+});

@@ -1,0 +1,43 @@
+import { createHmac, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { toBase32 } from './base32.ts';
+
+const codes = 10;
+/** 125 bits. */
+const characters = 25;
+const label = 'recovery-code';
+
+/** Returns the codes of a new set: `ABCDE-FGHIJ-KLMNO-PQRST-UVWXY`. */
+export function newRecoveryCodes(): string[] {
+  return Array.from({ length: codes }, () =>
+    toBase32(randomBytes(16))
+      .slice(0, characters)
+      .replaceAll(/.{5}(?=.)/g, '$&-'),
+  );
+}
+
+/**
+ * Creates the function that returns the form in which a code is stored. Its key comes from the TOTP seed, which is
+ * stored sealed. So a dump of the database does not show the codes, and they outlive a rotation of the server's keys.
+ */
+export function createRecoveryCodeHash(seed: Uint8Array): (code: string) => string {
+  const key = Buffer.from(hkdfSync('sha256', seed, '', label, 32));
+  return (code) => createHmac('sha256', key).update(normalForm(code)).digest('base64url');
+}
+
+/** Returns the stored form of the code, if it is among `stored`. Compares in constant time. */
+export function findRecoveryCode(seed: Uint8Array, code: string, stored: readonly string[]): string | undefined {
+  const given = Buffer.from(createRecoveryCodeHash(seed)(code));
+  const found = stored.filter((each) => each.length === given.length && timingSafeEqual(Buffer.from(each), given));
+  return found[0];
+}
+
+/** Digits that base32 does not have, and the letters for which they are misread. */
+const misread: Readonly<Record<string, string>> = { 0: 'O', 1: 'I', 8: 'B' };
+
+/** Returns the code without hyphens and spaces, as people may type it. */
+function normalForm(code: string): string {
+  return code
+    .toUpperCase()
+    .replaceAll(/[-\s]/g, '')
+    .replaceAll(/[018]/g, (digit) => misread[digit] ?? digit);
+}

@@ -1,0 +1,77 @@
+import type { ConfirmTotpRequest, TotpConfirmedResponse } from '@auth-account/contracts/http/second-factor';
+import { AppError } from '@auth-account/errors';
+import type { UserStore } from '@auth-account/stores';
+import type { UserDocument } from '@auth-account/stores/documents';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
+import type { Audit } from '../../audit/audit.ts';
+import type { Limits } from '../../limits/limits.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
+import { createRecoveryCodeHash, newRecoveryCodes } from '../../security/recovery-codes.ts';
+import { totpStepOf } from '../../security/totp.ts';
+import type { ChangeSecondFactor } from './change-second-factor.ts';
+import type { OpenSeed } from './open-seed.ts';
+
+export interface ConfirmTotpDeps {
+  readonly users: Pick<UserStore, 'find'>;
+  readonly openSeed: OpenSeed;
+  readonly changeSecondFactor: ChangeSecondFactor;
+  readonly limits: Pick<Limits, 'secondFactor'>;
+  readonly audit: Audit;
+  readonly now: () => Date;
+}
+
+/**
+ * Switches the second factor on, if the code is of the authenticator app that is being added. The app then replaces an
+ * earlier one. The code's step is used up, so the code cannot log in. All other sessions end.
+ *
+ * Raises `ERR-CODE-EXPIRED` if there is no such enrolment or it has lapsed, `ERR-SECOND-FACTOR-INVALID`,
+ * `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the account is gone or the caller's session has ended.
+ */
+export function createConfirmTotp(deps: ConfirmTotpDeps) {
+  const { users, openSeed, changeSecondFactor, limits, audit, now } = deps;
+
+  return async (
+    { factor_id, code }: ConfirmTotpRequest,
+    { user_id, sid: sessionId, device_id: deviceId }: VerifiedAccessToken,
+    origin: RequestOrigin,
+  ): Promise<TotpConfirmedResponse['data']> => {
+    const user = await users.find(user_id);
+    if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
+    const at = now();
+    const pending = pendingOf(user, factor_id.toLowerCase(), at);
+    const { triesLeft, giveBack } = await limits.secondFactor({ email: user.email, deviceId }, origin);
+    const seed = await openSeed(user, pending);
+    const step = totpStepOf(seed, code, at);
+    if (step === undefined) {
+      audit({ event: 'second_factor.failed', user_id, reason: 'totp' }, origin);
+      throw new AppError('ERR-SECOND-FACTOR-INVALID', { details: { tries_left: triesLeft } });
+    }
+    await giveBack();
+    const { until: _until, ...sealed } = pending;
+    const recovery_codes = newRecoveryCodes();
+    const sessions_ended = await changeSecondFactor(
+      {
+        user,
+        sessionId,
+        at,
+        change: user.totp === undefined ? 'switched_on' : 'replaced',
+        fields: {
+          totp: { ...sealed, confirmed_at: at, last_step: step },
+          recovery_codes: recovery_codes.map(createRecoveryCodeHash(seed)),
+        },
+        removed: ['pending_totp', 'trusted_devices'],
+        audit: { event: 'account.second_factor_on', user_id, session_id: sessionId },
+        changed: () => new AppError('ERR-CODE-EXPIRED'),
+        // A user whose app has given up would never see the recovery codes.
+        ifClientLeft: 'abort',
+      },
+      origin,
+    );
+    return { message: 'TOTP_CONFIRMED', recovery_codes, sessions_ended, timestamp: now().toISOString() };
+  };
+}
+
+function pendingOf({ pending_totp }: UserDocument, factorId: string, at: Date) {
+  if (pending_totp?.factor_id !== factorId || pending_totp.until <= at) throw new AppError('ERR-CODE-EXPIRED');
+  return pending_totp;
+}

@@ -1,0 +1,55 @@
+import type { FreshRequest, RecoveryCodesResponse } from '@auth-account/contracts/http/second-factor';
+import { AppError } from '@auth-account/errors';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
+import type { Limits } from '../../limits/limits.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
+import { createRecoveryCodeHash, newRecoveryCodes } from '../../security/recovery-codes.ts';
+import type { Reauthenticate } from '../credentials/reauthenticate.ts';
+import type { ChangeSecondFactor } from './change-second-factor.ts';
+import type { OpenSeed } from './open-seed.ts';
+
+export interface CreateRecoveryCodesDeps {
+  readonly reauthenticate: Reauthenticate;
+  readonly openSeed: OpenSeed;
+  readonly changeSecondFactor: ChangeSecondFactor;
+  readonly limits: Pick<Limits, 'write'>;
+  readonly now: () => Date;
+}
+
+/**
+ * Replaces the recovery codes of the caller's account. While the second factor is off there are none. Raises the errors
+ * of {@link Reauthenticate}, even if a way in was changed only after the check, and `IAD_JWT_ACCESS_INVALID` if the
+ * account is gone.
+ */
+export function createCreateRecoveryCodes(deps: CreateRecoveryCodesDeps) {
+  const { reauthenticate, openSeed, changeSecondFactor, limits, now } = deps;
+
+  return async (
+    input: FreshRequest,
+    caller: VerifiedAccessToken,
+    origin: RequestOrigin,
+  ): Promise<RecoveryCodesResponse['data']> => {
+    const { user_id, sid: sessionId } = caller;
+    const user = await reauthenticate(input, caller, origin);
+    await limits.write(caller.sid, origin);
+    const at = now();
+    if (user.totp === undefined) return { recovery_codes: [], timestamp: at.toISOString() };
+    const seed = await openSeed(user, user.totp);
+    const recovery_codes = newRecoveryCodes();
+    await changeSecondFactor(
+      {
+        user,
+        sessionId,
+        at,
+        change: 'recovery_codes',
+        fields: { recovery_codes: recovery_codes.map(createRecoveryCodeHash(seed)) },
+        audit: { event: 'account.recovery_codes_created', user_id, session_id: sessionId },
+        changed: () => new AppError('ERR-REAUTHENTICATION-FAILED'),
+        // A user whose app has given up would never see the codes.
+        ifClientLeft: 'abort',
+      },
+      origin,
+    );
+    return { recovery_codes, timestamp: now().toISOString() };
+  };
+}

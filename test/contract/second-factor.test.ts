@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import type { AuthEvent } from '@auth-account/contracts/events';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { logIn, newSession, password, type TokenPair } from '../support/accounts.ts';
+import { bearer, cheapHashes } from '../support/groups.ts';
+import type { Answer } from '../support/http-client.ts';
+import { beginTotp, codeAt, seedOf, switchOn, wrongCodeFor } from '../support/second-factor.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+let api: TestApi;
+const shiftMs = 0;
+const now = () => Date.now() + shiftMs;
+beforeAll(async () => {
+  api = await startTestApi({ ...cheapHashes, TOTP_ISSUER: 'Food storage' }, { now });
+});
+afterAll(() => api.close());
+
+const recoveryCode = /^([A-Z2-7]{5}-){4}[A-Z2-7]{5}$/;
+const isUuid = expect.stringMatching(/^[\da-f]{8}-/);
+const isTime = expect.stringMatching(/^\d{4}-.*Z$/);
+const fresh = { current_password: password };
+
+const factorsOf = async (caller: TokenPair) =>
+  (await api.send({ method: 'GET', path: '/api/v1/account/factors', headers: bearer(caller) })).json.data;
+const confirm = (caller: TokenPair, body: object) => api.post('/api/v1/account/totp/confirm', body, bearer(caller));
+const switchOff = (caller: TokenPair, body: object = fresh) =>
+  api.send({ method: 'DELETE', path: '/api/v1/account/totp', headers: bearer(caller), body });
+const newCodes = (caller: TokenPair) => api.post('/api/v1/account/recovery-codes', fresh, bearer(caller));
+const isLive = async (caller: TokenPair) => (await factorsOf(caller)) !== undefined;
+const stored = async ({ user_id }: { readonly user_id: string }) => api.collections.users.findOne({ _id: user_id });
+
+/** Returns the events about the second factor of an account, with the notices. */
+async function eventsOf({ user_id }: { readonly user_id: string }): Promise<AuthEvent['data'][]> {
+  const rows = await api.collections.outbox.find({ 'event.data.user_id': user_id }).sort({ _id: 1 }).toArray();
+  const told = rows.map(({ event }) => event).filter(({ type }) => /second_factor|notice/.test(type));
+  return told.map(({ data }) => data);
+}
+
+describe('an account without a second factor', () => {
+  test('has none of its parts', async () => {
+    expect(await factorsOf(await newSession(api))).toEqual({
+      totp: { confirmed_at: null },
+      recovery_codes_left: 0,
+      passkeys: 0,
+      trusted_devices: [],
+      timestamp: isTime,
+    });
+  });
+
+  test('can switch it off and ask for recovery codes: nothing happens', async () => {
+    const session = await newSession(api);
+    const other = await logIn(api, session.email);
+    expect((await switchOff(session)).json.data).toMatchObject({ message: 'TOTP_DELETED', sessions_ended: 0 });
+    expect((await newCodes(session)).json.data.recovery_codes).toEqual([]);
+    expect([await isLive(other), await eventsOf(session)]).toEqual([true, []]);
+  });
+});
+
+describe('an authenticator app', () => {
+  test('gets a seed of 160 bits, as text and as the content of a QR code', async () => {
+    const session = await newSession(api);
+    const { status, json, headers } = await api.post('/api/v1/account/totp', fresh, bearer(session));
+    const { secret } = json.data;
+    expect([status, headers['cache-control']]).toEqual([201, 'no-store']);
+    expect(json.data).toEqual({
+      factor_id: isUuid,
+      secret: expect.stringMatching(/^[A-Z2-7]{32}$/),
+      otpauth_uri: `otpauth://totp/Food%20storage:${encodeURIComponent(session.email)}?secret=${secret}&issuer=Food%20storage`,
+      expires_at: isTime,
+      timestamp: isTime,
+    });
+    expect(Date.parse(json.data.expires_at) - Date.parse(json.data.timestamp)).toBe(3_600_000);
+  });
+
+  test('is demanded of nobody until it is confirmed', async () => {
+    const session = await newSession(api);
+    await beginTotp(api, session);
+    await logIn(api, session.email);
+    expect(await factorsOf(session)).toMatchObject({ totp: { confirmed_at: null }, recovery_codes_left: 0 });
+  });
+
+  test('is not added without the password', async () => {
+    const session = await newSession(api);
+    const { status, json } = await api.post('/api/v1/account/totp', { current_password: 'wrong' }, bearer(session));
+    expect([status, json.error_code]).toEqual([403, 'ERR-REAUTHENTICATION-FAILED']);
+    expect((await stored(session))?.pending_totp).toBeUndefined();
+  });
+
+  test('is not stored readably, and its seed is sealed', async () => {
+    const session = await newSession(api);
+    const { secret, recovery_codes } = await switchOn(api, session);
+    const document = JSON.stringify(await stored(session));
+    const seed = seedOf(secret);
+    const forms = [
+      secret,
+      seed.toString('hex'),
+      seed.toString('base64'),
+      seed.toString('base64url'),
+      ...recovery_codes,
+    ];
+    for (const form of forms) expect(document).not.toContain(form);
+    expect((await stored(session))?.totp?.seed.value()).toHaveLength(12 + 20 + 16);
+  });
+});
+
+describe('a confirmation', () => {
+  test('switches the second factor on, and gives ten recovery codes', async () => {
+    const session = await newSession(api);
+    const { factor_id, secret } = await beginTotp(api, session);
+    const { status, json, headers } = await confirm(session, {
+      factor_id: factor_id.toUpperCase(),
+      code: codeAt(secret, now()),
+    });
+    expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
+    const { recovery_codes, ...rest } = json.data;
+    expect(rest).toEqual({ message: 'TOTP_CONFIRMED', sessions_ended: 0, timestamp: isTime });
+    expect(recovery_codes).toEqual(Array(10).fill(expect.stringMatching(recoveryCode)));
+    expect(await factorsOf(session)).toMatchObject({ totp: { confirmed_at: isTime }, recovery_codes_left: 10 });
+    const { pending_totp, totp } = (await stored(session)) ?? {};
+    expect([pending_totp, totp?.last_step]).toEqual([undefined, Math.floor(now() / 30_000)]);
+  });
+
+  test('ends all other sessions, tells the holder and the siblings', async () => {
+    const session = await newSession(api);
+    const others = [await logIn(api, session.email), await logIn(api, session.email)];
+    const { factor_id, secret } = await beginTotp(api, session);
+    const { json } = await confirm(session, { factor_id, code: codeAt(secret, now()) });
+    expect(json.data.sessions_ended).toBe(2);
+    expect([await isLive(session), ...(await Promise.all(others.map(isLive)))]).toEqual([true, false, false]);
+    expect(await eventsOf(session)).toEqual([
+      { user_id: session.user_id, changed_at: isTime, change: 'switched_on' },
+      { user_id: session.user_id, purpose: 'second_factor_on', locale: 'en' },
+    ]);
+  });
+
+  test('with a wrong code changes nothing, and says how many tries are left', async () => {
+    const session = await newSession(api, { device_id: randomUUID() });
+    const { factor_id, secret } = await beginTotp(api, session);
+    const answers: Answer[] = [];
+    for (let i = 0; i < 6; i += 1)
+      answers.push(await confirm(session, { factor_id, code: wrongCodeFor(secret, now()) }));
+    const told = answers.map(({ status, json }) => [status, json.error_code, json.details?.tries_left]);
+    expect(told.slice(0, 5)).toEqual([4, 3, 2, 1, 0].map((left) => [403, 'ERR-SECOND-FACTOR-INVALID', left]));
+    expect(told[5]).toEqual([429, 'ERR-RATE-LIMITED', undefined]);
+    expect(await factorsOf(session)).toMatchObject({ totp: { confirmed_at: null } });
+  });
+
+  test.each([
+    ['another id', async (session: TokenPair) => ({ ...(await beginTotp(api, session)), factor_id: randomUUID() })],
+    [
+      'an enrolment that was replaced',
+      async (session: TokenPair) => {
+        const first = await beginTotp(api, session);
+        await beginTotp(api, session);
+        return first;
+      },
+    ],
+    ["another user's enrolment", async () => beginTotp(api, await newSession(api))],
+    ['no enrolment', async () => ({ factor_id: randomUUID(), secret: 'A'.repeat(32) })],
+  ])('of %s is over', async (_, begin) => {
+    const session = await newSession(api);
+    const { factor_id, secret } = await begin(session);
+    const { status, json } = await confirm(session, { factor_id, code: codeAt(secret, now()) });
+    expect([status, json.error_code]).toEqual([410, 'ERR-CODE-EXPIRED']);
+  });
+
+  test('counts once: a second one is over, and so is one after an hour', async () => {
+    const session = await newSession(api);
+    const first = await beginTotp(api, session);
+    const body = { factor_id: first.factor_id, code: codeAt(first.secret, now()) };
+    const both = await Promise.all([confirm(session, body), confirm(session, body)]);
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 410]);
+    const other = await newSession(api);
+    const late = await beginTotp(api, other);
+    await api.collections.users.updateOne(
+      { _id: other.user_id },
+      { $set: { 'pending_totp.until': new Date(now() - 1) } },
+    );
+    const { status } = await confirm(other, { factor_id: late.factor_id, code: codeAt(late.secret, now()) });
+    expect(status).toBe(410);
+  });
+
+  test.each([{ code: '12345' }, { code: '1234567' }, { code: 'abcdef' }, { code: 123_456 }, { factor_id: 'none' }])(
+    'with %j is malformed',
+    async (change) => {
+      const session = await newSession(api);
+      const { factor_id, secret } = await beginTotp(api, session);
+      const { status } = await confirm(session, { factor_id, code: codeAt(secret, now()), ...change });
+      expect(status).toBe(422);
+    },
+  );
+});
