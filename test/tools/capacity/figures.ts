@@ -11,7 +11,6 @@ export interface Figure {
 
 type Source = readonly [command: string, day: string];
 
-const push: Source = ['`npm run bench push`', '2026-11-21'];
 const hints: Source = ['`npm run bench hints`', '2026-11-21'];
 const outbox: Source = ['`npm run bench outbox`', '2026-11-21'];
 const redis: Source = ['`npm run bench redis`', '2026-11-23'];
@@ -30,10 +29,10 @@ function figure(value: number, unit: string, what: string, [source, day]: Source
 export const figures = {
   gatewayMiB: figure(21, 'MiB', 'push-gateway, empty', ['a pod of `npm run test:cluster`', '2026-11-25']),
   streamBytes: figure(
-    11_300,
+    7_100,
     'B',
-    'idle stream: the process’s part and the kernel’s, which counts in the pod’s cgroup',
-    push,
+    'idle stream: the process’s part and the kernel’s for this end, which counts in the pod’s cgroup',
+    ['`npm run bench push`, half of what both ends take in the kernel', '2026-11-23'],
   ),
   pingBytesPerSecond: figure(7.6, 'B/s', 'idle stream: ping, pong and their acknowledgements every 38 s, with TLS', [
     'computed from the frames',
