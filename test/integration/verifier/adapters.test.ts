@@ -259,7 +259,7 @@ describe('a sibling with gRPC', () => {
       expect(fromGrpc(error).code).toBe('IAD_JWT_ACCESS_INVALID');
     });
 
-    test('asks the bearer of a login by password to step up, and lets two recent factors pass', async () => {
+    test('ends a call that needs two factors with UNAUTHENTICATED, unless the token has them', async () => {
       const { access_token } = await newSession(scene.api);
       const error = await call({ authorization: `Bearer ${access_token}` }, grave).catch((thrown) => thrown);
       expect(error.code).toBe(16);

@@ -10,7 +10,8 @@ export type ServiceFetch = (url: string, init?: RequestInit) => Promise<Response
 /**
  * Creates the `fetch` for the services of the family. A path goes to the api. A full address must belong to one of
  * `origins`, because a server that gets the access token can act for the user until the token expires. Raises
- * `CLIENT_FOREIGN_URL` for any other address, and the errors of a refresh. Every answer is returned as it is.
+ * `CLIENT_FOREIGN_URL` for any other address, the errors of a refresh, and `ERR-STEP-UP-REQUIRED` for a service's 401,
+ * because no refresh helps there. Every other answer is returned as it is.
  */
 export function createServiceFetch(
   { fetch, randomUUID }: Pick<Platform, 'fetch' | 'randomUUID'>,
@@ -33,9 +34,11 @@ export function createServiceFetch(
       if (!headers.has('X-Request-ID')) headers.set('X-Request-ID', randomUUID());
       // A redirect could send the token to another server. A caller who expects a redirect sets `redirect`.
       const response = await fetch(url, { redirect: 'error', ...init, headers });
-      if (response.status === 401 && isReplayable(init.body)) {
+      if (response.status === 401) {
+        // The challenge of RFC 9470 says the same as the body, but a page can't read it from another origin.
         const error = readError(response, parseJson(await response.clone().text()));
-        if (wantsRefresh(error)) {
+        if (error?.code === 'ERR-STEP-UP-REQUIRED') throw error;
+        if (wantsRefresh(error) && isReplayable(init.body)) {
           refused.set(error, response);
           throw error;
         }

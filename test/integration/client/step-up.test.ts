@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { AuthError } from '@auth-account/client';
+import { createVerifier, type Verifier } from '@auth-account/verifier';
+import { requireAccessToken } from '@auth-account/verifier/express';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import express from 'express';
+import { type ClientScene, noStream, openClientScene, type TestApp } from '../../support/client-scene.ts';
+import { audience, issuer } from '../../support/verifier-scene.ts';
+
+let scene: ClientScene;
+let verifier: Verifier;
+let sibling: Server;
+let service: string;
+
+beforeAll(async () => {
+  scene = await openClientScene();
+  verifier = createVerifier({ issuer, audience, reachedAt: scene.api.base, revocations: 'none' });
+  const app = express();
+  const done = (_req: express.Request, res: express.Response) => void res.json({ done: true });
+  app.get('/pantry', requireAccessToken(verifier), done);
+  app.post('/pantry/clear', requireAccessToken(verifier, { maxAge: 300, acr: '2' }), done);
+  sibling = app.listen(0, '127.0.0.1');
+  await once(sibling, 'listening');
+  service = `http://127.0.0.1:${(sibling.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  sibling.close();
+  verifier.close();
+  await scene.close();
+});
+
+const signedIn = () => scene.signedIn({ ...noStream, services: [service] });
+
+async function clear(app: TestApp, body?: RequestInit['body']): Promise<unknown> {
+  const init = { method: 'POST', body: body ?? '{}', duplex: 'half' } as const;
+  return app.client.fetch(`${service}/pantry/clear`, init).catch((error: unknown) => error);
+}
+
+const expected = {
+  code: 'ERR-STEP-UP-REQUIRED',
+  status: 401,
+  details: { max_age: 300, acr_values: '2' },
+  reaction: { type: 'STEP_UP' },
+  retry: 'never',
+};
+
+test.each([
+  ['a body that can be sent again', () => '{}'],
+  ['a stream', () => new Blob(['{}']).stream()],
+])('a service that wants two factors reaches the app once, without a refresh, with %s', async (_what, body) => {
+  const app = await signedIn();
+  const error = await clear(app, body());
+  expect(error).toBeInstanceOf(AuthError);
+  expect(error).toMatchObject(expected);
+  expect([app.network.to('/pantry').length, app.network.to('/refresh').length]).toEqual([1, 0]);
+  expect(app.client.state().status).toBe('signed_in');
+  expect((await app.client.fetch(`${service}/pantry`)).status).toBe(200);
+});
+
+test('the same holds if the token had to be renewed first', async () => {
+  const app = await signedIn();
+  app.clock.monotonic += 3_600_000;
+  expect(await clear(app)).toMatchObject(expected);
+  expect([app.network.to('/pantry').length, app.network.to('/refresh').length]).toEqual([1, 1]);
+});
