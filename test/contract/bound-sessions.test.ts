@@ -1,9 +1,15 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { routes } from '@auth-account/contracts';
+import { TokenResponse } from '@auth-account/contracts/http/login';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { newSession, type TokenPair } from '../support/accounts.ts';
+import { type Account, password, registerAccount, type TokenPair } from '../support/accounts.ts';
 import { type DeviceKey, newDeviceKey, refreshPath, type WantedProof } from '../support/device-key.ts';
+import { bearer } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
 import { recordLog } from '../support/recorded-log.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+const loginPath = '/api/v1/auth/login';
 
 let api: TestApi;
 const log = recordLog('api');
@@ -13,13 +19,22 @@ beforeAll(async () => {
 afterAll(() => api.close());
 
 let key: DeviceKey;
+let account: Account;
 let session: TokenPair;
 beforeEach(async () => {
   key = newDeviceKey();
-  session = await newSession(api);
-  await api.collections.sessions.updateOne({ _id: session.session_id }, { $set: { cnf: { jkt: key.jkt } } });
+  account = await registerAccount(api);
+  session = (await logInWith({}, key.prove({ path: loginPath }))).json.data;
   log.takeEvents();
 });
+
+/** Logs in with these fields of the body, headers and `DPoP`. */
+const logInWith = (fields: object, proof?: string | string[], headers: Readonly<Record<string, string>> = {}) =>
+  api.send({
+    path: loginPath,
+    body: { email: account.email, password, ...fields },
+    headers: { ...headers, ...(proof !== undefined && { DPoP: proof }) },
+  });
 
 const send = (refresh_token: string, proof?: string) =>
   api.post(refreshPath, { refresh_token }, proof === undefined ? {} : { DPoP: proof });
@@ -41,6 +56,56 @@ async function reasonOf(send: () => Promise<Answer>) {
   expect(event).toMatchObject({ event: 'refresh.expired', session_id: session.session_id });
   return event?.reason;
 }
+
+describe('a login with a proof', () => {
+  test('binds its session, and says so there, in the list of sessions and in the database only by the key’s hash', async () => {
+    expect(session).toMatchObject({ bound: true });
+    expect(await stored()).toMatchObject({ cnf: { jkt: key.jkt } });
+    await logInWith({});
+    const { json } = await api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(session) });
+    expect(json.data.sessions.map((one: { bound: boolean }) => one.bound).sort()).toEqual([false, true]);
+    const exported = await api.post('/api/v1/account/export', { current_password: password }, bearer(session));
+    expect(exported.json.data.sessions.map((one: { bound: boolean }) => one.bound).sort()).toEqual([false, true]);
+  });
+
+  test.each<[string, () => string | string[]]>([
+    ['an empty one', () => ''],
+    ['text', () => 'proof'],
+    ['two', () => [key.prove({ path: loginPath }), key.prove({ path: loginPath })]],
+    ['one for another operation', () => key.prove({ path: refreshPath })],
+    ['an old one', () => key.prove({ path: loginPath, at: Date.now() - 61_000 })],
+    [
+      'one by another key',
+      () => key.prove({ path: loginPath, signer: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey }),
+    ],
+  ])('that is wrong opens no session and names the header: %s', async (_, prove) => {
+    const count = await api.collections.sessions.countDocuments();
+    const { status, json } = await logInWith({}, prove());
+    expect([status, json.error_code]).toEqual([422, 'ERR-VALIDATION-FAILED']);
+    expect(json.details).toMatchObject([{ loc: ['header', 'DPoP'] }]);
+    expect(await api.collections.sessions.countDocuments()).toBe(count);
+  });
+
+  test('repeats with its idempotency key by the same device only', async () => {
+    const idempotency = { 'Idempotency-Key': 'one-login' };
+    const fields = { device_id: session.device_id };
+    const first = await logInWith(fields, key.prove({ path: loginPath }), idempotency);
+    const again = await logInWith(fields, key.prove({ path: loginPath }), idempotency);
+    expect(again.headers['idempotency-replayed']).toBe('true');
+    expect(again.json.data).toMatchObject({ session_id: first.json.data.session_id, bound: true });
+    for (const proof of [newDeviceKey().prove({ path: loginPath }), undefined]) {
+      const other = await logInWith(fields, proof, idempotency);
+      expect([other.status, other.json.error_code]).toEqual([422, 'ERR-IDEMPOTENCY-KEY-REUSED']);
+    }
+  });
+
+  test('is possible at every operation that opens a session', () => {
+    const open = Object.values(routes).filter(({ success }) => success.body === TokenResponse);
+    expect(open.length).toBeGreaterThan(1);
+    for (const { operationId, headers } of open)
+      expect([operationId, headers]).toEqual([operationId, expect.arrayContaining(['DPoP'])]);
+  });
+});
 
 describe('a bound session', () => {
   test('goes on with a proof by its key', async () => {

@@ -24,6 +24,11 @@ export interface RequestOrigin {
   readonly traceparent?: string | undefined;
 }
 
+/** Returns the thumbprint of the device's key that the request has proven. */
+export function provenKey({ proof }: RequestOrigin): string | undefined {
+  return typeof proof === 'object' ? proof.jkt : undefined;
+}
+
 /** Returns the language of a mail: the user's if known, otherwise the language that the client asks for. */
 export function mailLocale(user: Pick<UserDocument, 'locale'> | undefined, { locale }: RequestOrigin): Locale {
   return user?.locale ?? locale ?? 'en';

@@ -37,11 +37,13 @@ export const sessionRoutes = {
       '(`confirmEmailVerification`), then logs in.\n\n' +
       'A repeat with the same `Idempotency-Key`, body and device gets the newest pair of the session that it has opened, ' +
       'while that session lives: send a key, or a network that repeats the request ends the session that your app holds.\n\n' +
+      'With `DPoP`, the session’s refresh tokens are bound to the key of the proof, and the answer has `bound: true`. A ' +
+      'wrong proof is 422, and opens no session.\n\n' +
       'Only a caller who knows the password learns that an account is disabled or about to be deleted.',
     method: 'post',
     path: '/api/v1/auth/login',
     auth: 'none',
-    headers: [...commonHeaders, 'Idempotency-Key'],
+    headers: [...commonHeaders, 'Idempotency-Key', 'DPoP'],
     body: LoginRequest,
     requests: loginExamples,
     success: {

@@ -1,6 +1,6 @@
 import { LoginRequest } from '@auth-account/contracts/http/login';
 import { canonicalBody, type OpenIdempotent } from '../../idempotency/open-idempotent.ts';
-import type { RequestOrigin } from '../../request/request-origin.ts';
+import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
 import type { AssertEmailVerified } from './assert-email-verified.ts';
 import { type AuthenticateDeps, createAuthenticate } from './authenticate.ts';
 import type { OpenedSession, OpenSession } from './open-session.ts';
@@ -27,7 +27,8 @@ export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: Requ
     await assertEmailVerified(seen, deviceId, origin);
     // The marks ignore the password, because it was verified.
     const { email: _email, password: _password, ...rest } = input;
-    const body = canonicalBody(LoginRequest, rest);
+    // A request with the key of another device is another request.
+    const body = canonicalBody(LoginRequest, rest) + (provenKey(origin) ?? '');
     const { marks } = openIdempotent({ route: 'login', caller: seen._id, key: origin.idempotencyKey, body });
     return openSession({ seen, device: input, method: 'password', auth: { amr: ['pwd'], acr: '1' }, marks }, origin);
   };

@@ -18,7 +18,7 @@ import type { Audit } from '../../audit/audit.ts';
 import type { LoginMethod } from '../../audit/audit-row.ts';
 import { hasSameBody, idempotentForMs } from '../../idempotency/open-idempotent.ts';
 import type { Ids } from '../../request/ids.ts';
-import type { RequestOrigin } from '../../request/request-origin.ts';
+import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
 import { createAwaitKey } from '../../security/await-key.ts';
 import { hashesAhead } from '../sessions/hashes-ahead.ts';
 import type { IssueTokens } from '../sessions/issue-tokens.ts';
@@ -49,6 +49,8 @@ export interface ProvedLogin {
   /** The way in with which the login began. */
   readonly method: LoginMethod;
   readonly auth: Omit<SessionAuth, 'at'>;
+  /** Key to which the session is bound; by default the key that the request has proven. */
+  readonly jkt?: string | undefined;
   /** Marks of the request's `Idempotency-Key`. A live session with these marks is the answer to a repeat. */
   readonly marks?: readonly RequestMark[];
   /** The challenge that the login uses up. */
@@ -259,7 +261,7 @@ interface NewSession {
 
 function newSession(
   { refreshTokens, lifetime }: OpenSessionDeps,
-  { deviceId, nonce, at, device, auth, origin, marks }: VerifiedLogin,
+  { deviceId, nonce, at, device, auth, origin, marks, jkt = provenKey(origin) }: VerifiedLogin,
   { user, sessionId }: NewSession,
 ): SessionDocument {
   const kid = refreshTokens.currentKid;
@@ -279,6 +281,7 @@ function newSession(
     handed_out_at: at,
     claims: { home_group_id: user.home_group_id, account_type: user.account_type, ver: 1 },
     auth: { at, ...auth },
+    ...(jkt !== undefined && { cnf: { jkt } }),
     device_id: deviceId,
     device_name: deviceNameOf(device.device_name),
     platform: device.platform ?? null,

@@ -118,7 +118,7 @@ function createAdvance({ sessions, refreshTokens, lifetime, now }: RefreshDeps) 
     const at = now();
     const expiresAt = idleExpiry(at, lifetime);
     const hash = refreshTokenHash(token);
-    const jkt = provenKey(origin, hash);
+    const jkt = refreshKey(origin, hash);
     const advanced = await sessions.advance({ sessionId, token: hash, generation, kid, next, jkt, at, expiresAt });
     // The hash alone shows only that the service has made the token. It does not show that the key and the stored nonce
     // are still the same.
@@ -159,7 +159,7 @@ function createFindGenuine(deps: RefreshDeps) {
 }
 
 /** Returns the key that has proven the refresh with the token of that hash. */
-function provenKey({ proof }: RequestOrigin, tokenHash: string): string | undefined {
+function refreshKey({ proof }: RequestOrigin, tokenHash: string): string | undefined {
   return typeof proof === 'object' && proof.rth === tokenHash ? proof.jkt : undefined;
 }
 
@@ -172,7 +172,7 @@ function refusalOf({ cnf, expires_at }: SessionDocument, { token, origin }: Pres
   if (expires_at <= at) return 'expired';
   if (cnf === undefined) return;
   if (origin.proof === undefined) return 'proof_missing';
-  const jkt = provenKey(origin, refreshTokenHash(token));
+  const jkt = refreshKey(origin, refreshTokenHash(token));
   if (jkt === undefined) return 'proof_wrong';
   return jkt === cnf.jkt ? undefined : 'proof_of_other_key';
 }
