@@ -38,6 +38,7 @@ const tokens: Area = {
       tests: ['libs/tokens/src/{access-token,live-keys}.test.ts', `${verifying}/access-token-form.test.ts`],
     },
     { sources: [`${verifying}/verifier-cache.ts`], tests: [`${verifying}/verifier-cache.test.ts`] },
+    { sources: ['libs/verifier/src/requirements.ts'], tests: ['libs/verifier/src/requirements.test.ts'] },
     { sources: [`${verifying}/key-set.ts`], tests: ['libs/tokens/src/key-file.test.ts'] },
     { sources: ['libs/tokens/src/key-file.ts'], tests: ['libs/tokens/src/key-file.test.ts'] },
     { sources: ['libs/tokens/src/watch-key-file.ts'], tests: ['libs/tokens/src/watch-key-file.test.ts'] },
