@@ -155,7 +155,7 @@ export const tokenConfig = {
     minimum: 0,
     maximum: 1_000_000,
     default: 5_000,
-    description: 'Verified access tokens to keep in memory, about 500 bytes each. 0: none',
+    description: 'Verified access tokens to keep in memory, about 550 bytes each. 0: none',
   }),
 };
 

@@ -41,7 +41,7 @@ export interface VerifierOptions {
   readonly staleKeysSeconds?: number;
   /** Pause between two requests to the source of revocations, in milliseconds. The default is 250. */
   readonly pollMs?: number;
-  /** Number of verified tokens to remember, at about 500 bytes each. The default is 5,000. 0 turns the memory off. */
+  /** Number of verified tokens to remember, at about 550 bytes each. The default is 5,000. 0 turns the memory off. */
   readonly cacheEntries?: number;
   /** Called for events that should be logged. A report never contains a token. */
   readonly onReport?: (report: VerifierReport) => void;

@@ -16,6 +16,7 @@ const claims = () => ({
   sid: randomUUID(),
   ver: 1,
   device_id: randomUUID(),
+  amr: ['pwd'],
 });
 
 const issuedAt = 1_800_000_000;
@@ -64,6 +65,7 @@ describe('a token that comes again', () => {
     expect(asked).toEqual([token]);
     expect(lookups).toEqual(['miss', 'hit']);
     expect(() => Object.assign(first, { ver: 2 })).toThrow(TypeError);
+    expect(() => Object.assign(first.amr ?? {}, ['otp'])).toThrow(TypeError);
   });
 
   test('is refused from the very moment at which the verifier alone would refuse it', async () => {

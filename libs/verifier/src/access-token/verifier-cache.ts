@@ -57,6 +57,7 @@ export function createVerifierCache(verify: VerifyAccessToken, options: Verifier
     onLookup?.('miss');
     entries.delete(key);
     const verified = Object.freeze(await verify(token));
+    Object.freeze(verified.amr);
     if (currentSet() === before) entries.set(key, { verified, at: now() });
     return verified;
   };
