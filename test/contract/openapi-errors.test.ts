@@ -7,7 +7,7 @@ import type { UserDocument } from '@auth-account/stores/documents';
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, logOut, newEmail, newSession, password, registerAccount, type TokenPair } from '../support/accounts.ts';
-import { codeOf, expire, requestChange } from '../support/codes.ts';
+import { codeOf, expire, requestChange, wrongCodeOf } from '../support/codes.ts';
 import { type GoodRequest, goodRequests, requestTo, sendTo } from '../support/good-requests.ts';
 import { bearer, cheapHashes, insertInvite, joinByInvite, leave, refresh } from '../support/groups.ts';
 import { startHoldingProxy } from '../support/holding-proxy.ts';
@@ -158,9 +158,9 @@ async function overloadFresh(name: FreshOperation): Promise<Answer> {
 }
 
 /** Sends wrong passwords until the limit of tries is passed. */
-async function pastTheGuesses(name: FreshOperation): Promise<Answer> {
+async function pastTheGuesses(name: FreshOperation, body: GoodRequest['body'] = wrong): Promise<Answer> {
   const good = await goodRequests[name](api);
-  const guess = () => sendTo(name, api, { ...good, body: wrong });
+  const guess = () => sendTo(name, api, { ...good, body: { ...good.body, ...body } });
   for (let i = 0; i < 5; i += 1) await guess();
   return guess();
 }
@@ -168,9 +168,35 @@ async function pastTheGuesses(name: FreshOperation): Promise<Answer> {
 /** Returns what provokes the codes of an operation that asks for the current password. */
 const freshProvocations = (name: FreshOperation) => ({
   'ERR-REAUTHENTICATION-FAILED': () => sendGood(name, api, { body: wrong }),
+  'ERR-STEP-UP-REQUIRED': () => sendGood(name, api, { body: { ...wrong, step_up_token: 'none' } }),
   'ERR-RATE-LIMITED': () => pastTheGuesses(name),
   'ERR-OVERLOADED': () => overloadFresh(name),
 });
+
+/** Sends a good step-up with another body. */
+async function stepUpWith(fields: object): Promise<Answer> {
+  const good = await goodRequests.confirmStepUp(api);
+  return sendTo('confirmStepUp', api, { ...good, body: { ...good.body, ...fields } });
+}
+
+/** Asks for a step-up while the code that it needs cannot be stored. */
+async function voidedChallenge(): Promise<Answer> {
+  const session = await newSession(faulty);
+  await faulty.collections.users.updateOne({ _id: session.user_id }, { $set: { is_password_void: true } });
+  return refusedWrite('createStepUpChallenge', 'challenges', { headers: bearer(session) });
+}
+
+/** Sends a wrong code for a step-up of an account whose password is void. */
+async function stepUpByMail(on: TestApi): Promise<Answer> {
+  const session = await newSession(on);
+  const headers = bearer(session);
+  await on.collections.users.updateOne({ _id: session.user_id }, { $set: { is_password_void: true } });
+  const challenge = await sendTo('createStepUpChallenge', on, { headers, body: { purpose: 'session' } });
+  const { challenge_id } = challenge.json.data;
+  const open = await on.collections.challenges.findOne({ user_id: session.user_id });
+  const code = await wrongCodeOf(on, String(open?._id));
+  return sendTo('confirmStepUp', on, { headers, body: { challenge_id, method: 'email_code', code } });
+}
 
 async function overloadHashes(name: 'confirmPasswordReset' | 'undoEmailChange'): Promise<Answer> {
   const goods: GoodRequest[] = [];
@@ -213,7 +239,7 @@ async function pastTheMove(
 
 /** Sends a write, and then the operation in the same session. */
 async function pastTheWrite(
-  name: 'changeAccount' | 'logOutAll' | 'revokeSession' | 'renameGroup' | 'handOverGroup',
+  name: 'changeAccount' | 'createStepUpChallenge' | 'logOutAll' | 'revokeSession' | 'renameGroup' | 'handOverGroup',
 ): Promise<Answer> {
   const good = await goodRequests[name](narrow);
   await sendTo('changeAccount', narrow, { headers: good.headers ?? {}, body: { locale: 'ru' } });
@@ -541,6 +567,19 @@ const ownProvocations: {
     // The caller's own session is among those to end, because there is no other.
     'ERR-INTERNAL': () => refusedWrite('logOutAll', 'sessions', { body: {} }),
     'ERR-RATE-LIMITED': () => pastTheWrite('logOutAll'),
+  },
+  createStepUpChallenge: {
+    'ERR-INTERNAL': voidedChallenge,
+    'ERR-RATE-LIMITED': () => pastTheWrite('createStepUpChallenge'),
+  },
+  confirmStepUp: {
+    'ERR-INTERNAL': () => refusedWrite('confirmStepUp', 'sessions'),
+    'ERR-REAUTHENTICATION-FAILED': () => stepUpWith({ password: 'wrong password' }),
+    'ERR-STEP-UP-REQUIRED': () => stepUpWith({ method: 'email_code', code: '00000000' }),
+    'ERR-CODE-INVALID': async () => stepUpByMail(api),
+    'ERR-CODE-EXPIRED': () => stepUpWith({ challenge_id: 'none' }),
+    'ERR-RATE-LIMITED': () => pastTheGuesses('confirmStepUp', { password: 'wrong password' }),
+    'ERR-OVERLOADED': () => overloadFresh('confirmStepUp'),
   },
   listSessions: {
     // The operation writes nothing that could be refused, so an invalid document provokes the error.

@@ -125,7 +125,7 @@ export async function openAccountScene(): Promise<AccountScene> {
     requestCode: createRequestCode(base),
     checkCode: createCheckCode(base),
     endSessions: createEndSessions(base),
-    reauthenticate: createReauthenticate(base),
+    reauthenticate: createReauthenticate({ ...base, stepUpTokens: { useToken: async () => false } }),
   };
   return {
     ...scene,

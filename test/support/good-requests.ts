@@ -14,6 +14,7 @@ import { bearer, type GroupApi, insertInvite, joinByInvite } from './groups.ts';
 import type { Answer } from './http-client.ts';
 import { beginTotp, codeAt, switchOn } from './second-factor.ts';
 import { completeDenyList, siblingCredential } from './siblings.ts';
+import { challengeStepUp } from './step-up.ts';
 import type { TestApi } from './test-api.ts';
 
 /** A request that its operation answers with success. */
@@ -89,6 +90,12 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
   async confirmEmailVerification(on) {
     const challenge_id = await requestVerification(on, await newSession(on));
     return { body: { challenge_id, code: await codeOf(on, challenge_id) } };
+  },
+  createStepUpChallenge: async (on) => ({ ...(await ownHeaders(on)), body: { purpose: 'export' } }),
+  async confirmStepUp(on) {
+    const session = await newSession(on);
+    const challenge_id = await challengeStepUp(on, session, 'session');
+    return { headers: bearer(session), body: { challenge_id, method: 'password', password } };
   },
   requestEmailChange: async (on) => ({
     ...(await ownHeaders(on)),

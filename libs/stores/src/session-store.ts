@@ -1,7 +1,7 @@
 import type { ClientSession, Filter } from 'mongodb';
 import { type Advance, type AdvancedSession, advanceSession } from './advance-session.ts';
 import type { Collections } from './collections.ts';
-import type { RevocationReason, SessionClaims, SessionDocument } from './documents.ts';
+import type { RevocationReason, SessionAuth, SessionClaims, SessionDocument } from './documents.ts';
 import { confirmedRead, type FencedSessions, withFence } from './fenced-sessions.ts';
 import { createSessionHold, type HeldUsers, type SessionHold } from './session-hold.ts';
 import { writeOnce } from './write-once.ts';
@@ -66,6 +66,8 @@ export interface SessionStore {
    * undefined if the answer is lost ({@link writeOnce}).
    */
   revokeNewest(match: OwnNewestToken, revocation: Revocation): Promise<boolean | undefined>;
+  /** Stores a newer proof of the user, and returns the session after it; undefined if the session is not live. */
+  renewAuth(match: OwnSession, auth: SessionAuth): Promise<SessionDocument | undefined>;
   /** The usual refresh: see {@link advanceSession}. */
   advance(advance: Advance): Promise<AdvancedSession | undefined>;
   /**
@@ -248,6 +250,10 @@ function createWrites(
       const answer = await writeOnce(sessions.db, { update: sessions.collectionName, updates: [update] });
       return answer && answer.n === 1;
     },
+    async renewAuth(own, auth) {
+      const options = { returnDocument: 'after' } as const;
+      return (await sessions.findOneAndUpdate(liveOf(own, auth), { $set: { auth } }, options)) ?? undefined;
+    },
     advance: (advance) => advanceSession(sessions, advance),
     async rotate(seen, rotation) {
       const { hold, ...unheld } = seen;
@@ -270,7 +276,7 @@ function createWrites(
   };
 }
 
-function liveOf({ sessionId, userId }: OwnSession, { at }: Revocation): Filter<SessionDocument> {
+function liveOf({ sessionId, userId }: OwnSession, { at }: Pick<Revocation, 'at'>): Filter<SessionDocument> {
   return { _id: sessionId, user_id: userId, is_revoked: false, expires_at: { $gt: at } };
 }
 

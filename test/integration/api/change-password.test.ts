@@ -51,7 +51,13 @@ function change(session: StoredSession, given: Given = {}, body: object = {}, or
   const { users, sessions, commit, audit, now, collections } = scene;
   const { challenges } = storesOf(collections);
   const ids = { entityId: () => randomUUID() };
-  const reauthenticate = createReauthenticate({ users, hasher, limits, audit });
+  const reauthenticate = createReauthenticate({
+    users,
+    hasher,
+    limits,
+    audit,
+    stepUpTokens: { useToken: async () => false },
+  });
   const endSessions = createEndSessions({ sessions, now });
   const own = {
     users,

@@ -57,3 +57,12 @@ export function sessionOf(keeper: Keeper): SessionInfo | undefined {
   const state = keeper.state();
   return state.status === 'signed_in' ? state.session : undefined;
 }
+
+/**
+ * Gets a token with the newest claims of the session. If there is no answer, the next call whose token is refused gets such
+ * a token.
+ */
+export async function renewClaims(keeper: Keeper): Promise<void> {
+  const { token } = await keeper.access();
+  await keeper.renew(token).catch(() => undefined);
+}

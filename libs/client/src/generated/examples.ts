@@ -258,6 +258,19 @@ export const examples: readonly (readonly [operation: operations.Operation, stat
     "session_id": "01a1fb4e-daa7-714a-a09b-e1a8069f4580",
     "timestamp": "2026-11-20T23:33:31.454Z"
   }],
+  [operations.createStepUpChallenge, 200, {
+    "challenge_id": "2026-11.c2VhbGVk",
+    "methods": [
+      "password"
+    ],
+    "expires_at": "2026-11-22T09:41:00.000Z",
+    "timestamp": "2026-11-22T09:31:00.000Z"
+  }],
+  [operations.confirmStepUp, 200, {
+    "step_up_token": "2026-11.dG9rZW4",
+    "expires_at": "2026-11-22T09:36:00.000Z",
+    "timestamp": "2026-11-22T09:31:00.000Z"
+  }],
   [operations.findCurrentGroup, 200, {
     "home_group_id": "1c5c1f4e-3b52-4a0a-8f6e-1d2a9b7c3e44",
     "name": "Garden Street",

@@ -13,15 +13,21 @@ export interface AccountMethods {
   find(): Promise<OperationTypes['findAccount']['data']>;
   /** Change the caller’s name or language. Raises `ERR-RATE-LIMITED`. */
   change(body?: OperationTypes['changeAccount']['body']): Promise<OperationTypes['changeAccount']['data']>;
-  /** Change the password. Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-RATE-LIMITED`, `ERR-OVERLOADED`. */
+  /**
+   * Change the password.
+   * Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-STEP-UP-REQUIRED`, `ERR-RATE-LIMITED`, `ERR-OVERLOADED`.
+   */
   changePassword(body: OperationTypes['changePassword']['body']): Promise<OperationTypes['changePassword']['data']>;
   /**
    * Export everything that is held of the caller.
-   * Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-RATE-LIMITED`, `ERR-OVERLOADED`.
+   * Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-STEP-UP-REQUIRED`, `ERR-RATE-LIMITED`, `ERR-OVERLOADED`.
    */
-  exportData(body: OperationTypes['exportAccount']['body']): Promise<OperationTypes['exportAccount']['data']>;
-  /** Delete the caller’s account. Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-RATE-LIMITED`, `ERR-OVERLOADED`. */
-  delete(body: OperationTypes['scheduleDeletion']['body']): Promise<OperationTypes['scheduleDeletion']['data']>;
+  exportData(body?: OperationTypes['exportAccount']['body']): Promise<OperationTypes['exportAccount']['data']>;
+  /**
+   * Delete the caller’s account.
+   * Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-STEP-UP-REQUIRED`, `ERR-RATE-LIMITED`, `ERR-OVERLOADED`.
+   */
+  delete(body?: OperationTypes['scheduleDeletion']['body']): Promise<OperationTypes['scheduleDeletion']['data']>;
   readonly deletion: {
     /** Ask for a code to delete an account. Raises `ERR-RATE-LIMITED`. */
     request(body: Omit<OperationTypes['requestDeletion']['body'], 'device_id'>): Promise<OperationTypes['requestDeletion']['data']>;
@@ -57,7 +63,7 @@ export interface AccountMethods {
   readonly emailChange: {
     /**
      * Ask for a code to change the address.
-     * Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-RATE-LIMITED`, `ERR-OVERLOADED`.
+     * Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-STEP-UP-REQUIRED`, `ERR-RATE-LIMITED`, `ERR-OVERLOADED`.
      */
     request(body: OperationTypes['requestEmailChange']['body']): Promise<OperationTypes['requestEmailChange']['data']>;
     /** Send the code to change the address again. Raises `ERR-CODE-INVALID`, `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`. */
@@ -118,6 +124,21 @@ export const sessionsMethods: MethodTable<SessionsMethods> = {
   revokeAll: operations.logOutAll,
   list: operations.listSessions,
   revoke: operations.revokeSession,
+};
+
+export interface StepUpMethods {
+  /** Ask how to prove once more who is there. Raises `ERR-RATE-LIMITED`. */
+  challenge(body: OperationTypes['createStepUpChallenge']['body']): Promise<OperationTypes['createStepUpChallenge']['data']>;
+  /**
+   * Prove once more who is there.
+   * Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-STEP-UP-REQUIRED`, `ERR-CODE-INVALID`, `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`, `ERR-OVERLOADED`.
+   */
+  confirm(body: OperationTypes['confirmStepUp']['body']): Promise<OperationTypes['confirmStepUp']['data']>;
+}
+
+export const stepUpMethods: MethodTable<StepUpMethods> = {
+  challenge: operations.createStepUpChallenge,
+  confirm: operations.confirmStepUp,
 };
 
 export interface GroupMethods {

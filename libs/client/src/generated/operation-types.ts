@@ -69,7 +69,8 @@ export interface OperationTypes {
   /** Change the password. */
   readonly changePassword: {
     readonly body: {
-      readonly current_password: string;
+      readonly current_password?: string;
+      readonly step_up_token?: string;
       /** 8 to 128 Unicode code points after NFKC; any character but NUL. */
       readonly new_password: string;
     };
@@ -83,7 +84,8 @@ export interface OperationTypes {
   /** Export everything that is held of the caller. */
   readonly exportAccount: {
     readonly body: {
-      readonly current_password: string;
+      readonly current_password?: string;
+      readonly step_up_token?: string;
     };
     readonly data: {
       readonly account: {
@@ -115,7 +117,7 @@ export interface OperationTypes {
       readonly known_devices: readonly string[];
       /** Codes by e-mail that were asked for lately. The codes themselves are not stored. */
       readonly codes: readonly {
-        readonly purpose: 'email_verification' | 'password_reset' | 'email_change' | 'account_deletion';
+        readonly purpose: 'email_verification' | 'password_reset' | 'email_change' | 'account_deletion' | 'step_up';
         readonly created_at: string;
         readonly expires_at: string;
       }[];
@@ -162,7 +164,8 @@ export interface OperationTypes {
   /** Delete the caller’s account. */
   readonly scheduleDeletion: {
     readonly body: {
-      readonly current_password: string;
+      readonly current_password?: string;
+      readonly step_up_token?: string;
     };
     readonly data: {
       readonly message: 'DELETION_SCHEDULED';
@@ -302,7 +305,8 @@ export interface OperationTypes {
   /** Ask for a code to change the address. */
   readonly requestEmailChange: {
     readonly body: {
-      readonly current_password: string;
+      readonly current_password?: string;
+      readonly step_up_token?: string;
       readonly new_email: string;
     };
     readonly data: {
@@ -450,6 +454,36 @@ export interface OperationTypes {
     readonly data: {
       readonly message: 'SESSION_TERMINATED';
       readonly session_id: string;
+      readonly timestamp: string;
+    };
+  };
+  /** Ask how to prove once more who is there. */
+  readonly createStepUpChallenge: {
+    readonly body: {
+      readonly purpose: 'session' | 'password' | 'email_change' | 'deletion' | 'export' | 'totp' | 'recovery_codes';
+    };
+    readonly data: {
+      readonly challenge_id: string;
+      /** The ways that count for this account now. */
+      readonly methods: readonly ('password' | 'email_code')[];
+      readonly expires_at: string;
+      readonly timestamp: string;
+    };
+  };
+  /** Prove once more who is there. */
+  readonly confirmStepUp: {
+    readonly body: {
+      readonly challenge_id: string;
+      readonly method: 'password' | 'email_code';
+      readonly password?: string;
+      readonly code?: string;
+    };
+    readonly data: {
+      readonly step_up_token?: string;
+      readonly expires_at?: string;
+      readonly access_token?: string;
+      readonly token_type?: 'Bearer';
+      readonly expires_in?: number;
       readonly timestamp: string;
     };
   };

@@ -1,7 +1,6 @@
-import { type ClientGroup, type ClientGroupDeps, methodsOf, sessionOf } from '../calls/client-group.ts';
+import { type ClientGroup, type ClientGroupDeps, methodsOf, renewClaims, sessionOf } from '../calls/client-group.ts';
 import { type GroupMethods, groupMethods, type InvitesMethods, invitesMethods } from '../generated/methods.ts';
 import { leaveGroup } from '../generated/operations.ts';
-import type { Keeper } from '../session/keeper.ts';
 
 export interface Household {
   readonly group: GroupMethods;
@@ -10,15 +9,6 @@ export interface Household {
 
 /** Operations on the account's group and on its invites. */
 export const household: ClientGroup<Household> = (deps) => ({ group: groupOf(deps), invites: invitesOf(deps) });
-
-/**
- * Gets a token with the claims of the new group. If there is no answer, the next call whose token is refused gets such
- * a token.
- */
-async function renewClaims(keeper: Keeper): Promise<void> {
-  const { token } = await keeper.access();
-  await keeper.renew(token).catch(() => undefined);
-}
 
 function groupOf({ call, keeper, platform }: ClientGroupDeps): GroupMethods {
   return {

@@ -6,6 +6,7 @@ import {
   type Locale,
   NameOrNull,
   NewPassword,
+  SealedToken,
   StoredNameOrNull,
   Success,
   Timestamp,
@@ -14,8 +15,14 @@ import {
 import { GroupRole } from './groups.ts';
 import { Platform } from './login.ts';
 
-/** Part of the body of every operation that asks for the password again. */
-export const freshFields = { current_password: GivenPassword } as const;
+/**
+ * Part of the body of every operation that asks who is there: one of the two is needed. While the second factor is on,
+ * only `step_up_token` counts.
+ */
+export const freshFields = {
+  current_password: Type.Optional(GivenPassword),
+  step_up_token: Type.Optional(SealedToken),
+} as const;
 
 const LocaleOrNull = Type.Unsafe<Locale | null>({
   enum: ['en', 'ru', null],

@@ -75,7 +75,13 @@ export const Locale = Type.Enum(['en', 'ru']);
 export type Locale = Type.Static<typeof Locale>;
 
 /** Purpose of a code that is sent by e-mail. */
-export const CodePurpose = Type.Enum(['email_verification', 'password_reset', 'email_change', 'account_deletion']);
+export const CodePurpose = Type.Enum([
+  'email_verification',
+  'password_reset',
+  'email_change',
+  'account_deletion',
+  'step_up',
+]);
 export type CodePurpose = Type.Static<typeof CodePurpose>;
 
 export const AccountType = Type.Enum(['HOME', 'OFFICE']);
@@ -97,6 +103,9 @@ export const InvitesRevoked = Type.Integer({
 
 /** Seconds, counted from the answer. */
 export const Seconds = Type.Integer({ minimum: 1 });
+
+/** A sealed challenge or step-up token: opaque to apps (docs/specification/sign-in.md, "One end"). */
+export const SealedToken = Type.String({ minLength: 1, maxLength: 2_048, examples: ['2026-11.c2VhbGVk'] });
 
 /** The envelope of every success. `status` is constant. */
 export function Success<T extends Type.TSchema>(data: T) {

@@ -9,6 +9,7 @@ import { passwordResetRoutes } from './routes/password-reset-routes.ts';
 import { revocationRoutes } from './routes/revocation-routes.ts';
 import { secondFactorRoutes } from './routes/second-factor-routes.ts';
 import { sessionRoutes } from './routes/session-routes.ts';
+import { stepUpRoutes } from './routes/step-up-routes.ts';
 import { wellKnownRoutes } from './routes/well-known-routes.ts';
 
 /** The route table, by `operationId`. The router mounts only the operations in this table. */
@@ -19,6 +20,7 @@ export const routes = {
   ...emailRoutes,
   ...secondFactorRoutes,
   ...sessionRoutes,
+  ...stepUpRoutes,
   ...groupRoutes,
   ...inviteRoutes,
   ...keyRoutes,

@@ -17,6 +17,7 @@ import * as register from '../http/register.ts';
 import * as revocations from '../http/revocations.ts';
 import * as secondFactor from '../http/second-factor.ts';
 import * as sessions from '../http/sessions.ts';
+import * as stepUp from '../http/step-up.ts';
 import { AppleAppSiteAssociation, AssetLinks, RelatedOrigins } from '../http/well-known.ts';
 import type { TSchema } from '../type.ts';
 
@@ -34,6 +35,7 @@ const features = [
   emailVerification,
   emailChange,
   secondFactor,
+  stepUp,
   groups,
   invites,
   revocations,

@@ -1,4 +1,5 @@
 import type { CodePurpose } from '@auth-account/contracts/events';
+import type { StepUpMethod } from '@auth-account/contracts/http/step-up';
 
 export interface CounterRow {
   readonly name: string;
@@ -71,7 +72,7 @@ interface Fields {
   readonly removed_by: string;
   readonly handed_over_by: string;
   readonly invites_revoked: number;
-  readonly method: LoginMethod;
+  readonly method: LoginMethod | StepUpMethod;
   readonly purpose: CodePurpose;
   /** Template of the route. */
   readonly route: string;

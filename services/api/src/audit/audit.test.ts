@@ -134,6 +134,7 @@ describe('counters', () => {
     password_reset: { event: 'account.password_reset', user_id, invites_revoked: 0 },
     email_change: { event: 'account.email_changed', ...session },
     account_deletion: { event: 'account.deletion_scheduled', user_id, session_id: undefined },
+    step_up: { event: 'code.confirmed', user_id, purpose: 'step_up' },
   };
   const outcomesOf = async ({ codes }: AuditCounters) =>
     (await codes.get()).values.filter(({ value }) => value > 0).map(({ labels, value }) => ({ ...labels, value }));
@@ -171,6 +172,7 @@ describe('counters', () => {
       ['IAD_JWT_ACCESS_INVALID', 0],
       ['IAD_JWT_ACCESS_EXPIRED', 0],
       ['ERR-REAUTHENTICATION-FAILED', 0],
+      ['ERR-STEP-UP-REQUIRED', 0],
       ['ERR-CODE-INVALID', 0],
       ['ERR-SECOND-FACTOR-INVALID', 0],
       ['ERR-GROUP-OWNER-REQUIRED', 0],

@@ -68,6 +68,11 @@ export const auditEvents = {
     meaning:
       "An operation that asks for the password again got a wrong one. The [limits](./specification/login-and-tokens.md#wrong-passwords) count it like a failed login of the session's device. `authorization.failed` follows.",
   },
+  'account.stepped_up': {
+    fields: [...session, 'method'],
+    meaning:
+      'The user of a session proved once more who is there, by `method`: for an operation that asks for it, or to renew `auth_time`.',
+  },
   'account.changed': { fields: session, meaning: 'The user changed their name or language.' },
   'account.password_changed': {
     fields: session,
@@ -125,6 +130,11 @@ export const auditEvents = {
     meaning: 'A code by e-mail was asked for: `purpose` says for what. `user_id` is there if the account exists.',
   },
   'code.resent': { fields: ['user_id?', 'purpose'], counts: { in: 'codes' }, meaning: 'The same code was sent again.' },
+  'code.confirmed': {
+    fields: ['user_id', 'purpose'],
+    counts: { in: 'codes' },
+    meaning: 'A code of a purpose that has no event of its own was right: `step_up`.',
+  },
   'code.failed': {
     outcome: 'failure',
     fields: ['user_id?', 'purpose'],

@@ -22,6 +22,11 @@ import { createResetPassword, type ResetPasswordDeps } from '../usecases/credent
 import { createUndoEmailChange, type UndoEmailChangeDeps } from '../usecases/credentials/undo-email-change.ts';
 import { createVerifyEmail, type VerifyEmailDeps } from '../usecases/credentials/verify-email.ts';
 import { createEndSessions, type EndSessionsDeps } from '../usecases/sessions/end-sessions.ts';
+import { type ConfirmStepUpDeps, createConfirmStepUp } from '../usecases/step-up/confirm-step-up.ts';
+import {
+  type CreateStepUpChallengeDeps,
+  createCreateStepUpChallenge,
+} from '../usecases/step-up/create-step-up-challenge.ts';
 
 type CodeDeps = RequestCodeDeps & ResendCodeDeps & CheckCodeDeps;
 type PasswordDeps = RequestCodeForAddressDeps & ResetPasswordDeps & ReauthenticateDeps & EndSessionsDeps;
@@ -31,10 +36,12 @@ type EmailDeps = RequestEmailVerificationDeps &
   ChangeEmailDeps &
   UndoEmailChangeDeps;
 
+type StepUpDeps = CreateStepUpChallengeDeps & ConfirmStepUpDeps;
+
 /** Parts that {@link codeUseCases} makes from the other parts. */
 type OwnParts = 'requestCode' | 'checkCode' | 'endSessions' | 'reauthenticate';
 
-export type CodeUseCaseParts = Omit<CodeDeps & PasswordDeps & EmailDeps & OrderDeletionDeps, OwnParts>;
+export type CodeUseCaseParts = Omit<CodeDeps & PasswordDeps & EmailDeps & StepUpDeps & OrderDeletionDeps, OwnParts>;
 
 /**
  * Creates the use cases of codes by e-mail with their dependencies. Also returns `requestCode` for the other use cases.
@@ -68,6 +75,9 @@ export function codeUseCases(parts: CodeUseCaseParts) {
       resendCode('email_change', body, origin, caller.user_id),
     confirmEmailChange: createChangeEmail(confirming),
     undoEmailChange: createUndoEmailChange(confirming),
+
+    createStepUpChallenge: createCreateStepUpChallenge(requesting),
+    confirmStepUp: createConfirmStepUp(confirming),
 
     scheduleDeletion: createScheduleDeletion({ ...requesting, orderDeletion }),
   };

@@ -9,12 +9,14 @@ import {
   createEmailCodes,
   createRefreshTokens,
   createSealedSecrets,
+  createSealedTokens,
   createStatementSigner,
   type EmailChangeTokens,
   type EmailCodes,
   type KeyFileWatch,
   type RefreshTokens,
   type SealedSecrets,
+  type SealedTokens,
   watchKeys,
 } from '@auth-account/tokens';
 import {
@@ -57,6 +59,7 @@ export interface Security {
   readonly emailCodes: EmailCodes;
   readonly emailChangeTokens: EmailChangeTokens;
   readonly sealedSecrets: SealedSecrets;
+  readonly sealedTokens: SealedTokens;
   readonly serverSecrets: ServerSecrets;
   /** Signs the statements about revocations for siblings. */
   readonly signStatement: ReturnType<typeof createStatementSigner>;
@@ -119,6 +122,7 @@ export async function composeSecurity(
     emailCodes: createEmailCodes(serverKeys),
     emailChangeTokens: createEmailChangeTokens(serverKeys),
     sealedSecrets: createSealedSecrets(serverKeys),
+    sealedTokens: createSealedTokens(serverKeys),
     serverSecrets: createServerSecrets(serverKeys),
     signStatement: createStatementSigner(access),
     findSibling: siblingKeys && createFindSibling(siblingKeys),

@@ -49,6 +49,7 @@ import { createLogOutAll } from '../usecases/sessions/log-out-all.ts';
 import { createReadRevocations } from '../usecases/sessions/read-revocations.ts';
 import { createRefresh } from '../usecases/sessions/refresh.ts';
 import { createRevokeSession } from '../usecases/sessions/revoke-session.ts';
+import { createStepUpTokens } from '../usecases/step-up/step-up-tokens.ts';
 import { codeUseCases } from './code-use-cases.ts';
 import { secondFactorUseCases } from './second-factor-use-cases.ts';
 import type { Security } from './security.ts';
@@ -127,8 +128,17 @@ type SharedParts = ReturnType<typeof sharedParts>;
 function sharedParts({ config, stores, commit, security, announce, isDenied, limits, audit, now }: UseCaseParts) {
   const date = () => new Date(now());
   const { idempotency: store, outbox: _ofCommit, ...nouns } = stores;
+  const { sealedTokens, signAccessToken, refreshTokens } = security;
   return {
     ...nouns,
+    stepUpTokens: createStepUpTokens({ ...nouns, sealedTokens, now: date }),
+    issueTokens: createIssueTokens({
+      signAccessToken,
+      refreshTokens,
+      accessTokenTtlSeconds: config.ACCESS_TOKEN_TTL_SECONDS,
+      pushPublicUrl: config.PUSH_PUBLIC_URL,
+      now: date,
+    }),
     users: presentUsers(stores.users, date),
     commit,
     announce,
@@ -146,20 +156,13 @@ function accountUseCases(
   { config, security, metrics }: UseCaseParts,
   parts: SharedParts & { readonly requestCode: RequestCode },
 ) {
-  const { hasher, refreshTokens, signAccessToken } = security;
+  const { hasher, refreshTokens } = security;
   const lifetime = {
     idleSeconds: config.REFRESH_TOKEN_IDLE_SECONDS,
     absoluteSeconds: config.REFRESH_TOKEN_ABSOLUTE_SECONDS,
   };
   const retryWindowMs = config.REFRESH_RETRY_WINDOW * 1_000;
-  const issueTokens = createIssueTokens({
-    signAccessToken,
-    refreshTokens,
-    accessTokenTtlSeconds: config.ACCESS_TOKEN_TTL_SECONDS,
-    pushPublicUrl: config.PUSH_PUBLIC_URL,
-    now: parts.now,
-  });
-  const shared = { ...parts, hasher, refreshTokens, issueTokens, lifetime };
+  const shared = { ...parts, hasher, refreshTokens, lifetime };
   const fresh = { ...shared, reauthenticate: createReauthenticate(shared), endSessions: createEndSessions(shared) };
   const isRequired = config.REQUIRE_VERIFIED_EMAIL;
   const assertEmailVerified = createAssertEmailVerified({ ...shared, isRequired });

@@ -14,7 +14,7 @@ import {
 } from '../account.ts';
 import { RegisterRequest, RegisterResponse, registerExamples, registeredExample } from '../register.ts';
 import type { Route } from '../route.ts';
-import { access, common, commonHeaders, fresh, withoutBody } from './shared.ts';
+import { access, common, commonHeaders, fresh, refusedStepUp, withoutBody } from './shared.ts';
 
 /** Operations on accounts. */
 export const accountRoutes = {
@@ -115,6 +115,7 @@ export const accountRoutes = {
     },
     carriesToken: false,
     errors: [...common, ...access, ...fresh],
+    errorStatuses: refusedStepUp,
   },
   exportAccount: {
     operationId: 'exportAccount',
@@ -140,5 +141,6 @@ export const accountRoutes = {
     },
     carriesToken: false,
     errors: [...common, ...access, ...fresh],
+    errorStatuses: refusedStepUp,
   },
 } as const satisfies Record<string, Route>;

@@ -18,7 +18,7 @@ import {
 } from '../deletion.ts';
 import { PasswordResetRequest, passwordResetExamples } from '../password-reset.ts';
 import type { Route } from '../route.ts';
-import { access, codeSent, common, commonHeaders, fresh } from './shared.ts';
+import { access, codeSent, common, commonHeaders, fresh, refusedStepUp } from './shared.ts';
 
 const scheduled = {
   status: 202,
@@ -48,6 +48,7 @@ export const deletionRoutes = {
     success: scheduled,
     carriesToken: false,
     errors: [...common, ...access, ...fresh],
+    errorStatuses: refusedStepUp,
   },
   requestDeletion: {
     operationId: 'requestDeletion',

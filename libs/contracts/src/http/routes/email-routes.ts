@@ -18,7 +18,7 @@ import {
 } from '../email-change.ts';
 import { EmailVerifiedResponse, emailVerifiedExample } from '../email-verification.ts';
 import type { Route } from '../route.ts';
-import { access, codeSent, common, commonHeaders, fresh, withoutBody } from './shared.ts';
+import { access, codeSent, common, commonHeaders, fresh, refusedStepUp, withoutBody } from './shared.ts';
 
 const codeErrors = ['ERR-CODE-INVALID', 'ERR-CODE-EXPIRED', 'ERR-RATE-LIMITED'] as const;
 
@@ -101,6 +101,7 @@ export const emailRoutes = {
     success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
     carriesToken: false,
     errors: [...common, ...access, ...fresh],
+    errorStatuses: refusedStepUp,
   },
   resendEmailChange: {
     operationId: 'resendEmailChange',

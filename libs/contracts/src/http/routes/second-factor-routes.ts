@@ -15,7 +15,7 @@ import {
   totpCreatedExample,
   totpDeletedExample,
 } from '../second-factor.ts';
-import { access, common, commonHeaders, fresh, withoutBody } from './shared.ts';
+import { access, common, commonHeaders, fresh, refusedStepUp, withoutBody } from './shared.ts';
 
 /** Operations on the second factor. */
 export const secondFactorRoutes = {
@@ -61,6 +61,7 @@ export const secondFactorRoutes = {
     },
     carriesToken: true,
     errors: [...common, ...access, ...fresh],
+    errorStatuses: refusedStepUp,
   },
   confirmTotp: {
     operationId: 'confirmTotp',
@@ -107,6 +108,7 @@ export const secondFactorRoutes = {
     },
     carriesToken: false,
     errors: [...common, ...access, ...fresh],
+    errorStatuses: refusedStepUp,
   },
   createRecoveryCodes: {
     operationId: 'createRecoveryCodes',
@@ -128,5 +130,6 @@ export const secondFactorRoutes = {
     },
     carriesToken: true,
     errors: [...common, ...access, ...fresh],
+    errorStatuses: refusedStepUp,
   },
 } as const satisfies Record<string, Route>;

@@ -20,10 +20,18 @@ export const withoutBody = [
 export const access = ['IAD_JWT_ACCESS_INVALID', 'IAD_JWT_ACCESS_EXPIRED'] as const;
 
 /**
- * Errors of every operation that asks for the password again (`current_password`), in addition to `common` and
- * `access`.
+ * Errors of every operation that asks who is there (`current_password` or `step_up_token`), in addition to `common` and
+ * `access`. Such an operation also has {@link refusedStepUp}.
  */
-export const fresh = ['ERR-REAUTHENTICATION-FAILED', 'ERR-RATE-LIMITED', 'ERR-OVERLOADED'] as const;
+export const fresh = [
+  'ERR-REAUTHENTICATION-FAILED',
+  'ERR-STEP-UP-REQUIRED',
+  'ERR-RATE-LIMITED',
+  'ERR-OVERLOADED',
+] as const;
+
+/** Only siblings answer 401, by which they ask for another access token. */
+export const refusedStepUp = { 'ERR-STEP-UP-REQUIRED': [403] } as const;
 
 /**
  * Success of every operation that sends a code. The answer is the same whether or not a code is sent, so that it does

@@ -44,7 +44,7 @@ export function createExportAccount(deps: ExportAccountDeps) {
     caller: VerifiedAccessToken,
     origin: RequestOrigin,
   ): Promise<AccountExportResponse['data']> => {
-    const user = await reauthenticate(input, caller, origin);
+    const user = await reauthenticate(input, caller, origin, 'export');
     await limits.exportAccount(user._id, origin);
     const [group, held, made, codes] = await Promise.all([
       groups.find(user.home_group_id),

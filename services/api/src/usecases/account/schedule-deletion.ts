@@ -23,7 +23,7 @@ export interface ScheduleDeletionDeps {
  */
 export function createScheduleDeletion({ orderDeletion, reauthenticate }: ScheduleDeletionDeps) {
   return async (input: DeletionRequest, caller: VerifiedAccessToken, origin: RequestOrigin): Promise<Scheduled> => {
-    const user = await reauthenticate(input, caller, origin);
+    const user = await reauthenticate(input, caller, origin, 'deletion');
     const changed = () => new AppError('ERR-REAUTHENTICATION-FAILED');
     return orderDeletion({ user, sessionId: caller.sid, changed }, origin);
   };

@@ -47,7 +47,7 @@ export function createChangePassword(deps: ChangePasswordDeps) {
     origin: RequestOrigin,
   ): Promise<PasswordChangedResponse['data']> => {
     const { user_id, sid: session_id } = caller;
-    const user = await reauthenticate(input, caller, origin);
+    const user = await reauthenticate(input, caller, origin, 'password');
     await limits.changePassword(user_id, origin);
     const password_hash = await hasher.admit(origin, (turn) => turn.hash(input.new_password));
     const at = now();

@@ -1,47 +1,56 @@
+import type { StepUpPurpose } from '@auth-account/contracts/http/step-up';
 import { AppError } from '@auth-account/errors';
 import type { UserStore } from '@auth-account/stores';
 import type { UserDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
-import type { Audit } from '../../audit/audit.ts';
-import type { Limits } from '../../limits/limits.ts';
+import { missingField } from '../../request/missing-field.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
-import type { PasswordHasher } from '../../security/password-hasher.ts';
+import { stepUpMethods, stepUpRequired } from '../step-up/step-up-methods.ts';
+import type { StepUpTokens } from '../step-up/step-up-tokens.ts';
+import { type CheckPassword, type CheckPasswordDeps, createCheckPassword } from './check-password.ts';
 
-export interface ReauthenticateDeps {
+export interface ReauthenticateDeps extends CheckPasswordDeps {
   readonly users: Pick<UserStore, 'find'>;
-  readonly hasher: Pick<PasswordHasher, 'admit'>;
-  readonly limits: Pick<Limits, 'guess'>;
-  readonly audit: Audit;
+  readonly stepUpTokens: Pick<StepUpTokens, 'useToken'>;
 }
 
-/** Returns the caller's document, whose password was compared. */
+/** The fields of a body by which a caller shows who is there. If there are both, the token counts. */
+export interface Fresh {
+  readonly current_password?: string;
+  readonly step_up_token?: string;
+}
+
+/** Returns the caller's document. */
 export type Reauthenticate = (
-  body: { readonly current_password: string },
+  body: Fresh,
   caller: VerifiedAccessToken,
   origin: RequestOrigin,
+  purpose: StepUpPurpose,
 ) => Promise<UserDocument>;
 
 /**
- * Creates the check that the caller knows the password of the account, for operations that ask for it again. A wrong
- * password counts as a failed login of the session's device.
+ * Creates the check that the caller's user is there, for operations that ask for it: the password, or a step-up token
+ * of this session and purpose, which the check uses up.
  *
- * The write that follows must fail if the password has been changed since. `UserStore.changeFresh` does that.
+ * The write that follows must fail if a way in has been changed since. `UserStore.changeFresh` does that.
  *
- * Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-RATE-LIMITED`, `ERR-OVERLOADED`, and `IAD_JWT_ACCESS_INVALID` if the
- * account is gone.
+ * Raises `ERR-STEP-UP-REQUIRED` if the token does not count, or if a password is not enough for the account, the errors
+ * of {@link CheckPassword}, `ERR-VALIDATION-FAILED` if there is neither, and `IAD_JWT_ACCESS_INVALID` if the account is
+ * gone.
  */
-export function createReauthenticate({ users, hasher, limits, audit }: ReauthenticateDeps): Reauthenticate {
-  return async ({ current_password }, { user_id, sid: session_id, device_id: deviceId }, origin) => {
-    const user = await users.find(user_id);
+export function createReauthenticate(deps: ReauthenticateDeps): Reauthenticate {
+  const { users, stepUpTokens } = deps;
+  const checkPassword = createCheckPassword(deps);
+  return async ({ current_password, step_up_token }, caller, origin, purpose) => {
+    const user = await users.find(caller.user_id);
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
-    const attempt = await limits.guess({ email: user.email, deviceId }, origin);
-    const isRight = await hasher.admit(origin, (turn) => turn.verify(user.password_hash, current_password));
-    if (!isRight) {
-      await attempt.fail();
-      audit({ event: 'reauthentication.failed', user_id, session_id }, origin);
-      throw new AppError('ERR-REAUTHENTICATION-FAILED');
+    if (step_up_token !== undefined) {
+      if (!(await stepUpTokens.useToken(step_up_token, { user, caller, purpose }))) throw stepUpRequired(user);
+      return user;
     }
-    await attempt.succeed();
+    if (current_password === undefined) throw missingField('current_password');
+    if (!stepUpMethods(user).includes('password')) throw stepUpRequired(user);
+    await checkPassword(user, current_password, caller, origin);
     return user;
   };
 }

@@ -41,7 +41,7 @@ export function createRequestEmailChange(deps: RequestEmailChangeDeps) {
     origin: RequestOrigin,
   ): Promise<ChallengeResponse['data']> => {
     const { new_email } = input;
-    const user = await reauthenticate(input, caller, origin);
+    const user = await reauthenticate(input, caller, origin, 'email_change');
     const { email, _id: userId } = user;
     await limits.askForCode(origin);
     const asker = { email, deviceId: caller.device_id, isVerified: user.email_verified_at !== undefined };

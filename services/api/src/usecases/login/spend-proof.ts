@@ -20,7 +20,7 @@ export interface Spend {
   readonly until: Date;
 }
 
-/** What the transaction of a login knows about its challenge. */
+/** The session that uses up a challenge. */
 export interface SpentBy {
   readonly sessionId: string;
   readonly at: Date;

@@ -30,7 +30,7 @@ export function createCreateRecoveryCodes(deps: CreateRecoveryCodesDeps) {
     origin: RequestOrigin,
   ): Promise<RecoveryCodesResponse['data']> => {
     const { user_id, sid: sessionId } = caller;
-    const user = await reauthenticate(input, caller, origin);
+    const user = await reauthenticate(input, caller, origin, 'recovery_codes');
     await limits.write(caller.sid, origin);
     const at = now();
     if (user.totp === undefined) return { recovery_codes: [], timestamp: at.toISOString() };

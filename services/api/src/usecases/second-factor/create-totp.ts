@@ -39,7 +39,7 @@ export function createCreateTotp(deps: CreateTotpDeps) {
     caller: VerifiedAccessToken,
     origin: RequestOrigin,
   ): Promise<TotpCreatedResponse['data']> => {
-    const user = await reauthenticate(input, caller, origin);
+    const user = await reauthenticate(input, caller, origin, 'totp');
     await limits.write(caller.sid, origin);
     const at = now();
     const [factor_id, seed] = [randomUUID(), newTotpSeed()];

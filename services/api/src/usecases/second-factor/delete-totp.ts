@@ -26,7 +26,7 @@ export function createDeleteTotp({ reauthenticate, changeSecondFactor, limits, n
     origin: RequestOrigin,
   ): Promise<TotpDeletedResponse['data']> => {
     const { user_id, sid: sessionId } = caller;
-    const user = await reauthenticate(input, caller, origin);
+    const user = await reauthenticate(input, caller, origin, 'totp');
     await limits.write(caller.sid, origin);
     const at = now();
     const change = {

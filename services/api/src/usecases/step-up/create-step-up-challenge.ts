@@ -1,0 +1,50 @@
+import type { StepUpChallengeRequest, StepUpChallengeResponse } from '@auth-account/contracts/http/step-up';
+import { AppError } from '@auth-account/errors';
+import type { UserStore } from '@auth-account/stores';
+import type { UserDocument } from '@auth-account/stores/documents';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
+import type { Limits } from '../../limits/limits.ts';
+import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
+import type { RequestCode } from '../codes/request-code.ts';
+import { stepUpMethods } from './step-up-methods.ts';
+import type { StepUpTokens } from './step-up-tokens.ts';
+
+export interface CreateStepUpChallengeDeps {
+  readonly users: Pick<UserStore, 'find'>;
+  readonly limits: Pick<Limits, 'write' | 'askForCode' | 'requestCode'>;
+  readonly requestCode: RequestCode;
+  readonly stepUpTokens: Pick<StepUpTokens, 'challenge'>;
+  readonly now: () => Date;
+}
+
+/**
+ * Tells the user of a session how to prove once more who is there. An account without any other way is mailed a code.
+ * Raises `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the account is gone.
+ */
+export function createCreateStepUpChallenge(deps: CreateStepUpChallengeDeps) {
+  const { users, limits, requestCode, stepUpTokens, now } = deps;
+
+  async function mailCode(user: UserDocument, caller: VerifiedAccessToken, origin: RequestOrigin): Promise<string> {
+    await limits.askForCode(origin);
+    const isVerified = user.email_verified_at !== undefined;
+    const order = { email: user.email, deviceId: caller.device_id, isVerified, hasAccess: true };
+    await limits.requestCode(order, origin);
+    const request = { purpose: 'step_up', userId: user._id, locale: mailLocale(user, origin) } as const;
+    return (await requestCode(request, origin)).challenge_id;
+  }
+
+  return async (
+    { purpose }: StepUpChallengeRequest,
+    caller: VerifiedAccessToken,
+    origin: RequestOrigin,
+  ): Promise<StepUpChallengeResponse['data']> => {
+    await limits.write(caller.sid, origin);
+    const user = await users.find(caller.user_id);
+    if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
+    const methods = stepUpMethods(user);
+    const code = methods.includes('email_code') ? await mailCode(user, caller, origin) : undefined;
+    const { text, until } = stepUpTokens.challenge({ user, caller, purpose }, code);
+    const expires_at = until.toISOString();
+    return { challenge_id: text, methods: [...methods], expires_at, timestamp: now().toISOString() };
+  };
+}

@@ -1,0 +1,86 @@
+import { hash, randomUUID } from 'node:crypto';
+import { type StepUpPurpose, stepUpChallengeSeconds, stepUpSeconds } from '@auth-account/contracts/http/step-up';
+import { credentialsVersion } from '@auth-account/stores/credentials';
+import type { UserDocument } from '@auth-account/stores/documents';
+import type { SpentProofStore } from '@auth-account/stores/spent-proofs';
+import type { SealedTokens } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
+
+/** Content of a challenge, and of the token that its proof gives. Both have the same id, so each counts once. */
+export interface StepUp {
+  readonly id: string;
+  readonly user: string;
+  readonly session: string;
+  readonly version: string;
+  readonly purpose: StepUpPurpose;
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+  /** `challenge_id` of the mailed code, if one was sent. */
+  readonly code?: string;
+}
+
+/** The session and account for which a challenge or token must have been made. */
+export interface StepUpScope {
+  readonly user: UserDocument;
+  readonly caller: Pick<VerifiedAccessToken, 'sid'>;
+  /** Undefined if any purpose counts. */
+  readonly purpose?: StepUpPurpose;
+}
+
+export interface StepUpTokens {
+  /** Returns a challenge. `code` is the `challenge_id` of a mailed code. */
+  challenge(scope: Required<StepUpScope>, code: string | undefined): { readonly text: string; readonly until: Date };
+  /** Returns the challenge if it counts now. */
+  openChallenge(text: string, scope: StepUpScope): Promise<StepUp | undefined>;
+  /** Returns the token of a challenge whose proof was right. */
+  token(challenge: StepUp): { readonly text: string; readonly until: Date };
+  /**
+   * Uses the token up; false if it does not count now: it has expired, was used, is another session's or for another
+   * purpose, or a way in was changed since.
+   */
+  useToken(text: string, scope: Required<StepUpScope>): Promise<boolean>;
+}
+
+export interface StepUpTokensDeps {
+  readonly sealedTokens: SealedTokens;
+  readonly spentProofs: Pick<SpentProofStore, 'spend'>;
+  readonly now: () => Date;
+}
+
+/** Milliseconds for which a used token is remembered after it has expired, for clocks that differ. */
+const marginMs = 60_000;
+
+/** Creates the challenges and tokens of step-ups (docs/specification/sign-in.md, "Step-up"). */
+export function createStepUpTokens({ sealedTokens, spentProofs, now }: StepUpTokensDeps): StepUpTokens {
+  const later = (seconds: number) => new Date(now().getTime() + seconds * 1_000);
+
+  async function open(label: 'step-up' | 'step-up-token', text: string, { user, caller, purpose }: StepUpScope) {
+    const opened = (await sealedTokens.open(label, text)) as StepUp | undefined;
+    if (opened === undefined || opened.until <= now().getTime()) return;
+    const isOwn = opened.user === user._id && opened.session === caller.sid;
+    const isFor = purpose === undefined || opened.purpose === purpose;
+    return isOwn && isFor && opened.version === credentialsVersion(user) ? opened : undefined;
+  }
+
+  return {
+    challenge({ user, caller, purpose }, code) {
+      const until = later(stepUpChallengeSeconds);
+      const version = credentialsVersion(user);
+      const own = { id: randomUUID(), user: user._id, session: caller.sid, version, purpose };
+      const content: StepUp = { ...own, until: until.getTime(), ...(code && { code }) };
+      return { text: sealedTokens.seal('step-up', content), until };
+    },
+    openChallenge: (text, scope) => open('step-up', text, scope),
+    token({ code: _code, ...challenge }) {
+      const until = later(stepUpSeconds);
+      return { text: sealedTokens.seal('step-up-token', { ...challenge, until: until.getTime() }), until };
+    },
+    async useToken(text, scope) {
+      const opened = await open('step-up-token', text, scope);
+      if (opened === undefined) return false;
+      const _id = hash('sha256', `step-up-token:${opened.id}`, 'base64url');
+      const purge_at = new Date(now().getTime() + stepUpSeconds * 1_000 + marginMs);
+      return spentProofs.spend({ _id, proof: _id, at: now(), purge_at });
+    },
+  };
+}

@@ -1,0 +1,168 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import { newEmail, newSession, password } from '../support/accounts.ts';
+import { changeEmail, codeOf, wrongCodeOf } from '../support/codes.ts';
+import { bearer, type Caller, cheapHashes, refresh } from '../support/groups.ts';
+import { askStepUp, challengeStepUp, confirmStepUp, stepUp } from '../support/step-up.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi(cheapHashes);
+});
+afterAll(() => api.close());
+
+const exportBy = (caller: Caller, body: object) => api.post('/api/v1/account/export', body, bearer(caller));
+const voidPassword = (_id: string) => api.collections.users.updateOne({ _id }, { $set: { is_password_void: true } });
+const refused = (methods = ['password']) => ({
+  status: 403,
+  json: { error_code: 'ERR-STEP-UP-REQUIRED', details: { methods, max_age: 300 } },
+});
+
+describe('a step-up token', () => {
+  test('takes the place of the password, once', async () => {
+    const session = await newSession(api);
+    const step_up_token = await stepUp(api, session, 'export');
+    expect(await exportBy(session, { step_up_token })).toMatchObject({ status: 200 });
+    expect(await exportBy(session, { step_up_token })).toMatchObject(refused());
+  });
+
+  test('counts once of 20 simultaneous uses', async () => {
+    const session = await newSession(api);
+    const step_up_token = await stepUp(api, session, 'password');
+    const change = () =>
+      api.post('/api/v1/account/password', { step_up_token, new_password: 'three wrong staples' }, bearer(session));
+    const answers = await Promise.all(Array.from({ length: 20 }, change));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  });
+
+  test('of one challenge is the same token, however often the proof is sent', async () => {
+    const session = await newSession(api);
+    const challenge = await challengeStepUp(api, session, 'export');
+    const [first, second] = await Promise.all([
+      confirmStepUp(api, session, challenge),
+      confirmStepUp(api, session, challenge),
+    ]);
+    expect(await exportBy(session, { step_up_token: first.json.data.step_up_token })).toMatchObject({ status: 200 });
+    expect(await exportBy(session, { step_up_token: second.json.data.step_up_token })).toMatchObject(refused());
+  });
+
+  test('does not count for another purpose, another session, another user, or as a challenge', async () => {
+    const session = await newSession(api);
+    const other = await newSession(api);
+    const step_up_token = await stepUp(api, session, 'export');
+    const sibling = (await api.post('/api/v1/auth/login', { email: session.email, password })).json.data;
+    const deletion = { step_up_token: await stepUp(api, session, 'deletion') };
+    expect(await exportBy(session, deletion)).toMatchObject(refused());
+    expect(await exportBy(sibling, { step_up_token })).toMatchObject(refused());
+    expect(await exportBy(other, { step_up_token })).toMatchObject(refused());
+    expect(await confirmStepUp(api, session, step_up_token)).toMatchObject({ status: 410 });
+    expect(await exportBy(session, { step_up_token: await challengeStepUp(api, session, 'export') })).toMatchObject(
+      refused(),
+    );
+    expect(await exportBy(session, { step_up_token })).toMatchObject({ status: 200 });
+  });
+
+  test('and its challenge end with a change of the password or the address', async () => {
+    const session = await newSession(api);
+    const step_up_token = await stepUp(api, session, 'export');
+    const challenge = await challengeStepUp(api, session, 'export');
+    await changeEmail(api, session, newEmail());
+    expect(await exportBy(session, { step_up_token })).toMatchObject(refused());
+    expect(await confirmStepUp(api, session, challenge)).toMatchObject({
+      status: 410,
+      json: { error_code: 'ERR-CODE-EXPIRED' },
+    });
+  });
+
+  test.each([
+    ['after five minutes', 301, 'step_up_token'],
+    ['nor its challenge after ten', 601, 'challenge'],
+  ])('does not count %s', async (_, seconds, which) => {
+    let ms = Date.now();
+    const timed = await startTestApi({ ...cheapHashes, ACCESS_TOKEN_TTL_SECONDS: '3600' }, { now: () => ms });
+    try {
+      const session = await newSession(timed);
+      const challenge = await challengeStepUp(timed, session, 'export');
+      const step_up_token = await stepUp(timed, session, 'export');
+      ms += seconds * 1_000;
+      const answer = await (which === 'challenge'
+        ? confirmStepUp(timed, session, challenge)
+        : timed.post('/api/v1/account/export', { step_up_token }, bearer(session)));
+      expect(answer.status).toBe(which === 'challenge' ? 410 : 403);
+    } finally {
+      await timed.close();
+    }
+  });
+});
+
+describe('a step-up', () => {
+  test('by a wrong password is refused and counted like a wrong one of the session', async () => {
+    const session = await newSession(api);
+    const challenge = await challengeStepUp(api, session, 'export');
+    const guess = (given: string) => confirmStepUp(api, session, challenge, { password: given });
+    for (let i = 0; i < 5; i += 1) {
+      expect(await guess('wrong password')).toMatchObject({
+        status: 403,
+        json: { error_code: 'ERR-REAUTHENTICATION-FAILED' },
+      });
+    }
+    expect(await guess(password)).toMatchObject({ status: 429 });
+    expect(await exportBy(session, { current_password: password })).toMatchObject({ status: 429 });
+  });
+
+  test('needs the field of its method', async () => {
+    const session = await newSession(api);
+    const answer = await confirmStepUp(api, session, await challengeStepUp(api, session, 'export'), {
+      password: undefined,
+    });
+    expect(answer).toMatchObject({ status: 422, json: { details: [{ loc: ['body', 'password'] }] } });
+    const neither = { status: 422, json: { details: [{ loc: ['body', 'current_password'] }] } };
+    expect(await exportBy(session, {})).toMatchObject(neither);
+  });
+
+  test('for the session gives a newer proof to its tokens, and refreshes keep it', async () => {
+    const session = await newSession(api);
+    const earlier = new Date(Date.now() - 3_600_000);
+    const proof = { at: earlier, amr: ['pwd'], acr: '1' } as const;
+    await api.collections.sessions.updateOne({ _id: session.session_id }, { $set: { auth: proof } });
+    const old = await refresh(api, session);
+    const claims = decodeJwt(old.access_token);
+    expect(claims).toMatchObject({ auth_time: Math.floor(earlier.getTime() / 1_000), amr: ['pwd'], acr: '1' });
+    const { data } = (await confirmStepUp(api, old, await challengeStepUp(api, old, 'session'))).json;
+    expect(data).toEqual({
+      access_token: expect.any(String),
+      token_type: 'Bearer',
+      expires_in: 600,
+      timestamp: expect.any(String),
+    });
+    const renewed = decodeJwt<{ auth_time: number }>(data.access_token);
+    expect(renewed.auth_time).toBeGreaterThan(Math.floor(earlier.getTime() / 1_000));
+    expect(renewed).toMatchObject({ sid: session.session_id, jti: expect.not.stringMatching(String(claims.jti)) });
+    const later = decodeJwt((await refresh(api, old)).access_token);
+    expect(later).toMatchObject({ auth_time: renewed.auth_time });
+  });
+
+  test('of an account without a usable password is by a mailed code', async () => {
+    const session = await newSession(api);
+    await voidPassword(session.user_id);
+    const asked = await askStepUp(api, session, 'password');
+    expect(asked.json.data.methods).toEqual(['email_code']);
+    const sent = await api.collections.challenges.findOne({ user_id: session.user_id, purpose: 'step_up' });
+    const challengeId = String(sent?._id);
+    const confirm = (code: string, fields = {}) =>
+      confirmStepUp(api, session, asked.json.data.challenge_id, { method: 'email_code', code, ...fields });
+    expect(await confirm('00000000', { method: 'password', password })).toMatchObject(refused(['email_code']));
+    expect(await confirm(await wrongCodeOf(api, challengeId))).toMatchObject({
+      status: 403,
+      json: { error_code: 'ERR-CODE-INVALID', details: { tries_left: 4 } },
+    });
+    const code = await codeOf(api, challengeId);
+    const { step_up_token } = (await confirm(code)).json.data;
+    expect(await confirm(code)).toMatchObject({ status: 403 });
+    expect(await exportBy(session, { current_password: password })).toMatchObject(refused(['email_code']));
+    const body = { step_up_token, new_password: 'three wrong staples' };
+    expect(await api.post('/api/v1/account/password', body, bearer(session))).toMatchObject({ status: 200 });
+    expect((await askStepUp(api, session, 'export')).json.data.methods).toEqual(['password']);
+  });
+});
