@@ -61,6 +61,7 @@ import { AuthError, createAuthClient } from '@auth-account/client';
 import { nodePlatform } from '@auth-account/client/node';
 import '@auth-account/client/account';
 import '@auth-account/client/axios';
+import '@auth-account/client/bound-key';
 import '@auth-account/client/browser';
 import '@auth-account/client/debug';
 import '@auth-account/client/household';

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { bundleClient } from './client-bundle.ts';
+import { testIssuer } from './device-key.ts';
 
 /**
  * A web server with a page that loads the client. Like an ingress, it stands before an api, so both have one origin.
@@ -13,15 +14,16 @@ export interface ClientPage {
   close(): Promise<void>;
 }
 
-/** `skipMs` in the page moves its monotonic clock. */
+/** `skipMs` in the page moves its monotonic clock. With `?bound` the page binds its sessions to a key. */
 const script = `
-import { account, browserPlatform, createAuthClient } from '/client.js';
+import { account, boundKey, browserKeys, browserPlatform, createAuthClient } from '/client.js';
 window.skipMs = 0;
 window.events = [];
 window.auth = createAuthClient({
   baseUrl: location.origin,
   groups: [account],
   ...browserPlatform(),
+  ...(location.search === '?bound' && { boundKey: boundKey(browserKeys(), { origin: '${testIssuer}' }) }),
   monotonic: () => performance.now() + window.skipMs,
 });
 window.auth.subscribe((event) => window.events.push(event.type));
@@ -31,7 +33,10 @@ export async function startClientPage(apiBase: string): Promise<ClientPage> {
   const files: Readonly<Record<string, readonly [type: string, text: string]>> = {
     '/': ['text/html', '<!doctype html><title>The client</title><script type="module" src="/page.js"></script>'],
     '/page.js': ['text/javascript', script],
-    '/client.js': ['text/javascript', await bundleClient(['adapters/browser', 'groups/account'], 'esm')],
+    '/client.js': [
+      'text/javascript',
+      await bundleClient(['adapters/bound-key', 'adapters/browser', 'groups/account'], 'esm'),
+    ],
   };
   const requests: string[] = [];
 
@@ -45,7 +50,7 @@ export async function startClientPage(apiBase: string): Promise<ClientPage> {
   }
 
   const server = createServer(async (request, response) => {
-    const file = files[request.url ?? ''];
+    const file = files[request.url?.replace('?bound', '') ?? ''];
     if (file) {
       response.writeHead(200, { 'Content-Type': file[0] }).end(file[1]);
       return;

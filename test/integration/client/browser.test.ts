@@ -30,6 +30,22 @@ function storedText(): Promise<string> {
   });
 }
 
+/** Tells of each key in the page's storage whether a script can read it. Runs in the page. */
+function keyIsReadable(): Promise<boolean[]> {
+  return new Promise((resolve) => {
+    const request = window.indexedDB.open('auth-account-key', 1);
+    request.onsuccess = () => {
+      const all = request.result.transaction('values', 'readonly').objectStore('values').getAll();
+      all.onsuccess = () =>
+        resolve(
+          all.result.map(
+            ({ privateKey }: { readonly privateKey: { readonly extractable: boolean } }) => privateKey.extractable,
+          ),
+        );
+    };
+  });
+}
+
 (hasChromium('test/integration/client/browser.test.ts') ? describe : describe.skip)('two tabs of Chromium', () => {
   let scene: ClientScene;
   let page: ClientPage;
@@ -131,5 +147,34 @@ function storedText(): Promise<string> {
     await eventually('the service knows', async () => page.requests.some((path) => path.endsWith('/logout')));
     await eventually('no token is left', async () => !(await two.evaluate(storedText)).includes('refresh_token'));
     await eventually('no stream is left', async () => (await scene.gateway.metric('push_streams_open')) === 0);
+  }, 90_000);
+
+  test('share a key that no script can read', async () => {
+    const context = await browser.newContext();
+    const tabs = [await context.newPage(), await context.newPage()] as const;
+    for (const tab of tabs) {
+      await tab.goto(`${page.url}?bound`);
+      await tab.waitForFunction(() => window.auth?.state().status === 'signed_out');
+    }
+    const [first, second] = tabs;
+    const email = newEmail();
+    const session = await first.evaluate(
+      async ([email = '', password = '']) => {
+        await window.auth.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+        return window.auth.logIn({ email, password });
+      },
+      [email, password],
+    );
+    await second.waitForFunction(() => window.auth.state().status === 'signed_in');
+    for (const tab of [second, first, second]) {
+      await tab.evaluate(() => {
+        window.skipMs += 3_600_000;
+      });
+      expect(await tab.evaluate(async () => (await window.auth.account.find()).email)).toBe(email);
+    }
+    const stored = await scene.api.collections.sessions.findOne({ _id: session.session_id });
+    expect(stored).toMatchObject({ cnf: { jkt: expect.any(String) }, is_revoked: false });
+    expect(await second.evaluate(keyIsReadable)).toEqual([false]);
+    await context.close();
   }, 90_000);
 });

@@ -5,6 +5,7 @@ import { household } from '@auth-account/client/household';
 import { createFakeService, memoryStorage } from '@auth-account/client/testing';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newEmail, password } from '../../support/accounts.ts';
+import { newDeviceKey, refreshPath } from '../../support/device-key.ts';
 import { openApiChecker } from '../../support/openapi-checker.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -82,6 +83,13 @@ async function tell(base: string, fetchIt: (url: string, init?: RequestInit) => 
   await send('POST', `${auth}/logout`, { refresh_token: 'nonsense' }, bearer(last));
   await send('POST', `${auth}/logout`, { refresh_token: last.refresh_token }, bearer(last));
   await send('POST', `${auth}/refresh`, { refresh_token: last.refresh_token });
+  const [own, others] = [newDeviceKey(), newDeviceKey()];
+  const loginProof = { DPoP: own.prove({ path: `${auth}/login` }) };
+  const { refresh_token: token, bound } = await send('POST', `${auth}/login`, { email, password }, loginProof);
+  expect(bound).toBe(true);
+  await send('POST', `${auth}/refresh`, { refresh_token: token });
+  await send('POST', `${auth}/refresh`, { refresh_token: token }, { DPoP: others.prove({ path: refreshPath, token }) });
+  await send('POST', `${auth}/refresh`, { refresh_token: token }, { DPoP: own.prove({ path: refreshPath, token }) });
   return told;
 }
 

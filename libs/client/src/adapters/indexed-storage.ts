@@ -1,8 +1,8 @@
 import type { AuthStorage } from '../platform/platform.ts';
 
 /** The part of IndexedDB that the storage uses. */
-export interface Databases {
-  open(name: string, version: number): Request<Database> & { onupgradeneeded: (() => void) | null };
+export interface Databases<V = string> {
+  open(name: string, version: number): Request<Database<V>> & { onupgradeneeded: (() => void) | null };
 }
 interface Request<T> {
   readonly result: T;
@@ -10,22 +10,23 @@ interface Request<T> {
   onsuccess: (() => void) | null;
   onerror: (() => void) | null;
 }
-interface Database {
+interface Database<V> {
   createObjectStore(name: string): unknown;
-  transaction(name: string, mode: 'readonly' | 'readwrite', options: { readonly durability: 'strict' }): Transaction;
+  transaction(name: string, mode: 'readonly' | 'readwrite', options: { readonly durability: 'strict' }): Transaction<V>;
   close(): void;
   onclose: (() => void) | null;
   onversionchange: (() => void) | null;
 }
-interface Transaction {
-  objectStore(name: string): ObjectStore;
+interface Transaction<V> {
+  objectStore(name: string): ObjectStore<V>;
   readonly error: unknown;
   oncomplete: (() => void) | null;
   onabort: (() => void) | null;
 }
-interface ObjectStore {
-  get(key: string): Request<string | undefined>;
-  put(value: string, key: string): Request<unknown>;
+interface ObjectStore<V> {
+  get(key: string): Request<V | undefined>;
+  add(value: V, key: string): Request<unknown>;
+  put(value: V, key: string): Request<unknown>;
   delete(key: string): Request<unknown>;
 }
 
@@ -36,9 +37,22 @@ const values = 'values';
  * another tab has overwritten. It would then bring back a session that was logged out.
  */
 export function indexedStorage(databases: () => Databases, name: string): AuthStorage {
-  let opened: Promise<Database> | undefined;
+  return indexedValues(databases, name);
+}
 
-  async function open(): Promise<Database> {
+/** Values of a database in IndexedDB. */
+export interface IndexedValues<V> {
+  get(key: string): Promise<V | undefined>;
+  set(key: string, value: V): Promise<void>;
+  /** Rejects if there is a value already. */
+  add(key: string, value: V): Promise<void>;
+  remove(key: string): Promise<void>;
+}
+
+export function indexedValues<V>(databases: () => Databases<V>, name: string): IndexedValues<V> {
+  let opened: Promise<Database<V>> | undefined;
+
+  async function open(): Promise<Database<V>> {
     opened ??= openDatabase(databases(), name);
     try {
       const database = await opened;
@@ -58,7 +72,7 @@ export function indexedStorage(databases: () => Databases, name: string): AuthSt
     }
   }
 
-  async function run<T>(mode: 'readonly' | 'readwrite', act: (store: ObjectStore) => Request<T>): Promise<T> {
+  async function run<T>(mode: 'readonly' | 'readwrite', act: (store: ObjectStore<V>) => Request<T>): Promise<T> {
     const transaction = (await open()).transaction(values, mode, { durability: 'strict' });
     return new Promise((resolve, reject) => {
       const request = act(transaction.objectStore(values));
@@ -70,11 +84,12 @@ export function indexedStorage(databases: () => Databases, name: string): AuthSt
   return {
     get: (key) => run('readonly', (store) => store.get(key)),
     set: async (key, value) => void (await run('readwrite', (store) => store.put(value, key))),
+    add: async (key, value) => void (await run('readwrite', (store) => store.add(value, key))),
     remove: async (key) => void (await run('readwrite', (store) => store.delete(key))),
   };
 }
 
-function openDatabase(databases: Databases, name: string): Promise<Database> {
+function openDatabase<V>(databases: Databases<V>, name: string): Promise<Database<V>> {
   return new Promise((resolve, reject) => {
     const request = databases.open(name, 1);
     request.onupgradeneeded = () => request.result.createObjectStore(values);

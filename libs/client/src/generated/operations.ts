@@ -8,6 +8,7 @@ export const takesToken = 1;
 export const takesBody = 2;
 export const takesDeviceId = 4;
 export const takesIdempotencyKey = 8;
+export const takesProof = 16;
 
 /** The form of an operation's requests. `takes` is the sum of the parts of a request that it takes. */
 export type Operation<N extends OperationName = OperationName> = readonly [
@@ -37,8 +38,8 @@ export const requestEmailChange: Operation<'requestEmailChange'> = ['requestEmai
 export const resendEmailChange: Operation<'resendEmailChange'> = ['resendEmailChange', 'POST', '/api/v1/account/email-change/resend', 3];
 export const confirmEmailChange: Operation<'confirmEmailChange'> = ['confirmEmailChange', 'POST', '/api/v1/account/email-change/confirm', 3];
 export const undoEmailChange: Operation<'undoEmailChange'> = ['undoEmailChange', 'POST', '/api/v1/auth/email-change/undo', 2];
-export const logIn: Operation<'logIn'> = ['logIn', 'POST', '/api/v1/auth/login', 14];
-export const refreshTokens: Operation<'refreshTokens'> = ['refreshTokens', 'POST', '/api/v1/auth/refresh', 2];
+export const logIn: Operation<'logIn'> = ['logIn', 'POST', '/api/v1/auth/login', 30];
+export const refreshTokens: Operation<'refreshTokens'> = ['refreshTokens', 'POST', '/api/v1/auth/refresh', 18];
 export const logOut: Operation<'logOut'> = ['logOut', 'POST', '/api/v1/auth/logout', 3];
 export const logOutAll: Operation<'logOutAll'> = ['logOutAll', 'POST', '/api/v1/auth/logout-all', 3];
 export const listSessions: Operation<'listSessions'> = ['listSessions', 'GET', '/api/v1/auth/sessions', 1];

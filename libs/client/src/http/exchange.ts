@@ -1,4 +1,4 @@
-import type { Operation } from '../generated/operations.ts';
+import { type Operation, takesProof } from '../generated/operations.ts';
 import type { Log, Platform } from '../platform/platform.ts';
 import { AuthError, type ClientErrorCode } from './auth-error.ts';
 
@@ -38,7 +38,8 @@ export function createExchange(
   { baseUrl, language, timeoutMs = 15_000 }: ExchangeConfig,
   log: Log,
 ): Exchange {
-  const { fetch, randomUUID, timers } = platform;
+  const { fetch, randomUUID, timers, boundKey } = platform;
+  const fetchProven = boundKey?.(platform) ?? fetch;
   const limit = Math.min(timeoutMs, maxTimeoutMs);
 
   function requestOf(operation: Operation, outgoing: Outgoing, requestId: string, signal: AbortSignal) {
@@ -72,7 +73,8 @@ export function createExchange(
     signal?.addEventListener('abort', stop);
     const cancel = timers.after(limit, giveUp('CLIENT_TIMEOUT'));
     async function send(): Promise<T> {
-      const response = await fetch(...requestOf(operation, outgoing, requestId, abort.signal));
+      const carry = operation[3] & takesProof ? fetchProven : fetch;
+      const response = await carry(...requestOf(operation, outgoing, requestId, abort.signal));
       // The time limit includes the body, because the body of an answer may never end.
       return readAnswer<T>(response, await response.text(), requestId);
     }

@@ -57,12 +57,20 @@ export interface Timers {
   after(ms: number, work: () => void): () => void;
 }
 
+/**
+ * Returns a `fetch` that adds a proof of the device's key to a request for tokens. `boundKey` of
+ * `@auth-account/client/bound-key` makes one.
+ */
+export type BoundKey = (platform: Pick<Platform, 'fetch' | 'now' | 'randomUUID'>) => Platform['fetch'];
+
 /** Everything that the client takes from the platform. */
 export interface Platform {
   readonly fetch: (url: string, init?: RequestInit) => Promise<Response>;
   /** Undefined if the platform has no WebSocket. There is then no stream. */
   readonly WebSocket: (new (url: string, protocols: string[]) => StreamSocket) | undefined;
   readonly storage: AuthStorage;
+  /** Signs the requests for tokens with a key of the device: see {@link BoundKey}. */
+  readonly boundKey: BoundKey | undefined;
   /**
    * Wall clock, in milliseconds since 1970. It is used only for the log and for timestamps, because a phone's clock may
    * be wrong.

@@ -30,6 +30,8 @@ export interface FakeCall {
   readonly params: Readonly<Record<string, string>>;
   readonly body: never;
   readonly idempotencyKey: string | undefined;
+  /** Header of the request's proof (`DPoP`). It is not verified. */
+  readonly key: string | undefined;
   /** The caller's session. It is there only if the operation takes an access token. */
   readonly session: FakeSession;
 }
@@ -75,13 +77,13 @@ function entranceOf({
       if (idempotencyKey) answers.set(idempotencyKey, { body: text, data });
       return data;
     },
-    logIn({ body, idempotencyKey }) {
+    logIn({ body, idempotencyKey, key }) {
       const { email, password, ...device } = body as Body<'logIn'>;
       const { device_id = newId(), device_name, platform } = device;
       const user = userByEmail(records, email);
       if (user?.password !== password) throw new FakeRefusal(401, 'ERR-INVALID-CREDENTIALS');
       const { user_id } = user;
-      const openedBy = idempotencyKey && { key: idempotencyKey, body: JSON.stringify(device) };
+      const openedBy = idempotencyKey && { key: idempotencyKey, body: JSON.stringify([device, key]) };
       const live = [...sessions.values()].filter((one) => one.user_id === user_id && !one.ended);
       const earlier = openedBy && openedUnder(live, openedBy);
       if (earlier) return tokens(earlier);
@@ -92,6 +94,7 @@ function entranceOf({
         ...ids,
         ...about,
         ...(openedBy && { openedBy }),
+        ...(key && { key }),
         generation: 1,
         parent: 0,
         floor: 0,
@@ -100,10 +103,11 @@ function entranceOf({
       sessions.set(session.session_id, session);
       return tokens(session);
     },
-    refreshTokens({ body }) {
+    refreshTokens({ body, key }) {
       const found = parseRefreshToken(records, (body as Body<'refreshTokens'>).refresh_token);
       if (!found) throw new FakeRefusal(401, 'IAD_JWT_REFRESH_EXPIRED');
       const { session, generation } = found;
+      if (!session.ended && session.key && session.key !== key) throw new FakeRefusal(401, 'IAD_JWT_REFRESH_EXPIRED');
       if (!session.ended && !rotate(session, generation)) endSession(session, 'reused');
       if (session.ended) throw new FakeRefusal(401, 'IAD_JWT_REFRESH_STOLEN', { reason: session.ended });
       return tokens(session);
@@ -126,6 +130,7 @@ function tokensOf(records: FakeRecords, pushUrl: string, session: FakeSession): 
     expires_in: accessSeconds,
     refresh_token: refreshTokenOf(session),
     refresh_expires_in: 2_592_000,
+    ...(session.key && { bound: true as const }),
     user_id: user.user_id,
     home_group_id: user.home_group_id,
     account_type: user.account_type,
@@ -157,11 +162,11 @@ function sessionsOf({ records, endSession }: FakeOperationsDeps): Partial<Record
       return { message: 'SESSIONS_TERMINATED', terminated_sessions, timestamp: timestamp() };
     },
     listSessions({ session }) {
-      const list = liveOf(session.user_id).map(({ session_id, device_id, device_name, platform, created_at }) => ({
+      const list = liveOf(session.user_id).map(({ session_id, device_id, device_name, platform, created_at, key }) => ({
         ...{ session_id, device_id, device_name, platform, created_at },
         last_used_at: created_at,
         expires_at: new Date(now().getTime() + 2_592_000_000).toISOString(),
-        bound: false,
+        bound: key !== undefined,
         is_current: session_id === session.session_id,
       }));
       return { sessions: list, timestamp: timestamp() };

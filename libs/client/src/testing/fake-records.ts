@@ -27,6 +27,8 @@ export interface FakeSession {
   floor: number;
   /** Idempotency key and body of the login. */
   readonly openedBy?: { readonly key: string; readonly body: string };
+  /** Header of the login's proof, which has the key to which the session is bound. */
+  readonly key?: string;
   /** Reason why the session ended. */
   ended?: SignedOutReason;
   /** Valid access tokens. */

@@ -57,7 +57,8 @@ export function createFakeService(): FakeService {
     if (takes & takesToken && !session) return refusal(new FakeRefusal(401, 'IAD_JWT_ACCESS_INVALID'), headers);
     try {
       const idempotencyKey = headers.get('Idempotency-Key') ?? undefined;
-      const call = { params: found.params, body, idempotencyKey, session } as FakeCall;
+      const key = headers.get('DPoP')?.split('.')[0];
+      const call = { params: found.params, body, idempotencyKey, key, session } as FakeCall;
       const data = known[name]?.(call) ?? { ...example, timestamp: records.now().toISOString() };
       return json(status, { status: 'success', data }, headers);
     } catch (error) {

@@ -1,0 +1,174 @@
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import { boundKey, type DeviceKey, type DeviceKeys, memoryKeys, rawSignature } from '@auth-account/client/bound-key';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { password } from '../../support/accounts.ts';
+import { type ClientScene, codeOf, noStream, openClientScene, type TestApp } from '../../support/client-scene.ts';
+import { testIssuer } from '../../support/device-key.ts';
+import { createMemoryStorage } from '../../support/memory-storage.ts';
+import { createSharedTabs } from '../../support/shared-tabs.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+let scene: ClientScene;
+beforeAll(async () => {
+  scene = await openClientScene();
+});
+afterAll(() => scene.close());
+
+const boundBy = (keys: DeviceKeys | DeviceKey) => ({ ...noStream, boundKey: boundKey(keys, { origin: testIssuer }) });
+
+/** Lets the access token expire on the app's clock. */
+const expire = (app: TestApp) => {
+  app.clock.monotonic += 3_600_000;
+};
+
+/** Calls with an expired access token, and so refreshes. */
+const refresh = (app: TestApp) => {
+  expire(app);
+  return app.client.account.find();
+};
+
+async function storedSession(app: TestApp) {
+  const state = await app.client.ready();
+  const _id = state.status === 'signed_in' ? state.session.session_id : '';
+  return scene.api.collections.sessions.findOne({ _id });
+}
+
+describe('a client with a bound key', () => {
+  test('binds its login, and proves every refresh, also after a restart', async () => {
+    const app = await scene.signedIn(boundBy(memoryKeys()));
+    expect((await storedSession(app))?.cnf?.jkt).toMatch(/^[\w-]{43}$/);
+    for (let round = 0; round < 3; round += 1) await refresh(app);
+    const again = app.restart();
+    await refresh(again);
+    expect((await storedSession(again))?.gen).toBe(5);
+    expect((await again.client.sessions.list()).sessions).toMatchObject([{ bound: true }]);
+  });
+
+  test('sends a proof with the requests for tokens, and with no other', async () => {
+    const app = await scene.signedIn(boundBy(memoryKeys()));
+    await refresh(app);
+    const proven = app.network.sent.filter(({ headers }) => headers.has('DPoP')).map(({ path }) => path);
+    expect(proven).toEqual(['/api/v1/auth/login', '/api/v1/auth/refresh']);
+  });
+
+  test.each([1, -1])('works with a wall clock that is %s day wrong', async (days) => {
+    const app = scene.app(boundBy(memoryKeys()));
+    app.clock.wall = days * 86_400_000;
+    const email = (await scene.signedIn(noStream)).email;
+    await app.client.logIn({ email, password });
+    await refresh(app);
+    // The clock changes again, so the first proof of the next refresh is old.
+    app.clock.wall = 0;
+    await refresh(app);
+    expect((await storedSession(app))?.gen).toBe(3);
+    expect(app.network.to('/refresh')).toHaveLength(3);
+  });
+
+  test('is not signed out if the service’s time seems wrong again and again', async () => {
+    const app = await scene.signedIn(boundBy(memoryKeys()));
+    const refused = JSON.stringify({ error_code: 'IAD_JWT_REFRESH_EXPIRED', message: 'expired', details: {} });
+    let requests = 0;
+    const again = app.restart({
+      fetch: async () => {
+        requests += 1;
+        const time = new Date(Date.now() + requests * 3_600_000).toUTCString();
+        return new Response(refused, { status: 401, headers: { Date: time } });
+      },
+    });
+    expect(await codeOf(again.client.account.find())).toBe('CLIENT_NETWORK');
+    expect(again.client.state().status).toBe('signed_in');
+    // A lost answer is asked for twice, with three proofs each.
+    expect(requests).toBe(6);
+  });
+
+  test('logs in again after its key was lost, without a loop', async () => {
+    let keys = memoryKeys();
+    const app = await scene.signedIn(boundBy({ find: () => keys.find(), make: () => keys.make() }));
+    const lost = (await storedSession(app))?._id;
+    keys = memoryKeys();
+    expect(await codeOf(refresh(app))).toBe('IAD_JWT_REFRESH_EXPIRED');
+    expect(app.client.state()).toEqual({ status: 'signed_out', reason: 'expired' });
+    expect(app.network.to('/refresh')).toHaveLength(1);
+    // It was no theft: the session lives on until the next login on the device.
+    expect(await scene.api.collections.sessions.findOne({ _id: lost ?? '' })).toMatchObject({ is_revoked: false });
+    await app.client.logIn({ email: app.email, password });
+    await refresh(app);
+  });
+
+  test('stays signed in while its key can’t be read', async () => {
+    const keys = memoryKeys();
+    let isLocked = false;
+    const read = async () => {
+      if (isLocked) throw new Error('the key store is locked');
+    };
+    const app = await scene.signedIn(
+      boundBy({ find: () => read().then(keys.find), make: () => read().then(keys.make) }),
+    );
+    isLocked = true;
+    expect(await codeOf(refresh(app))).toBe('CLIENT_STATE_UNKNOWN');
+    expect(app.client.state().status).toBe('signed_in');
+    isLocked = false;
+    await app.client.account.find();
+  });
+
+  test('has two tabs that share the key', async () => {
+    const options = { ...boundBy(memoryKeys()), ...createSharedTabs() };
+    const one = await scene.signedIn(options);
+    const two = scene.app(options, one.storage);
+    await two.client.ready();
+    expire(one);
+    expire(two);
+    await Promise.all([one.client.account.find(), two.client.account.find()]);
+    await refresh(two);
+    await refresh(one);
+    expect((await storedSession(one))?.is_revoked).toBe(false);
+  });
+
+  test('delivers a logout after a restart, for which it must refresh', async () => {
+    const app = await scene.signedIn(boundBy(memoryKeys()));
+    const { _id = '' } = (await storedSession(app)) ?? {};
+    app.network.isOnline = false;
+    await app.client.logOut();
+    await app.restart().client.ready();
+    const isRevoked = async () => (await scene.api.collections.sessions.findOne({ _id }))?.is_revoked === true;
+    await eventually('the logout is delivered', isRevoked);
+  });
+});
+
+test('a copy of the storage on another device is signed out there, and does not disturb the owner', async () => {
+  const owner = await scene.signedIn(boundBy(memoryKeys()));
+  const ownKeys = memoryKeys();
+  await ownKeys.make();
+  for (const keys of [ownKeys, memoryKeys()]) {
+    const storage = createMemoryStorage();
+    for (const [key, value] of owner.storage.content) storage.content.set(key, value);
+    const thief = scene.app(boundBy(keys), storage);
+    expect(await codeOf(thief.client.account.find())).toBe('IAD_JWT_REFRESH_EXPIRED');
+    expect(thief.client.state()).toEqual({ status: 'signed_out', reason: 'expired' });
+  }
+  await refresh(owner);
+  expect((await storedSession(owner))?.is_revoked).toBe(false);
+});
+
+test('an app that is given a key goes on with its unbound session until the next login', async () => {
+  const app = await scene.signedIn(noStream);
+  const again = app.restart(boundBy(memoryKeys()));
+  await refresh(again);
+  expect(again.network.to('/refresh').map(({ headers }) => headers.has('DPoP'))).toEqual([false]);
+  await again.client.logIn({ email: app.email, password });
+  await refresh(again);
+  expect(await storedSession(again)).toHaveProperty('cnf');
+});
+
+test('a key store that signs in DER, on a platform without WebCrypto', async () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const key: DeviceKey = {
+    jwk: publicKey.export({ format: 'jwk' }) as DeviceKey['jwk'],
+    sign: async (bytes) => rawSignature(sign('sha256', bytes, privateKey)),
+    digest: async (bytes) => createHash('sha256').update(bytes).digest(),
+  };
+  const app = await scene.signedIn(boundBy(key));
+  // Lengths of r and s in DER differ from signature to signature.
+  for (let round = 0; round < 30; round += 1) await refresh(app);
+  expect((await storedSession(app))?.gen).toBe(31);
+});
