@@ -9,6 +9,7 @@ import {
 import { type Account, account } from '@auth-account/client/account';
 import { type Household, household } from '@auth-account/client/household';
 import { type Sessions, sessions } from '@auth-account/client/sessions';
+import { type StepUp, stepUp } from '@auth-account/client/step-up';
 import { newEmail, password } from './accounts.ts';
 import { createLossyNetwork, type LossyNetwork, type RecordedSockets, recordSockets } from './app-network.ts';
 import { startTestGateway, type TestGateway } from './gateway-scene.ts';
@@ -32,7 +33,7 @@ export function codeOf(work: Promise<unknown>): Promise<string> {
 
 /** An app: a client, its storage and its network. */
 export interface TestApp {
-  readonly client: AuthClient & Account & Household & Sessions;
+  readonly client: AuthClient & Account & Household & Sessions & StepUp;
   readonly storage: MemoryStorage;
   readonly network: LossyNetwork;
   readonly events: AuthEvent[];
@@ -114,7 +115,7 @@ export async function openClientScene(env: Readonly<Record<string, string>> = {}
       now: () => Date.now() + clock.wall,
       monotonic: () => performance.now() + clock.monotonic,
       timers,
-      groups: [account, household, sessions],
+      groups: [account, household, sessions, stepUp],
       ...options,
     });
     clients.push(client);

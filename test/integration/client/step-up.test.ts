@@ -6,6 +6,7 @@ import { createVerifier, type Verifier } from '@auth-account/verifier';
 import { requireAccessToken } from '@auth-account/verifier/express';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import express from 'express';
+import { password } from '../../support/accounts.ts';
 import { type ClientScene, noStream, openClientScene, type TestApp } from '../../support/client-scene.ts';
 import { audience, issuer } from '../../support/verifier-scene.ts';
 
@@ -21,6 +22,7 @@ beforeAll(async () => {
   const done = (_req: express.Request, res: express.Response) => void res.json({ done: true });
   app.get('/pantry', requireAccessToken(verifier), done);
   app.post('/pantry/clear', requireAccessToken(verifier, { maxAge: 300, acr: '2' }), done);
+  app.delete('/pantry', requireAccessToken(verifier, { maxAge: 300 }), done);
   sibling = app.listen(0, '127.0.0.1');
   await once(sibling, 'listening');
   service = `http://127.0.0.1:${(sibling.address() as AddressInfo).port}`;
@@ -64,4 +66,20 @@ test('the same holds if the token had to be renewed first', async () => {
   app.clock.monotonic += 3_600_000;
   expect(await clear(app)).toMatchObject(expected);
   expect([app.network.to('/pantry').length, app.network.to('/refresh').length]).toEqual([1, 1]);
+});
+
+test('after a step-up for the session the same request passes, and so do the next ones', async () => {
+  const app = await signedIn();
+  const { client } = app;
+  const state = client.state();
+  const _id = state.status === 'signed_in' ? state.session.session_id : '';
+  // The last proof was an hour ago. The app's next token says so.
+  await scene.api.collections.sessions.updateOne({ _id }, { $set: { 'auth.at': new Date(Date.now() - 3_600_000) } });
+  app.clock.monotonic += 3_600_000;
+  const remove = () => client.fetch(`${service}/pantry`, { method: 'DELETE' });
+  await expect(remove()).rejects.toMatchObject({ ...expected, details: { max_age: 300 } });
+  const { challenge_id, methods } = await client.stepUp.challenge({ purpose: 'session' });
+  expect(methods).toContain('password');
+  await client.stepUp.confirm({ challenge_id, method: 'password', password });
+  expect([(await remove()).status, (await remove()).status]).toEqual([200, 200]);
 });
