@@ -77,6 +77,6 @@ export function isDuplicateKey(error: unknown, field?: string): boolean {
   return (
     error instanceof MongoServerError &&
     error.code === duplicateKey &&
-    (field === undefined || Object.hasOwn(error['keyPattern'] ?? {}, field))
+    (field === undefined || Object.hasOwn(error.keyPattern ?? {}, field))
   );
 }
