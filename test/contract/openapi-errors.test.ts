@@ -14,6 +14,7 @@ import { startHoldingProxy } from '../support/holding-proxy.ts';
 import { type Answer, send } from '../support/http-client.ts';
 import { openApiChecker } from '../support/openapi-checker.ts';
 import { withoutPasskeys } from '../support/passkeys.ts';
+import { beginLogin, codeAt, completeLogin, guardedAccount } from '../support/second-factor.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 
 const checker = openApiChecker(JSON.parse(await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8')));
@@ -218,7 +219,8 @@ type LimitedByAddress =
   | 'requestPasswordReset'
   | 'confirmPasswordReset'
   | 'confirmEmailVerification'
-  | 'undoEmailChange';
+  | 'undoEmailChange'
+  | 'confirmSecondFactor';
 
 async function pastTheLimit(name: LimitedByAddress): Promise<Answer> {
   const good = await goodRequests[name](api);
@@ -239,7 +241,14 @@ async function pastTheMove(
 
 /** Sends a write, and then the operation in the same session. */
 async function pastTheWrite(
-  name: 'changeAccount' | 'createStepUpChallenge' | 'logOutAll' | 'revokeSession' | 'renameGroup' | 'handOverGroup',
+  name:
+    | 'changeAccount'
+    | 'createStepUpChallenge'
+    | 'deleteTrustedDevice'
+    | 'logOutAll'
+    | 'revokeSession'
+    | 'renameGroup'
+    | 'handOverGroup',
 ): Promise<Answer> {
   const good = await goodRequests[name](narrow);
   await sendTo('changeAccount', narrow, { headers: good.headers ?? {}, body: { locale: 'ru' } });
@@ -295,6 +304,29 @@ async function ofExpiredChallenge(name: Operation): Promise<Answer> {
 async function confirmTotpBy(change: Readonly<Record<string, string>>): Promise<Answer> {
   const good = await goodRequests.confirmTotp(api);
   return sendTo('confirmTotp', api, { ...good, body: { ...good.body, ...change } });
+}
+
+/** Completes a login with other values. */
+async function completeLoginBy(change: Readonly<Record<string, string>>): Promise<Answer> {
+  const good = await goodRequests.confirmSecondFactor(api);
+  return sendTo('confirmSecondFactor', api, { body: { ...good.body, ...change } });
+}
+
+/** Completes the login to an account whose document got these fields after the password was right. */
+async function completeLoginTo(set: Partial<UserDocument>): Promise<Answer> {
+  const { email, user_id, secret } = await guardedAccount(api);
+  const challenge_id = await beginLogin(api, email);
+  await api.collections.users.updateOne({ _id: user_id }, { $set: set });
+  return completeLogin(api, challenge_id, { code: codeAt(secret, Date.now(), 1) });
+}
+
+/** Ends the trust in a device while the users' collection refuses every write. */
+async function refusedTrust(): Promise<Answer> {
+  const session = await newSession(faulty);
+  const device = { device_id: session.device_id, token: '', version: '', trusted_at: new Date(), until: new Date() };
+  await faulty.collections.users.updateOne({ _id: session.user_id }, { $set: { trusted_devices: [device] } });
+  const request = { headers: bearer(session), params: { device_id: session.device_id } };
+  return refusedWrite('deleteTrustedDevice', 'users', request);
 }
 
 /** Tries more wrong codes than an account may in a quarter of an hour. */
@@ -509,6 +541,10 @@ const ownProvocations: {
     'ERR-OVERLOADED': () => overloadHashes('undoEmailChange'),
   },
   logIn: {
+    async 'ERR-SECOND-FACTOR-REQUIRED'() {
+      const { email } = await guardedAccount(api);
+      return sendTo('logIn', api, { body: { email, password } });
+    },
     async 'ERR-EMAIL-NOT-VERIFIED'() {
       const { email } = await registerAccount(wary);
       return sendTo('logIn', wary, { body: { email, password } });
@@ -543,6 +579,18 @@ const ownProvocations: {
     'ERR-SECOND-FACTOR-INVALID': () => confirmTotpBy({ code: '000000' }),
     'ERR-CODE-EXPIRED': () => confirmTotpBy({ factor_id: crypto.randomUUID() }),
     'ERR-RATE-LIMITED': () => pastTheFactorTries(),
+  },
+  confirmSecondFactor: {
+    'ERR-INTERNAL': () => refusedWrite('confirmSecondFactor', 'users'),
+    'ERR-SECOND-FACTOR-INVALID': () => completeLoginBy({ code: '000000' }),
+    'ERR-CODE-EXPIRED': () => completeLoginBy({ challenge_id: 'none' }),
+    'ERR-ACCOUNT-DISABLED': () => completeLoginTo({ disabled_at: new Date() }),
+    'ERR-ACCOUNT-DELETION-SCHEDULED': () => completeLoginTo({ deletes_at: inAnHour() }),
+    'ERR-RATE-LIMITED': () => pastTheLimit('confirmSecondFactor'),
+  },
+  deleteTrustedDevice: {
+    'ERR-INTERNAL': () => refusedTrust(),
+    'ERR-RATE-LIMITED': () => pastTheWrite('deleteTrustedDevice'),
   },
   deleteTotp: {
     'ERR-INTERNAL': () => refusedWrite('deleteTotp', 'users'),

@@ -107,6 +107,7 @@ describe('the document', () => {
       'ERR-ACCOUNT-DISABLED',
       'ERR-ACCOUNT-DELETION-SCHEDULED',
       'ERR-EMAIL-NOT-VERIFIED',
+      'ERR-SECOND-FACTOR-REQUIRED',
     ]);
     expect(Object.values(discriminator.mapping)).toEqual(oneOf.map(({ $ref }: { $ref: string }) => $ref));
   });

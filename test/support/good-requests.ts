@@ -12,7 +12,7 @@ import {
 } from './codes.ts';
 import { bearer, type GroupApi, insertInvite, joinByInvite } from './groups.ts';
 import type { Answer } from './http-client.ts';
-import { beginTotp, codeAt, switchOn } from './second-factor.ts';
+import { beginLogin, beginTotp, codeAt, guardedAccount, switchOn } from './second-factor.ts';
 import { completeDenyList, siblingCredential } from './siblings.ts';
 import { challengeStepUp } from './step-up.ts';
 import type { TestApi } from './test-api.ts';
@@ -123,6 +123,15 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
     const session = await newSession(on);
     const { factor_id, secret } = await beginTotp(on, session);
     return { headers: bearer(session), body: { factor_id, code: codeAt(secret) } };
+  },
+  async confirmSecondFactor(on) {
+    const { email, secret } = await guardedAccount(on);
+    const challenge_id = await beginLogin(on, email);
+    return { body: { challenge_id, method: 'totp', code: codeAt(secret, Date.now(), 1), trust_device: true } };
+  },
+  async deleteTrustedDevice(on) {
+    const session = await newSession(on);
+    return { params: { device_id: session.device_id }, headers: bearer(session) };
   },
   deleteTotp: ofSecondFactor,
   createRecoveryCodes: ofSecondFactor,

@@ -1,6 +1,7 @@
 import { totpCode } from '../../services/api/src/security/totp.ts';
-import { password } from './accounts.ts';
+import { type Account, newSession, password, type TokenPair } from './accounts.ts';
 import { bearer, type Caller } from './groups.ts';
+import type { Answer } from './http-client.ts';
 import type { TestApi } from './test-api.ts';
 
 type FactorApi = Pick<TestApi, 'post'>;
@@ -36,11 +37,37 @@ export async function beginTotp(on: FactorApi, caller: Caller): Promise<Enrolmen
   return answer.json.data;
 }
 
-/** Switches the second factor on, with the code of the step before the present one. Throws if the answer is not 200. */
+/** Switches the second factor on with the present code, which is then used up. Throws if the answer is not 200. */
 export async function switchOn(on: FactorApi, caller: Caller, at = Date.now()) {
   const { factor_id, secret } = await beginTotp(on, caller);
-  const body = { factor_id, code: codeAt(secret, at, -1) };
-  const answer = await on.post('/api/v1/account/totp/confirm', body, bearer(caller));
+  const code = codeAt(secret, at);
+  const answer = await on.post('/api/v1/account/totp/confirm', { factor_id, code }, bearer(caller));
   if (answer.status !== 200) throw new Error(`totp/confirm answered ${answer.status}: ${answer.text}`);
-  return { secret, recovery_codes: answer.json.data.recovery_codes as readonly string[] };
+  return { secret, code, recovery_codes: answer.json.data.recovery_codes as readonly string[] };
+}
+
+/** An account whose second factor is on, with its first session. */
+export interface GuardedAccount extends Account, TokenPair {
+  readonly secret: string;
+  /** The code that has switched it on. */
+  readonly code: string;
+  readonly recovery_codes: readonly string[];
+}
+
+/** Registers, logs in and switches the second factor on. */
+export async function guardedAccount(on: FactorApi, at = Date.now()): Promise<GuardedAccount> {
+  const session = await newSession(on, { device_id: crypto.randomUUID() });
+  return { ...session, ...(await switchOn(on, session, at)) };
+}
+
+/** Logs in with the right password. Returns the challenge. Throws if the answer demands no second factor. */
+export async function beginLogin(on: FactorApi, email: string, fields: object = {}): Promise<string> {
+  const answer = await on.post('/api/v1/auth/login', { email, password, ...fields });
+  if (answer.json.error_code !== 'ERR-SECOND-FACTOR-REQUIRED') throw new Error(`login answered ${answer.text}`);
+  return answer.json.details.challenge_id;
+}
+
+/** Confirms a challenge. */
+export function completeLogin(on: FactorApi, challenge_id: string, fields: object): Promise<Answer> {
+  return on.post('/api/v1/auth/login/second-factor', { challenge_id, method: 'totp', ...fields });
 }

@@ -56,6 +56,10 @@ const invites: Calls['invites'] = {
   exists: ({ stores }) => stores.invites.exists(id),
 };
 
+const secondFactors: Calls['secondFactors'] = {
+  useRecoveryCode: ({ stores }) => stores.secondFactors.useRecoveryCode(id, 'none'),
+};
+
 const spentProofs: Calls['spentProofs'] = {
   find: ({ stores }) => stores.spentProofs.find(id),
   spend: ({ stores, session }) => stores.spentProofs.spend({ _id: id, proof: id, at, purge_at: at }, session),
@@ -129,7 +133,7 @@ const deadLetters: Calls['deadLetters'] = {
  * nobody.
  */
 export const storeCalls: Calls = {
-  ...{ users, groups, invites, sessions, spentProofs, challenges, outbox, deadLetters },
+  ...{ users, groups, invites, sessions, secondFactors, spentProofs, challenges, outbox, deadLetters },
   deletions: { countDue: ({ stores }) => stores.deletions.countDue(new Date(0), 1) },
   idempotency: { findConfirmed: ({ stores }) => stores.idempotency.findConfirmed([id, other]) },
 };

@@ -15,7 +15,8 @@ export function hasNoticeLeft({ new_device_notices }: Pick<UserDocument, 'new_de
 
 /** A device of a login that the account did not know before. */
 export interface LearnedDevice {
-  readonly name: string;
+  /** Undefined if the account must not know the device yet, because a second factor must follow. */
+  readonly name: string | undefined;
   /** True if the login counts towards the daily limit of notices. */
   readonly counts: boolean;
 }
@@ -25,6 +26,6 @@ export const unnamedDevice = 'unnamed';
 
 /** Entries that a login on a new device adds to lists of the user's document. */
 export const learn = ({ name, counts }: LearnedDevice, at: Date) => ({
-  known_devices: { $each: [name], $slice: -knownDevices },
+  ...(name !== undefined && { known_devices: { $each: [name], $slice: -knownDevices } }),
   ...(counts && { new_device_notices: { $each: [at], $slice: -newDeviceNotices } }),
 });

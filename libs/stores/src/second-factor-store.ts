@@ -1,9 +1,18 @@
+import type { ClientSession } from 'mongodb';
 import type { Collections } from './collections.ts';
 import { type Credentials, credentialsVersion, unchangedSince } from './credentials.ts';
 import type { PendingTotp, TrustedDevice, UserDocument } from './documents.ts';
 
+/** Limit for the devices that an account trusts. Above the limit, the device that was trusted first is forgotten. */
+const trustedLimit = 20;
+
 /** Fields of the user's document that the second factor consists of. */
 export const secondFactorFields = ['totp', 'pending_totp', 'recovery_codes', 'trusted_devices'] as const;
+
+/** Returns true if each login to the account needs a second factor, unless its device is trusted. */
+export function hasSecondFactor({ totp }: Pick<UserDocument, 'totp'>): boolean {
+  return totp !== undefined;
+}
 
 /**
  * Returns the devices whose logins need no second factor at that time, the latest first. A change of a way in has ended
@@ -21,12 +30,51 @@ export interface SecondFactorStore {
    * changed since the account was read.
    */
   enrol(seen: Credentials, pending: PendingTotp): Promise<boolean>;
+  /** Uses a step of that authenticator app up; false if this step or a later step was used before. */
+  useStep(userId: string, factorId: string, step: number, session?: ClientSession): Promise<boolean>;
+  /** Uses a recovery code up. Returns the number of codes that are left; undefined if the code was used before. */
+  useRecoveryCode(userId: string, hash: string, session?: ClientSession): Promise<number | undefined>;
+  /** Adds a trusted device, in place of an earlier entry of the same device. */
+  trust(userId: string, device: TrustedDevice, session: ClientSession): Promise<void>;
+  /** Ends the trust in the device, if the account trusts it. */
+  endTrust(userId: string, deviceId: string): Promise<void>;
 }
 
 export function createSecondFactorStore({ users }: Collections): SecondFactorStore {
   return {
     async enrol(seen, pending_totp) {
       return (await users.updateOne(unchangedSince(seen), { $set: { pending_totp } })).matchedCount === 1;
+    },
+    async useStep(_id, factor_id, step, session) {
+      const unused = { _id, 'totp.factor_id': factor_id, 'totp.last_step': { $lt: step } };
+      const update = { $set: { 'totp.last_step': step } };
+      return (await users.updateOne(unused, update, { ...(session && { session }) })).matchedCount === 1;
+    },
+    async useRecoveryCode(_id, hash, session) {
+      const options = {
+        projection: { recovery_codes: 1 },
+        returnDocument: 'after',
+        ...(session && { session }),
+      } as const;
+      const update = { $pull: { recovery_codes: hash } };
+      const after = await users.findOneAndUpdate({ _id, recovery_codes: hash }, update, options);
+      return after === null ? undefined : (after.recovery_codes?.length ?? 0);
+    },
+    async trust(_id, device, session) {
+      const others = {
+        $filter: {
+          input: { $ifNull: ['$trusted_devices', []] },
+          cond: { $ne: ['$$this.device_id', device.device_id] },
+        },
+      };
+      const trusted_devices = { $slice: [{ $concatArrays: [others, [device]] }, -trustedLimit] };
+      await users.updateOne({ _id }, [{ $set: { trusted_devices } }], { session });
+    },
+    async endTrust(_id, device_id) {
+      await users.updateOne(
+        { _id, 'trusted_devices.device_id': device_id },
+        { $pull: { trusted_devices: { device_id } } },
+      );
     },
   };
 }

@@ -77,6 +77,7 @@ async function logIn(
   const own = {
     openIdempotent,
     spendProof: createSpendProof({ spentProofs }),
+    demandSecondFactor: () => undefined,
     users,
     sessions,
     commit,

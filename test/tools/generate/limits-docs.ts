@@ -34,6 +34,7 @@ const tables = {
   'requests.md': toTable(['Rule', 'Counts', 'Default', 'Setting'], requests),
   'login-and-tokens.md': specialTable('login-and-tokens.md', 'Counts wrong passwords for one account'),
   'account.md': specialTable('account.md', 'Counts'),
+  'sign-in.md': specialTable('sign-in.md', 'Counts'),
 };
 for (const [page, limits] of Object.entries(tables)) {
   generateSections({ page: `docs/specification/${page}`, generator: 'limits', sections: { limits } });

@@ -101,6 +101,9 @@ export const InvitesRevoked = Type.Integer({
   description: 'Number of open invites of the account that were revoked.',
 });
 
+/** Id of a challenge that the service stores nowhere: a sealed token. */
+export const ChallengeToken = Type.String({ minLength: 1, maxLength: 2_048 });
+
 /** Seconds, counted from the answer. */
 export const Seconds = Type.Integer({ minimum: 1 });
 

@@ -20,6 +20,13 @@ export const LoginRequest = Type.Object({
   device_id: Type.Optional(Uuid),
   device_name: Type.Optional(DeviceName),
   platform: Type.Optional(Platform),
+  trusted_device_token: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 128,
+      description: 'Spares the second factor on the device that got it (`device_id`), for 30 days.',
+    }),
+  ),
 });
 export type LoginRequest = Type.Static<typeof LoginRequest>;
 

@@ -1,6 +1,7 @@
 import * as Type from '../type.ts';
 import { freshFields } from './account.ts';
-import { Success, Timestamp, Uuid } from './fields.ts';
+import { ChallengeToken, Success, Timestamp, Uuid } from './fields.ts';
+import { TokenResponse, tokenExample } from './login.ts';
 
 /** Seconds within which a new authenticator app must be confirmed. */
 export const totpEnrolmentSeconds = 3_600;
@@ -86,6 +87,33 @@ export const TrustEndedResponse = Success(
 );
 export type TrustEndedResponse = Type.Static<typeof TrustEndedResponse>;
 
+/** Body of `POST /api/v1/auth/login/second-factor`. */
+export const ConfirmSecondFactorRequest = Type.Object({
+  challenge_id: ChallengeToken,
+  method: Type.Enum(['totp', 'recovery_code']),
+  code: Type.String({
+    minLength: 1,
+    maxLength: 64,
+    description: 'The code of the authenticator app, or a recovery code in any spelling.',
+    examples: ['048151'],
+  }),
+  trust_device: Type.Optional(
+    Type.Boolean({ default: false, description: 'Asks for a token that spares this device the next second factors.' }),
+  ),
+});
+export type ConfirmSecondFactorRequest = Type.Static<typeof ConfirmSecondFactorRequest>;
+
+/** Answer 200 of `POST /api/v1/auth/login/second-factor`: that of a login. */
+export const SecondFactorResponse = Success(
+  Type.Object({
+    ...TokenResponse.properties.data.properties,
+    trusted_device_token: Type.Optional(
+      Type.String({ minLength: 1, description: 'Only if it was asked for: for later logins on this device.' }),
+    ),
+  }),
+);
+export type SecondFactorResponse = Type.Static<typeof SecondFactorResponse>;
+
 const timestamp = '2026-11-22T09:31:00.000Z';
 const device_id = '5c1ae21a-55ea-47d2-b0b3-8ae2bd7f5f6e';
 const factor_id = 'c1b6d0a4-3f5e-4d27-8a19-6e0b7c2d9f31';
@@ -143,3 +171,18 @@ export const trustEndedExample = {
   status: 'success',
   data: { message: 'TRUST_ENDED', device_id, timestamp },
 } satisfies TrustEndedResponse;
+
+const challenge_id = '2026-11.kqUZ0tBv0fQe1Yl3cXw7Jg';
+
+export const confirmSecondFactorExamples = {
+  totp: { summary: 'A code of the authenticator app', value: { challenge_id, method: 'totp', code: '048151' } },
+  trust: {
+    summary: 'The same, and trust in this device',
+    value: { challenge_id, method: 'totp', code: '048151', trust_device: true },
+  },
+} satisfies Record<string, { summary: string; value: ConfirmSecondFactorRequest }>;
+
+export const secondFactorExample = {
+  status: 'success',
+  data: { ...tokenExample.data, trusted_device_token: 'm1Jc0dM3W5eX9aT4uZ8yQ2rB7fK6hN0sV1pL3gC5iE0' },
+} satisfies SecondFactorResponse;

@@ -73,6 +73,7 @@ interface Fields {
   readonly handed_over_by: string;
   readonly invites_revoked: number;
   readonly method: LoginMethod | StepUpMethod;
+  readonly recovery_codes_left: number;
   readonly purpose: CodePurpose;
   /** Template of the route. */
   readonly route: string;

@@ -58,6 +58,7 @@ export const auditEvents = {
       account_disabled: '',
       deletion_scheduled: '',
       email_not_verified: '`REQUIRE_VERIFIED_EMAIL`',
+      second_factor_required: 'the account demands a second factor, and the device is not trusted',
     },
     counts: { in: 'logins' },
     meaning: 'The password was right, but the account opens no session, or is not restored.',
@@ -95,6 +96,11 @@ export const auditEvents = {
     meaning: 'The user switched the second factor off. `session.revoked` follows for each other session.',
   },
   'account.recovery_codes_created': { fields: session, meaning: 'The user made new recovery codes.' },
+  'account.trust_ended': { fields: session, meaning: 'The user ended the trust in a device.' },
+  'recovery_code.used': {
+    fields: ['user_id', 'recovery_codes_left'],
+    meaning: 'A recovery code was the second factor.',
+  },
   'second_factor.failed': {
     outcome: 'failure',
     fields: user,

@@ -2,6 +2,11 @@ import {
   type ChangeSecondFactorDeps,
   createChangeSecondFactor,
 } from '../usecases/second-factor/change-second-factor.ts';
+import { type CheckFactorDeps, createCheckFactor } from '../usecases/second-factor/check-factor.ts';
+import {
+  type ConfirmSecondFactorDeps,
+  createConfirmSecondFactor,
+} from '../usecases/second-factor/confirm-second-factor.ts';
 import { type ConfirmTotpDeps, createConfirmTotp } from '../usecases/second-factor/confirm-totp.ts';
 import {
   type CreateRecoveryCodesDeps,
@@ -9,27 +14,38 @@ import {
 } from '../usecases/second-factor/create-recovery-codes.ts';
 import { type CreateTotpDeps, createCreateTotp } from '../usecases/second-factor/create-totp.ts';
 import { createDeleteTotp, type DeleteTotpDeps } from '../usecases/second-factor/delete-totp.ts';
+import {
+  createDeleteTrustedDevice,
+  type DeleteTrustedDeviceDeps,
+} from '../usecases/second-factor/delete-trusted-device.ts';
 import { createFindFactors, type FindFactorsDeps } from '../usecases/second-factor/find-factors.ts';
 import { createOpenSeed, type OpenSeedDeps } from '../usecases/second-factor/open-seed.ts';
 
+type ChangingDeps = ConfirmTotpDeps &
+  DeleteTotpDeps &
+  CreateRecoveryCodesDeps &
+  CheckFactorDeps &
+  ConfirmSecondFactorDeps;
+
 export type SecondFactorParts = FindFactorsDeps &
   CreateTotpDeps &
-  Omit<ConfirmTotpDeps & DeleteTotpDeps & CreateRecoveryCodesDeps, 'openSeed' | 'changeSecondFactor'> &
+  DeleteTrustedDeviceDeps &
+  Omit<ChangingDeps, 'openSeed' | 'changeSecondFactor' | 'checkFactor'> &
   ChangeSecondFactorDeps &
   OpenSeedDeps;
 
 /** Creates the use cases of the second factor with their dependencies. */
 export function secondFactorUseCases(parts: SecondFactorParts) {
-  const changing = {
-    ...parts,
-    openSeed: createOpenSeed(parts),
-    changeSecondFactor: createChangeSecondFactor(parts),
-  };
+  const openSeed = createOpenSeed(parts);
+  const changing = { ...parts, openSeed, changeSecondFactor: createChangeSecondFactor(parts) };
+  const checkFactor = createCheckFactor(changing);
   return {
     findFactors: createFindFactors(parts),
     createTotp: createCreateTotp(parts),
     confirmTotp: createConfirmTotp(changing),
     deleteTotp: createDeleteTotp(changing),
     createRecoveryCodes: createCreateRecoveryCodes(changing),
+    confirmSecondFactor: createConfirmSecondFactor({ ...changing, checkFactor }),
+    deleteTrustedDevice: createDeleteTrustedDevice(parts),
   };
 }

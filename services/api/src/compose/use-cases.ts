@@ -36,9 +36,10 @@ import { createListInvites } from '../usecases/invites/list-invites.ts';
 import { createRevokeInvite } from '../usecases/invites/revoke-invite.ts';
 import { createAssertEmailVerified } from '../usecases/login/assert-email-verified.ts';
 import { createAuthenticate } from '../usecases/login/authenticate.ts';
+import { createDemandSecondFactor } from '../usecases/login/demand-second-factor.ts';
 import { createLogIn } from '../usecases/login/log-in.ts';
 import { createOpenSession } from '../usecases/login/open-session.ts';
-import { createSpendProof } from '../usecases/login/spend-proof.ts';
+import { createOncePerChallenge, createSpendProof } from '../usecases/login/spend-proof.ts';
 import { createRegister } from '../usecases/registration/register.ts';
 import { createSpaces } from '../usecases/registration/spaces.ts';
 import { createEndSessions } from '../usecases/sessions/end-sessions.ts';
@@ -156,7 +157,7 @@ function accountUseCases(
   { config, security, metrics }: UseCaseParts,
   parts: SharedParts & { readonly requestCode: RequestCode },
 ) {
-  const { hasher, refreshTokens } = security;
+  const { hasher, refreshTokens, sealedTokens } = security;
   const lifetime = {
     idleSeconds: config.REFRESH_TOKEN_IDLE_SECONDS,
     absoluteSeconds: config.REFRESH_TOKEN_ABSOLUTE_SECONDS,
@@ -168,9 +169,13 @@ function accountUseCases(
   const assertEmailVerified = createAssertEmailVerified({ ...shared, isRequired });
   const openSession = createOpenSession({ ...shared, spendProof: createSpendProof(shared) });
   const limited = createLimitWrites(parts.limits);
-  const sealing = { sealedSecrets: security.sealedSecrets, totpIssuer: totpIssuerOf(config) };
+  const oncePerChallenge = createOncePerChallenge(shared);
+  const demandSecondFactor = createDemandSecondFactor({ ...shared, sealedTokens });
+  const sealing = { sealedSecrets: security.sealedSecrets, sealedTokens, totpIssuer: totpIssuerOf(config) };
+  const secondFactor = secondFactorUseCases({ ...fresh, ...sealing, openSession, oncePerChallenge });
   return {
-    ...secondFactorUseCases({ ...fresh, ...sealing }),
+    ...secondFactor,
+    deleteTrustedDevice: limited(secondFactor.deleteTrustedDevice),
     registerAccount: createRegister({
       ...shared,
       spaces: createSpaces(shared),
@@ -181,7 +186,7 @@ function accountUseCases(
     exportAccount: createExportAccount(fresh),
     changePassword: createChangePassword(fresh),
     restoreAccount: createRestoreAccount({ ...shared, authenticate: createAuthenticate(shared) }),
-    logIn: createLogIn({ ...shared, openSession, assertEmailVerified }),
+    logIn: createLogIn({ ...shared, openSession, assertEmailVerified, demandSecondFactor }),
     refreshTokens: createRefresh({ ...shared, retryWindowMs }),
     logOut: createLogOut(shared),
     logOutAll: limited(createLogOutAll(shared)),

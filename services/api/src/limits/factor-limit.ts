@@ -63,7 +63,7 @@ type FactorScript = (
 ) => Promise<[place: number, count: number, waitMs: number]>;
 
 /**
- * Creates the limit of wrong second factors: in 15 minutes five from
+ * Creates the limit of wrong second factors (docs/specification/sign-in.md, "Second factor"): in 15 minutes five from
  * all strangers together, and five from each device and network that the account knows, so that no stranger keeps the
  * owner out. The number of challenges does not matter.
  *

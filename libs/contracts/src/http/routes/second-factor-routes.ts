@@ -1,6 +1,8 @@
 import type { Route } from '../route.ts';
 import {
+  ConfirmSecondFactorRequest,
   ConfirmTotpRequest,
+  confirmSecondFactorExamples,
   confirmTotpExamples,
   FactorsResponse,
   FreshRequest,
@@ -8,12 +10,17 @@ import {
   freshExamples,
   RecoveryCodesResponse,
   recoveryCodesExample,
+  SecondFactorResponse,
+  secondFactorExample,
   TotpConfirmedResponse,
   TotpCreatedResponse,
   TotpDeletedResponse,
+  TrustEndedResponse,
+  TrustedDeviceId,
   totpConfirmedExample,
   totpCreatedExample,
   totpDeletedExample,
+  trustEndedExample,
 } from '../second-factor.ts';
 import { access, common, commonHeaders, fresh, refusedStepUp, withoutBody } from './shared.ts';
 
@@ -131,5 +138,56 @@ export const secondFactorRoutes = {
     carriesToken: true,
     errors: [...common, ...access, ...fresh],
     errorStatuses: refusedStepUp,
+  },
+  confirmSecondFactor: {
+    operationId: 'confirmSecondFactor',
+    tag: 'Sessions',
+    client: null,
+    summary: 'Complete a login with the second factor',
+    description:
+      'Takes the `challenge_id` of `ERR-SECOND-FACTOR-REQUIRED`. The answer is that of the login, for the device that the ' +
+      'login named. A code counts once. The same request gets the same session again for 60 s. Wrong factors count for ' +
+      'the account, whatever the number of challenges: five in 15 minutes.',
+    method: 'post',
+    path: '/api/v1/auth/login/second-factor',
+    auth: 'none',
+    headers: commonHeaders,
+    body: ConfirmSecondFactorRequest,
+    requests: confirmSecondFactorExamples,
+    success: {
+      status: 200,
+      description: 'The user is logged in.',
+      body: SecondFactorResponse,
+      example: secondFactorExample,
+    },
+    carriesToken: true,
+    errors: [
+      ...common,
+      'ERR-SECOND-FACTOR-INVALID',
+      'ERR-CODE-EXPIRED',
+      'ERR-ACCOUNT-DISABLED',
+      'ERR-ACCOUNT-DELETION-SCHEDULED',
+      'ERR-RATE-LIMITED',
+    ],
+  },
+  deleteTrustedDevice: {
+    operationId: 'deleteTrustedDevice',
+    tag: 'Accounts',
+    client: null,
+    summary: 'End the trust in a device',
+    description: 'Its next login needs the second factor. Its session goes on. A device that is not trusted stays so.',
+    method: 'delete',
+    path: '/api/v1/account/trusted-devices/:device_id',
+    auth: 'bearer',
+    params: { device_id: TrustedDeviceId },
+    headers: commonHeaders,
+    success: {
+      status: 200,
+      description: 'The device is not trusted.',
+      body: TrustEndedResponse,
+      example: trustEndedExample,
+    },
+    carriesToken: false,
+    errors: [...withoutBody, ...access, 'ERR-RATE-LIMITED'],
   },
 } as const satisfies Record<string, Route>;

@@ -6,6 +6,8 @@ import type { SessionStore, UserStore } from '@auth-account/stores';
 import { hasSameCredentials } from '@auth-account/stores/credentials';
 import type { DeletionStore } from '@auth-account/stores/deletions';
 import type { UserDocument } from '@auth-account/stores/documents';
+import type { LearnedDevice } from '@auth-account/stores/known-devices';
+import { hasSecondFactor } from '@auth-account/stores/second-factors';
 import { isDue } from '@auth-account/stores/users';
 import { type Commit, none } from '../../announcements/commit.ts';
 import type { Audit } from '../../audit/audit.ts';
@@ -63,7 +65,7 @@ function createRestore(deps: RestoreAccountDeps) {
     const events = deletionCancelledEvents({ user_id, locale: mailLocale(seen, origin) }, () =>
       eventOrigin(origin, at, ids),
     );
-    const learned = learnedDevice(seen, device, at);
+    const learned = learnedBy(seen, device, at);
     return commit(
       {
         at,
@@ -92,6 +94,16 @@ function createRestore(deps: RestoreAccountDeps) {
       origin,
     );
   };
+}
+
+/**
+ * Returns what the account learns of the device. If it demands a second factor, which a restore does not ask for, it
+ * only counts the notice.
+ */
+function learnedBy(seen: UserDocument, device: string, at: Date): LearnedDevice | undefined {
+  const learned = learnedDevice(seen, device, at);
+  if (learned === undefined || !hasSecondFactor(seen)) return learned;
+  return learned.counts ? { ...learned, name: undefined } : undefined;
 }
 
 /** Throws unless the verified credentials are still the account's and the account may be restored. */

@@ -1,6 +1,7 @@
 import { AppError, isAppError } from '@auth-account/errors';
 import type { UserStore } from '@auth-account/stores';
 import type { UserDocument } from '@auth-account/stores/documents';
+import { hasSecondFactor } from '@auth-account/stores/second-factors';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
@@ -25,7 +26,8 @@ export type Authenticate = (given: GivenCredentials, origin: RequestOrigin) => P
 
 /**
  * Creates the check of an address and a password, which the limits and the hash gate must admit first. It replaces a
- * weak hash if the password is right.
+ * weak hash if the password is right. If the account demands a second factor, it does not learn the device and network
+ * from the password.
  *
  * Raises `ERR-INVALID-CREDENTIALS` for a wrong password and for an unknown address alike, after the same work,
  * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`.
@@ -60,7 +62,7 @@ export function createAuthenticate({ users, hasher, limits, audit }: Authenticat
       audit({ event: 'login.failed', user_id: user?._id, reason }, origin);
       throw new AppError('ERR-INVALID-CREDENTIALS');
     }
-    await attempt.succeed();
+    await attempt.succeed({ isHalf: hasSecondFactor(user) });
     await rehash(user, password, origin);
     return user;
   };

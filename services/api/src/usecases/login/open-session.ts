@@ -55,8 +55,15 @@ export interface ProvedLogin {
   readonly marks?: readonly RequestMark[];
   /** The challenge that the login uses up. */
   readonly spend?: Spend;
-  /** Makes the conditional writes that use up a proof, such as a code. Throws if the proof was used before. */
-  readonly use?: (user: UserDocument, at: Date, transactionSession: ClientSession) => Promise<void>;
+  /**
+   * Makes the conditional writes that use up a proof, such as a code, and returns what they announce. Throws if the
+   * proof was used before.
+   */
+  readonly use?: (
+    user: UserDocument,
+    at: Date,
+    transactionSession: ClientSession,
+  ) => Promise<Partial<Pick<Outcome, 'events' | 'audit'>>>;
 }
 
 export interface OpenedSession {
@@ -177,7 +184,7 @@ function createOpen(deps: OpenSessionDeps) {
     const sessionId = ids.entityId(replaced.toSorted().at(-1));
     progress.sessionId = sessionId;
     if (spend !== undefined) await spendProof(spend, { sessionId, at }, transactionSession);
-    await login.use?.(user, at, transactionSession);
+    const { events = none, audit = none } = (await login.use?.(user, at, transactionSession)) ?? {};
     const session = newSession(deps, login, { user, sessionId });
     await sessions.insert(session, transactionSession);
     const endedIds = ended.flatMap(({ sessionIds }) => sessionIds);
@@ -185,7 +192,8 @@ function createOpen(deps: OpenSessionDeps) {
     if (isWorthNoting(user, count)) await users.noteLive(user, count, transactionSession);
     const notice = newDeviceNotice(deps, { user, device, at, session, live, ended: endedIds }, origin);
     const succeeded = { event: 'login.succeeded', user_id: user._id, session_id: sessionId, method } as const;
-    return { session, isReplayed: false, ...notice, audit: [succeeded], sessions: ended };
+    const told = { ...notice, events: [...notice.events, ...events], audit: [succeeded, ...audit] };
+    return { session, isReplayed: false, ...told, sessions: ended };
   };
 }
 

@@ -3,6 +3,7 @@ import { RegisterRequest, type RegisterResponse } from '@auth-account/contracts/
 import { AppError, isAppError } from '@auth-account/errors';
 import { createRegisteredEvent, eventOrigin } from '@auth-account/messaging';
 import { emailKey, isDuplicateKey, type UserStore } from '@auth-account/stores';
+import { hasSecondFactor } from '@auth-account/stores/second-factors';
 import { type Commit, none } from '../../announcements/commit.ts';
 import type { Audit } from '../../audit/audit.ts';
 import {
@@ -147,10 +148,14 @@ function createRegisterOnce(deps: RegisterDeps) {
 function createReplay(deps: RegisterDeps) {
   const { users, limits, audit } = deps;
 
-  /** Returns true if the account still has the password and the address that the request registered. */
+  /**
+   * Returns true if the account still has the password and the address that the request registered, and demands nothing
+   * else.
+   */
   async function isUnchanged({ answer }: EarlierAnswer<RegisterData>, { email }: RegisterRequest): Promise<boolean> {
     const user = await users.find(answer.user_id);
-    return user?.password_changed_at === undefined && user?.email_key === emailKey(email);
+    const hasPassword = user?.password_changed_at === undefined && user?.email_key === emailKey(email);
+    return hasPassword && !hasSecondFactor(user);
   }
 
   return async (

@@ -1,0 +1,86 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import { AppError } from '@auth-account/errors';
+import type { UserDocument } from '@auth-account/stores/documents';
+import { hasSecondFactor, trustedDevicesOf } from '@auth-account/stores/second-factors';
+import type { SealedTokens } from '@auth-account/tokens';
+import type { Audit } from '../../audit/audit.ts';
+import type { LoginMethod } from '../../audit/audit-row.ts';
+import type { Ids } from '../../request/ids.ts';
+import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
+import { assertMayLogIn, loginRefusalOf } from './assert-may-log-in.ts';
+import type { DeviceFields } from './device-name.ts';
+import { newSecondFactorChallenge, sealChallenge } from './second-factor-challenge.ts';
+
+export interface DemandSecondFactorDeps {
+  readonly sealedTokens: Pick<SealedTokens, 'seal'>;
+  readonly audit: Audit;
+  readonly ids: Pick<Ids, 'deviceId'>;
+  readonly now: () => Date;
+}
+
+/** A login whose first proof was right. */
+export interface HalfLogin {
+  readonly method: LoginMethod;
+  readonly amr: readonly string[];
+  readonly device: DeviceFields;
+  readonly trustedDeviceToken?: string | undefined;
+}
+
+/** Raises an error unless the login needs no second factor. */
+export type DemandSecondFactor = (user: UserDocument, login: HalfLogin, origin: RequestOrigin) => void;
+
+/**
+ * Creates the step that follows each first proof except a passkey with user verification. If the account's second
+ * factor is on and the device is not trusted, it raises `ERR-SECOND-FACTOR-REQUIRED` with a challenge, which is stored
+ * nowhere. Before that it raises the errors of {@link assertMayLogIn}. It reads nothing.
+ */
+export function createDemandSecondFactor(deps: DemandSecondFactorDeps): DemandSecondFactor {
+  const { sealedTokens, audit, ids, now } = deps;
+
+  function assertEnabled(user: UserDocument, origin: RequestOrigin): void {
+    try {
+      assertMayLogIn(user);
+    } catch (error) {
+      const reason = loginRefusalOf(error);
+      if (reason !== undefined) audit({ event: 'login.refused', user_id: user._id, reason }, origin);
+      throw error;
+    }
+  }
+
+  return (user, { method, amr, device, trustedDeviceToken }, origin) => {
+    const at = now();
+    const sentId = device.device_id?.toLowerCase();
+    if (!hasSecondFactor(user) || isTrusted(user, sentId, trustedDeviceToken, at)) return;
+    assertEnabled(user, origin);
+    const half = { method, amr, device: { ...device, device_id: sentId ?? ids.deviceId() } };
+    const challenge = newSecondFactorChallenge(
+      user,
+      { ...half, isDeviceSent: sentId !== undefined, jkt: provenKey(origin) },
+      at,
+    );
+    audit({ event: 'login.refused', user_id: user._id, reason: 'second_factor_required' }, origin);
+    throw new AppError('ERR-SECOND-FACTOR-REQUIRED', {
+      details: {
+        challenge_id: sealChallenge(sealedTokens, challenge),
+        methods: methodsOf(user),
+        expires_at: challenge.expiresAt.toISOString(),
+      },
+    });
+  };
+}
+
+/** Returns the methods with which the account's user can give the second factor. */
+function methodsOf({ recovery_codes = [] }: UserDocument): string[] {
+  return ['totp', ...(recovery_codes.length > 0 ? ['recovery_code'] : [])];
+}
+
+/** Returns the form in which a trusted device's token is stored. */
+export function trustTokenHash(token: string): string {
+  return hash('sha256', token, 'base64url');
+}
+
+function isTrusted(user: UserDocument, deviceId: string | undefined, token: string | undefined, at: Date): boolean {
+  const device = trustedDevicesOf(user, at).find(({ device_id }) => device_id === deviceId);
+  if (device === undefined || token === undefined) return false;
+  return timingSafeEqual(Buffer.from(device.token), Buffer.from(trustTokenHash(token)));
+}

@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import type { Platform } from '@auth-account/contracts/http/login';
+import { credentialsVersion } from '@auth-account/stores/credentials';
+import type { UserDocument } from '@auth-account/stores/documents';
+import type { SealedTokens } from '@auth-account/tokens';
+import type { LoginMethod } from '../../audit/audit-row.ts';
+import type { DeviceFields } from './device-name.ts';
+
+/** Content of a challenge for the second factor of a login. It is stored nowhere until it is used. */
+export interface SecondFactorChallenge {
+  /** Random id. */
+  readonly id: string;
+  readonly userId: string;
+  /** The account's version. A change of a way in ends the challenge. */
+  readonly version: string;
+  /** The way in with which the login began, and its methods of RFC 8176. */
+  readonly method: LoginMethod;
+  readonly amr: readonly string[];
+  /** The device that the session will belong to. Its id was made up if the app sent none. */
+  readonly device: DeviceFields & { readonly device_id: string };
+  readonly isDeviceSent: boolean;
+  /** Key that the login has proven, to which the session will be bound. */
+  readonly jkt: string | undefined;
+  /**
+   * The token that the device gets if it is to be trusted. It is made with the challenge, so that a repeated
+   * confirmation gets the same one.
+   */
+  readonly trustToken: string;
+  readonly expiresAt: Date;
+}
+
+const lifeMs = 600_000;
+
+/** Returns the challenge for a login whose first proof was right. */
+export function newSecondFactorChallenge(
+  user: UserDocument,
+  login: Pick<SecondFactorChallenge, 'method' | 'amr' | 'device' | 'isDeviceSent' | 'jkt'>,
+  at: Date,
+): SecondFactorChallenge {
+  return {
+    ...login,
+    id: randomBytes(16).toString('base64url'),
+    userId: user._id,
+    version: credentialsVersion(user),
+    trustToken: randomBytes(32).toString('base64url'),
+    expiresAt: new Date(at.getTime() + lifeMs),
+  };
+}
+
+/** Names of the content in the token. They are short because apps send the token back. */
+interface Sealed {
+  readonly i: string;
+  readonly u: string;
+  readonly v: string;
+  readonly m: LoginMethod;
+  readonly a: readonly string[];
+  readonly d: string;
+  readonly n?: string | undefined;
+  readonly p?: Platform | undefined;
+  readonly s: boolean;
+  readonly k?: string | undefined;
+  readonly t: string;
+  readonly x: number;
+}
+
+const label = 'second-factor';
+
+/** Returns the `challenge_id` that apps get. */
+export function sealChallenge(sealedTokens: Pick<SealedTokens, 'seal'>, challenge: SecondFactorChallenge): string {
+  const { id, userId, version, method, amr, device, isDeviceSent, jkt, trustToken, expiresAt } = challenge;
+  const sealed: Sealed = {
+    ...{ i: id, u: userId, v: version, m: method, a: amr, s: isDeviceSent, t: trustToken, x: expiresAt.getTime() },
+    ...{ d: device.device_id, n: device.device_name, p: device.platform, k: jkt },
+  };
+  return sealedTokens.seal(label, sealed);
+}
+
+/** Returns the content of a `challenge_id`; undefined if this service has not made it for this purpose. */
+export async function openChallenge(
+  sealedTokens: Pick<SealedTokens, 'open'>,
+  challengeId: string,
+): Promise<SecondFactorChallenge | undefined> {
+  // Only this service can make a token that opens, so its content has the right form.
+  const sealed = (await sealedTokens.open(label, challengeId)) as Sealed | undefined;
+  if (sealed === undefined) return;
+  const { i, u, v, m, a, d, n, p, s, k, t, x } = sealed;
+  return {
+    ...{ id: i, userId: u, version: v, method: m, amr: a, isDeviceSent: s, jkt: k, trustToken: t },
+    expiresAt: new Date(x),
+    device: { device_id: d, ...(n !== undefined && { device_name: n }), ...(p !== undefined && { platform: p }) },
+  };
+}

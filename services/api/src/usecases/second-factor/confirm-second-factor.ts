@@ -1,0 +1,110 @@
+import type { ConfirmSecondFactorRequest, SecondFactorResponse } from '@auth-account/contracts/http/second-factor';
+import { AppError, isAppError } from '@auth-account/errors';
+import type { UserStore } from '@auth-account/stores';
+import { credentialsVersion } from '@auth-account/stores/credentials';
+import type { UserDocument } from '@auth-account/stores/documents';
+import type { SecondFactorStore } from '@auth-account/stores/second-factors';
+import type { SealedTokens } from '@auth-account/tokens';
+import type { ClientSession } from 'mongodb';
+import type { Limits } from '../../limits/limits.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
+import { trustTokenHash } from '../login/demand-second-factor.ts';
+import type { OpenSession } from '../login/open-session.ts';
+import { openChallenge, type SecondFactorChallenge } from '../login/second-factor-challenge.ts';
+import type { OncePerChallenge } from '../login/spend-proof.ts';
+import type { CheckFactor, GivenFactor } from './check-factor.ts';
+
+export interface ConfirmSecondFactorDeps {
+  readonly users: Pick<UserStore, 'find'>;
+  readonly secondFactors: Pick<SecondFactorStore, 'trust'>;
+  readonly sealedTokens: Pick<SealedTokens, 'open'>;
+  readonly checkFactor: CheckFactor;
+  readonly oncePerChallenge: OncePerChallenge;
+  readonly openSession: OpenSession;
+  readonly limits: Pick<Limits, 'tryCode' | 'completed'>;
+  readonly now: () => Date;
+}
+
+/** Milliseconds for which a device is trusted. */
+const trustMs = 30 * 86_400_000;
+
+/**
+ * Completes a login with the second factor (docs/specification/sign-in.md, "Second factor"). The factor and the
+ * challenge are used up in the transaction that opens the session. The same request gets the same session again for 60 s.
+ * The account then knows the device and the network.
+ *
+ * Raises `ERR-CODE-EXPIRED` for a challenge that is over or unknown, and the errors of {@link CheckFactor} and
+ * {@link OpenSession}.
+ */
+export function createConfirmSecondFactor(deps: ConfirmSecondFactorDeps) {
+  const { sealedTokens, oncePerChallenge, limits } = deps;
+  const complete = createComplete(deps);
+
+  return async (
+    { challenge_id, method, code = '', trust_device = false }: ConfirmSecondFactorRequest,
+    origin: RequestOrigin,
+  ): Promise<SecondFactorResponse['data']> => {
+    await limits.tryCode(origin);
+    const challenge = await openChallenge(sealedTokens, challenge_id);
+    if (challenge === undefined) throw new AppError('ERR-CODE-EXPIRED');
+    const proof = [method, code, challenge.device.device_id, trust_device];
+    const spend = { id: challenge.id, proof, until: challenge.expiresAt };
+    const open = () => complete({ challenge, given: { method, code }, isTrusted: trust_device, spend }, origin);
+    const data = await oncePerChallenge(spend, open, origin);
+    return trust_device ? { ...data, trusted_device_token: challenge.trustToken } : data;
+  };
+}
+
+interface Confirmation {
+  readonly challenge: SecondFactorChallenge;
+  readonly given: GivenFactor;
+  /** True if the device is to be trusted. */
+  readonly isTrusted: boolean;
+  readonly spend: Parameters<OncePerChallenge>[0];
+}
+
+/** Creates the confirmation of a challenge that was not used yet. */
+function createComplete(deps: ConfirmSecondFactorDeps) {
+  const { secondFactors, checkFactor, openSession, limits } = deps;
+  const findUser = createFindUser(deps);
+
+  return async ({ challenge, given, isTrusted, spend }: Confirmation, origin: RequestOrigin) => {
+    const { method, amr, device, isDeviceSent, jkt, version } = challenge;
+    const user = await findUser(challenge);
+    const deviceId = isDeviceSent ? device.device_id : undefined;
+    const factor = await checkFactor(user, given, deviceId, origin);
+    let isWrong = false;
+    const use = async (_user: UserDocument, at: Date, session: ClientSession) => {
+      isWrong = true;
+      const used = await factor.use(at, session);
+      isWrong = false;
+      const token = trustTokenHash(challenge.trustToken);
+      const trusted = { device_id: device.device_id, token, version, trusted_at: at, until: later(at, trustMs) };
+      if (isTrusted) await secondFactors.trust(user._id, trusted, session);
+      return used;
+    };
+    const auth = { amr: [...amr, ...factor.amr], acr: '2' } as const;
+    try {
+      const { data } = await openSession({ seen: user, device, method, auth, jkt, spend, use }, origin);
+      await limits.completed({ email: user.email, deviceId }, origin);
+      return data;
+    } catch (error) {
+      // A way in has been changed since the challenge was checked.
+      throw isAppError(error) && error.code === 'ERR-INVALID-CREDENTIALS' ? new AppError('ERR-CODE-EXPIRED') : error;
+    } finally {
+      // A factor that another request has used is a wrong one.
+      if (!isWrong) await factor.giveBack();
+    }
+  };
+}
+
+const later = (at: Date, ms: number) => new Date(at.getTime() + ms);
+
+/** Creates the function that returns the challenge's account, as long as the challenge counts. */
+function createFindUser({ users, now }: ConfirmSecondFactorDeps) {
+  return async ({ userId, version, expiresAt }: SecondFactorChallenge): Promise<UserDocument> => {
+    const user = expiresAt > now() ? await users.find(userId) : undefined;
+    if (user === undefined || credentialsVersion(user) !== version) throw new AppError('ERR-CODE-EXPIRED');
+    return user;
+  };
+}

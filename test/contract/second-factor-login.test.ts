@@ -1,0 +1,332 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import { newSession, password, type TokenPair } from '../support/accounts.ts';
+import { codeOf, requestReset } from '../support/codes.ts';
+import { newDeviceKey } from '../support/device-key.ts';
+import { bearer, cheapHashes, refresh } from '../support/groups.ts';
+import type { Answer } from '../support/http-client.ts';
+import {
+  beginLogin,
+  codeAt,
+  completeLogin,
+  type GuardedAccount,
+  guardedAccount,
+  switchOn,
+  wrongCodeFor,
+} from '../support/second-factor.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+let api: TestApi;
+let shiftMs = 0;
+const now = () => Date.now() + shiftMs;
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+beforeAll(async () => {
+  api = await startTestApi({ ...cheapHashes, TRUST_PROXY_HOPS: '1' }, { now });
+});
+afterAll(() => api.close());
+
+const isTime = expect.stringMatching(/^\d{4}-.*Z$/);
+const refused = { status: 403, json: { error_code: 'ERR-SECOND-FACTOR-REQUIRED' } };
+const over = { status: 410, json: { error_code: 'ERR-CODE-EXPIRED' } };
+const invalid = { status: 403, json: { error_code: 'ERR-SECOND-FACTOR-INVALID' } };
+
+const account = () => guardedAccount(api, now());
+const login = (email: string, fields: object = {}) => api.post('/api/v1/auth/login', { email, password, ...fields });
+const claimsOf = ({ json }: Answer) => decodeJwt(json.data.access_token);
+const stored = (user_id: string) => api.collections.users.findOne({ _id: user_id });
+const sessionsOf = (user_id: string) => api.collections.sessions.countDocuments({ user_id, is_revoked: false });
+/** Lets the authenticator app show a code that was not used yet. */
+const nextCode = (secret: string) => {
+  shiftMs += 30_000;
+  return codeAt(secret, now());
+};
+
+/** Logs in with the next code. */
+async function logInBy({ email, secret }: GuardedAccount, device: object = {}, fields: object = {}): Promise<Answer> {
+  const challenge_id = await beginLogin(api, email, device);
+  return completeLogin(api, challenge_id, { code: nextCode(secret), ...fields });
+}
+
+describe('a login to an account whose second factor is on', () => {
+  test('with the right password gets a challenge and no session', async () => {
+    const { email, user_id } = await account();
+    const { status, json, headers } = await login(email);
+    expect([status, headers['cache-control']]).toEqual([403, 'no-store']);
+    expect(json).toMatchObject({
+      error_code: 'ERR-SECOND-FACTOR-REQUIRED',
+      details: { challenge_id: expect.any(String), methods: ['totp', 'recovery_code'], expires_at: isTime },
+    });
+    expect(Date.parse(json.details.expires_at) - now()).toBeLessThanOrEqual(10 * minuteMs);
+    expect(await sessionsOf(user_id)).toBe(1);
+  });
+
+  test('with a wrong password gets the answer of every login', async () => {
+    const { email } = await account();
+    const { status, json } = await login(email, { password: 'wrong' });
+    expect([status, json.error_code, json.details.challenge_id]).toEqual([401, 'ERR-INVALID-CREDENTIALS', undefined]);
+  });
+
+  test('is completed by a code of the app: the session has both factors, and a refresh keeps them', async () => {
+    const guarded = await account();
+    const device = { device_id: randomUUID(), device_name: 'Pixel 9', platform: 'android' };
+    const answer = await logInBy(guarded, device);
+    expect([answer.status, answer.json.data.device_id]).toEqual([200, device.device_id]);
+    expect(claimsOf(answer)).toMatchObject({ amr: ['pwd', 'otp', 'mfa'], acr: '2', device_id: device.device_id });
+    expect(answer.json.data.trusted_device_token).toBeUndefined();
+    const { access_token } = await refresh(api, answer.json.data);
+    expect(decodeJwt(access_token)).toMatchObject({ amr: ['pwd', 'otp', 'mfa'], acr: '2' });
+    const session = await api.collections.sessions.findOne({ _id: answer.json.data.session_id });
+    expect(session).toMatchObject({ device_name: 'Pixel 9', platform: 'android' });
+  });
+
+  test('is bound to the key that its first step has proven', async () => {
+    const { email, secret } = await account();
+    const key = newDeviceKey();
+    const path = '/api/v1/auth/login';
+    const first = await api.post(path, { email, password }, { DPoP: key.prove({ path, at: now() }) });
+    const answer = await completeLogin(api, first.json.details.challenge_id, { code: nextCode(secret) });
+    expect([answer.status, answer.json.data.bound]).toEqual([200, true]);
+    const session = await api.collections.sessions.findOne({ _id: answer.json.data.session_id });
+    expect(session?.cnf).toEqual({ jkt: key.jkt });
+  });
+
+  test('is completed by a recovery code, however it is typed, and each counts once', async () => {
+    const { email, user_id, recovery_codes } = await account();
+    const [first = '', second = ''] = recovery_codes;
+    const by = async (code: string) =>
+      completeLogin(api, await beginLogin(api, email), { method: 'recovery_code', code });
+    expect(claimsOf(await by(first))).toMatchObject({ amr: ['pwd', 'otp', 'mfa'], acr: '2' });
+    expect(await by(first)).toMatchObject(invalid);
+    expect(await by(second.toLowerCase().replaceAll('-', ' '))).toMatchObject({ status: 200 });
+    expect((await stored(user_id))?.recovery_codes).toHaveLength(8);
+  });
+
+  test('tells the holder of each recovery code that is used once fewer than three are left', async () => {
+    const { email, user_id, recovery_codes } = await account();
+    for (const code of recovery_codes) {
+      const answer = await completeLogin(api, await beginLogin(api, email), { method: 'recovery_code', code });
+      expect(answer.status).toBe(200);
+    }
+    const rows = await api.collections.outbox.find({ 'event.data.user_id': user_id }).sort({ _id: 1 }).toArray();
+    const notices = rows.map(({ event }) => event.data as unknown as Record<string, unknown>);
+    const left = notices.filter(({ purpose }) => purpose === 'recovery_codes').map((data) => data.recovery_codes_left);
+    expect(left).toEqual([2, 1, 0]);
+    expect((await login(email)).json.details.methods).toEqual(['totp']);
+  });
+
+  test('refuses a wrong code, and the code that has switched the second factor on', async () => {
+    const session = await newSession(api);
+    const { secret, code } = await switchOn(api, session, now());
+    const challenge_id = await beginLogin(api, session.email);
+    const wrong = await completeLogin(api, challenge_id, { code: wrongCodeFor(secret, now()) });
+    expect(wrong).toMatchObject({ ...invalid, json: { ...invalid.json, details: { tries_left: 4 } } });
+    expect(await completeLogin(api, challenge_id, { code })).toMatchObject(invalid);
+    expect(await completeLogin(api, challenge_id, { code: nextCode(secret) })).toMatchObject({ status: 200 });
+  });
+
+  test('refuses a code that was used, and any earlier code', async () => {
+    const { email, secret } = await account();
+    const [one, other] = [await beginLogin(api, email), await beginLogin(api, email)];
+    const code = codeAt(secret, now(), 1);
+    expect(await completeLogin(api, one, { code })).toMatchObject({ status: 200 });
+    expect(await completeLogin(api, other, { code })).toMatchObject(invalid);
+    expect(await completeLogin(api, other, { code: codeAt(secret, now()) })).toMatchObject(invalid);
+  });
+
+  test.each([
+    ['disabled', { disabled_at: new Date() }, 'ERR-ACCOUNT-DISABLED'],
+    ['about to be deleted', { deletes_at: new Date(Date.now() + 400 * dayMs) }, 'ERR-ACCOUNT-DELETION-SCHEDULED'],
+  ])('says after the right password that the account is %s', async (_, set, code) => {
+    const { email, user_id, secret } = await account();
+    const challenge_id = await beginLogin(api, email);
+    await api.collections.users.updateOne({ _id: user_id }, { $set: set });
+    expect((await login(email)).json.error_code).toBe(code);
+    const answer = await completeLogin(api, challenge_id, { code: nextCode(secret) });
+    expect([answer.status, answer.json.error_code]).toEqual([403, code]);
+  });
+});
+
+describe('a challenge', () => {
+  test('answers the same request again for a minute, and no other', async () => {
+    const { email, secret, recovery_codes } = await account();
+    const challenge_id = await beginLogin(api, email, { device_id: randomUUID() });
+    const request = { code: nextCode(secret), trust_device: true };
+    const first = await completeLogin(api, challenge_id, request);
+    const again = await completeLogin(api, challenge_id, request);
+    expect([first.status, again.status]).toEqual([200, 200]);
+    const { session_id, refresh_token, trusted_device_token } = first.json.data;
+    expect(again.json.data).toMatchObject({ session_id, refresh_token, trusted_device_token });
+    const [other = ''] = recovery_codes;
+    const others = [
+      { ...request, trust_device: false },
+      { ...request, code: other, method: 'recovery_code' },
+    ];
+    for (const fields of others) expect(await completeLogin(api, challenge_id, fields)).toMatchObject(over);
+    shiftMs += minuteMs;
+    expect(await completeLogin(api, challenge_id, request)).toMatchObject(over);
+  });
+
+  test('is over after ten minutes', async () => {
+    const { email, secret } = await account();
+    const challenge_id = await beginLogin(api, email);
+    shiftMs += 10 * minuteMs;
+    expect(await completeLogin(api, challenge_id, { code: nextCode(secret) })).toMatchObject(over);
+  });
+
+  test.each(['none', '.', 'a.b', `${'x'.repeat(16)}.${'A'.repeat(200)}`])('%j is none', async (challenge_id) => {
+    expect(await completeLogin(api, challenge_id, { code: '000000' })).toMatchObject(over);
+  });
+
+  test('that was changed, or is of another purpose, is none', async () => {
+    const { email, secret } = await account();
+    const challenge_id = await beginLogin(api, email);
+    const last = challenge_id.endsWith('A') ? 'B' : 'A';
+    const changed = challenge_id.slice(0, -6) + last.repeat(6);
+    const mailed = await requestReset(api, email);
+    for (const id of [changed, mailed]) {
+      expect(await completeLogin(api, id, { code: nextCode(secret) })).toMatchObject(over);
+    }
+  });
+
+  test('tells nothing of the account, and is stored nowhere before it is used', async () => {
+    const { email, user_id } = await account();
+    const challenge_id = await beginLogin(api, email);
+    const bytes = Buffer.from(challenge_id.split('.')[1] ?? '', 'base64url').toString('latin1');
+    for (const text of [email, user_id, 'password']) expect(bytes).not.toContain(text);
+    expect(await api.collections.challenges.countDocuments({ user_id })).toBe(0);
+  });
+
+  test('ends when a way in changes', async () => {
+    const guarded = await account();
+    const { email, secret } = guarded;
+    const [one, other] = [await beginLogin(api, email), await beginLogin(api, email)];
+    await api.collections.users.updateOne({ email }, { $set: { ways_changed_at: new Date(now()) } });
+    expect(await completeLogin(api, one, { code: nextCode(secret) })).toMatchObject(over);
+    await resetPassword(guarded);
+    expect(await completeLogin(api, other, { code: nextCode(secret) })).toMatchObject(over);
+  });
+});
+
+/** Resets the password to what it was. */
+async function resetPassword({ email }: GuardedAccount): Promise<void> {
+  const challenge_id = await requestReset(api, email);
+  const body = { challenge_id, code: await codeOf(api, challenge_id), new_password: password };
+  const { status } = await api.post('/api/v1/auth/password-reset/confirm', body);
+  expect(status).toBe(200);
+}
+
+describe('a trusted device', () => {
+  const trusted = async () => {
+    const guarded = await account();
+    const device = { device_id: randomUUID() };
+    const answer = await logInBy(guarded, device, { trust_device: true });
+    const { trusted_device_token } = answer.json.data;
+    return { ...guarded, device, token: { ...device, trusted_device_token }, session: answer.json.data as TokenPair };
+  };
+
+  test('logs in with its token and the password: one factor', async () => {
+    const { email, token, session } = await trusted();
+    const answer = await login(email, token);
+    expect([answer.status, claimsOf(answer).amr, claimsOf(answer).acr]).toEqual([200, ['pwd'], '1']);
+    const factors = await api.send({
+      method: 'GET',
+      path: '/api/v1/account/factors',
+      headers: bearer(answer.json.data),
+    });
+    expect(factors.json.data.trusted_devices).toEqual([
+      { device_id: session.device_id, trusted_at: isTime, trusted_until: isTime },
+    ]);
+  });
+
+  test('needs its token and its id, of this account', async () => {
+    const [{ email, device, token }, other] = [await trusted(), await trusted()];
+    const { trusted_device_token } = token;
+    const wrong = [
+      device,
+      { trusted_device_token },
+      { device_id: randomUUID(), trusted_device_token },
+      { ...device, trusted_device_token: `${trusted_device_token}A` },
+      other.token,
+      { ...device, trusted_device_token: other.token.trusted_device_token },
+    ];
+    for (const fields of wrong) expect(await login(email, fields)).toMatchObject(refused);
+    expect((await login(email, { ...token, password: 'wrong' })).status).toBe(401);
+  });
+
+  test('is trusted if its id was made up too', async () => {
+    const guarded = await account();
+    const { json } = await logInBy(guarded, {}, { trust_device: true });
+    const { device_id, trusted_device_token } = json.data;
+    expect((await login(guarded.email, { device_id, trusted_device_token })).status).toBe(200);
+  });
+
+  test('is trusted for 30 days, whether it logs in or not', async () => {
+    const { email, token } = await trusted();
+    shiftMs += 29 * dayMs;
+    expect((await login(email, token)).status).toBe(200);
+    shiftMs += dayMs;
+    expect(await login(email, token)).toMatchObject(refused);
+  });
+
+  test('is trusted no longer after a change of a way in', async () => {
+    const guarded = await trusted();
+    await resetPassword(guarded);
+    expect(await login(guarded.email, guarded.token)).toMatchObject(refused);
+  });
+
+  test('is trusted no longer once its user says so', async () => {
+    const { email, token, session } = await trusted();
+    const end = (device_id: string) =>
+      api.send({ method: 'DELETE', path: `/api/v1/account/trusted-devices/${device_id}`, headers: bearer(session) });
+    expect((await end(randomUUID())).status).toBe(200);
+    const { status, json } = await end(session.device_id.toUpperCase());
+    expect([status, json.data]).toEqual([
+      200,
+      { message: 'TRUST_ENDED', device_id: session.device_id, timestamp: isTime },
+    ]);
+    expect(await login(email, token)).toMatchObject(refused);
+  });
+
+  test('has only the hash of its token stored', async () => {
+    const { user_id, token } = await trusted();
+    expect(JSON.stringify(await stored(user_id))).not.toContain(token.trusted_device_token);
+  });
+
+  test('is one of 20 at most: the first is forgotten', async () => {
+    const { user_id, device, ...guarded } = await trusted();
+    const [entry] = (await stored(user_id))?.trusted_devices ?? [];
+    if (entry === undefined) throw new Error('no device is trusted');
+    const others = Array.from({ length: 19 }, () => ({ ...entry, device_id: randomUUID() }));
+    await api.collections.users.updateOne({ _id: user_id }, { $set: { trusted_devices: [entry, ...others] } });
+    await logInBy({ ...guarded, user_id }, { device_id: others[0]?.device_id }, { trust_device: true });
+    expect((await stored(user_id))?.trusted_devices).toHaveLength(20);
+    await logInBy({ ...guarded, user_id }, { device_id: randomUUID() }, { trust_device: true });
+    const devices = (await stored(user_id))?.trusted_devices?.map(({ device_id }) => device_id);
+    expect([devices?.length, devices?.includes(device.device_id)]).toEqual([20, false]);
+  });
+});
+
+describe('an account learns a device', () => {
+  test('from the second factor, not from the password', async () => {
+    const guarded = await account();
+    const device = { device_id: randomUUID() };
+    await beginLogin(api, guarded.email, device);
+    expect((await stored(guarded.user_id))?.known_devices).not.toContain(device.device_id);
+    await logInBy(guarded, device);
+    expect((await stored(guarded.user_id))?.known_devices).toContain(device.device_id);
+  });
+
+  test('not from a restore', async () => {
+    const { email, user_id, access_token } = await account();
+    const device = { device_id: randomUUID() };
+    await api.collections.users.updateOne({ _id: user_id }, { $set: { deletes_at: new Date(now() + dayMs) } });
+    const { status } = await api.post('/api/v1/auth/restore', { email, password, ...device }, bearer({ access_token }));
+    expect(status).toBe(200);
+    const user = await stored(user_id);
+    expect(user?.known_devices).not.toContain(device.device_id);
+    expect(user?.new_device_notices).toHaveLength(1);
+    expect(await login(email, device)).toMatchObject(refused);
+  });
+});

@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { cheapHashes } from '../support/groups.ts';
+import type { Answer } from '../support/http-client.ts';
+import { beginLogin, codeAt, completeLogin, guardedAccount, wrongCodeFor } from '../support/second-factor.ts';
+import { startTestApi, type TestApi, uniqueName } from '../support/test-api.ts';
+
+/** Two apis with one database and one Redis. */
+let apis: readonly [TestApi, TestApi];
+let shiftMs = 0;
+const now = () => Date.now() + shiftMs;
+beforeAll(async () => {
+  const name = uniqueName();
+  const env = { ...cheapHashes, MONGODB_DATABASE: name, KEY_PREFIX: name, TRUST_PROXY_HOPS: '1' };
+  apis = [await startTestApi(env, { now }), await startTestApi(env, { now })];
+});
+afterAll(async () => {
+  await apis[1].close({ keepData: true });
+  await apis[0].close();
+});
+
+let lastAddress = 0;
+/** Returns a client of one of the apis, from an address that nobody else uses. */
+function stranger(): Pick<TestApi, 'post'> {
+  lastAddress += 1;
+  const address = { 'X-Forwarded-For': `198.18.${lastAddress >> 8}.${lastAddress & 255}` };
+  const on = apis[lastAddress % 2] ?? apis[0];
+  return { post: (path, body, headers = {}) => on.post(path, body, { ...address, ...headers }) };
+}
+
+const nextCode = (secret: string) => {
+  shiftMs += 30_000;
+  return codeAt(secret, now());
+};
+const countOf = (answers: readonly Answer[], status: number) => answers.filter((each) => each.status === status).length;
+const sessionsOf = (answers: readonly Answer[]) =>
+  new Set(answers.flatMap(({ status, json }) => (status === 200 ? json.data.session_id : [])));
+
+test('200 parallel challenges from as many networks get five verdicts, and the owner gets in from a known device', async () => {
+  const owner = await guardedAccount(apis[0], now());
+  const device = { device_id: randomUUID() };
+  const entry = await completeLogin(apis[0], await beginLogin(apis[0], owner.email, device), {
+    code: nextCode(owner.secret),
+  });
+  expect(entry.status).toBe(200);
+  const thieves = Array.from({ length: 200 }, stranger);
+  const challenges = await Promise.all(thieves.map((thief) => beginLogin(thief, owner.email)));
+  const code = wrongCodeFor(owner.secret, now());
+  const answers = await Promise.all(thieves.map((thief, i) => completeLogin(thief, challenges[i] ?? '', { code })));
+  expect([countOf(answers, 403), countOf(answers, 429)]).toEqual([5, 195]);
+  const right = await completeLogin(stranger(), challenges[0] ?? '', { code: nextCode(owner.secret) });
+  expect(right.status).toBe(429);
+  const home = stranger();
+  const again = await completeLogin(home, await beginLogin(home, owner.email, device), {
+    code: nextCode(owner.secret),
+  });
+  expect(again.status).toBe(200);
+});
+
+test('one code in 1,000 parallel requests with one challenge opens one session', async () => {
+  const { email, secret, user_id } = await guardedAccount(apis[0], now());
+  const challenge_id = await beginLogin(apis[0], email, { device_id: randomUUID() });
+  const request = { code: nextCode(secret) };
+  const answers = await Promise.all(
+    Array.from({ length: 1_000 }, (_, i) => completeLogin(apis[i % 2] ?? apis[0], challenge_id, request)),
+  );
+  expect(sessionsOf(answers).size).toBe(1);
+  expect(answers.every(({ status }) => status === 200 || status === 429)).toBe(true);
+  expect(await apis[0].collections.sessions.countDocuments({ user_id, is_revoked: false })).toBe(2);
+}, 120_000);
+
+test.each(['totp', 'recovery_code'] as const)('one %s in parallel challenges opens one session', async (method) => {
+  const { email, secret, recovery_codes, user_id } = await guardedAccount(apis[0], now());
+  const clients = Array.from({ length: 40 }, stranger);
+  const challenges = await Promise.all(clients.map((client) => beginLogin(client, email)));
+  const code = method === 'totp' ? nextCode(secret) : (recovery_codes[0] ?? '');
+  const answers = await Promise.all(
+    clients.map((client, i) => completeLogin(client, challenges[i] ?? '', { method, code })),
+  );
+  expect(sessionsOf(answers).size).toBe(1);
+  expect(countOf(answers, 200)).toBe(1);
+  expect(await apis[0].collections.sessions.countDocuments({ user_id, is_revoked: false })).toBe(2);
+});
