@@ -5,9 +5,9 @@ import type { UserDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { missingField } from '../../request/missing-field.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
+import { type CheckPassword, type CheckPasswordDeps, createCheckPassword } from '../step-up/check-password.ts';
 import { stepUpMethods, stepUpRequired } from '../step-up/step-up-methods.ts';
 import type { StepUpTokens } from '../step-up/step-up-tokens.ts';
-import { type CheckPassword, type CheckPasswordDeps, createCheckPassword } from './check-password.ts';
 
 export interface ReauthenticateDeps extends CheckPasswordDeps {
   readonly users: Pick<UserStore, 'find'>;

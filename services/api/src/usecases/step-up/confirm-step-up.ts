@@ -9,8 +9,8 @@ import type { Limits } from '../../limits/limits.ts';
 import { missingField } from '../../request/missing-field.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import type { CheckCode } from '../codes/check-code.ts';
-import { type CheckPasswordDeps, createCheckPassword } from '../credentials/check-password.ts';
 import type { IssueTokens } from '../sessions/issue-tokens.ts';
+import { type CheckPasswordDeps, createCheckPassword } from './check-password.ts';
 import { stepUpMethods, stepUpRequired } from './step-up-methods.ts';
 import type { StepUp, StepUpTokens } from './step-up-tokens.ts';
 
