@@ -27,7 +27,7 @@ export interface GivenFactor {
   readonly code: string;
 }
 
-/** What the use of a factor announces. */
+/** Announcements that the use of a factor makes. */
 export type FactorUse = Pick<Outcome, 'events' | 'audit'>;
 
 /** A right factor. It counts once. */
