@@ -3,6 +3,7 @@ import type { SessionDocument } from '@auth-account/stores/documents';
 import type { RefreshTokens } from '@auth-account/tokens';
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
+import { type DeviceKey, refreshPath } from '../support/device-key.ts';
 import type { Answer } from '../support/http-client.ts';
 import type { TokenApi, TokenScene } from '../support/token-api.ts';
 import { type Expected, present, type SessionModel } from './session-model.ts';
@@ -10,6 +11,8 @@ import { type Expected, present, type SessionModel } from './session-model.ts';
 /** The model's state, which is the session, and who holds which tokens. Tokens are named by their generation. */
 export interface World {
   session: SessionModel;
+  /** True if the session is bound to the owner's key, which a thief of tokens does not have. */
+  readonly isBound: boolean;
   owner: number;
   /** Tokens of requests that the owner gave up and that may still arrive. */
   readonly twins: number[];
@@ -30,6 +33,8 @@ export interface Real {
   /** The tokens in the answers, by generation. */
   readonly texts: Map<number, string>;
   readonly backups: SessionDocument[];
+  readonly ownerKey: DeviceKey;
+  readonly thiefKey: DeviceKey;
   /** Number of requests so far, which go to the apis in turn. */
   requests: number;
 }
@@ -50,11 +55,20 @@ function command({ name, check = () => true, run }: CommandParts): Command {
 }
 
 /** Presents a token to one of the apis, and compares answer and document with the model. */
-export async function presentToBoth(world: World, real: Real, token: number): Promise<Expected> {
+export async function presentToBoth(
+  world: World,
+  real: Real,
+  token: number,
+  by: 'owner' | 'thief' = 'owner',
+): Promise<Expected> {
   const at = real.scene.clock.now();
-  const { expected, session } = present(world.session, token, at, { windowMs, idle: lifetime.idle });
+  const isProven = !world.isBound || by === 'owner';
+  const { expected, session } = present(world.session, token, at, { windowMs, idle: lifetime.idle, isProven });
   const api = real.apis[real.requests++ % real.apis.length] as TokenApi;
-  const answer = await api.refresh(real.texts.get(token) as string);
+  const text = real.texts.get(token) as string;
+  const key = by === 'owner' ? real.ownerKey : real.thiefKey;
+  const hasProof = world.isBound && (by === 'owner' || real.requests % 2 === 0);
+  const answer = await api.refresh(text, hasProof ? key.prove({ path: refreshPath, token: text, at }) : undefined);
   expectAnswer(real, answer, expected);
   world.session = session;
   const document = await real.scene.collections.sessions.findOne({ _id: real.sessionId });
@@ -81,11 +95,12 @@ function expectAnswer(real: Real, { status, json }: Answer, expected: Expected):
   real.texts.set(expected.answer, text);
 }
 
-/** Asserts the first promise: without a thief, the owner is never logged out. */
+/** Asserts the first promise: without a thief, or if the session is bound, the owner is never logged out. */
 async function presentOwners(world: World, real: Real, token: number): Promise<number | undefined> {
   const expected = await presentToBoth(world, real, token);
   if ('answer' in expected) return expected.answer;
   expect(world.thief).not.toEqual([]);
+  expect(world.isBound).toBe(false);
   return undefined;
 }
 
@@ -140,7 +155,7 @@ const thiefRefreshes = (choice: number, isKept: boolean) =>
     check: ({ thief }) => thief.length > 0,
     async run(world, real) {
       const token = world.thief.at(-1 - (choice % world.thief.length)) as number;
-      const expected = await presentToBoth(world, real, token);
+      const expected = await presentToBoth(world, real, token, 'thief');
       if (isKept && 'answer' in expected) world.thief.push(expected.answer);
     },
   });

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { Binary } from 'mongodb';
 import { hashesAhead } from '../../services/api/src/usecases/sessions/hashes-ahead.ts';
 import { newSession } from '../support/accounts.ts';
+import { newDeviceKey } from '../support/device-key.ts';
 import { serviceEnvironment } from '../support/test-api.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../support/token-api.ts';
 import { newSeeds } from './new-seeds.ts';
@@ -25,6 +26,9 @@ import { newSessionModel } from './session-model.ts';
 const seconds = Number(process.env.MODEL_SECONDS ?? 3);
 const nextSeed = newSeeds();
 const timeoutMs = 120_000 + seconds * 2_000;
+
+const ownerKey = newDeviceKey();
+const thiefKey = newDeviceKey();
 
 let courses = 0;
 let requests = 0;
@@ -46,7 +50,7 @@ afterAll(() => {
 });
 
 /** Creates a session as a login does, but without a login's cost. */
-async function begin(): Promise<{ model: World; real: Real }> {
+async function begin(isBound: boolean): Promise<{ model: World; real: Real }> {
   const at = scene.clock.now();
   const sessionId = randomUUID();
   const nonce = randomBytes(32);
@@ -59,6 +63,7 @@ async function begin(): Promise<{ model: World; real: Real }> {
     ahead: hashesAhead(refreshTokens, token, nonce),
     nonce: new Binary(nonce),
     device_id: randomUUID(),
+    ...(isBound && { cnf: { jkt: ownerKey.jkt } }),
     handed_out_at: new Date(at),
     created_at: new Date(at),
     last_used_at: new Date(at),
@@ -67,6 +72,7 @@ async function begin(): Promise<{ model: World; real: Real }> {
   });
   const model = {
     session: newSessionModel(at, lifetime),
+    isBound,
     owner: 1,
     twins: [],
     thief: [],
@@ -74,7 +80,10 @@ async function begin(): Promise<{ model: World; real: Real }> {
     wasRestored: false,
   };
   const texts = new Map([[1, first]]);
-  return { model, real: { scene, apis, refreshTokens, sessionId, nonce, texts, backups: [], requests: 0 } };
+  return {
+    model,
+    real: { scene, apis, refreshTokens, sessionId, nonce, texts, ownerKey, thiefKey, backups: [], requests: 0 },
+  };
 }
 
 /**
@@ -92,7 +101,7 @@ async function expectOneToEnd(world: World, real: Real): Promise<void> {
     const owners = await presentToBoth(world, real, world.owner);
     if ('answer' in owners) world.owner = owners.answer;
     scene.clock.pass(windowMs + 1);
-    const next = await presentToBoth(world, real, thiefs());
+    const next = await presentToBoth(world, real, thiefs(), 'thief');
     if ('answer' in next) world.thief.push(next.answer);
   }
   expect(world.session.isRevoked).toBe(true);
@@ -116,8 +125,8 @@ async function assertForAWhile(property: fc.IAsyncProperty<unknown>): Promise<vo
 test(
   'an owner who keeps the client rules is never logged out, and every answer is the model’s',
   async () => {
-    const property = fc.asyncProperty(honestCourse, async (course) => {
-      const begun = await begin();
+    const property = fc.asyncProperty(fc.boolean(), honestCourse, async (isBound, course) => {
+      const begun = await begin(isBound);
       await fc.asyncModelRun(() => begun, course);
       courses += 1;
       requests += begun.real.requests;
@@ -132,12 +141,14 @@ test(
 test(
   'if there is a thief, every answer is the model’s, and the two never both live on',
   async () => {
-    const property = fc.asyncProperty(stolenCourse, async (course) => {
-      const begun = await begin();
+    const property = fc.asyncProperty(fc.boolean(), stolenCourse, async (isBound, course) => {
+      const begun = await begin(isBound);
       await fc.asyncModelRun(() => begun, course);
       courses += 1;
       requests += begun.real.requests;
-      if (begun.model.thief.length > 0) await expectOneToEnd(begun.model, begun.real);
+      // A thief without the key of a bound session does nothing to its owner.
+      if (isBound) expect(await presentToBoth(begun.model, begun.real, begun.model.owner)).toHaveProperty('answer');
+      else if (begun.model.thief.length > 0) await expectOneToEnd(begun.model, begun.real);
     });
     await assertForAWhile(property);
   },

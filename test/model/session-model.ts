@@ -34,15 +34,19 @@ export function newSessionModel(at: number, { idle, absolute }: ModelLifetime): 
   };
 }
 
-/** Presents a genuine token. Returns the answer, and the session after it. */
+/** Presents a genuine token. `isProven`: with the proof that the session needs, if it needs any. Returns the answer, and the session after it. */
 export function present(
   session: SessionModel,
   token: number,
   at: number,
-  { windowMs, idle }: { readonly windowMs: number; readonly idle: number },
+  {
+    windowMs,
+    idle,
+    isProven = true,
+  }: { readonly windowMs: number; readonly idle: number; readonly isProven?: boolean },
 ): { readonly expected: Expected; readonly session: SessionModel } {
   if (session.isRevoked) return { session, expected: { refusal: 'STOLEN' } };
-  if (at >= session.expiresAt) return { session, expected: { refusal: 'EXPIRED' } };
+  if (at >= session.expiresAt || !isProven) return { session, expected: { refusal: 'EXPIRED' } };
   const isFromTheFuture = token > session.newest;
   const isRepeated = token === session.parent;
   if (!isRepeated && !isFromTheFuture && !session.children.has(token)) {

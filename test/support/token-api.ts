@@ -5,6 +5,7 @@ import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/st
 import { createLogger, createMetrics, type Logger } from '@auth-account/telemetry';
 import { type Db, MongoClient } from 'mongodb';
 import type { ApiClient } from './accounts.ts';
+import { refreshPath } from './device-key.ts';
 import { type Answer, type SentRequest, send } from './http-client.ts';
 import { serviceEnvironment, testEnvironment, uniqueName } from './test-api.ts';
 
@@ -19,7 +20,8 @@ export interface TokenApi extends ApiClient {
   readonly base: string;
   /** Sends with the headers that every request needs. Given headers override them. */
   send(request: SentRequest): Promise<Answer>;
-  refresh(refreshToken: string): Promise<Answer>;
+  /** Refreshes, with this `DPoP` header if it is given. */
+  refresh(refreshToken: string, proof?: string): Promise<Answer>;
   close(): Promise<void>;
 }
 
@@ -85,7 +87,8 @@ export async function openTokenScene(options: TokenSceneOptions = {}): Promise<T
         base,
         send: sendTo,
         post: (path, body, headers = {}) => sendTo({ path, body, headers }),
-        refresh: (refresh_token) => sendTo({ path: '/api/v1/auth/refresh', body: { refresh_token } }),
+        refresh: (refresh_token, proof) =>
+          sendTo({ path: refreshPath, body: { refresh_token }, headers: proof === undefined ? {} : { DPoP: proof } }),
         async close() {
           running.delete(started);
           for (const step of api.shutdown) await step.run();
