@@ -19,6 +19,8 @@ export interface Step {
 export interface Course {
   readonly tabs: number;
   readonly isSignedIn: boolean;
+  /** True if the app binds its sessions to a key of the device. */
+  readonly isBound?: boolean;
   readonly steps: readonly Step[];
   /** True if no session may be lost, whatever the storage does, as in courses that led to a fix. */
   readonly isExact?: boolean;
@@ -103,6 +105,7 @@ const step: fc.Arbitrary<Step> = fc.record({
 
 export const course: fc.Arbitrary<Course> = fc.record({
   tabs: fc.constantFrom(1, 2),
+  isBound: fc.boolean(),
   isSignedIn: fc.oneof({ weight: 5, arbitrary: fc.constant(true) }, fc.constant(false)),
   steps: fc.array(step, { minLength: 1, maxLength: 14 }),
 });
@@ -160,6 +163,7 @@ const streamedStep: fc.Arbitrary<Step> = fc
 /** A course with streams on. */
 export const streamedCourse: fc.Arbitrary<Course> = fc.record({
   tabs: fc.constantFrom(1, 2),
+  isBound: fc.boolean(),
   isSignedIn: fc.oneof({ weight: 5, arbitrary: fc.constant(true) }, fc.constant(false)),
   steps: fc.array(streamedStep, { minLength: 1, maxLength: 14 }),
 });

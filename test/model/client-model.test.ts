@@ -50,14 +50,14 @@ const plain: Kind = {
   courses: course,
   async walkOne(steps) {
     begin();
-    return walk(services.api, time, steps);
+    return walk(services.api, time, steps, begunAt);
   },
 };
 const streamed: Kind = {
   courses: streamedCourse,
   async walkOne(steps) {
     begin();
-    return walk(services.api, time, steps, { epoch: begunAt, forceLogout: operator.forceLogout });
+    return walk(services.api, time, steps, begunAt, { forceLogout: operator.forceLogout });
   },
 };
 

@@ -63,15 +63,25 @@ const foreign: Partial<Record<NetworkFate['kind'], readonly [status: number, tex
   throttled: [429, '{}', '3'],
 };
 
+export interface NetworkOptions {
+  readonly time: VirtualTime;
+  /** The api's time when the virtual clock began, in milliseconds since 1970. */
+  readonly epoch: number;
+  readonly base: string;
+  readonly tell: Tell;
+}
+
 /** Creates the network. `settle` waits for the consequences of an answer of the api. */
-export function createNetwork(time: VirtualTime, base: string, tell: Tell, settle?: () => Promise<void>): Network {
+export function createNetwork({ time, epoch, base, tell }: NetworkOptions, settle?: () => Promise<void>): Network {
   // Requests reach the api one at a time, so that a seed repeats its course.
   let last: Promise<unknown> = Promise.resolve();
   const deliver = (sent: Sent, isHungUp = false): Promise<Answer> => {
     const answer = last.then(async () => {
       const received = await (isHungUp ? sendAndHangUp(base, sent) : sendTo(base, sent));
       await settle?.();
-      return received;
+      // Node's own header has the real time.
+      const date = new Date(epoch + time.now()).toUTCString();
+      return { ...received, headers: { ...received.headers, date } };
     });
     last = answer.catch(() => undefined);
     return time.busy(() => answer);
@@ -145,7 +155,12 @@ async function travel({ fate, sent, journey, deliver, observer, time }: Trip): P
   }
   await wait(fate.downMs);
   if (fate.kind === 'answer_lost') throw lostError();
-  return responseOf(answer.status, fate.kind === 'cut' ? undefined : answer.text, answer.headers['retry-after']);
+  return responseOf(
+    answer.status,
+    fate.kind === 'cut' ? undefined : answer.text,
+    answer.headers['retry-after'],
+    answer.headers.date,
+  );
 }
 
 interface Journey {
@@ -185,11 +200,11 @@ function answerOfService(network: Network): Response {
 }
 
 /** Returns a response with the parts that the client uses. Without a text, its body breaks off. */
-function responseOf(status: number, text: string | undefined, retryAfter?: string): Response {
+function responseOf(status: number, text: string | undefined, retryAfter?: string, date?: string): Response {
   const response = {
     status,
     ok: status >= 200 && status < 300,
-    headers: new Headers(retryAfter === undefined ? {} : { 'Retry-After': retryAfter }),
+    headers: new Headers({ ...(retryAfter && { 'Retry-After': retryAfter }), ...(date && { Date: date }) }),
     text: async () => {
       if (text === undefined) throw lostError();
       return text;

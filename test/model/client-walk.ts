@@ -12,12 +12,13 @@ export async function walk(
   api: TestApi,
   time: VirtualTime,
   course: Course,
+  epoch: number,
   services?: StreamServices,
 ): Promise<Observed> {
-  const { tabs, isSignedIn, steps, isExact = false } = course;
+  const { tabs, isSignedIn, isBound = false, steps, isExact = false } = course;
   const emails = [newEmail(), newEmail()];
   for (const email of emails) await registerAccount(api, email);
-  const world = createWorld({ api, services, time, emails, tabs, mayLose: tabs > 1 && !isExact });
+  const world = createWorld({ api, services, time, epoch, emails, tabs, isBound, mayLose: tabs > 1 && !isExact });
   const onUnhandled = (error: unknown) => void world.observed.violations.push(`an unhandled rejection: ${error}`);
   process.on('unhandledRejection', onUnhandled);
   try {

@@ -1,9 +1,12 @@
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
 import type { AuthClient, AuthClientOptions } from '@auth-account/client';
 import { createAuthClient } from '@auth-account/client';
 import { type Account, account } from '@auth-account/client/account';
+import { boundKey, type DeviceKey, type DeviceKeys, rawSignature } from '@auth-account/client/bound-key';
 import { AuthError } from '../../libs/client/src/http/auth-error.ts';
+import { testIssuer } from '../support/device-key.ts';
 import type { TestApi } from '../support/test-api.ts';
-import { createDevice, type Device, type Life, thaw, whenRunning } from './client-device.ts';
+import { createDevice, type Device, type Life, never, thaw, whenRunning } from './client-device.ts';
 import { createNetwork, type Network, serviceUrl } from './client-network.ts';
 import { createObserved, type Observed } from './client-observed.ts';
 import { createStreams, type Streams } from './client-streams.ts';
@@ -18,8 +21,6 @@ export interface Tab {
 
 /** Services that a course with streams needs beside the api. */
 export interface StreamServices {
-  /** The services' time when the virtual clock began, in milliseconds since 1970. */
-  readonly epoch: number;
   /** Settles when the worker has ended the session. */
   forceLogout(sessionId: string): Promise<void>;
 }
@@ -31,6 +32,10 @@ export interface World {
   readonly services: StreamServices | undefined;
   readonly streams: Streams | undefined;
   readonly time: VirtualTime;
+  /** The services' time when the virtual clock began, in milliseconds since 1970. */
+  readonly epoch: number;
+  /** The device's key, to which the app binds its sessions; undefined if it does not. */
+  readonly key: DeviceKey | undefined;
   readonly device: Device;
   readonly network: Network;
   readonly observed: Observed;
@@ -50,12 +55,15 @@ export interface WorldOptions {
   readonly api: TestApi;
   readonly services: StreamServices | undefined;
   readonly time: VirtualTime;
+  readonly epoch: number;
   readonly emails: readonly string[];
   readonly tabs: number;
+  readonly isBound: boolean;
   readonly mayLose: boolean;
 }
 
-export function createWorld({ api, services, time, emails, tabs, mayLose }: WorldOptions): World {
+export function createWorld(options: WorldOptions): World {
+  const { api, services, time, epoch, emails, tabs, isBound, mayLose } = options;
   const strikes: World['strikes'] = [];
   const tell = () => {
     for (const strike of [...strikes]) {
@@ -67,11 +75,12 @@ export function createWorld({ api, services, time, emails, tabs, mayLose }: Worl
   };
   const device = createDevice(time, tell, mayLose);
   const observed = createObserved(time.now, device);
-  const network = createNetwork(time, api.base, tell, async () => streams?.settle());
+  const network = createNetwork({ time, epoch, base: api.base, tell }, async () => streams?.settle());
   const isRevoked = async (_id: string) => (await api.collections.sessions.findOne({ _id }))?.is_revoked !== false;
-  const streams = services && createStreams({ time, tell, network, isRevoked, observed, epoch: services.epoch });
+  const streams = services && createStreams({ time, tell, network, isRevoked, observed, epoch });
   const world: World = {
-    ...{ api, services, streams, time, emails, device, network, observed },
+    ...{ api, services, streams, time, epoch, emails, device, network, observed },
+    key: isBound ? newKey() : undefined,
     clock: { offMs: 0 },
     tabs: Array.from({ length: tabs }, () => undefined),
     starting: new Set(),
@@ -109,7 +118,8 @@ export function start(world: World, index: number): void {
     // Each tab has its own monotonic clock.
     monotonic: () => time.now() + index * 1_000_000,
     random: () => randomAt(time.now()),
-    now: () => Date.now() + world.clock.offMs,
+    now: () => world.epoch + time.now() + world.clock.offMs,
+    ...(world.key && { boundKey: boundKey(keysOf(device, life, world.key), { origin: testIssuer }) }),
     connectivity: device.signalOf(life, device.online),
     appState: device.signalOf(life, device.active),
     ...(streams ? { WebSocket: streams.socketOf(life, observer.onHandshake) } : { stream: false }),
@@ -123,6 +133,26 @@ export function start(world: World, index: number): void {
   });
   world.tabs[index] = { index, client, life };
   world.starting.delete(index);
+}
+
+/** Makes a key whose signatures need no time. */
+function newKey(): DeviceKey {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return {
+    jwk: publicKey.export({ format: 'jwk' }) as DeviceKey['jwk'],
+    sign: async (bytes) => rawSignature(sign('sha256', bytes, privateKey)),
+    digest: async (bytes) => createHash('sha256').update(bytes).digest(),
+  };
+}
+
+/** Returns the key store, which cannot be read while the device is locked. */
+function keysOf(device: Device, life: Life, key: DeviceKey): DeviceKeys {
+  const read = async () => {
+    if (life.isOver) return never<DeviceKey>();
+    if (device.isLocked) throw new Error('the key store is locked');
+    return key;
+  };
+  return { find: read, make: read };
 }
 
 /** Returns the same jitter for the same moment, so that a seed repeats its course. */
