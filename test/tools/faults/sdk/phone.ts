@@ -1,11 +1,13 @@
 import { type AuthClient, type AuthEvent, createAuthClient } from '@auth-account/client';
 import { type Account, account } from '@auth-account/client/account';
+import { boundKey, memoryKeys } from '@auth-account/client/bound-key';
 import { type Household, household } from '@auth-account/client/household';
 import { type Sessions, sessions } from '@auth-account/client/sessions';
 
 type Auth = AuthClient & Account & Household & Sessions;
 
 import { memoryStorage } from '@auth-account/client/testing';
+import { testIssuer } from '../../../support/device-key.ts';
 import { type AppLife, beginLife, never } from './app-life.ts';
 import { createPhoneNetwork, type NetworkOptions, type PhoneNetwork } from './phone-network.ts';
 import { createSecrets, type Secrets } from './secrets.ts';
@@ -31,9 +33,12 @@ export interface App {
 
 export interface PhoneOptions extends Omit<NetworkOptions, 'secrets'> {
   readonly onEvent: (event: AuthEvent) => void;
+  /** True if the app binds its sessions to a key of the phone. */
+  readonly isBound: boolean;
 }
 
-export function createPhone({ onEvent, ...ways }: PhoneOptions): Phone {
+export function createPhone({ onEvent, isBound, ...ways }: PhoneOptions): Phone {
+  const bound = isBound ? { boundKey: boundKey(memoryKeys(), { origin: testIssuer }) } : {};
   const storage = memoryStorage();
   const secrets = createSecrets();
   const network = createPhoneNetwork({ ...ways, secrets });
@@ -57,6 +62,7 @@ export function createPhone({ onEvent, ...ways }: PhoneOptions): Phone {
         appState: foreground.signal,
         device: { name: 'Phone', platform: 'android' },
         log: secrets.hear,
+        ...bound,
       });
       auth.subscribe((event) => life.isOver() || onEvent(event));
       running = { auth, life };

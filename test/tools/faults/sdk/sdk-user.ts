@@ -74,7 +74,7 @@ export function createSdkUser({ world, id, seed, isHost, household }: SdkUserOpt
     password: `secret of the client ${id}`,
     isHost,
     household,
-    phone: createPhone({ apiPorts, gatewayPorts, random, onEvent }),
+    phone: createPhone({ apiPorts, gatewayPorts, random, onEvent, isBound: id % 4 < 2 }),
     figures: { sessions: 0, lost: 0, signOuts: 0, offline: 0, kills: 0, answered: 0, failed: 0 },
     loggedOut: new Set(),
     registration: undefined,
