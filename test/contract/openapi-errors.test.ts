@@ -7,14 +7,24 @@ import type { UserDocument } from '@auth-account/stores/documents';
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, logOut, newEmail, newSession, password, registerAccount, type TokenPair } from '../support/accounts.ts';
+import { createAuthenticator } from '../support/authenticator.ts';
 import { codeOf, expire, requestChange, wrongCodeOf } from '../support/codes.ts';
 import { type GoodRequest, goodRequests, requestTo, sendTo } from '../support/good-requests.ts';
 import { bearer, cheapHashes, insertInvite, joinByInvite, leave, refresh } from '../support/groups.ts';
 import { startHoldingProxy } from '../support/holding-proxy.ts';
 import { type Answer, send } from '../support/http-client.ts';
 import { openApiChecker } from '../support/openapi-checker.ts';
-import { withoutPasskeys } from '../support/passkeys.ts';
+import {
+  addPasskey,
+  appOrigin,
+  deletePasskey,
+  logInByPasskey,
+  requestPasskey,
+  voidPassword,
+  withoutPasskeys,
+} from '../support/passkeys.ts';
 import { beginLogin, codeAt, completeLogin, guardedAccount } from '../support/second-factor.ts';
+import { mailedStepUp } from '../support/step-up.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 
 const checker = openApiChecker(JSON.parse(await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8')));
@@ -46,6 +56,7 @@ beforeAll(async () => {
       MOVE_LIMIT_PER_USER: '1',
       WRITE_LIMIT_PER_SESSION: '1',
       REVOCATION_LIMIT_PER_SIBLING: '1',
+      PASSKEY_CHANGE_LIMIT_PER_USER: '1',
     }),
     startTestApi({
       ...cheapHashes,
@@ -55,6 +66,7 @@ beforeAll(async () => {
       CODE_TRY_LIMIT_PER_ADDRESS: '1',
       REFRESH_LIMIT_PER_ADDRESS: '1',
       INVITE_LIMIT_PER_ADDRESS: '1',
+      PASSKEY_LIMIT_PER_ADDRESS: '1',
     }),
     startTestApi(cheapHashes),
     startTestApi({ ...cheapHashes, REQUIRE_VERIFIED_EMAIL: 'true', CODE_TRY_LIMIT_PER_ADDRESS: '1' }),
@@ -209,6 +221,7 @@ async function overloadHashes(name: 'confirmPasswordReset' | 'undoEmailChange'):
 }
 
 type LimitedByAddress =
+  | 'logInByPasskey'
   | 'registerAccount'
   | 'logIn'
   | 'refreshTokens'
@@ -248,7 +261,8 @@ async function pastTheWrite(
     | 'logOutAll'
     | 'revokeSession'
     | 'renameGroup'
-    | 'handOverGroup',
+    | 'handOverGroup'
+    | 'renamePasskey',
 ): Promise<Answer> {
   const good = await goodRequests[name](narrow);
   await sendTo('changeAccount', narrow, { headers: good.headers ?? {}, body: { locale: 'ru' } });
@@ -389,6 +403,42 @@ async function logInTo(set: Partial<UserDocument>): Promise<Answer> {
   await api.collections.users.updateOne({ _id: user_id }, { $set: set });
   return sendTo('logIn', api, { body: { email, password } });
 }
+
+/** Logs in by passkey to an account whose document has these fields. */
+async function logInByPasskeyTo(set: Partial<UserDocument>): Promise<Answer> {
+  const session = await newSession(api);
+  const { authenticator } = await addPasskey(api, session);
+  await api.collections.users.updateOne({ _id: session.user_id }, { $set: set });
+  return logInByPasskey(api, authenticator);
+}
+
+/** Sends the operation for an account whose only passkey lacks most fields. */
+async function ofBrokenPasskey(name: 'createPasskeyChallenge' | 'listPasskeys'): Promise<Answer> {
+  const session = await newSession(faulty);
+  const passkeys = [{ credential_id: session.user_id }] as never;
+  await faulty.collections.users.updateOne({ _id: session.user_id }, { $set: { passkeys } });
+  return sendTo(name, faulty, { headers: bearer(session), body: { current_password: password } });
+}
+
+/** Begins to add a passkey to an account that has 20, or confirms one that was begun before. */
+async function aboveTwenty(name: 'createPasskeyChallenge' | 'createPasskey'): Promise<Answer> {
+  const session = await newSession(api);
+  const { challenge_id, options } = await requestPasskey(api, session);
+  const passkeys = Array.from({ length: 20 }, (_, at) => ({
+    credential_id: `${session.user_id}-${at}`,
+    transports: [],
+  }));
+  await api.collections.users.updateOne({ _id: session.user_id }, { $set: { passkeys: passkeys as never } });
+  const credential = createAuthenticator({ origin: appOrigin }).create(options);
+  return sendTo(name, api, {
+    headers: bearer(session),
+    body: { current_password: password, challenge_id, credential },
+  });
+}
+
+/** Sends a good request to the api without passkeys. */
+const withoutPasskeysAnswer = async (name: Operation) =>
+  sendTo(name, closed, { ...(await goodRequests[name](api)), headers: bearer(await newSession(closed)) });
 
 const joinBy = (invite_token: string) =>
   sendGood('registerAccount', api, {
@@ -733,6 +783,84 @@ const ownProvocations: {
       await sendTo('readRevocations', narrow, good);
       return sendTo('readRevocations', narrow, good);
     },
+  },
+  createPasskeyChallenge: {
+    'ERR-INTERNAL': () => ofBrokenPasskey('createPasskeyChallenge'),
+    ...freshProvocations('createPasskeyChallenge'),
+    'ERR-PASSKEY-LIMIT-REACHED': () => aboveTwenty('createPasskeyChallenge'),
+    'ERR-ROUTE-NOT-FOUND': () => withoutPasskeysAnswer('createPasskeyChallenge'),
+  },
+  createPasskey: {
+    'ERR-INTERNAL': () => refusedWrite('createPasskey', 'users'),
+    async 'ERR-PASSKEY-INVALID'() {
+      const good = await goodRequests.createPasskey(api);
+      return sendTo('createPasskey', api, { ...good, headers: bearer(await newSession(api)) });
+    },
+    'ERR-PASSKEY-EXISTS': () => sendTwice('createPasskey'),
+    'ERR-PASSKEY-LIMIT-REACHED': () => aboveTwenty('createPasskey'),
+    async 'ERR-CODE-EXPIRED'() {
+      const session = await newSession(api);
+      const { challenge_id, options } = await requestPasskey(api, session);
+      await addPasskey(api, session);
+      const credential = createAuthenticator({ origin: appOrigin }).create(options);
+      return sendTo('createPasskey', api, { headers: bearer(session), body: { challenge_id, credential } });
+    },
+    async 'ERR-RATE-LIMITED'() {
+      const session = await newSession(narrow);
+      await addPasskey(narrow, session);
+      const { challenge_id, options } = await requestPasskey(narrow, session);
+      const credential = createAuthenticator({ origin: appOrigin }).create(options);
+      return sendTo('createPasskey', narrow, { headers: bearer(session), body: { challenge_id, credential } });
+    },
+    'ERR-ROUTE-NOT-FOUND': () => withoutPasskeysAnswer('createPasskey'),
+  },
+  listPasskeys: {
+    'ERR-INTERNAL': () => ofBrokenPasskey('listPasskeys'),
+    'ERR-ROUTE-NOT-FOUND': () => withoutPasskeysAnswer('listPasskeys'),
+  },
+  renamePasskey: {
+    'ERR-INTERNAL': () => refusedWrite('renamePasskey', 'users'),
+    'ERR-PASSKEY-NOT-FOUND': () => sendGood('renamePasskey', api, { params: { passkey_id: crypto.randomUUID() } }),
+    'ERR-RATE-LIMITED': () => pastTheWrite('renamePasskey'),
+    'ERR-ROUTE-NOT-FOUND': () => withoutPasskeysAnswer('renamePasskey'),
+  },
+  deletePasskey: {
+    'ERR-INTERNAL': () => refusedWrite('deletePasskey', 'users'),
+    ...freshProvocations('deletePasskey'),
+    'ERR-PASSKEY-NOT-FOUND': () => sendGood('deletePasskey', api, { params: { passkey_id: crypto.randomUUID() } }),
+    async 'ERR-LAST-CREDENTIAL'() {
+      const session = await newSession(api);
+      const { passkey_id } = await addPasskey(api, session);
+      await voidPassword(api, session);
+      const step_up_token = await mailedStepUp(api, session, 'passkeys');
+      return deletePasskey(api, session, passkey_id, { step_up_token });
+    },
+    'ERR-ROUTE-NOT-FOUND': () => withoutPasskeysAnswer('deletePasskey'),
+  },
+  createPasskeyLoginChallenge: { 'ERR-ROUTE-NOT-FOUND': () => withoutPasskeysAnswer('createPasskeyLoginChallenge') },
+  logInByPasskey: {
+    'ERR-INTERNAL': () => refusedWrite('logInByPasskey', 'users'),
+    async 'ERR-PASSKEY-INVALID'() {
+      const stranger = createAuthenticator({ origin: appOrigin });
+      stranger.create((await requestPasskey(api, await newSession(api))).options);
+      return logInByPasskey(api, stranger);
+    },
+    async 'ERR-CODE-EXPIRED'() {
+      const good = await goodRequests.logInByPasskey(api);
+      await sendTo('logInByPasskey', api, good);
+      return sendTo('logInByPasskey', api, { body: { ...good.body, device_id: crypto.randomUUID() } });
+    },
+    'ERR-ACCOUNT-DISABLED': () => logInByPasskeyTo({ disabled_at: new Date() }),
+    'ERR-ACCOUNT-DELETION-SCHEDULED': () => logInByPasskeyTo({ deletes_at: inAnHour() }),
+    async 'ERR-EMAIL-NOT-VERIFIED'() {
+      const { email, user_id } = await registerAccount(wary);
+      await wary.collections.users.updateOne({ email }, { $set: { email_verified_at: new Date() } });
+      const { authenticator } = await addPasskey(wary, await logIn(wary, email));
+      await wary.collections.users.updateOne({ _id: user_id }, { $unset: { email_verified_at: true } } as const);
+      return logInByPasskey(wary, authenticator);
+    },
+    'ERR-RATE-LIMITED': () => pastTheLimit('logInByPasskey'),
+    'ERR-ROUTE-NOT-FOUND': () => withoutPasskeysAnswer('logInByPasskey'),
   },
   getAppleApps: { 'ERR-ROUTE-NOT-FOUND': () => sendGood('getAppleApps', closed) },
   getAssetLinks: { 'ERR-ROUTE-NOT-FOUND': () => sendGood('getAssetLinks', closed) },

@@ -1,5 +1,6 @@
 import { type RouteName, routes } from '@auth-account/contracts';
 import { newEmail, newSession, password, registerAccount } from './accounts.ts';
+import { createAuthenticator } from './authenticator.ts';
 import {
   changeEmail,
   codeOf,
@@ -12,6 +13,7 @@ import {
 } from './codes.ts';
 import { bearer, type GroupApi, insertInvite, joinByInvite } from './groups.ts';
 import type { Answer } from './http-client.ts';
+import { addPasskey, appOrigin, passkeyLogin, requestPasskey } from './passkeys.ts';
 import { beginLogin, beginTotp, codeAt, guardedAccount, switchOn } from './second-factor.ts';
 import { completeDenyList, siblingCredential } from './siblings.ts';
 import { challengeStepUp } from './step-up.ts';
@@ -189,6 +191,30 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
   listPublicKeys: async () => ({}),
   getServerMetadata: async () => ({}),
   getOpenidConfiguration: async () => ({}),
+  createPasskeyChallenge: async (on) => ({ ...(await ownHeaders(on)), body: { current_password: password } }),
+  async createPasskey(on) {
+    const session = await newSession(on);
+    const { challenge_id, options } = await requestPasskey(on, session);
+    const credential = createAuthenticator({ origin: appOrigin }).create(options);
+    return { headers: bearer(session), body: { challenge_id, credential, name: 'Pixel 9' } };
+  },
+  listPasskeys: ownHeaders,
+  async renamePasskey(on) {
+    const session = await newSession(on);
+    const { passkey_id } = await addPasskey(on, session);
+    return { headers: bearer(session), params: { passkey_id }, body: { name: 'YubiKey' } };
+  },
+  async deletePasskey(on) {
+    const session = await newSession(on);
+    const { passkey_id } = await addPasskey(on, session);
+    return { headers: bearer(session), params: { passkey_id }, body: { current_password: password } };
+  },
+  createPasskeyLoginChallenge: async () => ({}),
+  async logInByPasskey(on) {
+    const { authenticator } = await addPasskey(on, await newSession(on));
+    const device = { device_id: crypto.randomUUID(), device_name: 'Pixel 9', platform: 'android' };
+    return { body: { ...(await passkeyLogin(on, authenticator)), ...device } };
+  },
   getAppleApps: async () => ({}),
   getAssetLinks: async () => ({}),
   getRelatedOrigins: async () => ({}),

@@ -1,3 +1,9 @@
+import { type Account, password } from './accounts.ts';
+import { type Authenticator, type AuthenticatorSettings, type Ceremony, createAuthenticator } from './authenticator.ts';
+import { bearer, type Caller } from './groups.ts';
+import type { Answer } from './http-client.ts';
+import type { TestApi } from './test-api.ts';
+
 /** Settings of passkeys for the apis of tests. */
 export const passkeySettings = {
   WEBAUTHN_RP_ID: 'example.com',
@@ -9,3 +15,84 @@ export const passkeySettings = {
 
 /** Settings of an api without passkeys. */
 export const withoutPasskeys = Object.fromEntries(Object.keys(passkeySettings).map((name) => [name, '']));
+
+type PasskeyApi = Pick<TestApi, 'post'>;
+
+/** The origin of the app's page. */
+export const appOrigin = 'https://app.example.com';
+
+/** Asks for a challenge for a new passkey. Throws if the answer is not 200. */
+export async function requestPasskey(on: PasskeyApi, caller: Caller) {
+  return dataOf(await on.post('/api/v1/account/passkeys/challenge', { current_password: password }, bearer(caller)));
+}
+
+/** Asks for a challenge to log in by passkey. Throws if the answer is not 200. */
+export async function requestPasskeyLogin(on: PasskeyApi) {
+  return dataOf(await on.post('/api/v1/auth/passkeys/challenge', undefined));
+}
+
+export interface OwnPasskey {
+  readonly authenticator: Authenticator;
+  readonly passkey_id: string;
+  readonly credential_id: string;
+}
+
+/** Adds a passkey of a new authenticator to the account. Throws if the answer is not 201. */
+export async function addPasskey(
+  on: PasskeyApi,
+  caller: Caller,
+  settings: Partial<AuthenticatorSettings> = {},
+): Promise<OwnPasskey> {
+  const authenticator = createAuthenticator({ origin: appOrigin, ...settings });
+  const { challenge_id, options } = await requestPasskey(on, caller);
+  const credential = authenticator.create(options);
+  const body = { challenge_id, credential, name: 'Pixel 9' };
+  const { passkey_id } = dataOf(await on.post('/api/v1/account/passkeys', body, bearer(caller)), 201);
+  return { authenticator, passkey_id, credential_id: credential.id };
+}
+
+/** Returns the body of a login by passkey. */
+export async function passkeyLogin(
+  on: PasskeyApi,
+  authenticator: Authenticator,
+  ceremony: Ceremony & { readonly credentialId?: string } = {},
+) {
+  const { challenge_id, options } = await requestPasskeyLogin(on);
+  return { challenge_id, credential: authenticator.get(options, ceremony) };
+}
+
+/** Logs in by passkey. */
+export async function logInByPasskey(
+  on: PasskeyApi,
+  authenticator: Authenticator,
+  fields: object = {},
+): Promise<Answer> {
+  return on.post('/api/v1/auth/passkeys/login', { ...(await passkeyLogin(on, authenticator)), ...fields });
+}
+
+/** Makes the password void, as an undo does. */
+export async function voidPassword(
+  on: Pick<TestApi, 'collections'>,
+  { user_id }: Pick<Account, 'user_id'>,
+): Promise<void> {
+  await on.collections.users.updateOne({ _id: user_id }, { $set: { is_password_void: true } });
+}
+
+/** Removes a passkey. */
+export const deletePasskey = (
+  on: Pick<TestApi, 'send'>,
+  caller: Caller,
+  passkey_id: string,
+  body: object = { current_password: password },
+): Promise<Answer> =>
+  on.send({
+    method: 'DELETE',
+    path: `/api/v1/account/passkeys/${passkey_id}`,
+    headers: bearer(caller),
+    body,
+  });
+
+function dataOf({ status, json, text }: Answer, wanted = 200) {
+  if (status !== wanted) throw new Error(`the api answered ${status}: ${text}`);
+  return json.data;
+}

@@ -48,6 +48,11 @@ const users: Calls['users'] = {
   setPasswordHash: ({ stores }) => stores.users.setPasswordHash(id, 'none', 'one'),
 };
 
+const passkeys: Calls['passkeys'] = {
+  findHolderConfirmed: ({ stores }) => stores.passkeys.findHolderConfirmed(id),
+  has: ({ stores }) => stores.passkeys.has(id, id),
+};
+
 const groups: Calls['groups'] = {
   hasOwner: ({ stores }) => stores.groups.hasOwner(id, id),
 };
@@ -133,7 +138,7 @@ const deadLetters: Calls['deadLetters'] = {
  * nobody.
  */
 export const storeCalls: Calls = {
-  ...{ users, groups, invites, sessions, secondFactors, spentProofs, challenges, outbox, deadLetters },
+  ...{ users, passkeys, groups, invites, sessions, secondFactors, spentProofs, challenges, outbox, deadLetters },
   deletions: { countDue: ({ stores }) => stores.deletions.countDue(new Date(0), 1) },
   idempotency: { findConfirmed: ({ stores }) => stores.idempotency.findConfirmed([id, other]) },
 };

@@ -24,6 +24,8 @@ export interface EmailUndo {
   /** All other former addresses of the account, including those that the undo takes away. */
   readonly others: readonly FormerEmail[];
   readonly password_hash: string;
+  /** The account's other ways in that are left. */
+  readonly ways: Pick<UserDocument, 'passkeys'>;
   readonly at: Date;
 }
 
@@ -92,11 +94,11 @@ export function createEmailChangeStore({ users }: Collections): EmailChangeStore
       const filter = { 'former_emails.change_id': changeId };
       return (await users.findOne(filter)) ?? (await users.findOne(filter, confirmedRead)) ?? undefined;
     },
-    undo(seen, { former, others, password_hash, at }, session) {
+    undo(seen, { former, others, password_hash, ways, at }, session) {
       const { email, email_key } = former;
       const address = { email, email_key, email_verified_at: at, former_emails: others, known_devices: [] };
       const password = { password_hash, password_changed_at: at, is_password_void: true };
-      return isChanged(unchangedSince(seen), { ...address, ...password }, session);
+      return isChanged(unchangedSince(seen), { ...address, ...password, ...ways }, session);
     },
     async listLapsed(by, most) {
       const options = { projection: { former_emails: 1 }, limit: most } as const;

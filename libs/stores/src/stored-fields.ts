@@ -116,6 +116,24 @@ export const storedFields = describeAll({
         'no',
         'the same',
       ],
+      [
+        ['passkeys.id', 'passkeys.name', 'passkeys.is_backed_up', 'passkeys.created_at', 'passkeys.last_used_at'],
+        'the passkeys, as their owner named them, and their latest use',
+        'yes',
+        'until the person removes them',
+      ],
+      [
+        [
+          'user_handle',
+          'passkeys.credential_id',
+          'passkeys.public_key',
+          'passkeys.counter',
+          'passkeys.transports',
+          'passkeys.is_backup_eligible',
+        ],
+        'random ids that authenticators know, and public keys; no biometric data leaves a device',
+        'no',
+      ],
       [['is_password_void', 'ways_changed_at'], 'nobody knows the password; latest change of another way in', 'no'],
       [
         ['disabled_at', 'disabled_reason', 'disabled_by'],

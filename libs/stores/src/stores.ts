@@ -8,6 +8,7 @@ import { createIdempotencyStore, type IdempotencyStore } from './idempotency-sto
 import { createInviteStore, type InviteStore } from './invite-store.ts';
 import { createMembershipStore, type MembershipStore } from './membership-store.ts';
 import { createOutboxStore, type OutboxStore } from './outbox-store.ts';
+import { createPasskeyStore, type PasskeyStore } from './passkey-store.ts';
 import { createReplay, type Replay } from './replay.ts';
 import { createSecondFactorStore, type SecondFactorStore } from './second-factor-store.ts';
 import { createSessionStore, type SessionStore } from './session-store.ts';
@@ -28,6 +29,7 @@ export interface Stores {
   readonly idempotency: IdempotencyStore;
   readonly challenges: ChallengeStore;
   readonly secondFactors: SecondFactorStore;
+  readonly passkeys: PasskeyStore;
   readonly spentProofs: SpentProofStore;
   readonly outbox: OutboxStore;
   readonly deadLetters: DeadLetterStore;
@@ -54,6 +56,7 @@ export function createStores(collections: Collections, transaction: RunTransacti
     idempotency: createIdempotencyStore(collections),
     challenges: createChallengeStore(collections),
     secondFactors: createSecondFactorStore(collections),
+    passkeys: createPasskeyStore(collections),
     spentProofs: createSpentProofStore(collections),
     outbox: createOutboxStore(collections),
     deadLetters: createDeadLetterStore(collections, transaction),

@@ -69,6 +69,10 @@ export interface UserDocument {
   readonly recovery_codes?: readonly string[];
   /** Devices whose logins need no second factor, the latest last. At most 20. */
   readonly trusted_devices?: readonly TrustedDevice[];
+  /** `user.id` of all passkeys of the account, 64 random bytes; missing if it never had one. */
+  readonly user_handle?: Binary;
+  /** At most 20, oldest first. */
+  readonly passkeys?: readonly PasskeyDocument[];
   /** Time at which an operator disabled the account. From then on, nobody can log in. */
   readonly disabled_at?: Date;
   /** Reason that the operator gave, for the support desk. */
@@ -126,6 +130,26 @@ export interface TrustedDevice {
   readonly trusted_at: Date;
   /** Time at which the trust ends. */
   readonly until: Date;
+}
+
+/** A passkey: the public key of an authenticator (docs/specification/sign-in.md, "Passkeys"). */
+export interface PasskeyDocument {
+  /** `passkey_id`, UUIDv7. */
+  readonly id: string;
+  /** Id that the authenticator has given it, base64url. Unique. */
+  readonly credential_id: string;
+  /** COSE key. */
+  readonly public_key: Binary;
+  /** Signatures that the authenticator has counted by its latest use; 0 if it does not count. */
+  readonly counter: number;
+  /** Ways to reach the authenticator, for browsers. */
+  readonly transports: readonly string[];
+  /** True if its owner's devices may share it. */
+  readonly is_backup_eligible: boolean;
+  readonly is_backed_up: boolean;
+  readonly name: string | null;
+  readonly created_at: Date;
+  readonly last_used_at?: Date;
 }
 
 /** An address that the account had before a change of address. */

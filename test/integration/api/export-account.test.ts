@@ -66,7 +66,7 @@ describe('an export', () => {
       ...{ device_name: document.device_name, platform: document.platform },
       ...{ home_group_id: document.claims.home_group_id, created_at: document.created_at.toISOString() },
       ...{ last_used_at: document.last_used_at.toISOString(), expires_at: document.expires_at.toISOString() },
-      ...{ bound: false, ended_at, end_reason },
+      ...{ bound: false, authenticated_at: document.created_at.toISOString(), amr: ['pwd'], ended_at, end_reason },
     });
     const shown = { home_group_id, expires_at: iso(-8), max_uses: 5, uses: 1 };
     expect(await exportOf(phone)).toEqual({
@@ -77,6 +77,7 @@ describe('an export', () => {
       },
       former_emails: [{ email: 'Old@example.com', undo_until: iso(-5) }],
       known_devices: ['phone'],
+      passkeys: [],
       codes: [{ purpose: 'password_reset', created_at: iso(60_000), expires_at: iso(-540_000) }],
       group: { home_group_id, name: 'Kitchen', account_type, role: 'member', joined_at: iso(2) },
       sessions: [sessionOf(phone, null, null), sessionOf(ended, iso(4), 'logged_out')],

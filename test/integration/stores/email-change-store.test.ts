@@ -65,7 +65,7 @@ const changed: Write = (seen, session) =>
   );
 const undone: Write = (seen, session) => {
   const [former, others] = [formerOf('Old@example.com', after(3)), [formerOf('Older@example.com', after(2))]];
-  return store.undo(seen, { former, others, password_hash: 'nobody’s', at: scene.now() }, session);
+  return store.undo(seen, { former, others, password_hash: 'nobody’s', ways: {}, at: scene.now() }, session);
 };
 
 describe('the address of a change under way', () => {
@@ -111,6 +111,7 @@ test('an undo sets the former address and the hash, and lets the account know no
   const { _id, change_id, ...older } = { _id: '', ...formerOf('Older@example.com', after(2)) };
   expect(written).toEqual({
     ...user,
+    is_password_void: true,
     ...{ email: 'Old@example.com', email_key: 'old@example.com', email_verified_at: scene.now() },
     former_emails: [{ ...older, change_id: expect.any(String) }],
     ...{ known_devices: [], password_hash: 'nobody’s', password_changed_at: scene.now(), touches: 1 },

@@ -187,6 +187,7 @@ describe('the plan of a sharded MongoDB', () => {
       'email_key_unique',
       'import_key_unique',
       'live_device_unique',
+      'passkey_unique',
     ]);
     for (const [name, changes] of told) expect(changes).toContain(`\`${name}\``);
   });

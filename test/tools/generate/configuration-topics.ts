@@ -35,7 +35,7 @@ export const topics: readonly Topic[] = [
   },
   {
     title: 'Passkeys',
-    intro: 'On if `WEBAUTHN_RP_ID` is set.',
+    intro: 'On if `WEBAUTHN_RP_ID` is set: [passkeys](specification/sign-in.md#passkeys).',
     names: /^(WEBAUTHN_|APPLE_APP_IDS$|ANDROID_APPS$)/,
   },
   {

@@ -69,6 +69,15 @@ export const examples: readonly (readonly [operation: operations.Operation, stat
     "known_devices": [
       "5c1ae21a-55ea-47d2-b0b3-8ae2bd7f5f6e"
     ],
+    "passkeys": [
+      {
+        "passkey_id": "019a9e0f-2c11-7d5e-8b4a-6e3d0f1a9b72",
+        "name": "Pixel 9",
+        "backed_up": true,
+        "created_at": "2026-11-20T08:00:00.000Z",
+        "last_used_at": null
+      }
+    ],
     "codes": [
       {
         "purpose": "email_verification",

@@ -115,6 +115,14 @@ export interface OperationTypes {
       }[];
       /** Devices from which a login gives no notice; `unnamed` is any client that sends no `device_id`. */
       readonly known_devices: readonly string[];
+      readonly passkeys: readonly {
+        readonly passkey_id: string;
+        readonly name: string | null;
+        /** Its owner has copies of it, so the loss of one device does not lose it. */
+        readonly backed_up: boolean;
+        readonly created_at: string;
+        readonly last_used_at: string | null;
+      }[];
       /** Codes by e-mail that were asked for lately. The codes themselves are not stored. */
       readonly codes: readonly {
         readonly purpose: 'email_verification' | 'password_reset' | 'email_change' | 'account_deletion' | 'step_up';
@@ -462,7 +470,7 @@ export interface OperationTypes {
   /** Ask how to prove once more who is there. */
   readonly createStepUpChallenge: {
     readonly body: {
-      readonly purpose: 'session' | 'password' | 'email_change' | 'deletion' | 'export' | 'totp' | 'recovery_codes';
+      readonly purpose: 'session' | 'password' | 'email_change' | 'deletion' | 'export' | 'totp' | 'recovery_codes' | 'passkeys';
     };
     readonly data: {
       readonly challenge_id: string;

@@ -19,6 +19,8 @@ export const NoticePurpose = Type.Enum([
   'second_factor_on',
   'second_factor_off',
   'recovery_codes',
+  'passkey_added',
+  'passkey_removed',
 ]);
 export type NoticePurpose = Type.Static<typeof NoticePurpose>;
 
@@ -101,6 +103,14 @@ export const SecondFactorChangedEvent = CloudEvent(
     change: Type.Enum(['switched_on', 'replaced', 'switched_off', 'recovery_codes']),
   }),
 );
+export const PasskeyAddedEvent = CloudEvent(
+  'service.auth.events.passkey_added',
+  Type.Object({ user_id: Uuid, passkey_id: Uuid, added_at: Timestamp }),
+);
+export const PasskeyRemovedEvent = CloudEvent(
+  'service.auth.events.passkey_removed',
+  Type.Object({ user_id: Uuid, passkey_id: Uuid, removed_at: Timestamp }),
+);
 export const DeletionScheduledEvent = CloudEvent(
   'service.auth.events.deletion_scheduled',
   Type.Object({ user_id: Uuid, scheduled_at: Timestamp, deletes_at: Timestamp }),
@@ -125,6 +135,8 @@ export const accountEvents = {
   'service.auth.events.password_changed': PasswordChangedEvent,
   'service.auth.events.email_changed': EmailChangedEvent,
   'service.auth.events.second_factor_changed': SecondFactorChangedEvent,
+  'service.auth.events.passkey_added': PasskeyAddedEvent,
+  'service.auth.events.passkey_removed': PasskeyRemovedEvent,
   'service.auth.events.deletion_scheduled': DeletionScheduledEvent,
   'service.auth.events.deletion_cancelled': DeletionCancelledEvent,
   'service.auth.events.deleted': DeletedEvent,

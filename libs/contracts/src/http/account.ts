@@ -14,6 +14,7 @@ import {
 } from './fields.ts';
 import { GroupRole } from './groups.ts';
 import { Platform } from './login.ts';
+import { Passkey } from './passkey-credentials.ts';
 
 /**
  * Part of the body of every operation that asks who is there: one of the two is needed. While the second factor is on,
@@ -93,6 +94,7 @@ const exported = {
   known_devices: Type.Array(Type.String(), {
     description: 'Devices from which a login gives no notice; `unnamed` is any client that sends no `device_id`.',
   }),
+  passkeys: Type.Array(Passkey),
   codes: Type.Array(Type.Object({ purpose: CodePurpose, created_at: Timestamp, expires_at: Timestamp }), {
     description: 'Codes by e-mail that were asked for lately. The codes themselves are not stored.',
   }),
@@ -195,6 +197,15 @@ export const accountExportExample = {
     },
     former_emails: [{ email: 'old@example.com', undo_until: '2026-11-24T09:00:00.000Z' }],
     known_devices: ['5c1ae21a-55ea-47d2-b0b3-8ae2bd7f5f6e'],
+    passkeys: [
+      {
+        passkey_id: '019a9e0f-2c11-7d5e-8b4a-6e3d0f1a9b72',
+        name: 'Pixel 9',
+        backed_up: true,
+        created_at: '2026-11-20T08:00:00.000Z',
+        last_used_at: null,
+      },
+    ],
     codes: [
       {
         purpose: 'email_verification',

@@ -1,4 +1,5 @@
 import * as Type from '../type.ts';
+import { StoredNameOrNull, Timestamp, Uuid } from './fields.ts';
 
 /** Bytes as WebAuthn's JSON has them: base64url without padding. */
 const Bytes = (maxLength: number) => Type.String({ minLength: 1, maxLength, pattern: '^[A-Za-z0-9_-]+$' });
@@ -68,3 +69,13 @@ export const RequestOptions = Type.Object({
   allowCredentials: Type.Optional(Type.Array(Descriptor)),
 });
 export type RequestOptions = Type.Static<typeof RequestOptions>;
+
+/** A passkey, as its owner sees it. */
+export const Passkey = Type.Object({
+  passkey_id: Uuid,
+  name: StoredNameOrNull,
+  backed_up: Type.Boolean({ description: 'Its owner has copies of it, so the loss of one device does not lose it.' }),
+  created_at: Timestamp,
+  last_used_at: Type.Unsafe<string | null>({ ...Timestamp, type: ['string', 'null'] }),
+});
+export type Passkey = Type.Static<typeof Passkey>;

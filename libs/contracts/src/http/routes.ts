@@ -5,6 +5,7 @@ import { emailRoutes } from './routes/email-routes.ts';
 import { groupRoutes } from './routes/group-routes.ts';
 import { inviteRoutes } from './routes/invite-routes.ts';
 import { keyRoutes } from './routes/key-routes.ts';
+import { passkeyRoutes } from './routes/passkey-routes.ts';
 import { passwordResetRoutes } from './routes/password-reset-routes.ts';
 import { revocationRoutes } from './routes/revocation-routes.ts';
 import { secondFactorRoutes } from './routes/second-factor-routes.ts';
@@ -21,6 +22,7 @@ export const routes = {
   ...secondFactorRoutes,
   ...sessionRoutes,
   ...stepUpRoutes,
+  ...passkeyRoutes,
   ...groupRoutes,
   ...inviteRoutes,
   ...keyRoutes,

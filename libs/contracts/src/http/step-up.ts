@@ -18,6 +18,7 @@ export const StepUpPurpose = Type.Enum([
   'export',
   'totp',
   'recovery_codes',
+  'passkeys',
 ]);
 export type StepUpPurpose = Type.Static<typeof StepUpPurpose>;
 

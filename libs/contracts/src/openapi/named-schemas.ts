@@ -11,6 +11,8 @@ import { JsonWebKey, JsonWebKeySet } from '../http/jwks.ts';
 import * as login from '../http/login.ts';
 import * as logout from '../http/logout.ts';
 import { ServerMetadata } from '../http/metadata.ts';
+import * as passkeyCredentials from '../http/passkey-credentials.ts';
+import * as passkeys from '../http/passkeys.ts';
 import * as passwordReset from '../http/password-reset.ts';
 import * as refresh from '../http/refresh.ts';
 import * as register from '../http/register.ts';
@@ -28,6 +30,7 @@ const features = [
   refresh,
   logout,
   sessions,
+  passkeys,
   account,
   deletion,
   challenges,
@@ -51,6 +54,7 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   SessionSummary: sessions.SessionSummary,
   GroupMember: groups.GroupMember,
   Invite: invites.Invite,
+  ...passkeyCredentials,
   JsonWebKeySet,
   JsonWebKey,
   ServerMetadata,

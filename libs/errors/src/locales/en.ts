@@ -246,6 +246,14 @@ export const en: Messages = {
     message: 'This passkey is already added.',
     action: 'Reload the list of your passkeys.',
   },
+  'ERR-PASSKEY-NOT-FOUND': {
+    message: 'You have no such passkey.',
+    action: 'Reload the list of your passkeys.',
+  },
+  'ERR-PASSKEY-LIMIT-REACHED': {
+    message: 'You have as many passkeys as possible.',
+    action: 'Remove one that you no longer use.',
+  },
   'ERR-LAST-CREDENTIAL': {
     message: 'This is your last way to log in.',
     action: 'Add another way first.',

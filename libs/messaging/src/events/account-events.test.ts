@@ -1,7 +1,13 @@
 import { accountEvents } from '@auth-account/contracts/events';
 import { expect, test } from '@jest/globals';
 import { Compile } from 'typebox/schema';
-import { deletionCancelledEvents, deletionScheduledEvents, passwordChangedEvents } from './account-events.ts';
+import {
+  deletionCancelledEvents,
+  deletionScheduledEvents,
+  passkeyAddedEvents,
+  passkeyRemovedEvents,
+  passwordChangedEvents,
+} from './account-events.ts';
 import { eventOrigin } from './create-events.ts';
 
 const user_id = '0190a3b4-c5d6-7000-8000-000000000001';
@@ -30,6 +36,22 @@ const time = at.toISOString();
 const deletes_at = deletesAt.toISOString();
 
 test.each([
+  [
+    'a new passkey',
+    () => passkeyAddedEvents({ user_id, passkey_id: user_id, locale: 'ru' }, origins()),
+    [
+      ['service.auth.events.passkey_added', { user_id, passkey_id: user_id, added_at: time }],
+      ['service.auth.events.notice', { user_id, purpose: 'passkey_added', locale: 'ru' }],
+    ],
+  ],
+  [
+    'a removed passkey',
+    () => passkeyRemovedEvents({ user_id, passkey_id: user_id, locale: 'en' }, origins()),
+    [
+      ['service.auth.events.passkey_removed', { user_id, passkey_id: user_id, removed_at: time }],
+      ['service.auth.events.notice', { user_id, purpose: 'passkey_removed', locale: 'en' }],
+    ],
+  ],
   [
     'a change of the password',
     () => passwordChangedEvents({ user_id, reason: 'operator', locale: 'ru' }, origins()),

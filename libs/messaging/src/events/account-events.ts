@@ -112,3 +112,46 @@ export function secondFactorChangedEvents(
     createAccountEvent('service.auth.events.notice', notice, nextOrigin()),
   ];
 }
+
+/** A passkey that was added to an account or removed from it. */
+export interface PasskeyChange {
+  readonly user_id: string;
+  readonly passkey_id: string;
+  /** Language of the mail. */
+  readonly locale: Locale;
+}
+
+/** Creates the events of a new passkey: the event for subscribers, and the notice to the account's holder. */
+export function passkeyAddedEvents(
+  { user_id, passkey_id, locale }: PasskeyChange,
+  nextOrigin: NextOrigin,
+): [AccountEventOf<'service.auth.events.passkey_added'>, Notice] {
+  const origin = nextOrigin();
+  const added = { user_id, passkey_id, added_at: origin.at.toISOString() };
+  const notice = { user_id, purpose: 'passkey_added', locale } as const;
+  return [
+    createAccountEvent('service.auth.events.passkey_added', added, origin),
+    createAccountEvent('service.auth.events.notice', notice, nextOrigin()),
+  ];
+}
+
+/** Creates the event for subscribers of a passkey that was removed. */
+export function passkeyRemovedEvent(
+  { user_id, passkey_id }: Omit<PasskeyChange, 'locale'>,
+  origin: AccountEventOrigin,
+): AccountEventOf<'service.auth.events.passkey_removed'> {
+  const removed = { user_id, passkey_id, removed_at: origin.at.toISOString() };
+  return createAccountEvent('service.auth.events.passkey_removed', removed, origin);
+}
+
+/** Creates the events of a removed passkey: the event for subscribers, and the notice to the account's holder. */
+export function passkeyRemovedEvents(
+  { locale, ...removed }: PasskeyChange,
+  nextOrigin: NextOrigin,
+): [AccountEventOf<'service.auth.events.passkey_removed'>, Notice] {
+  const notice = { user_id: removed.user_id, purpose: 'passkey_removed', locale } as const;
+  return [
+    passkeyRemovedEvent(removed, nextOrigin()),
+    createAccountEvent('service.auth.events.notice', notice, nextOrigin()),
+  ];
+}

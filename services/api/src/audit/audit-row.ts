@@ -74,6 +74,7 @@ interface Fields {
   readonly invites_revoked: number;
   readonly method: LoginMethod | StepUpMethod;
   readonly recovery_codes_left: number;
+  readonly passkey_id: string;
   readonly purpose: CodePurpose;
   /** Template of the route. */
   readonly route: string;

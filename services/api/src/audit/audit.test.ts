@@ -175,6 +175,7 @@ describe('counters', () => {
       ['ERR-STEP-UP-REQUIRED', 0],
       ['ERR-CODE-INVALID', 0],
       ['ERR-SECOND-FACTOR-INVALID', 0],
+      ['ERR-PASSKEY-INVALID', 0],
       ['ERR-GROUP-OWNER-REQUIRED', 0],
       ['ERR-INVALID-CREDENTIALS', 0],
     ]);

@@ -38,6 +38,8 @@ export const auditEvents = {
     reasons: {
       unknown_account: '',
       wrong_password: '',
+      unknown_passkey: 'no account has it',
+      wrong_passkey: 'signature, origin, user handle or user verification',
       idempotency_key_reused:
         'a registration with a known `Idempotency-Key` and another body: it may be a guess at the password',
     },
@@ -119,6 +121,18 @@ export const auditEvents = {
     counts: { in: 'codes', as: 'confirmed', purpose: 'email_verification' },
     meaning:
       'The address was verified with a code from its mailbox. A reset, or a change of the address, verifies it too, and is its own event.',
+  },
+  'passkey.added': { fields: [...session, 'passkey_id'], meaning: 'The user added a passkey.' },
+  'passkey.renamed': { fields: [...session, 'passkey_id'], meaning: 'The user named a passkey, or removed its name.' },
+  'passkey.removed': {
+    fields: ['user_id', 'session_id?', 'passkey_id'],
+    meaning:
+      'The user removed a passkey; without `session_id` a recovery of an account whose address was never verified.',
+  },
+  'passkey.counter_fell': {
+    fields: ['user_id', 'passkey_id'],
+    meaning:
+      'The signature was right, but its counter has not risen: the authenticator may have a copy. Nothing was refused.',
   },
   'account.email_changed': {
     fields: session,

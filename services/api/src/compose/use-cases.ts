@@ -52,6 +52,7 @@ import { createRefresh } from '../usecases/sessions/refresh.ts';
 import { createRevokeSession } from '../usecases/sessions/revoke-session.ts';
 import { createStepUpTokens } from '../usecases/step-up/step-up-tokens.ts';
 import { codeUseCases } from './code-use-cases.ts';
+import { composePasskeys, passkeyUseCases } from './passkey-use-cases.ts';
 import { secondFactorUseCases } from './second-factor-use-cases.ts';
 import type { Security } from './security.ts';
 
@@ -168,14 +169,18 @@ function accountUseCases(
   const isRequired = config.REQUIRE_VERIFIED_EMAIL;
   const assertEmailVerified = createAssertEmailVerified({ ...shared, isRequired });
   const openSession = createOpenSession({ ...shared, spendProof: createSpendProof(shared) });
-  const limited = createLimitWrites(parts.limits);
   const oncePerChallenge = createOncePerChallenge(shared);
+  const byPasskey = { ...fresh, sealedTokens, oncePerChallenge, openSession, assertEmailVerified };
+  const passkeys = passkeyUseCases(byPasskey, composePasskeys(config, shared));
+  const limited = createLimitWrites(parts.limits);
   const demandSecondFactor = createDemandSecondFactor({ ...shared, sealedTokens });
   const sealing = { sealedSecrets: security.sealedSecrets, sealedTokens, totpIssuer: totpIssuerOf(config) };
   const secondFactor = secondFactorUseCases({ ...fresh, ...sealing, openSession, oncePerChallenge });
   return {
     ...secondFactor,
     deleteTrustedDevice: limited(secondFactor.deleteTrustedDevice),
+    ...passkeys,
+    renamePasskey: limited(passkeys.renamePasskey),
     registerAccount: createRegister({
       ...shared,
       spaces: createSpaces(shared),

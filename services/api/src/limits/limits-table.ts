@@ -53,6 +53,16 @@ export const requestLimits = {
     more: ', successful or not',
     key: 'login',
   },
+  logInByPasskey: {
+    rule: 'passkey_address',
+    setting: 'PASSKEY_LIMIT_PER_ADDRESS',
+    default: 300,
+    counts: 'logins by passkey',
+    per: 'network',
+    window: { seconds: 15 * 60, text: '15 minutes' },
+    more: ', successful or not',
+    key: 'passkey',
+  },
   refresh: {
     rule: 'refresh_address',
     setting: 'REFRESH_LIMIT_PER_ADDRESS',
@@ -113,6 +123,16 @@ export const requestLimits = {
     window: day,
     more: ', with the right password',
     key: 'password-change',
+  },
+  changePasskeys: {
+    rule: 'passkey_account',
+    setting: 'PASSKEY_CHANGE_LIMIT_PER_USER',
+    default: 10,
+    counts: 'attempts to add or remove a passkey',
+    per: 'account',
+    window: day,
+    more: ', with a fresh proof',
+    key: 'passkey-change',
   },
   orderDeletion: {
     rule: 'deletion_account',

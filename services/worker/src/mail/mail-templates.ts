@@ -36,6 +36,8 @@ const fieldsOf: Readonly<Record<MailPurpose, readonly string[]>> = {
   second_factor_on: noticeFields,
   second_factor_off: noticeFields,
   recovery_codes: [...noticeFields, 'recovery_codes_left'],
+  passkey_added: noticeFields,
+  passkey_removed: noticeFields,
 };
 
 export const mailPurposes: readonly MailPurpose[] = [...CodePurpose.enum, ...NoticePurpose.enum];

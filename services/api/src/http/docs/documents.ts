@@ -90,6 +90,9 @@ const samples: Partial<Record<ThrowableCode, Sample>> = {
   'ERR-STEP-UP-REQUIRED': {
     'ERR-STEP-UP-REQUIRED': new AppError('ERR-STEP-UP-REQUIRED', { details: { methods: ['totp'], max_age: 300 } }),
   },
+  'ERR-PASSKEY-LIMIT-REACHED': {
+    'ERR-PASSKEY-LIMIT-REACHED': new AppError('ERR-PASSKEY-LIMIT-REACHED', { details: { limit: 20 } }),
+  },
   'ERR-INVITE-LIMIT-REACHED': {
     'ERR-INVITE-LIMIT-REACHED': new AppError('ERR-INVITE-LIMIT-REACHED', { details: { limit: 100 } }),
   },

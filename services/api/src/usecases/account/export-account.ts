@@ -7,6 +7,7 @@ import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import type { Reauthenticate } from '../credentials/reauthenticate.ts';
+import { describePasskey } from '../passkeys/passkey-lists.ts';
 import { sessionAuth } from '../sessions/session-auth.ts';
 import { toldReasonOf } from '../sessions/told-reason.ts';
 import { describeAccount } from './find-account.ts';
@@ -58,6 +59,7 @@ export function createExportAccount(deps: ExportAccountDeps) {
       account: describeHeld(user, at),
       former_emails: (user.former_emails ?? []).map(({ email, until }) => ({ email, undo_until: until.toISOString() })),
       known_devices: [...(user.known_devices ?? [])],
+      passkeys: (user.passkeys ?? []).map(describePasskey),
       codes: codes.map(describeCode),
       group: describeGroup(user, group),
       sessions: held.sessions.map(describeSession),

@@ -13,6 +13,7 @@ import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts'
 import type { PasswordHasher } from '../../security/password-hasher.ts';
 import { type CheckCode, codeInvalid } from '../codes/check-code.ts';
 import type { EndSessions } from '../sessions/end-sessions.ts';
+import { removedWays } from './removed-ways.ts';
 
 export interface ResetPasswordDeps {
   readonly users: Pick<UserStore, 'changeFresh'>;
@@ -34,13 +35,13 @@ export interface ResetPasswordDeps {
  * strangers tried before do not keep the owner from the next login.
  *
  * If the address was never verified, somebody else may have registered the account. Then the code verifies the address,
- * and the account's known networks are forgotten.
+ * the account's known networks are forgotten, and its other ways in are removed.
  *
  * Raises the errors of {@link CheckCode}, `ERR-RATE-LIMITED` and `ERR-OVERLOADED`. A shed request uses none of the
  * code's tries.
  */
 export function createResetPassword(deps: ResetPasswordDeps) {
-  const { users, invites, challenges, checkCode, endSessions, hasher, limits, commit, now } = deps;
+  const { users, invites, challenges, checkCode, endSessions, hasher, limits, commit, ids, now } = deps;
 
   return async (input: ConfirmPasswordResetRequest, origin: RequestOrigin): Promise<PasswordResetResponse['data']> => {
     await limits.tryCode(origin);
@@ -52,10 +53,12 @@ export function createResetPassword(deps: ResetPasswordDeps) {
     const { user } = code;
     const at = now();
     const isFirstProof = user.email_verified_at === undefined;
+    const removed = removedWays(user, isFirstProof ? 'all' : 'none', () => eventOrigin(origin, at, ids));
     const fields = {
       // This also forgets the known devices, because a device of somebody else may be among them.
       ...passwordFields(password_hash, user, at),
       ...(isFirstProof && { email_verified_at: at }),
+      ...removed.left,
     };
     const end = { userId: user._id, reason: 'password_changed', at } as const;
     const { invites_revoked } = await commit(
@@ -71,9 +74,9 @@ export function createResetPassword(deps: ResetPasswordDeps) {
           await challenges.endAll(user._id, at, session);
           const invites_revoked = await invites.revokeMadeBy(user._id, at, session);
           const ended = await endSessions.revoke(end, origin, session);
-          const events = eventsOf(deps, user, { at, invites_revoked }, origin);
+          const events = [...eventsOf(deps, user, { at, invites_revoked }, origin), ...removed.events];
           const audit = { event: 'account.password_reset', user_id: user._id, invites_revoked } as const;
-          return { invites_revoked, events, audit: [audit], sessions: [ended] };
+          return { invites_revoked, events, audit: [audit, ...removed.audit], sessions: [ended] };
         },
       },
       origin,

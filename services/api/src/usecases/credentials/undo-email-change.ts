@@ -1,6 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { AuthEvent } from '@auth-account/contracts/events';
-import type { EmailChangeUndoneResponse, UndoEmailChangeRequest } from '@auth-account/contracts/http/email-change';
+import {
+  type EmailChangeUndoneResponse,
+  emailUndoSeconds,
+  type UndoEmailChangeRequest,
+} from '@auth-account/contracts/http/email-change';
 import { AppError } from '@auth-account/errors';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import { deletionCancelledEvents, passwordChangedEvents } from '@auth-account/messaging/account-events';
@@ -18,6 +22,7 @@ import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts'
 import type { PasswordHasher } from '../../security/password-hasher.ts';
 import { codeInvalid } from '../codes/check-code.ts';
 import type { EndSessions } from '../sessions/end-sessions.ts';
+import { removedWays } from './removed-ways.ts';
 
 export interface UndoEmailChangeDeps {
   readonly users: Pick<UserStore, 'hasPasswordHash'>;
@@ -48,7 +53,8 @@ const mostTries = 5;
  * changes of the address. The person who changed the address knew the password and may be a thief. So the same
  * transaction makes the password void until a reset, ends all sessions, open codes and invites of the account, and
  * cancels an ordered deletion. If the former address was never verified, somebody else may have registered the
- * account, so its known networks are forgotten.
+ * account, so its known networks are forgotten, and its other ways in are removed. If it was verified, those that were
+ * added after the change are removed, because the notices of them went to the new address.
  *
  * Raises `ERR-CODE-INVALID` for a token that is not genuine or was used, `ERR-CODE-EXPIRED` after 72 hours,
  * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`.
@@ -95,6 +101,9 @@ function createUndo(deps: UndoEmailChangeDeps) {
     const { _id: user_id } = user;
     const end = { userId: user_id, reason: 'password_changed', at } as const;
     const locale = mailLocale(user, origin);
+    const changedAt = new Date(former.until.getTime() - emailUndoSeconds * 1_000);
+    const since = former.verified_at === undefined ? 'all' : changedAt;
+    const removed = removedWays(user, since, () => eventOrigin(origin, at, ids));
     const cancelled = deletionCancelledEvents({ user_id, locale }, () => eventOrigin(origin, at, ids));
     const undone = await commit(
       {
@@ -104,18 +113,19 @@ function createUndo(deps: UndoEmailChangeDeps) {
         ifClientLeft: 'commit',
         async work(session) {
           const isCancelled = await deletions.cancel(user, at, session);
-          const isUndone = await emailChanges.undo(user, { former, others, password_hash, at }, session);
+          const undo = { former, others, password_hash, ways: removed.left, at };
+          const isUndone = await emailChanges.undo(user, undo, session);
           if (!isUndone) throw new ChangedMeanwhile();
           await challenges.endAll(user_id, at, session);
           const invites_revoked = await invites.revokeMadeBy(user_id, at, session);
           const ended = await endSessions.revoke(end, origin, session);
-          const events = eventsOf(deps, user, { at, invites_revoked }, origin);
+          const events = [...eventsOf(deps, user, { at, invites_revoked }, origin), ...removed.events];
+          const cancels = isCancelled ? [{ event: 'account.deletion_cancelled', user_id } as const] : [];
           const audit = { event: 'account.email_change_undone', user_id, invites_revoked } as const;
-          const cancels = { event: 'account.deletion_cancelled', user_id } as const;
           return {
             invites_revoked,
             events: isCancelled ? [...events, ...cancelled] : events,
-            audit: isCancelled ? [audit, cancels] : [audit],
+            audit: [audit, ...removed.audit, ...cancels],
             sessions: [ended],
           };
         },

@@ -1,0 +1,180 @@
+import { Uuid } from '../fields.ts';
+import { TokenResponse, tokenExample } from '../login.ts';
+import {
+  CreatePasskeyRequest,
+  DeletePasskeyRequest,
+  newPasskeyExample,
+  PasskeyChallengeRequest,
+  PasskeyChallengeResponse,
+  PasskeyDeletedResponse,
+  PasskeyListResponse,
+  PasskeyLoginChallengeResponse,
+  PasskeyLoginRequest,
+  PasskeyResponse,
+  passkeyChallengeExample,
+  passkeyChallengeExamples,
+  passkeyDeletedExample,
+  passkeyExample,
+  passkeyListExample,
+  passkeyLoginChallengeExample,
+  RenamePasskeyRequest,
+  renamePasskeyExamples,
+} from '../passkeys.ts';
+import type { Route } from '../route.ts';
+import { access, common, commonHeaders, fresh, refusedStepUp, withoutBody } from './shared.ts';
+
+const shared = { tag: 'Passkeys', client: null, auth: 'bearer', headers: commonHeaders, carriesToken: false } as const;
+
+/** Without `WEBAUTHN_RP_ID` there are no such paths. */
+const notThere = 'ERR-ROUTE-NOT-FOUND';
+
+/** Operations on passkeys. */
+export const passkeyRoutes = {
+  createPasskeyChallenge: {
+    ...shared,
+    operationId: 'createPasskeyChallenge',
+    summary: 'Begin to add a passkey',
+    description:
+      '`options` is for `navigator.credentials.create` (`PublicKeyCredential.parseCreationOptionsFromJSON`) and its ' +
+      'counterparts on phones. The challenge counts for 10 minutes, in this session.',
+    method: 'post',
+    path: '/api/v1/account/passkeys/challenge',
+    body: PasskeyChallengeRequest,
+    requests: passkeyChallengeExamples,
+    success: {
+      status: 200,
+      description: 'The challenge.',
+      body: PasskeyChallengeResponse,
+      example: passkeyChallengeExample,
+    },
+    carriesToken: true,
+    errors: [...common, ...access, ...fresh, 'ERR-PASSKEY-LIMIT-REACHED', notThere],
+    errorStatuses: refusedStepUp,
+  },
+  createPasskey: {
+    ...shared,
+    operationId: 'createPasskey',
+    summary: 'Add a passkey',
+    description:
+      '`credential` is what the authenticator has returned, as JSON (`credential.toJSON()`). The account’s owner gets a ' +
+      'mail. An account has few changes of passkeys a day.',
+    method: 'post',
+    path: '/api/v1/account/passkeys',
+    body: CreatePasskeyRequest,
+    success: { status: 201, description: 'The passkey is there.', body: PasskeyResponse, example: newPasskeyExample },
+    errors: [
+      ...common,
+      ...access,
+      'ERR-PASSKEY-INVALID',
+      'ERR-PASSKEY-EXISTS',
+      'ERR-PASSKEY-LIMIT-REACHED',
+      'ERR-CODE-EXPIRED',
+      'ERR-RATE-LIMITED',
+      notThere,
+    ],
+  },
+  listPasskeys: {
+    ...shared,
+    operationId: 'listPasskeys',
+    summary: 'List the passkeys',
+    description:
+      'The caller’s passkeys, oldest first, and what `PublicKeyCredential.signalAllAcceptedCredentials` takes.',
+    method: 'get',
+    path: '/api/v1/account/passkeys',
+    success: {
+      status: 200,
+      description: 'The passkeys.',
+      body: PasskeyListResponse,
+      example: passkeyListExample,
+      cacheControl: 'no-store',
+    },
+    errors: [...withoutBody, ...access, notThere],
+  },
+  renamePasskey: {
+    ...shared,
+    operationId: 'renamePasskey',
+    summary: 'Name a passkey',
+    description: 'Null removes the name. An id that is no passkey of the caller’s gets 404.',
+    method: 'patch',
+    path: '/api/v1/account/passkeys/:passkey_id',
+    params: { passkey_id: Uuid },
+    body: RenamePasskeyRequest,
+    requests: renamePasskeyExamples,
+    success: {
+      status: 200,
+      description: 'The passkey now.',
+      body: PasskeyResponse,
+      example: passkeyExample,
+      cacheControl: 'no-store',
+    },
+    errors: [...common, ...access, 'ERR-PASSKEY-NOT-FOUND', 'ERR-RATE-LIMITED', notThere],
+  },
+  deletePasskey: {
+    ...shared,
+    operationId: 'deletePasskey',
+    summary: 'Remove a passkey',
+    description:
+      'The answer has what `PublicKeyCredential.signalAllAcceptedCredentials` takes, so that the authenticator drops the ' +
+      'passkey too. The account’s owner gets a mail. The last way to sign in stays. An account has few changes of ' +
+      'passkeys a day.',
+    method: 'delete',
+    path: '/api/v1/account/passkeys/:passkey_id',
+    params: { passkey_id: Uuid },
+    body: DeletePasskeyRequest,
+    requests: passkeyChallengeExamples,
+    success: {
+      status: 200,
+      description: 'The passkey is gone.',
+      body: PasskeyDeletedResponse,
+      example: passkeyDeletedExample,
+    },
+    errors: [...common, ...access, ...fresh, 'ERR-PASSKEY-NOT-FOUND', 'ERR-LAST-CREDENTIAL', notThere],
+    errorStatuses: refusedStepUp,
+  },
+  createPasskeyLoginChallenge: {
+    ...shared,
+    operationId: 'createPasskeyLoginChallenge',
+    summary: 'Begin a login by passkey',
+    description:
+      '`options` is for `navigator.credentials.get` (`PublicKeyCredential.parseRequestOptionsFromJSON`) and its ' +
+      'counterparts on phones. It names no account, and counts for 10 minutes, so that autofill can wait.',
+    method: 'post',
+    path: '/api/v1/auth/passkeys/challenge',
+    auth: 'none',
+    success: {
+      status: 200,
+      description: 'The challenge.',
+      body: PasskeyLoginChallengeResponse,
+      example: passkeyLoginChallengeExample,
+    },
+    carriesToken: true,
+    // It reads no store.
+    errors: ['PMA_TRACE_ID_MISSING', 'ERR-VALIDATION-FAILED', notThere],
+  },
+  logInByPasskey: {
+    ...shared,
+    operationId: 'logInByPasskey',
+    summary: 'Open a session by passkey',
+    description:
+      'Like the login by password, with a passkey that has verified its user. A repeat with the same challenge, ' +
+      'credential and `device_id` gets the same session’s newest pair for 60 s.\n\n' +
+      '`unknown_credential` says that no account has the passkey: let the authenticator drop it ' +
+      '(`PublicKeyCredential.signalUnknownCredential`).',
+    method: 'post',
+    path: '/api/v1/auth/passkeys/login',
+    auth: 'none',
+    body: PasskeyLoginRequest,
+    success: { status: 200, description: 'The session is open.', body: TokenResponse, example: tokenExample },
+    carriesToken: true,
+    errors: [
+      ...common,
+      'ERR-PASSKEY-INVALID',
+      'ERR-CODE-EXPIRED',
+      'ERR-ACCOUNT-DISABLED',
+      'ERR-ACCOUNT-DELETION-SCHEDULED',
+      'ERR-EMAIL-NOT-VERIFIED',
+      'ERR-RATE-LIMITED',
+      notThere,
+    ],
+  },
+} as const satisfies Record<string, Route>;

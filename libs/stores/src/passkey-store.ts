@@ -1,0 +1,84 @@
+import type { Binary, ClientSession, Filter } from 'mongodb';
+import type { Collections } from './collections.ts';
+import { unchangedSince } from './credentials.ts';
+import type { PasskeyDocument, UserDocument } from './documents.ts';
+import { confirmedRead } from './fenced-sessions.ts';
+
+/** State of a passkey after a use. */
+export type PasskeyUse = Pick<PasskeyDocument, 'counter' | 'is_backed_up' | 'is_backup_eligible'> & {
+  readonly at: Date;
+};
+
+/** Fields that every change of the passkeys writes: the time, and a requested change of the address that lapses. */
+type WayFields = Pick<UserDocument, 'ways_changed_at' | 'pending_email_until'>;
+
+/**
+ * Passkeys, which are in the documents of their accounts. To add or remove one conflicts with a concurrent login, and
+ * fails if a way in, the address or the passkeys were changed since the document was read.
+ */
+export interface PasskeyStore {
+  /** Returns the account that has the passkey. */
+  findHolder(credentialId: string): Promise<UserDocument | undefined>;
+  /** Like `findHolder`, but from a state that can't be rolled back: see {@link confirmedRead}. */
+  findHolderConfirmed(credentialId: string): Promise<UserDocument | undefined>;
+  /** Throws the driver's duplicate-key error (`passkey_unique`) if another account has the passkey. */
+  add(
+    seen: UserDocument,
+    added: { readonly passkey: PasskeyDocument; readonly userHandle: Binary; readonly at: Date },
+    session: ClientSession,
+  ): Promise<boolean>;
+  remove(seen: UserDocument, passkeyId: string, at: Date, session: ClientSession): Promise<boolean>;
+  /** Returns true if the account has this passkey. Reads with majority concern, so the result can't be rolled back. */
+  has(userId: string, passkeyId: string): Promise<boolean>;
+  /** Writes the state after a use; false if the account no longer has the passkey. */
+  noteUse(userId: string, passkeyId: string, use: PasskeyUse, session: ClientSession): Promise<boolean>;
+  /** Returns the passkey after the change; undefined if the account has no such passkey. */
+  rename(userId: string, passkeyId: string, name: string | null): Promise<PasskeyDocument | undefined>;
+}
+
+export function createPasskeyStore({ users }: Collections): PasskeyStore {
+  const holderOf = (credentialId: string) => ({ 'passkeys.credential_id': credentialId });
+  return {
+    async findHolder(credentialId) {
+      return (await users.findOne(holderOf(credentialId))) ?? undefined;
+    },
+    async findHolderConfirmed(credentialId) {
+      return (await users.findOne(holderOf(credentialId), confirmedRead)) ?? undefined;
+    },
+    async add(seen, { passkey, userHandle, at }, session) {
+      const $set = { ...wayFields(seen, at), user_handle: userHandle };
+      const update = { $set, $push: { passkeys: passkey }, $inc: { touches: 1 } };
+      return (await users.updateOne(sameWays(seen), update, { session })).matchedCount === 1;
+    },
+    async remove(seen, passkeyId, at, session) {
+      const update = { $set: wayFields(seen, at), $pull: { passkeys: { id: passkeyId } }, $inc: { touches: 1 } };
+      return (await users.updateOne(sameWays(seen), update, { session })).matchedCount === 1;
+    },
+    async has(userId, passkeyId) {
+      const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
+      return (await users.findOne({ _id: userId, 'passkeys.id': passkeyId }, options)) !== null;
+    },
+    async noteUse(userId, passkeyId, { counter, is_backed_up, is_backup_eligible, at }, session) {
+      const state = { counter, is_backed_up, is_backup_eligible, last_used_at: at };
+      const $set = Object.fromEntries(Object.entries(state).map(([name, value]) => [`passkeys.$.${name}`, value]));
+      const filter = { _id: userId, 'passkeys.id': passkeyId };
+      return (await users.updateOne(filter, { $set }, { session })).matchedCount === 1;
+    },
+    async rename(userId, passkeyId, name) {
+      const filter = { _id: userId, 'passkeys.id': passkeyId };
+      const options = { returnDocument: 'after', projection: { passkeys: 1 } } as const;
+      const user = await users.findOneAndUpdate(filter, { $set: { 'passkeys.$.name': name } }, options);
+      return user?.passkeys?.find(({ id }) => id === passkeyId);
+    },
+  };
+}
+
+/** Filter for the account, if it has the same ways in and as many passkeys as when it was read. */
+function sameWays(seen: UserDocument): Filter<UserDocument> {
+  const passkeys = seen.passkeys === undefined ? { $exists: false } : { $size: seen.passkeys.length };
+  return { ...unchangedSince(seen), passkeys };
+}
+
+function wayFields({ pending_email_until }: UserDocument, at: Date): WayFields {
+  return { ways_changed_at: at, ...(pending_email_until && { pending_email_until: at }) };
+}

@@ -1,0 +1,181 @@
+import { randomBytes } from 'node:crypto';
+import type {
+  CreatePasskeyRequest,
+  PasskeyChallengeRequest,
+  PasskeyChallengeResponse,
+  PasskeyResponse,
+} from '@auth-account/contracts/http/passkeys';
+import { AppError } from '@auth-account/errors';
+import { eventOrigin } from '@auth-account/messaging';
+import { passkeyAddedEvents } from '@auth-account/messaging/account-events';
+import { isDuplicateKey, type UserStore } from '@auth-account/stores';
+import type { ChallengeStore } from '@auth-account/stores/challenges';
+import { credentialsVersion } from '@auth-account/stores/credentials';
+import type { PasskeyDocument, UserDocument } from '@auth-account/stores/documents';
+import type { PasskeyStore } from '@auth-account/stores/passkeys';
+import type { SealedTokens } from '@auth-account/tokens';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
+import { Binary } from 'mongodb';
+import { type Commit, none } from '../../announcements/commit.ts';
+import type { Limits } from '../../limits/limits.ts';
+import type { Ids } from '../../request/ids.ts';
+import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
+import type { PasskeyVerifier } from '../../security/passkeys/passkey-verifier.ts';
+import type { Reauthenticate } from '../credentials/reauthenticate.ts';
+import { describePasskey } from './passkey-lists.ts';
+import { challengeMs, creationOptions } from './passkey-options.ts';
+import { userHandleOf } from './passkey-proof.ts';
+
+export interface CreatePasskeyDeps {
+  readonly users: Pick<UserStore, 'find'>;
+  readonly passkeys: Pick<PasskeyStore, 'findHolder' | 'add' | 'has'>;
+  readonly challenges: Pick<ChallengeStore, 'endAll'>;
+  readonly verifier: Pick<PasskeyVerifier, 'verifyNew'>;
+  readonly sealedTokens: SealedTokens;
+  readonly reauthenticate: Reauthenticate;
+  readonly limits: Pick<Limits, 'changePasskeys'>;
+  readonly commit: Commit;
+  readonly rpId: string;
+  readonly ids: Pick<Ids, 'entityId'>;
+  readonly now: () => Date;
+}
+
+/** Content of a challenge for a new passkey. */
+interface CreationChallenge {
+  readonly user: string;
+  readonly session: string;
+  /** {@link credentialsVersion} of the account: a new passkey changes it, so a challenge makes one passkey at most. */
+  readonly version: string;
+  /** The account's user handle. It is stored with the first passkey. */
+  readonly handle: string;
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+}
+
+/** Limit for the passkeys of an account. */
+const mostPasskeys = 20;
+
+const handleBytes = 64;
+
+/**
+ * Begins to add a passkey to the caller's account. Stores nothing.
+ *
+ * Raises the errors of {@link Reauthenticate}, and `ERR-PASSKEY-LIMIT-REACHED`.
+ */
+export function createCreatePasskeyChallenge({ reauthenticate, sealedTokens, rpId, now }: CreatePasskeyDeps) {
+  return async (
+    input: PasskeyChallengeRequest,
+    caller: VerifiedAccessToken,
+    origin: RequestOrigin,
+  ): Promise<PasskeyChallengeResponse['data']> => {
+    const user = await reauthenticate(input, caller, origin, 'passkeys');
+    assertRoom(user);
+    const at = now();
+    const handle = userHandleOf(user) ?? randomBytes(handleBytes).toString('base64url');
+    const until = at.getTime() + challengeMs;
+    const content = { user: user._id, session: caller.sid, version: credentialsVersion(user), handle, until };
+    const challenge_id = sealedTokens.seal('passkey', content satisfies CreationChallenge);
+    return {
+      challenge_id,
+      expires_at: new Date(until).toISOString(),
+      options: creationOptions(rpId, challenge_id, user, handle),
+      timestamp: at.toISOString(),
+    };
+  };
+}
+
+/**
+ * Adds a passkey to the caller's account. It ends the account's open codes, and a requested change of the address lapses
+ * with its code. Only a few changes of passkeys a day are allowed, because a thief who knows the password could
+ * otherwise stop the mailbox's owner from recovering the account.
+ *
+ * Raises `ERR-PASSKEY-INVALID` if the credential is wrong, or the challenge is of another purpose, account or session;
+ * `ERR-CODE-EXPIRED` if the challenge is over; `ERR-PASSKEY-EXISTS` if an account has the passkey;
+ * `ERR-PASSKEY-LIMIT-REACHED`, `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the account is gone.
+ */
+export function createCreatePasskey(deps: CreatePasskeyDeps) {
+  const { users, verifier, passkeys, limits, ids, now } = deps;
+  const openChallenge = createOpenChallenge(deps);
+  const add = createAdd(deps);
+
+  return async (
+    { challenge_id, credential, name = null }: CreatePasskeyRequest,
+    caller: VerifiedAccessToken,
+    origin: RequestOrigin,
+  ): Promise<PasskeyResponse['data']> => {
+    const challenge = await openChallenge(challenge_id, caller);
+    const made = await verifier.verifyNew(credential, challenge_id);
+    if (made === undefined) throw new AppError('ERR-PASSKEY-INVALID');
+    const user = await users.find(caller.user_id);
+    if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
+    // A repeated request finds its own passkey here.
+    if ((await passkeys.findHolder(made.credentialId)) !== undefined) throw new AppError('ERR-PASSKEY-EXISTS');
+    const at = now();
+    if (challenge.until <= at.getTime() || challenge.version !== credentialsVersion(user)) throw challengeOver();
+    assertRoom(user);
+    await limits.changePasskeys(user._id, origin);
+    const passkey: PasskeyDocument = {
+      id: ids.entityId(),
+      credential_id: made.credentialId,
+      public_key: new Binary(made.publicKey),
+      counter: made.counter,
+      transports: made.transports,
+      is_backup_eligible: made.isBackupEligible,
+      is_backed_up: made.isBackedUp,
+      name,
+      created_at: at,
+    };
+    const userHandle = new Binary(Buffer.from(challenge.handle, 'base64url'));
+    await add(user, { passkey, userHandle, at }, { sessionId: caller.sid, origin });
+    return { ...describePasskey(passkey), timestamp: now().toISOString() };
+  };
+}
+
+/** Creates the write of a new passkey. */
+function createAdd({ passkeys, challenges, commit, ids }: CreatePasskeyDeps) {
+  return async (
+    user: UserDocument,
+    added: Parameters<PasskeyStore['add']>[1],
+    { sessionId: session_id, origin }: { readonly sessionId: string; readonly origin: RequestOrigin },
+  ): Promise<void> => {
+    const { at, passkey } = added;
+    const ofPasskey = { user_id: user._id, passkey_id: passkey.id };
+    const events = passkeyAddedEvents({ ...ofPasskey, locale: mailLocale(user, origin) }, () =>
+      eventOrigin(origin, at, ids),
+    );
+    await commit(
+      {
+        at,
+        isCommitted: () => passkeys.has(user._id, passkey.id),
+        // The authenticator has the passkey already, so it should work.
+        ifClientLeft: 'commit',
+        async work(session) {
+          if (!(await passkeys.add(user, added, session))) throw challengeOver();
+          await challenges.endAll(user._id, at, session);
+          return { events, audit: [{ event: 'passkey.added', session_id, ...ofPasskey }], sessions: none };
+        },
+      },
+      origin,
+    ).catch((error: unknown) => {
+      throw isDuplicateKey(error, 'passkeys.credential_id') ? new AppError('ERR-PASSKEY-EXISTS') : error;
+    });
+  };
+}
+
+/** Creates the function that opens a challenge for a new passkey of the caller in this session. */
+function createOpenChallenge({ sealedTokens }: CreatePasskeyDeps) {
+  return async (challengeId: string, { user_id, sid }: VerifiedAccessToken): Promise<CreationChallenge> => {
+    const challenge = (await sealedTokens.open('passkey', challengeId)) as CreationChallenge | undefined;
+    if (challenge?.user !== user_id || challenge.session !== sid) throw new AppError('ERR-PASSKEY-INVALID');
+    return challenge;
+  };
+}
+
+function assertRoom({ passkeys = [] }: UserDocument): void {
+  if (passkeys.length < mostPasskeys) return;
+  throw new AppError('ERR-PASSKEY-LIMIT-REACHED', { details: { limit: mostPasskeys } });
+}
+
+function challengeOver(): AppError {
+  return new AppError('ERR-CODE-EXPIRED');
+}

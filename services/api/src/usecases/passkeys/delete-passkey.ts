@@ -1,0 +1,110 @@
+import type { DeletePasskeyRequest, PasskeyDeletedResponse } from '@auth-account/contracts/http/passkeys';
+import { AppError } from '@auth-account/errors';
+import { eventOrigin } from '@auth-account/messaging';
+import { passkeyRemovedEvents } from '@auth-account/messaging/account-events';
+import type { UserStore } from '@auth-account/stores';
+import type { ChallengeStore } from '@auth-account/stores/challenges';
+import type { PasskeyDocument, UserDocument } from '@auth-account/stores/documents';
+import type { PasskeyStore } from '@auth-account/stores/passkeys';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
+import { type Commit, none } from '../../announcements/commit.ts';
+import type { Limits } from '../../limits/limits.ts';
+import type { Ids } from '../../request/ids.ts';
+import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
+import type { Reauthenticate } from '../credentials/reauthenticate.ts';
+import { signalOf } from './passkey-lists.ts';
+
+export interface DeletePasskeyDeps {
+  readonly users: Pick<UserStore, 'find'>;
+  readonly passkeys: Pick<PasskeyStore, 'remove' | 'has'>;
+  readonly challenges: Pick<ChallengeStore, 'endAll'>;
+  readonly reauthenticate: Reauthenticate;
+  readonly limits: Pick<Limits, 'changePasskeys'>;
+  readonly commit: Commit;
+  readonly rpId: string;
+  readonly ids: Pick<Ids, 'entityId'>;
+  readonly now: () => Date;
+}
+
+/** Limit for the tries of a removal that conflicts with simultaneous changes of the account. */
+const mostTries = 5;
+
+/**
+ * Removes one of the caller's passkeys, if another way in is left. It ends the account's open codes, like a new passkey,
+ * and has the same limit. Of two removals at once the second is decided anew, so that they cannot both take the last
+ * way.
+ *
+ * Raises the errors of {@link Reauthenticate}, even if the password or the address was changed only after the check;
+ * `ERR-PASSKEY-NOT-FOUND`, `ERR-LAST-CREDENTIAL` and `ERR-RATE-LIMITED`.
+ */
+export function createDeletePasskey(deps: DeletePasskeyDeps) {
+  const { users, reauthenticate, limits, rpId, now } = deps;
+  const remove = createRemove(deps);
+
+  return async (
+    passkeyId: string,
+    input: DeletePasskeyRequest,
+    caller: VerifiedAccessToken,
+    origin: RequestOrigin,
+  ): Promise<PasskeyDeletedResponse['data']> => {
+    const proved = await reauthenticate(input, caller, origin, 'passkeys');
+    await limits.changePasskeys(proved._id, origin);
+    let user: UserDocument | undefined = proved;
+    for (let tries = 0; tries < mostTries; tries += 1) {
+      if (user === undefined || !isProved(proved, user)) throw new AppError('ERR-REAUTHENTICATION-FAILED');
+      const left = leftWithout(user, passkeyId);
+      if (await remove(user, passkeyId, { sessionId: caller.sid, origin })) {
+        return { ...signalOf(rpId, user, left), timestamp: now().toISOString() };
+      }
+      user = await users.find(proved._id);
+    }
+    throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: 1 });
+  };
+}
+
+/** Returns true if the password and the address are those of the proof. Other ways in may have been changed. */
+function isProved(proved: UserDocument, { email_key, password_changed_at }: UserDocument): boolean {
+  return proved.email_key === email_key && proved.password_changed_at?.getTime() === password_changed_at?.getTime();
+}
+
+/** Returns the passkeys that are left. Raises an error if there is no such passkey, or if it is the last way in. */
+function leftWithout({ passkeys = [], is_password_void = false }: UserDocument, passkeyId: string): PasskeyDocument[] {
+  const left = passkeys.filter(({ id }) => id !== passkeyId);
+  if (left.length === passkeys.length) throw new AppError('ERR-PASSKEY-NOT-FOUND');
+  if (left.length === 0 && is_password_void) throw new AppError('ERR-LAST-CREDENTIAL');
+  return left;
+}
+
+class ChangedMeanwhile extends Error {}
+
+/** Creates the write of a removal. It returns false if the account was changed since it was read. */
+function createRemove({ passkeys, challenges, commit, ids, now }: DeletePasskeyDeps) {
+  return async (
+    user: UserDocument,
+    passkey_id: string,
+    { sessionId: session_id, origin }: { readonly sessionId: string; readonly origin: RequestOrigin },
+  ): Promise<boolean> => {
+    const at = now();
+    const ofPasskey = { user_id: user._id, passkey_id };
+    const events = passkeyRemovedEvents({ ...ofPasskey, locale: mailLocale(user, origin) }, () =>
+      eventOrigin(origin, at, ids),
+    );
+    const change = {
+      at,
+      isCommitted: async () => !(await passkeys.has(user._id, passkey_id)),
+      ifClientLeft: 'commit',
+      async work(session) {
+        if (!(await passkeys.remove(user, passkey_id, at, session))) throw new ChangedMeanwhile();
+        await challenges.endAll(user._id, at, session);
+        return { events, audit: [{ event: 'passkey.removed', session_id, ...ofPasskey }], sessions: none };
+      },
+    } satisfies Parameters<Commit>[0];
+    try {
+      await commit(change, origin);
+      return true;
+    } catch (error) {
+      if (error instanceof ChangedMeanwhile) return false;
+      throw error;
+    }
+  };
+}

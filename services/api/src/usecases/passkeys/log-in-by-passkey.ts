@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import type { TokenResponse } from '@auth-account/contracts/http/login';
+import type { PasskeyLoginChallengeResponse, PasskeyLoginRequest } from '@auth-account/contracts/http/passkeys';
+import { AppError, isAppError } from '@auth-account/errors';
+import type { UserDocument } from '@auth-account/stores/documents';
+import type { PasskeyStore } from '@auth-account/stores/passkeys';
+import { isDue } from '@auth-account/stores/users';
+import type { SealedTokens } from '@auth-account/tokens';
+import type { Audit } from '../../audit/audit.ts';
+import type { Limits } from '../../limits/limits.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
+import type { AssertEmailVerified } from '../login/assert-email-verified.ts';
+import type { OpenSession } from '../login/open-session.ts';
+import type { OncePerChallenge } from '../login/spend-proof.ts';
+import { challengeMs, requestOptions } from './passkey-options.ts';
+import type { PasskeyProof, ProvedPasskey } from './passkey-proof.ts';
+
+export interface LogInByPasskeyDeps {
+  readonly passkeys: Pick<PasskeyStore, 'findHolder' | 'findHolderConfirmed'>;
+  readonly passkeyProof: PasskeyProof;
+  readonly sealedTokens: SealedTokens;
+  readonly oncePerChallenge: OncePerChallenge;
+  readonly openSession: OpenSession;
+  readonly assertEmailVerified: AssertEmailVerified;
+  readonly limits: Pick<Limits, 'logInByPasskey' | 'completed'>;
+  readonly audit: Audit;
+  readonly rpId: string;
+  readonly now: () => Date;
+}
+
+/** Content of a challenge for a login. */
+interface LoginChallenge {
+  readonly id: string;
+  /** Milliseconds since the epoch. */
+  readonly until: number;
+}
+
+/** Begins a login by passkey. The answer names no account and stores nothing, so it is the same for everybody. */
+export function createCreatePasskeyLoginChallenge({ sealedTokens, rpId, now }: LogInByPasskeyDeps) {
+  return async (): Promise<PasskeyLoginChallengeResponse['data']> => {
+    const at = now();
+    const until = at.getTime() + challengeMs;
+    const challenge_id = sealedTokens.seal('passkey-login', { id: randomUUID(), until } satisfies LoginChallenge);
+    return {
+      challenge_id,
+      expires_at: new Date(until).toISOString(),
+      options: requestOptions(rpId, challenge_id),
+      timestamp: at.toISOString(),
+    };
+  };
+}
+
+/**
+ * Logs a user in by passkey (docs/specification/sign-in.md, "Passkeys"). The passkey must have verified its user, so it
+ * is two factors. The account then knows the device and network of the login.
+ *
+ * Raises `ERR-RATE-LIMITED`, `ERR-PASSKEY-INVALID` if the credential or the challenge is wrong, `ERR-CODE-EXPIRED` if
+ * the challenge is over or a way in was changed since the check, and the errors of {@link AssertEmailVerified}.
+ */
+export function createLogInByPasskey(deps: LogInByPasskeyDeps) {
+  const { sealedTokens, oncePerChallenge, openSession, assertEmailVerified, limits, now } = deps;
+  const prove = createProve(deps);
+
+  return async (input: PasskeyLoginRequest, origin: RequestOrigin): Promise<TokenResponse['data']> => {
+    await limits.logInByPasskey(origin);
+    const { challenge_id, credential } = input;
+    const challenge = (await sealedTokens.open('passkey-login', challenge_id)) as LoginChallenge | undefined;
+    if (challenge === undefined) throw new AppError('ERR-PASSKEY-INVALID');
+    const deviceId = input.device_id?.toLowerCase();
+    const proof = ['passkey', credential.id, credential.response, deviceId ?? null];
+    const spend = { id: challenge.id, proof, until: new Date(challenge.until) };
+
+    async function open(): Promise<TokenResponse['data']> {
+      if (spend.until <= now()) throw new AppError('ERR-CODE-EXPIRED');
+      const { user, auth, use } = await prove(input, origin);
+      await assertEmailVerified(user, deviceId, origin);
+      const { data } = await openSession({ seen: user, device: input, method: 'passkey', auth, spend, use }, origin);
+      await limits.completed({ email: user.email, deviceId }, origin);
+      return data;
+    }
+
+    try {
+      return await oncePerChallenge(spend, open, origin);
+    } catch (error) {
+      // A way in was changed since the proof was checked, which ends all open challenges.
+      const isChanged = isAppError(error) && error.code === 'ERR-INVALID-CREDENTIALS';
+      throw isChanged ? new AppError('ERR-CODE-EXPIRED') : error;
+    }
+  };
+}
+
+/** Creates the function that finds the account of a credential, and checks the credential. It audits failures. */
+function createProve(deps: LogInByPasskeyDeps) {
+  const { passkeyProof, audit } = deps;
+  const findHolder = createFindHolder(deps);
+  const rules = { requireUv: true, requireHandle: true };
+
+  return async (
+    { challenge_id: challengeId, credential }: PasskeyLoginRequest,
+    origin: RequestOrigin,
+  ): Promise<ProvedPasskey & { readonly user: UserDocument }> => {
+    const user = await findHolder(credential.id);
+    if (user === undefined) {
+      audit({ event: 'login.failed', user_id: undefined, reason: 'unknown_passkey' }, origin);
+      throw new AppError('ERR-PASSKEY-INVALID', { details: { unknown_credential: true } });
+    }
+    try {
+      return { user, ...(await passkeyProof(user, { challengeId, credential }, rules)) };
+    } catch (error) {
+      if (isAppError(error)) audit({ event: 'login.failed', user_id: user._id, reason: 'wrong_passkey' }, origin);
+      throw error;
+    }
+  };
+}
+
+/**
+ * Creates the function that finds the account of a passkey. An account whose erasure is due is unknown. An app deletes
+ * an unknown passkey, so the function returns undefined only after a read that cannot be rolled back, and throws the
+ * driver's error if the store lags.
+ */
+function createFindHolder({ passkeys, now }: LogInByPasskeyDeps) {
+  const present = (user: UserDocument | undefined) => (user && !isDue(user, now()) ? user : undefined);
+  return async (credentialId: string): Promise<UserDocument | undefined> =>
+    present(await passkeys.findHolder(credentialId)) ?? present(await passkeys.findHolderConfirmed(credentialId));
+}

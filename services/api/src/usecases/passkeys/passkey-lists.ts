@@ -1,0 +1,67 @@
+import type { Passkey } from '@auth-account/contracts/http/passkey-credentials';
+import type { PasskeyListResponse, PasskeyResponse, RenamePasskeyRequest } from '@auth-account/contracts/http/passkeys';
+import { AppError } from '@auth-account/errors';
+import type { UserStore } from '@auth-account/stores';
+import type { PasskeyDocument, UserDocument } from '@auth-account/stores/documents';
+import type { PasskeyStore } from '@auth-account/stores/passkeys';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
+import type { Audit } from '../../audit/audit.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
+import { userHandleOf } from './passkey-proof.ts';
+
+export interface PasskeyListDeps {
+  readonly users: Pick<UserStore, 'find'>;
+  readonly passkeys: Pick<PasskeyStore, 'rename'>;
+  readonly rpId: string;
+  readonly audit: Audit;
+  readonly now: () => Date;
+}
+
+/** Lists the caller's passkeys. Raises `IAD_JWT_ACCESS_INVALID` if the account is gone. */
+export function createListPasskeys({ users, rpId, now }: PasskeyListDeps) {
+  return async ({ user_id }: VerifiedAccessToken): Promise<PasskeyListResponse['data']> => {
+    const user = await users.find(user_id);
+    if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
+    const { passkeys = [] } = user;
+    return {
+      passkeys: passkeys.map(describePasskey),
+      ...signalOf(rpId, user, passkeys),
+      timestamp: now().toISOString(),
+    };
+  };
+}
+
+/** Names one of the caller's passkeys. Raises `ERR-PASSKEY-NOT-FOUND`. */
+export function createRenamePasskey({ passkeys, audit, now }: PasskeyListDeps) {
+  return async (
+    passkeyId: string,
+    { name }: RenamePasskeyRequest,
+    { user_id, sid: session_id }: VerifiedAccessToken,
+    origin: RequestOrigin,
+  ): Promise<PasskeyResponse['data']> => {
+    const renamed = await passkeys.rename(user_id, passkeyId, name);
+    if (renamed === undefined) throw new AppError('ERR-PASSKEY-NOT-FOUND');
+    audit({ event: 'passkey.renamed', user_id, session_id, passkey_id: passkeyId }, origin);
+    return { ...describePasskey(renamed), timestamp: now().toISOString() };
+  };
+}
+
+/** Describes a passkey for its owner. */
+export function describePasskey({ id, name, is_backed_up, created_at, last_used_at }: PasskeyDocument): Passkey {
+  return {
+    passkey_id: id,
+    name,
+    backed_up: is_backed_up,
+    created_at: created_at.toISOString(),
+    last_used_at: last_used_at?.toISOString() ?? null,
+  };
+}
+
+/** Returns the data by which an authenticator drops all other passkeys of the account. */
+export function signalOf(rpId: string, user: UserDocument, left: readonly PasskeyDocument[]) {
+  return {
+    rp_id: rpId,
+    user_handle: userHandleOf(user) ?? null,
+    accepted_credential_ids: left.map(({ credential_id }) => credential_id),
+  };
+}

@@ -1,0 +1,346 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Account, newSession, password, type TokenPair } from '../support/accounts.ts';
+import { androidOrigin, createAuthenticator } from '../support/authenticator.ts';
+import { bearer } from '../support/groups.ts';
+import type { Answer } from '../support/http-client.ts';
+import {
+  addPasskey,
+  appOrigin,
+  deletePasskey,
+  logInByPasskey,
+  passkeyLogin,
+  passkeySettings,
+  requestPasskey,
+  requestPasskeyLogin,
+} from '../support/passkeys.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+const androidCertificate = randomBytes(32);
+
+let api: TestApi;
+let caller: Account & TokenPair;
+
+beforeAll(async () => {
+  const origins = `${passkeySettings.WEBAUTHN_ORIGINS},${androidOrigin(androidCertificate)}`;
+  api = await startTestApi({ WEBAUTHN_ORIGINS: origins });
+  caller = await newSession(api);
+});
+afterAll(() => api.close());
+
+const list = async (of: TokenPair) =>
+  (await api.send({ method: 'GET', path: '/api/v1/account/passkeys', headers: bearer(of) })).json.data;
+const create = (body: object, of: TokenPair = caller) => api.post('/api/v1/account/passkeys', body, bearer(of));
+const logIn = (body: object) => api.post('/api/v1/auth/passkeys/login', body);
+const rename = (passkey_id: string, body: object, of: TokenPair = caller) =>
+  api.send({ method: 'PATCH', path: `/api/v1/account/passkeys/${passkey_id}`, headers: bearer(of), body });
+const userOf = ({ user_id }: Account) => api.collections.users.findOne({ _id: user_id });
+const eventsOf = async ({ user_id }: Account) =>
+  (await api.collections.outbox.find({ 'event.data.user_id': user_id }).toArray()).map(({ event }) => event);
+const statusAndCode = ({ status, json }: Answer) => [status, json.error_code];
+const phone = () => createAuthenticator({ origin: appOrigin });
+
+describe('a challenge for a new passkey', () => {
+  test('asks for a discoverable passkey with user verification and without attestation', async () => {
+    const { challenge_id, expires_at, options, timestamp } = await requestPasskey(api, caller);
+    expect(Date.parse(expires_at) - Date.parse(timestamp)).toBe(600_000);
+    expect(options).toEqual({
+      rp: { id: 'example.com', name: 'example.com' },
+      user: { id: expect.stringMatching(/^[\w-]{86}$/), name: caller.email, displayName: caller.email },
+      challenge: expect.stringMatching(/^[\w-]{43}$/),
+      pubKeyCredParams: [-7, -8, -257].map((alg) => ({ type: 'public-key', alg })),
+      timeout: 600_000,
+      excludeCredentials: [],
+      authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
+      attestation: 'none',
+    });
+    expect(challenge_id.length).toBeLessThan(600);
+  });
+
+  test('names the passkeys that the account has, and the same user handle', async () => {
+    const own = await newSession(api);
+    const { credential_id } = await addPasskey(api, own);
+    const [one, other] = [await requestPasskey(api, own), await requestPasskey(api, own)];
+    const excluded = [{ type: 'public-key', id: credential_id, transports: ['internal', 'hybrid'] }];
+    expect([one.options.excludeCredentials, other.options.excludeCredentials]).toEqual([excluded, excluded]);
+    expect(one.options.user.id).toBe(other.options.user.id);
+    expect(one.options.challenge).not.toBe(other.options.challenge);
+    const { user_handle } = await list(own);
+    expect(user_handle).toBe(one.options.user.id);
+  });
+
+  test('needs the password', async () => {
+    const wrong = { current_password: 'wrong horse battery' };
+    const answer = await api.post('/api/v1/account/passkeys/challenge', wrong, bearer(caller));
+    expect(answer.json.error_code).toBe('ERR-REAUTHENTICATION-FAILED');
+  });
+
+  test('stores nothing', async () => {
+    const before = await userOf(caller);
+    await requestPasskey(api, caller);
+    expect(await userOf(caller)).toEqual(before);
+  });
+});
+
+describe('a new passkey', () => {
+  test.each(['ES256', 'EdDSA', 'RS256'] as const)('of %s is listed, and logs in', async (algorithm) => {
+    const own = await newSession(api);
+    const { authenticator, passkey_id, credential_id } = await addPasskey(api, own, { algorithm });
+    const { passkeys, rp_id, accepted_credential_ids } = await list(own);
+    const created_at = expect.stringMatching(/Z$/);
+    expect(passkeys).toEqual([{ passkey_id, name: 'Pixel 9', backed_up: true, created_at, last_used_at: null }]);
+    expect({ rp_id, accepted_credential_ids }).toEqual({
+      rp_id: 'example.com',
+      accepted_credential_ids: [credential_id],
+    });
+    const answer = await logInByPasskey(api, authenticator);
+    expect(answer.status).toBe(200);
+    expect(answer.json.data.user_id).toBe(own.user_id);
+    expect((await list(own)).passkeys[0].last_used_at).toMatch(/Z$/);
+  });
+
+  test('is mailed as a notice, and told to siblings', async () => {
+    const own = await newSession(api);
+    const { passkey_id } = await addPasskey(api, own);
+    const events = await eventsOf(own);
+    const [added, notice] = events.slice(-2);
+    expect(added).toMatchObject({
+      type: 'service.auth.events.passkey_added',
+      data: { user_id: own.user_id, passkey_id },
+    });
+    expect(notice).toMatchObject({
+      type: 'service.auth.events.notice',
+      data: { purpose: 'passkey_added', locale: 'en' },
+    });
+  });
+
+  test('needs no name', async () => {
+    const own = await newSession(api);
+    const { challenge_id, options } = await requestPasskey(api, own);
+    const answer = await create({ challenge_id, credential: phone().create(options) }, own);
+    expect([answer.status, answer.json.data.name]).toEqual([201, null]);
+  });
+
+  test('may come from an Android app', async () => {
+    const own = await newSession(api);
+    const { authenticator } = await addPasskey(api, own, { origin: androidOrigin(androidCertificate) });
+    expect((await logInByPasskey(api, authenticator)).status).toBe(200);
+  });
+
+  test('that an account has already is 409, in the account and elsewhere', async () => {
+    const own = await newSession(api);
+    const { challenge_id, options } = await requestPasskey(api, own);
+    const credential = phone().create(options);
+    expect((await create({ challenge_id, credential }, own)).status).toBe(201);
+    const repeated = await create({ challenge_id, credential }, own);
+    expect(statusAndCode(repeated)).toEqual([409, 'ERR-PASSKEY-EXISTS']);
+    expect((await list(own)).passkeys).toHaveLength(1);
+  });
+
+  test('of a challenge that has made another one is 410', async () => {
+    const own = await newSession(api);
+    const { challenge_id, options } = await requestPasskey(api, own);
+    await create({ challenge_id, credential: phone().create(options) }, own);
+    const second = await create({ challenge_id, credential: phone().create(options) }, own);
+    expect(statusAndCode(second)).toEqual([410, 'ERR-CODE-EXPIRED']);
+  });
+
+  test('of simultaneous ones with one challenge one is added', async () => {
+    const own = await newSession(api);
+    const { challenge_id, options } = await requestPasskey(api, own);
+    const bodies = Array.from({ length: 5 }, () => ({ challenge_id, credential: phone().create(options) }));
+    const answers = await Promise.all(bodies.map((body) => create(body, own)));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 410, 410, 410, 410]);
+    expect((await list(own)).passkeys).toHaveLength(1);
+  });
+
+  test('above the twentieth is refused', async () => {
+    const own = await newSession(api);
+    await addPasskey(api, own);
+    const user = await userOf(own);
+    const copies = Array.from({ length: 20 }, (_, at) => ({
+      ...user?.passkeys?.[0],
+      credential_id: `${own.user_id}-${at}`,
+    }));
+    await api.collections.users.updateOne({ _id: own.user_id }, { $set: { passkeys: copies as never } });
+    const answer = await api.post('/api/v1/account/passkeys/challenge', { current_password: password }, bearer(own));
+    expect(statusAndCode(answer)).toEqual([409, 'ERR-PASSKEY-LIMIT-REACHED']);
+    expect(answer.json.details.limit).toBe(20);
+  });
+});
+
+describe('a challenge counts only', () => {
+  test('in the session that has asked for it', async () => {
+    const own = await newSession(api);
+    const second = await api.post('/api/v1/auth/login', { email: own.email, password });
+    const { challenge_id, options } = await requestPasskey(api, own);
+    const answer = await create({ challenge_id, credential: phone().create(options) }, second.json.data);
+    expect(statusAndCode(answer)).toEqual([403, 'ERR-PASSKEY-INVALID']);
+  });
+
+  test('for the account that has asked for it', async () => {
+    const { challenge_id, options } = await requestPasskey(api, await newSession(api));
+    const answer = await create({ challenge_id, credential: phone().create(options) });
+    expect(statusAndCode(answer)).toEqual([403, 'ERR-PASSKEY-INVALID']);
+  });
+
+  test('for its purpose', async () => {
+    const own = await newSession(api);
+    const { authenticator } = await addPasskey(api, own);
+    const creation = await requestPasskey(api, own);
+    const login = await requestPasskeyLogin(api);
+    const { options } = creation;
+    const byLogin = phone().create({ ...options, challenge: login.options.challenge });
+    const byCreation = authenticator.get({ challenge: options.challenge, rpId: options.rp.id });
+    const answers = [
+      await create({ challenge_id: login.challenge_id, credential: byLogin }, own),
+      await logIn({ challenge_id: creation.challenge_id, credential: byCreation }),
+      await logIn({ challenge_id: 'none', credential: byCreation }),
+    ];
+    expect(answers.map(statusAndCode)).toEqual(Array(3).fill([403, 'ERR-PASSKEY-INVALID']));
+  });
+
+  test('until a way in is changed', async () => {
+    const own = await newSession(api);
+    const { challenge_id, options } = await requestPasskey(api, own);
+    await addPasskey(api, own);
+    const answer = await create({ challenge_id, credential: phone().create(options) }, own);
+    expect(statusAndCode(answer)).toEqual([410, 'ERR-CODE-EXPIRED']);
+  });
+});
+
+describe('a login by passkey', () => {
+  let own: Account & TokenPair;
+  let authenticator: ReturnType<typeof createAuthenticator>;
+
+  beforeAll(async () => {
+    own = await newSession(api);
+    ({ authenticator } = await addPasskey(api, own));
+  });
+
+  test('has the same options for everybody', async () => {
+    const { challenge_id, expires_at, options, timestamp } = await requestPasskeyLogin(api);
+    expect(Date.parse(expires_at) - Date.parse(timestamp)).toBe(600_000);
+    expect(challenge_id).toMatch(/^[\w.-]+$/);
+    const challenge = expect.stringMatching(/^[\w-]{43}$/);
+    expect(options).toEqual({ challenge, timeout: 600_000, rpId: 'example.com', userVerification: 'required' });
+  });
+
+  test('opens the session of that device, and its tokens say how', async () => {
+    const device_id = randomUUID();
+    const before = await api.metric('auth_logins_total', { outcome: 'succeeded' });
+    const { status, json } = await logInByPasskey(api, authenticator, {
+      device_id,
+      device_name: 'Pixel',
+      platform: 'android',
+    });
+    expect(status).toBe(200);
+    expect(json.data).toMatchObject({ user_id: own.user_id, device_id, token_type: 'Bearer' });
+    const claims = JSON.parse(Buffer.from(json.data.access_token.split('.')[1], 'base64url').toString());
+    expect(claims).toMatchObject({ amr: ['swk', 'user', 'mfa'], acr: '2', sid: json.data.session_id });
+    expect(await api.metric('auth_logins_total', { outcome: 'succeeded' })).toBe(before + 1);
+  });
+
+  test('of a passkey that stays on its device says so', async () => {
+    const key = await addPasskey(api, own, { isSynced: false });
+    const { json } = await logInByPasskey(api, key.authenticator);
+    const session = await api.collections.sessions.findOne({ _id: json.data.session_id });
+    expect(session?.auth).toMatchObject({ amr: ['hwk', 'user', 'mfa'], acr: '2' });
+  });
+
+  test('again with the same challenge, credential and device gets the same session', async () => {
+    const body = { ...(await passkeyLogin(api, authenticator)), device_id: randomUUID() };
+    const [first, again] = [await logIn(body), await logIn(body)];
+    expect([first.status, again.status]).toEqual([200, 200]);
+    const { session_id, refresh_token } = first.json.data;
+    expect(again.json.data).toMatchObject({ session_id, refresh_token });
+    const elsewhere = await logIn({ ...body, device_id: randomUUID() });
+    expect(statusAndCode(elsewhere)).toEqual([410, 'ERR-CODE-EXPIRED']);
+  });
+
+  test('with another signature of a used challenge is refused', async () => {
+    const { challenge_id, options } = await requestPasskeyLogin(api);
+    expect((await logIn({ challenge_id, credential: authenticator.get(options) })).status).toBe(200);
+    const second = await logIn({ challenge_id, credential: authenticator.get(options) });
+    expect(statusAndCode(second)).toEqual([410, 'ERR-CODE-EXPIRED']);
+  });
+
+  test.each([
+    ['a wrong signature', { isForged: true }],
+    ['no user verification', { uv: false }],
+    ['no user handle', { userHandle: null }],
+    ['the user handle of somebody else', { userHandle: randomBytes(64).toString('base64url') }],
+    ['a page in a frame', { crossOrigin: true }],
+    ['a sibling subdomain', { origin: 'https://other.example.com' }],
+    ['an app with a debug certificate', { origin: androidOrigin(randomBytes(32)) }],
+    ['impossible backup flags', { be: false, bs: true }],
+  ])('with %s is refused, and the challenge lives on', async (_, ceremony) => {
+    const { challenge_id, options } = await requestPasskeyLogin(api);
+    const answer = await logIn({ challenge_id, credential: authenticator.get(options, ceremony) });
+    expect(statusAndCode(answer)).toEqual([403, 'ERR-PASSKEY-INVALID']);
+    expect(answer.json.details.unknown_credential).toBeUndefined();
+    expect((await logIn({ challenge_id, credential: authenticator.get(options) })).status).toBe(200);
+  });
+
+  test('with a passkey that no account has says so', async () => {
+    const stranger = phone();
+    const { options } = await requestPasskey(api, own);
+    stranger.create(options);
+    const answer = await logInByPasskey(api, stranger);
+    expect(statusAndCode(answer)).toEqual([403, 'ERR-PASSKEY-INVALID']);
+    expect(answer.json.details).toMatchObject({ unknown_credential: true });
+  });
+
+  test('stores a flip of the backup state', async () => {
+    const { challenge_id, options } = await requestPasskeyLogin(api);
+    await logIn({ challenge_id, credential: authenticator.get(options, { be: true, bs: false }) });
+    expect((await list(own)).passkeys[0].backed_up).toBe(false);
+  });
+});
+
+describe('PATCH and DELETE of a passkey', () => {
+  test('name it, and remove its name', async () => {
+    const { passkey_id } = await addPasskey(api, caller);
+    const named = await rename(passkey_id, { name: 'YubiKey' });
+    expect([named.status, named.json.data]).toMatchObject([200, { passkey_id, name: 'YubiKey' }]);
+    expect((await rename(passkey_id, { name: null })).json.data.name).toBeNull();
+  });
+
+  test('remove it: it logs nobody in, and the answer names those that are left', async () => {
+    const own = await newSession(api);
+    const [lost, kept] = [await addPasskey(api, own), await addPasskey(api, own)];
+    const answer = await deletePasskey(api, own, lost.passkey_id);
+    const { user_handle } = await list(own);
+    expect([answer.status, answer.json.data]).toEqual([
+      200,
+      {
+        rp_id: 'example.com',
+        user_handle,
+        accepted_credential_ids: [kept.credential_id],
+        timestamp: expect.stringMatching(/Z$/),
+      },
+    ]);
+    expect((await logInByPasskey(api, lost.authenticator)).json.details).toMatchObject({ unknown_credential: true });
+    expect((await logInByPasskey(api, kept.authenticator)).status).toBe(200);
+    const [removed, notice] = (await eventsOf(own)).slice(-2);
+    expect(removed).toMatchObject({
+      type: 'service.auth.events.passkey_removed',
+      data: { passkey_id: lost.passkey_id },
+    });
+    expect(notice).toMatchObject({ data: { purpose: 'passkey_removed' } });
+  });
+
+  test('are 404 for a passkey of somebody else', async () => {
+    const { passkey_id } = await addPasskey(api, await newSession(api));
+    const answers = [await rename(passkey_id, { name: null }), await deletePasskey(api, caller, passkey_id)];
+    expect(answers.map(statusAndCode)).toEqual(Array(2).fill([404, 'ERR-PASSKEY-NOT-FOUND']));
+  });
+});
+
+test('the export has the passkeys, without keys and ids of authenticators', async () => {
+  const own = await newSession(api);
+  const { passkey_id, credential_id } = await addPasskey(api, own);
+  const { json, text } = await api.post('/api/v1/account/export', { current_password: password }, bearer(own));
+  expect(json.data.passkeys).toMatchObject([{ passkey_id, name: 'Pixel 9', backed_up: true }]);
+  expect(text).not.toContain(credential_id);
+});
