@@ -12,7 +12,7 @@ export interface Statement {
 export type CountedOperation = 'register' | 'login' | 'session read' | 'refresh' | 'refresh, one in eight' | 'logout';
 
 const sessionWrite =
-  'user_sessions findAndModify {_id, ahead.block, ahead.kid, expires_at <>, hold, is_revoked, token}';
+  'user_sessions findAndModify {_id, ahead.block, ahead.kid, cnf, expires_at <>, hold, is_revoked, token}';
 
 /**
  * The statements of each operation, first those to MongoDB in their order, then those to Redis. The test
