@@ -23,8 +23,8 @@ import {
   voidPassword,
   withoutPasskeys,
 } from '../support/passkeys.ts';
-import { beginLogin, codeAt, completeLogin, guardedAccount } from '../support/second-factor.ts';
-import { mailedStepUp } from '../support/step-up.ts';
+import { beginLogin, codeAt, completeLogin, guardedAccount, stepUpBy } from '../support/second-factor.ts';
+import { challengeStepUp, confirmStepUp, mailedStepUp } from '../support/step-up.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 
 const checker = openApiChecker(JSON.parse(await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8')));
@@ -318,6 +318,20 @@ async function ofExpiredChallenge(name: Operation): Promise<Answer> {
 async function confirmTotpBy(change: Readonly<Record<string, string>>): Promise<Answer> {
   const good = await goodRequests.confirmTotp(api);
   return sendTo('confirmTotp', api, { ...good, body: { ...good.body, ...change } });
+}
+
+/** Steps up by a code that was used. */
+async function stepUpByWrongCode(): Promise<Answer> {
+  const guarded = await guardedAccount(api);
+  const challenge_id = await challengeStepUp(api, guarded, 'export');
+  return confirmStepUp(api, guarded, challenge_id, { method: 'totp', code: guarded.code });
+}
+
+/** Changes a second factor that is on while the users' collection refuses every write. */
+async function refusedOfFactor(name: 'deleteTotp' | 'createRecoveryCodes', purpose: string): Promise<Answer> {
+  const guarded = await guardedAccount(faulty);
+  const step_up_token = await stepUpBy(faulty, guarded, purpose, codeAt(guarded.secret, Date.now(), 1));
+  return refusedWrite(name, 'users', { headers: bearer(guarded), body: { step_up_token } });
 }
 
 /** Completes a login with other values. */
@@ -643,11 +657,11 @@ const ownProvocations: {
     'ERR-RATE-LIMITED': () => pastTheWrite('deleteTrustedDevice'),
   },
   deleteTotp: {
-    'ERR-INTERNAL': () => refusedWrite('deleteTotp', 'users'),
+    'ERR-INTERNAL': () => refusedOfFactor('deleteTotp', 'totp'),
     ...freshProvocations('deleteTotp'),
   },
   createRecoveryCodes: {
-    'ERR-INTERNAL': () => refusedWrite('createRecoveryCodes', 'users'),
+    'ERR-INTERNAL': () => refusedOfFactor('createRecoveryCodes', 'recovery_codes'),
     ...freshProvocations('createRecoveryCodes'),
   },
   refreshTokens: {
@@ -674,6 +688,7 @@ const ownProvocations: {
     'ERR-INTERNAL': () => refusedWrite('confirmStepUp', 'sessions'),
     'ERR-REAUTHENTICATION-FAILED': () => stepUpWith({ password: 'wrong password' }),
     'ERR-STEP-UP-REQUIRED': () => stepUpWith({ method: 'email_code', code: '00000000' }),
+    'ERR-SECOND-FACTOR-INVALID': () => stepUpByWrongCode(),
     'ERR-CODE-INVALID': async () => stepUpByMail(api),
     'ERR-CODE-EXPIRED': () => stepUpWith({ challenge_id: 'none' }),
     'ERR-RATE-LIMITED': () => pastTheGuesses('confirmStepUp', { password: 'wrong password' }),

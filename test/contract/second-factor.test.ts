@@ -4,11 +4,23 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newSession, password, type TokenPair } from '../support/accounts.ts';
 import { bearer, cheapHashes } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
-import { beginTotp, codeAt, seedOf, switchOn, wrongCodeFor } from '../support/second-factor.ts';
+import {
+  beginLogin,
+  beginTotp,
+  codeAt,
+  completeLogin,
+  type GuardedAccount,
+  guardedAccount,
+  seedOf,
+  stepUpBy,
+  switchOn,
+  wrongCodeFor,
+} from '../support/second-factor.ts';
+import { challengeStepUp, confirmStepUp } from '../support/step-up.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
-const shiftMs = 0;
+let shiftMs = 0;
 const now = () => Date.now() + shiftMs;
 beforeAll(async () => {
   api = await startTestApi({ ...cheapHashes, TOTP_ISSUER: 'Food storage' }, { now });
@@ -23,9 +35,15 @@ const fresh = { current_password: password };
 const factorsOf = async (caller: TokenPair) =>
   (await api.send({ method: 'GET', path: '/api/v1/account/factors', headers: bearer(caller) })).json.data;
 const confirm = (caller: TokenPair, body: object) => api.post('/api/v1/account/totp/confirm', body, bearer(caller));
+/** Lets the authenticator app show a code that was not used yet. */
+const nextCode = (secret: string) => {
+  shiftMs += 30_000;
+  return codeAt(secret, now());
+};
 const switchOff = (caller: TokenPair, body: object = fresh) =>
   api.send({ method: 'DELETE', path: '/api/v1/account/totp', headers: bearer(caller), body });
-const newCodes = (caller: TokenPair) => api.post('/api/v1/account/recovery-codes', fresh, bearer(caller));
+const newCodes = (caller: TokenPair, body: object = fresh) =>
+  api.post('/api/v1/account/recovery-codes', body, bearer(caller));
 const isLive = async (caller: TokenPair) => (await factorsOf(caller)) !== undefined;
 const stored = async ({ user_id }: { readonly user_id: string }) => api.collections.users.findOne({ _id: user_id });
 
@@ -189,4 +207,82 @@ describe('a confirmation', () => {
       expect(status).toBe(422);
     },
   );
+});
+
+describe('while the second factor is on', () => {
+  const account = () => guardedAccount(api, now());
+  const tokenFor = async (guarded: GuardedAccount, purpose: string) => ({
+    step_up_token: await stepUpBy(api, guarded, purpose, nextCode(guarded.secret)),
+  });
+
+  test('the password is not enough: a step-up by the factor is', async () => {
+    const guarded = await account();
+    const { status, json } = await switchOff(guarded);
+    expect([status, json.error_code]).toEqual([403, 'ERR-STEP-UP-REQUIRED']);
+    expect(json.details).toMatchObject({ methods: ['totp', 'recovery_code'], max_age: 300 });
+    expect((await switchOff(guarded, await tokenFor(guarded, 'recovery_codes'))).status).toBe(403);
+    expect((await switchOff(guarded, await tokenFor(guarded, 'totp'))).status).toBe(200);
+  });
+
+  test('a step-up takes a recovery code, and no code twice', async () => {
+    const guarded = await account();
+    const [code = ''] = guarded.recovery_codes;
+    const by = async (method: string, given: string) =>
+      confirmStepUp(api, guarded, await challengeStepUp(api, guarded, 'export'), { method, code: given });
+    expect((await by('recovery_code', code)).status).toBe(200);
+    expect((await by('recovery_code', code)).json.error_code).toBe('ERR-SECOND-FACTOR-INVALID');
+    expect((await by('totp', guarded.code)).json.error_code).toBe('ERR-SECOND-FACTOR-INVALID');
+    const next = nextCode(guarded.secret);
+    expect((await by('totp', next)).status).toBe(200);
+    expect((await by('totp', next)).json.error_code).toBe('ERR-SECOND-FACTOR-INVALID');
+    expect((await by('password', 'none')).status).toBe(403);
+  });
+
+  test('switching it off ends all other sessions, and removes all its parts', async () => {
+    const guarded = await account();
+    const challenge_id = await beginLogin(api, guarded.email, { device_id: randomUUID() });
+    const other = await completeLogin(api, challenge_id, { code: nextCode(guarded.secret), trust_device: true });
+    const { json } = await switchOff(guarded, await tokenFor(guarded, 'totp'));
+    expect(json.data).toEqual({ message: 'TOTP_DELETED', sessions_ended: 1, timestamp: isTime });
+    expect([await isLive(guarded), await isLive(other.json.data)]).toEqual([true, false]);
+    const { totp, pending_totp, recovery_codes, trusted_devices } = (await stored(guarded)) ?? {};
+    expect([totp, pending_totp, recovery_codes, trusted_devices]).toEqual([undefined, undefined, undefined, undefined]);
+    expect((await eventsOf(guarded)).slice(-2)).toEqual([
+      { user_id: guarded.user_id, changed_at: isTime, change: 'switched_off' },
+      { user_id: guarded.user_id, purpose: 'second_factor_off', locale: 'en' },
+    ]);
+    await logIn(api, guarded.email);
+  });
+
+  test('new recovery codes void the earlier ones', async () => {
+    const guarded = await account();
+    const { status, json, headers } = await newCodes(guarded, await tokenFor(guarded, 'recovery_codes'));
+    expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
+    const codes: string[] = json.data.recovery_codes;
+    expect(codes).toEqual(Array(10).fill(expect.stringMatching(recoveryCode)));
+    const by = async (code = '') =>
+      completeLogin(api, await beginLogin(api, guarded.email), { method: 'recovery_code', code });
+    expect([(await by(guarded.recovery_codes[0])).status, (await by(codes[0])).status]).toEqual([403, 200]);
+    expect((await eventsOf(guarded)).slice(-3, -1)).toEqual([
+      { user_id: guarded.user_id, changed_at: isTime, change: 'recovery_codes' },
+      { user_id: guarded.user_id, purpose: 'recovery_codes', locale: 'en', recovery_codes_left: 10 },
+    ]);
+  });
+
+  test('another app takes the place of the first when it is confirmed', async () => {
+    const guarded = await account();
+    const body = await tokenFor(guarded, 'totp');
+    const { json } = await api.post('/api/v1/account/totp', body, bearer(guarded));
+    const { factor_id, secret } = json.data;
+    const logInWith = async (code: string) => completeLogin(api, await beginLogin(api, guarded.email), { code });
+    expect((await logInWith(nextCode(guarded.secret))).status).toBe(200);
+    expect((await confirm(guarded, { factor_id, code: nextCode(secret) })).status).toBe(200);
+    expect((await logInWith(nextCode(guarded.secret))).status).toBe(403);
+    expect((await logInWith(nextCode(secret))).status).toBe(200);
+    expect(await eventsOf(guarded)).toContainEqual({
+      user_id: guarded.user_id,
+      changed_at: isTime,
+      change: 'replaced',
+    });
+  });
 });

@@ -14,7 +14,7 @@ import {
 import { bearer, type GroupApi, insertInvite, joinByInvite } from './groups.ts';
 import type { Answer } from './http-client.ts';
 import { addPasskey, appOrigin, passkeyLogin, requestPasskey } from './passkeys.ts';
-import { beginLogin, beginTotp, codeAt, guardedAccount, switchOn } from './second-factor.ts';
+import { beginLogin, beginTotp, codeAt, guardedAccount } from './second-factor.ts';
 import { completeDenyList, siblingCredential } from './siblings.ts';
 import { challengeStepUp } from './step-up.ts';
 import type { TestApi } from './test-api.ts';
@@ -30,13 +30,6 @@ export interface GoodRequest {
 type RequestApi = GroupApi & Pick<TestApi, 'keyPrefix'>;
 
 const ownHeaders = async (on: GroupApi) => ({ headers: bearer(await newSession(on)) });
-
-/** Returns a request by a user whose second factor is on. */
-async function ofSecondFactor(on: GroupApi): Promise<GoodRequest> {
-  const session = await newSession(on);
-  await switchOn(on, session);
-  return { headers: bearer(session), body: { current_password: password } };
-}
 
 /**
  * Creates, by route, a request and what it needs, with an account of its own. A body has every field that its schema
@@ -135,8 +128,8 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
     const session = await newSession(on);
     return { params: { device_id: session.device_id }, headers: bearer(session) };
   },
-  deleteTotp: ofSecondFactor,
-  createRecoveryCodes: ofSecondFactor,
+  deleteTotp: async (on) => ({ ...(await ownHeaders(on)), body: { current_password: password } }),
+  createRecoveryCodes: async (on) => ({ ...(await ownHeaders(on)), body: { current_password: password } }),
   async logIn(on) {
     const { email, device_id } = await newSession(on);
     return { body: { email, password, device_id, device_name: 'Pixel 9', platform: 'android' } };

@@ -2,6 +2,7 @@ import { totpCode } from '../../services/api/src/security/totp.ts';
 import { type Account, newSession, password, type TokenPair } from './accounts.ts';
 import { bearer, type Caller } from './groups.ts';
 import type { Answer } from './http-client.ts';
+import { challengeStepUp, confirmStepUp } from './step-up.ts';
 import type { TestApi } from './test-api.ts';
 
 type FactorApi = Pick<TestApi, 'post'>;
@@ -70,4 +71,12 @@ export async function beginLogin(on: FactorApi, email: string, fields: object = 
 /** Confirms a challenge. */
 export function completeLogin(on: FactorApi, challenge_id: string, fields: object): Promise<Answer> {
   return on.post('/api/v1/auth/login/second-factor', { challenge_id, method: 'totp', ...fields });
+}
+
+/** Returns a step-up token by a code of the app. Throws if it gets none. */
+export async function stepUpBy(on: FactorApi, caller: Caller, purpose: string, code: string): Promise<string> {
+  const challenge_id = await challengeStepUp(on, caller, purpose);
+  const answer = await confirmStepUp(on, caller, challenge_id, { method: 'totp', code });
+  if (answer.status !== 200) throw new Error(`step-up answered ${answer.status}: ${answer.text}`);
+  return answer.json.data.step_up_token;
 }

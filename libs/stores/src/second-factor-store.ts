@@ -14,6 +14,15 @@ export function hasSecondFactor({ totp }: Pick<UserDocument, 'totp'>): boolean {
   return totp !== undefined;
 }
 
+/** Returns the methods with which the account's user can give the second factor; none if it is off. */
+export function factorMethods({
+  totp,
+  recovery_codes = [],
+}: Pick<UserDocument, 'totp' | 'recovery_codes'>): ('totp' | 'recovery_code')[] {
+  if (totp === undefined) return [];
+  return recovery_codes.length > 0 ? ['totp', 'recovery_code'] : ['totp'];
+}
+
 /**
  * Returns the devices whose logins need no second factor at that time, the latest first. A change of a way in has ended
  * the trust in all earlier ones.

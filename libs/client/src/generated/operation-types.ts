@@ -475,7 +475,7 @@ export interface OperationTypes {
     readonly data: {
       readonly challenge_id: string;
       /** The ways that count for this account now. */
-      readonly methods: readonly ('password' | 'email_code')[];
+      readonly methods: readonly ('password' | 'email_code' | 'totp' | 'recovery_code')[];
       readonly expires_at: string;
       readonly timestamp: string;
     };
@@ -484,8 +484,9 @@ export interface OperationTypes {
   readonly confirmStepUp: {
     readonly body: {
       readonly challenge_id: string;
-      readonly method: 'password' | 'email_code';
+      readonly method: 'password' | 'email_code' | 'totp' | 'recovery_code';
       readonly password?: string;
+      /** The code of the mail or the app, or a recovery code. */
       readonly code?: string;
     };
     readonly data: {

@@ -1,5 +1,4 @@
 import * as Type from '../type.ts';
-import { Code } from './challenges.ts';
 import { GivenPassword, SealedToken, Seconds, Success, Timestamp } from './fields.ts';
 
 /** Life of a step-up token, in seconds. */
@@ -23,7 +22,7 @@ export const StepUpPurpose = Type.Enum([
 export type StepUpPurpose = Type.Static<typeof StepUpPurpose>;
 
 /** Ways to prove once more who is there. */
-export const StepUpMethod = Type.Enum(['password', 'email_code']);
+export const StepUpMethod = Type.Enum(['password', 'email_code', 'totp', 'recovery_code']);
 export type StepUpMethod = Type.Static<typeof StepUpMethod>;
 
 /** Body of `POST /api/v1/account/step-up/challenge`. */
@@ -46,7 +45,9 @@ export const StepUpRequest = Type.Object({
   challenge_id: SealedToken,
   method: StepUpMethod,
   password: Type.Optional(GivenPassword),
-  code: Type.Optional(Code),
+  code: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 64, description: 'The code of the mail or the app, or a recovery code.' }),
+  ),
 });
 export type StepUpRequest = Type.Static<typeof StepUpRequest>;
 

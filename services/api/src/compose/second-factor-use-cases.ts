@@ -2,7 +2,6 @@ import {
   type ChangeSecondFactorDeps,
   createChangeSecondFactor,
 } from '../usecases/second-factor/change-second-factor.ts';
-import { type CheckFactorDeps, createCheckFactor } from '../usecases/second-factor/check-factor.ts';
 import {
   type ConfirmSecondFactorDeps,
   createConfirmSecondFactor,
@@ -19,33 +18,24 @@ import {
   type DeleteTrustedDeviceDeps,
 } from '../usecases/second-factor/delete-trusted-device.ts';
 import { createFindFactors, type FindFactorsDeps } from '../usecases/second-factor/find-factors.ts';
-import { createOpenSeed, type OpenSeedDeps } from '../usecases/second-factor/open-seed.ts';
-
-type ChangingDeps = ConfirmTotpDeps &
-  DeleteTotpDeps &
-  CreateRecoveryCodesDeps &
-  CheckFactorDeps &
-  ConfirmSecondFactorDeps;
 
 export type SecondFactorParts = FindFactorsDeps &
   CreateTotpDeps &
   DeleteTrustedDeviceDeps &
-  Omit<ChangingDeps, 'openSeed' | 'changeSecondFactor' | 'checkFactor'> &
-  ChangeSecondFactorDeps &
-  OpenSeedDeps;
+  ConfirmSecondFactorDeps &
+  Omit<ConfirmTotpDeps & DeleteTotpDeps & CreateRecoveryCodesDeps, 'changeSecondFactor'> &
+  ChangeSecondFactorDeps;
 
 /** Creates the use cases of the second factor with their dependencies. */
 export function secondFactorUseCases(parts: SecondFactorParts) {
-  const openSeed = createOpenSeed(parts);
-  const changing = { ...parts, openSeed, changeSecondFactor: createChangeSecondFactor(parts) };
-  const checkFactor = createCheckFactor(changing);
+  const changing = { ...parts, changeSecondFactor: createChangeSecondFactor(parts) };
   return {
     findFactors: createFindFactors(parts),
     createTotp: createCreateTotp(parts),
     confirmTotp: createConfirmTotp(changing),
     deleteTotp: createDeleteTotp(changing),
     createRecoveryCodes: createCreateRecoveryCodes(changing),
-    confirmSecondFactor: createConfirmSecondFactor({ ...changing, checkFactor }),
+    confirmSecondFactor: createConfirmSecondFactor(parts),
     deleteTrustedDevice: createDeleteTrustedDevice(parts),
   };
 }

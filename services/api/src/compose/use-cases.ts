@@ -42,6 +42,8 @@ import { createOpenSession } from '../usecases/login/open-session.ts';
 import { createOncePerChallenge, createSpendProof } from '../usecases/login/spend-proof.ts';
 import { createRegister } from '../usecases/registration/register.ts';
 import { createSpaces } from '../usecases/registration/spaces.ts';
+import { createCheckFactor } from '../usecases/second-factor/check-factor.ts';
+import { createOpenSeed } from '../usecases/second-factor/open-seed.ts';
 import { createEndSessions } from '../usecases/sessions/end-sessions.ts';
 import { createIssueTokens } from '../usecases/sessions/issue-tokens.ts';
 import { createListSessions } from '../usecases/sessions/list-sessions.ts';
@@ -130,9 +132,12 @@ type SharedParts = ReturnType<typeof sharedParts>;
 function sharedParts({ config, stores, commit, security, announce, isDenied, limits, audit, now }: UseCaseParts) {
   const date = () => new Date(now());
   const { idempotency: store, outbox: _ofCommit, ...nouns } = stores;
-  const { sealedTokens, signAccessToken, refreshTokens } = security;
+  const { sealedTokens, sealedSecrets, signAccessToken, refreshTokens } = security;
+  const openSeed = createOpenSeed({ sealedSecrets, now: date });
   return {
     ...nouns,
+    openSeed,
+    checkFactor: createCheckFactor({ ...nouns, openSeed, limits, audit, ids, now: date }),
     stepUpTokens: createStepUpTokens({ ...nouns, sealedTokens, now: date }),
     issueTokens: createIssueTokens({
       signAccessToken,

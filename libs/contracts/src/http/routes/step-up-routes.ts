@@ -58,6 +58,7 @@ export const stepUpRoutes = {
       ...access,
       'ERR-REAUTHENTICATION-FAILED',
       'ERR-STEP-UP-REQUIRED',
+      'ERR-SECOND-FACTOR-INVALID',
       'ERR-CODE-INVALID',
       'ERR-CODE-EXPIRED',
       'ERR-RATE-LIMITED',

@@ -1,7 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { AppError } from '@auth-account/errors';
 import type { UserDocument } from '@auth-account/stores/documents';
-import { hasSecondFactor, trustedDevicesOf } from '@auth-account/stores/second-factors';
+import { factorMethods, hasSecondFactor, trustedDevicesOf } from '@auth-account/stores/second-factors';
 import type { SealedTokens } from '@auth-account/tokens';
 import type { Audit } from '../../audit/audit.ts';
 import type { LoginMethod } from '../../audit/audit-row.ts';
@@ -62,16 +62,11 @@ export function createDemandSecondFactor(deps: DemandSecondFactorDeps): DemandSe
     throw new AppError('ERR-SECOND-FACTOR-REQUIRED', {
       details: {
         challenge_id: sealChallenge(sealedTokens, challenge),
-        methods: methodsOf(user),
+        methods: factorMethods(user),
         expires_at: challenge.expiresAt.toISOString(),
       },
     });
   };
-}
-
-/** Returns the methods with which the account's user can give the second factor. */
-function methodsOf({ recovery_codes = [] }: UserDocument): string[] {
-  return ['totp', ...(recovery_codes.length > 0 ? ['recovery_code'] : [])];
 }
 
 /** Returns the form in which a trusted device's token is stored. */

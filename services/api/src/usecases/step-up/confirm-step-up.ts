@@ -9,6 +9,7 @@ import type { Limits } from '../../limits/limits.ts';
 import { missingField } from '../../request/missing-field.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import type { CheckCode } from '../codes/check-code.ts';
+import type { CheckFactor, GivenFactor } from '../second-factor/check-factor.ts';
 import type { IssueTokens } from '../sessions/issue-tokens.ts';
 import { type CheckPasswordDeps, createCheckPassword } from './check-password.ts';
 import { stepUpMethods, stepUpRequired } from './step-up-methods.ts';
@@ -19,6 +20,7 @@ export interface ConfirmStepUpDeps extends CheckPasswordDeps {
   readonly sessions: Pick<SessionStore, 'renewAuth'>;
   readonly stepUpTokens: Pick<StepUpTokens, 'openChallenge' | 'token'>;
   readonly checkCode: CheckCode;
+  readonly checkFactor: CheckFactor;
   readonly limits: CheckPasswordDeps['limits'] & Pick<Limits, 'tryCode'>;
   readonly commit: Commit;
   readonly issueTokens: IssueTokens;
@@ -73,6 +75,7 @@ export function createConfirmStepUp(deps: ConfirmStepUpDeps) {
 function createProofs(deps: ConfirmStepUpDeps): Readonly<Record<StepUpMethod, (stepUp: OpenStepUp) => Promise<Proof>>> {
   const { checkCode, limits, commit, now } = deps;
   const checkPassword = createCheckPassword(deps);
+  const factorBy = createFactorBy(deps);
   return {
     async password({ input: { password }, user, caller, origin }) {
       if (password === undefined) throw missingField('password');
@@ -100,7 +103,30 @@ function createProofs(deps: ConfirmStepUpDeps): Readonly<Record<StepUpMethod, (s
       );
       return { amr: ['otp'], acr: '1' };
     },
+    totp: factorBy('totp'),
+    recovery_code: factorBy('recovery_code'),
   };
+}
+
+/** Creates the check of each method of the second factor. With the session's own proof, it makes two factors. */
+function createFactorBy({ checkFactor, commit, now }: ConfirmStepUpDeps) {
+  return (method: GivenFactor['method']) =>
+    async ({ input: { code }, user, caller, origin }: OpenStepUp): Promise<Proof> => {
+      if (code === undefined) throw missingField('code');
+      const factor = await checkFactor(user, { method, code }, caller.device_id, origin);
+      const at = now();
+      await commit(
+        {
+          at,
+          isCommitted: 'by event',
+          ifClientLeft: 'commit',
+          work: async (session) => ({ ...(await factor.use(at, session)), sessions: none }),
+        },
+        origin,
+      );
+      await factor.giveBack();
+      return { amr: factor.amr, acr: '2' };
+    };
 }
 
 /** Creates the function that renews the proof of the caller's session. */
