@@ -1,12 +1,13 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { routes } from '@auth-account/contracts';
-import { TokenResponse } from '@auth-account/contracts/http/login';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Account, password, registerAccount, type TokenPair } from '../support/accounts.ts';
 import { type DeviceKey, newDeviceKey, refreshPath, type WantedProof } from '../support/device-key.ts';
 import { bearer } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
+import { addPasskey, passkeyLogin } from '../support/passkeys.ts';
 import { recordLog } from '../support/recorded-log.ts';
+import { completeLogin, guardedAccount } from '../support/second-factor.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 const loginPath = '/api/v1/auth/login';
@@ -100,8 +101,10 @@ describe('a login with a proof', () => {
   });
 
   test('is possible at every operation that opens a session', () => {
-    const open = Object.values(routes).filter(({ success }) => success.body === TokenResponse);
-    expect(open.length).toBeGreaterThan(1);
+    const open = Object.values(routes).filter(({ success }) =>
+      JSON.stringify(success.body).includes('"refresh_token"'),
+    );
+    expect(open.length).toBeGreaterThan(2);
     for (const { operationId, headers } of open)
       expect([operationId, headers]).toEqual([operationId, expect.arrayContaining(['DPoP'])]);
   });
@@ -182,6 +185,30 @@ describe('a bound session', () => {
     );
     const { json } = await send(session.refresh_token);
     expect([json.error_code, json.details.reason]).toEqual(['IAD_JWT_REFRESH_STOLEN', 'logged_out']);
+  });
+});
+
+describe('another way in', () => {
+  const boundTo = async ({ json }: Answer) => {
+    expect(json.data).toMatchObject({ bound: true });
+    return (await api.collections.sessions.findOne({ _id: json.data.session_id }))?.cnf?.jkt;
+  };
+
+  test('binds by the proof of its first step, though the second factor comes without one', async () => {
+    const { email, recovery_codes } = await guardedAccount(api);
+    const { json } = await api.post(loginPath, { email, password }, { DPoP: key.prove({ path: loginPath }) });
+    const { challenge_id } = json.details;
+    const done = await completeLogin(api, challenge_id, { method: 'recovery_code', code: recovery_codes[0] });
+    expect(await boundTo(done)).toBe(key.jkt);
+  });
+
+  test('binds by the proof of a login by passkey, and refuses a wrong one', async () => {
+    const path = '/api/v1/auth/passkeys/login';
+    const { authenticator } = await addPasskey(api, session);
+    const body = await passkeyLogin(api, authenticator);
+    const refused = await api.post(path, body, { DPoP: key.prove({ path: loginPath }) });
+    expect([refused.status, refused.json.details]).toMatchObject([422, [{ loc: ['header', 'DPoP'] }]]);
+    expect(await boundTo(await api.post(path, body, { DPoP: key.prove({ path }) }))).toBe(key.jkt);
   });
 });
 

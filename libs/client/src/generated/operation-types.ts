@@ -470,7 +470,15 @@ export interface OperationTypes {
   /** Ask how to prove once more who is there. */
   readonly createStepUpChallenge: {
     readonly body: {
-      readonly purpose: 'session' | 'password' | 'email_change' | 'deletion' | 'export' | 'totp' | 'recovery_codes' | 'passkeys';
+      readonly purpose:
+        | 'session'
+        | 'password'
+        | 'email_change'
+        | 'deletion'
+        | 'export'
+        | 'totp'
+        | 'recovery_codes'
+        | 'passkeys';
     };
     readonly data: {
       readonly challenge_id: string;

@@ -163,6 +163,7 @@ export const passkeyRoutes = {
     method: 'post',
     path: '/api/v1/auth/passkeys/login',
     auth: 'none',
+    headers: [...commonHeaders, 'DPoP'],
     body: PasskeyLoginRequest,
     success: { status: 200, description: 'The session is open.', body: TokenResponse, example: tokenExample },
     carriesToken: true,

@@ -151,7 +151,7 @@ export const secondFactorRoutes = {
     method: 'post',
     path: '/api/v1/auth/login/second-factor',
     auth: 'none',
-    headers: commonHeaders,
+    headers: [...commonHeaders, 'DPoP'],
     body: ConfirmSecondFactorRequest,
     requests: confirmSecondFactorExamples,
     success: {
