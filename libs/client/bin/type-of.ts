@@ -42,9 +42,16 @@ function objectType({ properties = {}, required = [] }: Schema, level: number): 
   const indent = '  '.repeat(level + 1);
   const members = Object.entries(properties).flatMap(([name, member]) => [
     ...(member.description ? [`${indent}/** ${member.description} */`] : []),
-    `${indent}readonly ${name}${required.includes(name) ? '' : '?'}: ${typeOf(member, level + 1)};`,
+    memberLine(`${indent}readonly ${name}${required.includes(name) ? '' : '?'}:`, member, level + 1),
   ]);
   return `{\n${members.join('\n')}\n${'  '.repeat(level)}}`;
+}
+
+/** Breaks a long union as Biome does. */
+function memberLine(head: string, member: Schema, level: number): string {
+  const line = `${head} ${typeOf(member, level)};`;
+  if (line.length <= 120 || !member.enum) return line;
+  return `${head}${member.enum.map((value) => `\n${'  '.repeat(level + 1)}| ${literal(value)}`).join('')};`;
 }
 
 function literal(value: unknown): string {
