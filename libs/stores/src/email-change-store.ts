@@ -26,6 +26,8 @@ export interface EmailUndo {
   readonly password_hash: string;
   /** The account's other ways in that are left. */
   readonly ways: Pick<UserDocument, 'passkeys'>;
+  /** Fields of other ways in that are removed. */
+  readonly gone: readonly (keyof UserDocument)[];
   readonly at: Date;
 }
 
@@ -72,8 +74,14 @@ export interface EmailChangeStore {
 
 export function createEmailChangeStore({ users }: Collections): EmailChangeStore {
   const pending = { pending_email: true, pending_email_until: true } as const;
-  const isChanged = async (filter: Filter<UserDocument>, fields: Partial<UserDocument>, session: ClientSession) => {
-    const update = { $set: fields, $unset: pending, $inc: { touches: 1 } };
+  const isChanged = async (
+    filter: Filter<UserDocument>,
+    fields: Partial<UserDocument>,
+    session: ClientSession,
+    gone: readonly (keyof UserDocument)[] = [],
+  ) => {
+    const removed = { ...pending, ...Object.fromEntries(gone.map((field) => [field, true as const])) };
+    const update = { $set: fields, $unset: removed, $inc: { touches: 1 } };
     return (await users.updateOne(filter, update, { session })).matchedCount === 1;
   };
   return {
@@ -94,11 +102,11 @@ export function createEmailChangeStore({ users }: Collections): EmailChangeStore
       const filter = { 'former_emails.change_id': changeId };
       return (await users.findOne(filter)) ?? (await users.findOne(filter, confirmedRead)) ?? undefined;
     },
-    undo(seen, { former, others, password_hash, ways, at }, session) {
+    undo(seen, { former, others, password_hash, ways, gone, at }, session) {
       const { email, email_key } = former;
       const address = { email, email_key, email_verified_at: at, former_emails: others, known_devices: [] };
       const password = { password_hash, password_changed_at: at, is_password_void: true };
-      return isChanged(unchangedSince(seen), { ...address, ...password, ...ways }, session);
+      return isChanged(unchangedSince(seen), { ...address, ...password, ...ways }, session, gone);
     },
     async listLapsed(by, most) {
       const options = { projection: { former_emails: 1 }, limit: most } as const;

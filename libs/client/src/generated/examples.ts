@@ -78,6 +78,17 @@ export const examples: readonly (readonly [operation: operations.Operation, stat
         "last_used_at": null
       }
     ],
+    "second_factor": {
+      "confirmed_at": "2026-11-20T10:05:00.000Z",
+      "recovery_codes_left": 9,
+      "trusted_devices": [
+        {
+          "device_id": "5c1ae21a-55ea-47d2-b0b3-8ae2bd7f5f6e",
+          "trusted_at": "2026-11-21T07:10:00.000Z",
+          "trusted_until": "2026-12-21T07:10:00.000Z"
+        }
+      ]
+    },
     "codes": [
       {
         "purpose": "email_verification",

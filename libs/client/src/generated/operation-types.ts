@@ -123,6 +123,15 @@ export interface OperationTypes {
         readonly created_at: string;
         readonly last_used_at: string | null;
       }[];
+      readonly second_factor: {
+        readonly confirmed_at: string | null;
+        readonly recovery_codes_left: number;
+        readonly trusted_devices: readonly {
+          readonly device_id: string;
+          readonly trusted_at: string;
+          readonly trusted_until: string;
+        }[];
+      };
       /** Codes by e-mail that were asked for lately. The codes themselves are not stored. */
       readonly codes: readonly {
         readonly purpose: 'email_verification' | 'password_reset' | 'email_change' | 'account_deletion' | 'step_up';

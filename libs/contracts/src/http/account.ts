@@ -95,6 +95,11 @@ const exported = {
     description: 'Devices from which a login gives no notice; `unnamed` is any client that sends no `device_id`.',
   }),
   passkeys: Type.Array(Passkey),
+  second_factor: Type.Object({
+    confirmed_at: TimestampOrNull,
+    recovery_codes_left: Type.Integer({ minimum: 0 }),
+    trusted_devices: Type.Array(Type.Object({ device_id: Uuid, trusted_at: Timestamp, trusted_until: Timestamp })),
+  }),
   codes: Type.Array(Type.Object({ purpose: CodePurpose, created_at: Timestamp, expires_at: Timestamp }), {
     description: 'Codes by e-mail that were asked for lately. The codes themselves are not stored.',
   }),
@@ -206,6 +211,17 @@ export const accountExportExample = {
         last_used_at: null,
       },
     ],
+    second_factor: {
+      confirmed_at: '2026-11-20T10:05:00.000Z',
+      recovery_codes_left: 9,
+      trusted_devices: [
+        {
+          device_id: '5c1ae21a-55ea-47d2-b0b3-8ae2bd7f5f6e',
+          trusted_at: '2026-11-21T07:10:00.000Z',
+          trusted_until: '2026-12-21T07:10:00.000Z',
+        },
+      ],
+    },
     codes: [
       {
         purpose: 'email_verification',

@@ -155,3 +155,12 @@ export function passkeyRemovedEvents(
     createAccountEvent('service.auth.events.notice', notice, nextOrigin()),
   ];
 }
+
+/** Creates the event for subscribers of a second factor that a recovery has switched off. */
+export function secondFactorRemovedEvent(
+  { user_id }: Pick<SecondFactorChange, 'user_id'>,
+  origin: AccountEventOrigin,
+): SecondFactorChangedEvent {
+  const changed = { user_id, changed_at: origin.at.toISOString(), change: 'switched_off' } as const;
+  return createAccountEvent('service.auth.events.second_factor_changed', changed, origin);
+}

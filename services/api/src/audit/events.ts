@@ -94,8 +94,9 @@ export const auditEvents = {
       'The user switched the second factor on, or replaced the authenticator app. `session.revoked` follows for each other session.',
   },
   'account.second_factor_off': {
-    fields: session,
-    meaning: 'The user switched the second factor off. `session.revoked` follows for each other session.',
+    fields: ['user_id', 'session_id?'],
+    meaning:
+      'The user switched the second factor off; without `session_id` a reset or an undo did, after a stranger may have added it. `session.revoked` follows for each other session.',
   },
   'account.recovery_codes_created': { fields: session, meaning: 'The user made new recovery codes.' },
   'account.trust_ended': { fields: session, meaning: 'The user ended the trust in a device.' },

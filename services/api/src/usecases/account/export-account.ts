@@ -60,6 +60,7 @@ export function createExportAccount(deps: ExportAccountDeps) {
       former_emails: (user.former_emails ?? []).map(({ email, until }) => ({ email, undo_until: until.toISOString() })),
       known_devices: [...(user.known_devices ?? [])],
       passkeys: (user.passkeys ?? []).map(describePasskey),
+      second_factor: describeFactor(user),
       codes: codes.map(describeCode),
       group: describeGroup(user, group),
       sessions: held.sessions.map(describeSession),
@@ -79,6 +80,22 @@ function describeHeld(user: UserDocument, at: Date): AccountExport['account'] {
     pending_email,
     pending_email_until: pending_email_until?.toISOString() ?? null,
     last_login_at: last_login_at?.toISOString() ?? null,
+  };
+}
+
+function describeFactor({
+  totp,
+  recovery_codes = [],
+  trusted_devices = [],
+}: UserDocument): AccountExport['second_factor'] {
+  return {
+    confirmed_at: totp?.confirmed_at.toISOString() ?? null,
+    recovery_codes_left: recovery_codes.length,
+    trusted_devices: trusted_devices.map(({ device_id, trusted_at, until }) => ({
+      device_id,
+      trusted_at: trusted_at.toISOString(),
+      trusted_until: until.toISOString(),
+    })),
   };
 }
 

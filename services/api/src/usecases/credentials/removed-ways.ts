@@ -1,39 +1,44 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
 import type { AccountEventOrigin } from '@auth-account/messaging';
-import { passkeyRemovedEvent } from '@auth-account/messaging/account-events';
+import { passkeyRemovedEvent, secondFactorRemovedEvent } from '@auth-account/messaging/account-events';
 import type { UserDocument } from '@auth-account/stores/documents';
+import { secondFactorFields } from '@auth-account/stores/second-factors';
 import type { AuditEvent } from '../../audit/events.ts';
 
 /** Ways in that a recovery takes away. */
 export interface RemovedWays {
   /** The ways that are left, as fields of the user's document; empty if all are left. */
   readonly left: Pick<UserDocument, 'passkeys'>;
+  /** Fields of the user's document that are removed. */
+  readonly gone: readonly (keyof UserDocument)[];
   /** The recovery's own notice tells the owner. */
   readonly events: readonly AuthEvent[];
   readonly audit: readonly AuditEvent[];
 }
 
 /**
- * Returns the ways in besides the password that a recovery takes away: none, those that were added at a time or after
- * it, or all, because somebody else may have registered the account.
+ * Returns the ways in besides the password, and the second factor, that a recovery takes away: none, those that were
+ * added at a time or after it, or all, because somebody else may have registered the account.
  */
 export function removedWays(
-  { _id: user_id, passkeys = [] }: UserDocument,
+  { _id: user_id, passkeys = [], totp }: UserDocument,
   which: 'none' | 'all' | Date,
   nextOrigin: () => AccountEventOrigin,
 ): RemovedWays {
-  const isRemoved = ({ created_at }: { readonly created_at: Date }) =>
-    which instanceof Date ? created_at >= which : which === 'all';
-  const removed = passkeys.filter(isRemoved);
-  const left = passkeys.filter((passkey) => !isRemoved(passkey));
+  const isRemoved = (at: Date) => (which instanceof Date ? at >= which : which === 'all');
+  const removed = passkeys.filter(({ created_at }) => isRemoved(created_at));
+  const left = passkeys.filter(({ created_at }) => !isRemoved(created_at));
+  const isSwitchedOff = totp !== undefined && isRemoved(totp.confirmed_at);
+  const switchedOff = { event: 'account.second_factor_off', user_id, session_id: undefined } as const;
+  const removal = (passkey_id: string) =>
+    ({ event: 'passkey.removed', user_id, session_id: undefined, passkey_id }) as const;
   return {
     left: removed.length > 0 ? { passkeys: left } : {},
-    events: removed.map(({ id: passkey_id }) => passkeyRemovedEvent({ user_id, passkey_id }, nextOrigin())),
-    audit: removed.map(({ id: passkey_id }) => ({
-      event: 'passkey.removed',
-      user_id,
-      session_id: undefined,
-      passkey_id,
-    })),
+    gone: isSwitchedOff || which === 'all' ? secondFactorFields : [],
+    events: [
+      ...removed.map(({ id: passkey_id }) => passkeyRemovedEvent({ user_id, passkey_id }, nextOrigin())),
+      ...(isSwitchedOff ? [secondFactorRemovedEvent({ user_id }, nextOrigin())] : []),
+    ],
+    audit: [...removed.map(({ id }) => removal(id)), ...(isSwitchedOff ? [switchedOff] : [])],
   };
 }

@@ -70,7 +70,7 @@ export function createResetPassword(deps: ResetPasswordDeps) {
         ifClientLeft: 'abort',
         async work(session) {
           await code.use(at, session);
-          if (!(await users.changeFresh(user, fields, session))) throw codeInvalid();
+          if (!(await users.changeFresh(user, fields, session, removed.gone))) throw codeInvalid();
           await challenges.endAll(user._id, at, session);
           const invites_revoked = await invites.revokeMadeBy(user._id, at, session);
           const ended = await endSessions.revoke(end, origin, session);

@@ -113,7 +113,7 @@ function createUndo(deps: UndoEmailChangeDeps) {
         ifClientLeft: 'commit',
         async work(session) {
           const isCancelled = await deletions.cancel(user, at, session);
-          const undo = { former, others, password_hash, ways: removed.left, at };
+          const undo = { former, others, password_hash, ways: removed.left, gone: removed.gone, at };
           const isUndone = await emailChanges.undo(user, undo, session);
           if (!isUndone) throw new ChangedMeanwhile();
           await challenges.endAll(user_id, at, session);

@@ -14,12 +14,12 @@ export function createFindFactors({ users, now }: FindFactorsDeps) {
   return async ({ user_id }: VerifiedAccessToken): Promise<FactorsResponse['data']> => {
     const user = await users.find(user_id);
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
-    const { totp, recovery_codes = [] } = user;
+    const { totp, recovery_codes = [], passkeys = [] } = user;
     const at = now();
     return {
       totp: { confirmed_at: totp?.confirmed_at.toISOString() ?? null },
       recovery_codes_left: recovery_codes.length,
-      passkeys: 0,
+      passkeys: passkeys.length,
       trusted_devices: trustedDevicesOf(user, at).map(({ device_id, trusted_at, until }) => ({
         device_id,
         trusted_at: trusted_at.toISOString(),
