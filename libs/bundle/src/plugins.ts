@@ -52,14 +52,14 @@ export const withoutMaps: Plugin = {
 const resolved = Symbol('resolved');
 
 /**
- * Leaves out modules of BullMQ that nobody uses, such as its other stores. BullMQ exports everything from one module,
- * and does not declare that its modules have no side effects.
+ * Leaves out modules of these packages that nobody uses, such as BullMQ's other stores. Each exports everything from one
+ * module, and does not declare that its modules have no side effects.
  */
 export const withoutUnused: Plugin = {
   name: 'without-unused',
   setup({ onResolve, resolve }) {
-    onResolve({ filter: /^(?:bullmq$|\.)/ }, async ({ path, pluginData, ...from }) => {
-      const isInside = path === 'bullmq' || from.importer.includes('/node_modules/bullmq/');
+    onResolve({ filter: /^(?:bullmq$|@simplewebauthn\/|@peculiar\/|\.)/ }, async ({ path, pluginData, ...from }) => {
+      const isInside = !path.startsWith('.') || /\/node_modules\/(?:bullmq|@simplewebauthn)\//.test(from.importer);
       if (!isInside || pluginData === resolved) return;
       return { ...(await resolve(path, { ...from, pluginData: resolved })), sideEffects: false };
     });
@@ -72,11 +72,20 @@ export const withoutUnused: Plugin = {
  */
 const unused = ['cron-parser', 'iconv-lite'];
 
-/** Replaces the unused packages by empty ones. */
+/**
+ * Modules with which @simplewebauthn/server reads the certificates of attestations. No attestation is asked for, and
+ * those that come are put aside (services/api/src/security/passkeys/webauthn.ts).
+ */
+const attestations = /^\.\/verifications\/|^@peculiar\/(?:x509|asn1-x509|asn1-rsa)$/;
+
+/** Replaces the unused packages and modules by empty ones. */
 export const withoutUncalled: Plugin = {
   name: 'without-uncalled',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: new RegExp(`^(?:${unused.join('|')})$`) }, ({ path }) => ({ path, namespace: 'uncalled' }));
+    onResolve({ filter: attestations }, ({ path, importer }) =>
+      importer.includes('/node_modules/@simplewebauthn/server/') ? { path, namespace: 'uncalled' } : undefined,
+    );
     onLoad({ filter: /./, namespace: 'uncalled' }, () => ({ contents: 'module.exports = {};' }));
   },
 };

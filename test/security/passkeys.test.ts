@@ -1,0 +1,257 @@
+import { randomUUID } from 'node:crypto';
+import { createLogger } from '@auth-account/telemetry';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type Account, newEmail, newSession, type TokenPair } from '../support/accounts.ts';
+import { changeEmail, confirmReset, requestReset, undoTokenOf } from '../support/codes.ts';
+import { withFailPoint } from '../support/fail-point.ts';
+import { bearer, cheapHashes } from '../support/groups.ts';
+import type { Answer } from '../support/http-client.ts';
+import {
+  addPasskey,
+  deletePasskey,
+  logInByPasskey,
+  passkeyLogin,
+  requestPasskeyLogin,
+  voidPassword,
+} from '../support/passkeys.ts';
+import { mailedStepUp } from '../support/step-up.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
+
+/** Name of the other pod's connections, whose commands can be made to fail. */
+const appName = 'passkeys';
+
+/** Two pods of one deployment. */
+let api: TestApi;
+let other: TestApi;
+const audited: Readonly<Record<string, unknown>>[] = [];
+
+beforeAll(async () => {
+  const destination = { write: (line: string) => void audited.push(JSON.parse(line)) };
+  api = await startTestApi(cheapHashes, {}, createLogger({ service: 'api', level: 'info', destination }));
+  const uri = new URL(testEnvironment().mongodbUri);
+  uri.searchParams.set('appName', appName);
+  const same = { ...cheapHashes, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix };
+  other = await startTestApi({ ...same, MONGODB_URI: uri.href });
+});
+afterAll(async () => {
+  await other.close({ keepData: true });
+  await api.close();
+});
+
+const post = (pod: TestApi, body: object) => pod.post('/api/v1/auth/passkeys/login', body);
+const statusAndCode = ({ status, json }: Answer) => [status, json.error_code];
+const passkeysOf = async ({ user_id }: Account) =>
+  (await api.collections.users.findOne({ _id: user_id }))?.passkeys?.map(({ id }) => id);
+
+describe('one assertion', () => {
+  test('opens one session, however many requests send it at once to two pods', async () => {
+    const own = await newSession(api);
+    const { authenticator } = await addPasskey(api, own);
+    const body = await passkeyLogin(api, authenticator);
+    const before = await api.collections.sessions.countDocuments({ user_id: own.user_id });
+    const answers: Answer[] = [];
+    for (let round = 0; round < 10; round += 1) {
+      const burst = Array.from({ length: 100 }, (_, at) =>
+        post(at % 2 === 0 ? api : other, { ...body, device_id: randomUUID() }),
+      );
+      answers.push(...(await Promise.all(burst)));
+    }
+    expect(answers).toHaveLength(1_000);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    const refused = answers.filter(({ status }) => status !== 200).map(({ json }) => json.error_code);
+    expect(refused.filter((code) => code !== 'ERR-CODE-EXPIRED' && code !== 'ERR-DEPENDENCY-UNAVAILABLE')).toEqual([]);
+    expect(await api.collections.sessions.countDocuments({ user_id: own.user_id })).toBe(before + 1);
+  });
+
+  test('of one device is answered with one session, at whichever pod', async () => {
+    const { authenticator } = await addPasskey(api, await newSession(api));
+    const body = { ...(await passkeyLogin(api, authenticator)), device_id: randomUUID() };
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => post(at % 2 === 0 ? api : other, body)));
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+    expect(new Set(answers.map(({ json }) => json.data.refresh_token)).size).toBe(1);
+  });
+
+  test('opens nothing after its passkey was removed', async () => {
+    const own = await newSession(api);
+    const { authenticator, passkey_id } = await addPasskey(api, own);
+    const body = await passkeyLogin(api, authenticator);
+    expect((await deletePasskey(api, own, passkey_id)).status).toBe(200);
+    expect(statusAndCode(await post(other, body))).toEqual([403, 'ERR-PASSKEY-INVALID']);
+  });
+});
+
+describe('a store that does not answer', () => {
+  let own: Account & TokenPair;
+  let body: object;
+  beforeAll(async () => {
+    own = await newSession(api);
+    const { authenticator } = await addPasskey(api, own);
+    body = await passkeyLogin(api, authenticator);
+  });
+
+  // The first read finds nothing: the second one confirms it.
+  test.each([
+    ['at all', 'alwaysOn', 11_600],
+    ['in time to confirm that there is no such passkey', { skip: 1 }, 50],
+  ] as const)('%s never makes a passkey unknown', async (_, mode, errorCode) => {
+    const namespace = `${api.database}.users`;
+    await api.collections.users.updateOne({ _id: own.user_id }, { $rename: { passkeys: 'hidden' } } as never);
+    const data = { failCommands: ['find'], errorCode, namespace, appName };
+    const answer = await withFailPoint(api.mongo, mode, data, () => post(other, body));
+    await api.collections.users.updateOne({ _id: own.user_id }, { $rename: { hidden: 'passkeys' } } as never);
+    expect(statusAndCode(answer)).toEqual([503, 'ERR-DEPENDENCY-UNAVAILABLE']);
+    expect(answer.json.details?.unknown_credential).toBeUndefined();
+  });
+});
+
+test('the audit log has every change of passkeys, and each login by one', async () => {
+  const own = await newSession(api);
+  const { authenticator, passkey_id, credential_id } = await addPasskey(api, own);
+  const path = `/api/v1/account/passkeys/${passkey_id}`;
+  await api.send({ method: 'PATCH', path, headers: bearer(own), body: { name: 'YubiKey' } });
+  const login = await logInByPasskey(api, authenticator);
+  await post(api, await passkeyLogin(api, authenticator, { isForged: true }));
+  await deletePasskey(api, own, passkey_id);
+  await logInByPasskey(api, authenticator);
+  const change = { user_id: own.user_id, session_id: own.session_id, passkey_id };
+  const lines = audited.filter(
+    ({ event, user_id, reason }) => event && (user_id === own.user_id || reason === 'unknown_passkey'),
+  );
+  expect(lines.slice(-6)).toMatchObject([
+    { event: 'passkey.added', ...change },
+    { event: 'passkey.renamed', ...change },
+    { event: 'login.succeeded', user_id: own.user_id, session_id: login.json.data.session_id, method: 'passkey' },
+    { event: 'login.failed', user_id: own.user_id, reason: 'wrong_passkey' },
+    { event: 'passkey.removed', ...change },
+    { event: 'login.failed', reason: 'unknown_passkey' },
+  ]);
+  expect(JSON.stringify(audited)).not.toContain(credential_id);
+});
+
+describe('the counter of an authenticator', () => {
+  const fallen = (passkey_id: string) =>
+    audited.filter((line) => line.event === 'passkey.counter_fell' && line.passkey_id === passkey_id);
+
+  test('that falls with a right signature is audited, and the login goes on', async () => {
+    const own = await newSession(api);
+    const { authenticator, passkey_id } = await addPasskey(api, own, { counts: true });
+    const log = async (counter: number) =>
+      (await post(api, await passkeyLogin(api, authenticator, { counter }))).status;
+    expect([await log(5), await log(6)]).toEqual([200, 200]);
+    expect(fallen(passkey_id)).toEqual([]);
+    expect(await log(6)).toBe(200);
+    expect(fallen(passkey_id)).toMatchObject([{ user_id: own.user_id, outcome: 'success' }]);
+    expect([await log(2), await log(0)]).toEqual([200, 200]);
+    expect(fallen(passkey_id)).toHaveLength(3);
+  });
+
+  test('that falls with a wrong signature is just a wrong signature', async () => {
+    const { authenticator, passkey_id } = await addPasskey(api, await newSession(api), { counts: true });
+    await post(api, await passkeyLogin(api, authenticator, { counter: 5 }));
+    const forged = await post(api, await passkeyLogin(api, authenticator, { counter: 1, isForged: true }));
+    expect(statusAndCode(forged)).toEqual([403, 'ERR-PASSKEY-INVALID']);
+    expect(fallen(passkey_id)).toEqual([]);
+  });
+
+  test('that is always 0 is no counter', async () => {
+    const { authenticator, passkey_id } = await addPasskey(api, await newSession(api));
+    for (let login = 0; login < 3; login += 1) {
+      expect((await logInByPasskey(api, authenticator)).status).toBe(200);
+    }
+    expect(fallen(passkey_id)).toEqual([]);
+  });
+});
+
+describe('whoever has registered the address of somebody else', () => {
+  test('loses the passkeys with the reset of the owner', async () => {
+    const squatter = await newSession(api);
+    const { authenticator, passkey_id } = await addPasskey(api, squatter);
+    const reset = await confirmReset(api, await requestReset(api, squatter.email));
+    expect(reset.status).toBe(200);
+    expect(await passkeysOf(squatter)).toEqual([]);
+    expect((await logInByPasskey(api, authenticator)).json.details.unknown_credential).toBe(true);
+    const removed = await api.collections.outbox.findOne({ 'event.data.passkey_id': passkey_id, topic: /removed/ });
+    expect(removed?.event.data).toMatchObject({ user_id: squatter.user_id });
+  });
+
+  test('cannot open a session with an assertion that was checked before the reset', async () => {
+    const squatter = await newSession(api);
+    const { authenticator } = await addPasskey(api, squatter);
+    const body = await passkeyLogin(api, authenticator);
+    const challenge_id = await requestReset(api, squatter.email);
+    const [reset, login] = await Promise.all([confirmReset(api, challenge_id), post(other, body)]);
+    expect(reset.status).toBe(200);
+    const live = await api.collections.sessions.countDocuments({ user_id: squatter.user_id, is_revoked: false });
+    expect([live, [200, 403, 410].includes(login.status)]).toEqual([0, true]);
+  });
+
+  test('loses them with an undo by the address that was registered first', async () => {
+    const squatter = await newSession(api);
+    const { passkey_id } = await addPasskey(api, squatter);
+    await changeEmail(api, squatter, newEmail());
+    expect(await passkeysOf(squatter)).toEqual([passkey_id]);
+    expect((await undo(squatter)).status).toBe(200);
+    expect(await passkeysOf(squatter)).toEqual([]);
+  });
+});
+
+test('an undo by a verified address removes the passkeys that were added since the change', async () => {
+  const own = await newSession(api);
+  await api.collections.users.updateOne({ _id: own.user_id }, { $set: { email_verified_at: new Date() } });
+  const before = await addPasskey(api, own);
+  await changeEmail(api, own, newEmail());
+  await addPasskey(api, own);
+  expect(await passkeysOf(own)).toHaveLength(2);
+  expect((await undo(own)).status).toBe(200);
+  expect(await passkeysOf(own)).toEqual([before.passkey_id]);
+});
+
+test('a reset keeps the passkeys of an account whose address was verified', async () => {
+  const own = await newSession(api);
+  await api.collections.users.updateOne({ _id: own.user_id }, { $set: { email_verified_at: new Date() } });
+  const { authenticator } = await addPasskey(api, own);
+  expect((await confirmReset(api, await requestReset(api, own.email))).status).toBe(200);
+  expect((await logInByPasskey(api, authenticator)).status).toBe(200);
+});
+
+describe('the last way in', () => {
+  test('stays, also if two are removed at once at two pods', async () => {
+    const own = await newSession(api);
+    const passkeys = [await addPasskey(api, own), await addPasskey(api, own)];
+    await voidPassword(api, own);
+    const tokens = [await mailedStepUp(api, own, 'passkeys'), await mailedStepUp(api, own, 'passkeys')];
+    const answers = await Promise.all(
+      passkeys.map(({ passkey_id }, at) =>
+        deletePasskey(at === 0 ? api : other, own, passkey_id, { step_up_token: tokens[at] }),
+      ),
+    );
+    expect(answers.map(statusAndCode).toSorted()).toEqual([
+      [200, undefined],
+      [409, 'ERR-LAST-CREDENTIAL'],
+    ]);
+    expect(await passkeysOf(own)).toHaveLength(1);
+  });
+
+  test('may be the password', async () => {
+    const own = await newSession(api);
+    const { passkey_id } = await addPasskey(api, own);
+    expect((await deletePasskey(api, own, passkey_id)).status).toBe(200);
+    expect(await passkeysOf(own)).toEqual([]);
+    // An empty list takes no place in the unique index.
+    const twin = await newSession(api);
+    expect((await deletePasskey(api, twin, (await addPasskey(api, twin)).passkey_id)).status).toBe(200);
+  });
+});
+
+test('a flood of challenges stores nothing', async () => {
+  const stored = () => Promise.all(Object.values(api.collections).map((each) => each.countDocuments({})));
+  const before = await stored();
+  await Promise.all(Array.from({ length: 200 }, () => requestPasskeyLogin(api)));
+  expect(await stored()).toEqual(before);
+});
+
+/** Undoes the latest change of the address. */
+async function undo({ user_id }: Account): Promise<Answer> {
+  const undo_token = await undoTokenOf(api, user_id);
+  return api.post('/api/v1/auth/email-change/undo', { undo_token });
+}
