@@ -128,7 +128,7 @@ export const auditEvents = {
   'passkey.removed': {
     fields: ['user_id', 'session_id?', 'passkey_id'],
     meaning:
-      'The user removed a passkey; without `session_id` a recovery of an account whose address was never verified.',
+      'The user removed a passkey; without `session_id` a reset or an undo did, because somebody else may have added it.',
   },
   'passkey.counter_fell': {
     fields: ['user_id', 'passkey_id'],

@@ -111,7 +111,7 @@ export const requestLimits = {
     counts: 'writes',
     per: 'session',
     window: minute,
-    more: ' that no other limit counts: `PATCH` of account and group, a new owner, removed members, ends of sessions',
+    more: ' that no other limit counts: `PATCH` of account and group, a new owner, removed members, ends of sessions, names of passkeys',
     key: 'write',
   },
   changePassword: {
