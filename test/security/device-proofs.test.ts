@@ -54,7 +54,6 @@ describe('a proof is refused', () => {
     ['no key', { header: { jwk: undefined } }],
     ['a private key', { header: { jwk: privateJwk }, signer: otherKey }],
     ['another curve', { header: { jwk: { ...publicJwk, crv: 'P-384' } }, signer: otherKey }],
-    ['a point that is not on the curve', { header: { jwk: { ...publicJwk, y: publicJwk.x } }, signer: otherKey }],
     ['a second form of its key', { header: { jwk: { ...publicJwk, x: `${publicJwk.x}=` } }, signer: otherKey }],
     ['no jti', { claims: { jti: undefined } }],
     ['an empty jti', { claims: { jti: '' } }],
@@ -87,6 +86,7 @@ describe('a proof is refused', () => {
     ['iat', 'an old proof', { at: at - 61_000 }],
     ['iat', 'a proof from the future', { at: at + 61_000 }],
     ['signature', 'the signature of another key', { signer: otherKey }],
+    ['signature', 'a point that is not on the curve', { header: { jwk: { ...publicJwk, y: publicJwk.x } } }],
   ])('for its %s: %s', (fault, _, wanted) => {
     expect(verify(prove(wanted), request)).toBe(fault);
   });
