@@ -9,11 +9,20 @@ import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
-import { logIn, logOut, newEmail, newSession, registerAccount, type TokenPair } from '../support/accounts.ts';
+import {
+  password as accountPassword,
+  logIn,
+  logOut,
+  newEmail,
+  newSession,
+  registerAccount,
+  type TokenPair,
+} from '../support/accounts.ts';
 import { cheapHashes } from '../support/groups.ts';
 import { type Answer, type SentRequest, send } from '../support/http-client.ts';
 import { dial } from '../support/push-client.ts';
 import { openSocket } from '../support/raw-connection.ts';
+import { beginLogin, codeAt, completeLogin, guardedAccount, seedOf, stepUpBy } from '../support/second-factor.ts';
 import { storesOf } from '../support/stores-of.ts';
 import { testEnvironment } from '../support/test-api.ts';
 import { startTestStack, type TestStack } from '../support/test-stack.ts';
@@ -26,6 +35,8 @@ const requestId = 'canary-request-id';
 const secrets = new Map<string, string>();
 /** Personal data that belong in the database and nowhere else. */
 const emails = new Map<string, string>();
+/** Exports of accounts. */
+const exports: string[] = [];
 /** Answers to requests that failed. */
 const refusals: string[] = [];
 
@@ -275,6 +286,36 @@ async function streams(session: TokenPair): Promise<void> {
   stream.terminate();
 }
 
+/** Uses a second factor in every way, and exports the account. */
+async function secondFactors(): Promise<void> {
+  const guarded = await guardedAccount(api);
+  const { email, secret, recovery_codes, access_token } = guarded;
+  keep('of a guarded account', guarded);
+  emails.set('e-mail address of a guarded account', email);
+  const seed = seedOf(secret);
+  secrets.set('seed in base32', secret);
+  for (const encoding of ['hex', 'base64', 'latin1'] as const)
+    secrets.set(`seed in ${encoding}`, seed.toString(encoding));
+  for (const [place, code] of recovery_codes.entries()) secrets.set(`recovery code ${place}`, code);
+  const device = { device_id: randomUUID() };
+  const challenge_id = await beginLogin(api, email, device);
+  await expectStatus(403, completeLogin(api, challenge_id, { method: 'recovery_code', code: canary('recovery code') }));
+  const by = { method: 'recovery_code', code: recovery_codes[0], trust_device: true };
+  const { json } = await expectStatus(200, completeLogin(api, challenge_id, by));
+  const { trusted_device_token } = keep('of a trusted device', json.data) as TokenPair & {
+    trusted_device_token: string;
+  };
+  secrets.set('trusted device token', trusted_device_token);
+  const given = { email, password: accountPassword, ...device };
+  await expectStatus(200, api.post(loginPath, { ...given, trusted_device_token }));
+  await expectStatus(403, api.post(loginPath, { ...given, trusted_device_token: canaryToken('token of no device') }));
+  const code = codeAt(secret, Date.now(), 1);
+  const step_up_token = await stepUpBy(api, guarded, 'export', code);
+  secrets.set('step-up token', step_up_token);
+  const exported = await expectStatus(200, api.post('/api/v1/account/export', { step_up_token }, bearer(access_token)));
+  exports.push(exported.text);
+}
+
 /** Repeats requests while stores refuse or are away. */
 async function failures({ email, password }: { email: string; password: string }): Promise<void> {
   const never = (validator: object) => database().command({ collMod: 'users', validator });
@@ -317,6 +358,7 @@ test('no secret is written down anywhere, on whatever path it came', async () =>
   const account = await registrations();
   await malformed();
   await sessions(account);
+  await secondFactors();
   monitor.destroy();
   // A separate scene without secrets, as a control for the search.
   const seen = await newSession(api);
@@ -348,12 +390,14 @@ test('no secret is written down anywhere, on whatever path it came', async () =>
   expect(commands.some((command) => / "evalsha" .* "succeed" /i.test(command))).toBe(true);
 
   // Stored by design: the token of an invite, by which the invite and its members are found, and the SHA-256 of a
-  // session's newest token.
+  // session's newest token and of a trusted device's token.
   const stored = findSecrets(secrets, { ...elsewhere, ...stores });
   const byDesign =
-    /^invite token( of its own)? \((plain|percent-encoded)\) in MongoDB (invites|idempotency|users)$|^refresh token .* \(sha256 in base64(url)?\) in MongoDB user_sessions$/;
+    /^invite token( of its own)? \((plain|percent-encoded)\) in MongoDB (invites|idempotency|users)$|^refresh token .* \(sha256 in base64(url)?\) in MongoDB user_sessions$|^trusted device token \(sha256 in base64(url)?\) in MongoDB users$/;
   expect(stored.filter((where) => !byDesign.test(where))).toEqual([]);
   expect(stored).toContain('invite token (plain) in MongoDB invites');
+
+  expect(findSecrets(secrets, { exports: exports.join('\n') })).toEqual([]);
 
   // A refused invite token is repeated to its sender; nothing else is.
   const told = findSecrets(secrets, answers);

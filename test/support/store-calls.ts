@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { urgentTopic } from '@auth-account/contracts/events';
 import type { Stores } from '@auth-account/stores';
-import type { ClientSession } from 'mongodb';
+import { Binary, type ClientSession } from 'mongodb';
 import { newChallengeDocument } from './challenge-document.ts';
 import { newSessionDocument } from './session-document.ts';
 import { newEvent } from './worker-events.ts';
@@ -61,8 +61,11 @@ const invites: Calls['invites'] = {
   exists: ({ stores }) => stores.invites.exists(id),
 };
 
+const sealed = { factor_id: id, kid: 'k', seed: new Binary(Buffer.alloc(48)) };
+
 const secondFactors: Calls['secondFactors'] = {
   useRecoveryCode: ({ stores }) => stores.secondFactors.useRecoveryCode(id, 'none'),
+  reseal: ({ stores }) => stores.secondFactors.reseal({ userId: id, sealed }, sealed),
 };
 
 const spentProofs: Calls['spentProofs'] = {

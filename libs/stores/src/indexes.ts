@@ -29,6 +29,9 @@ const indexes = {
     // Requested addresses, which are removed when they have lapsed.
     [{ 'former_emails.until': 1 }, { name: 'former_email_lapse', sparse: true }],
     [{ pending_email_until: 1 }, { name: 'pending_email_lapse', sparse: true }],
+    // Seeds of authenticator apps by their server key, and apps that must still be confirmed.
+    [{ 'totp.kid': 1 }, { name: 'totp_key', sparse: true }],
+    [{ 'pending_totp.until': 1 }, { name: 'pending_totp_lapse', sparse: true }],
   ],
   groups: [
     [{ import_key: 1 }, { name: 'import_key_unique', unique: true, sparse: true }],

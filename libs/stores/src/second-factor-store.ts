@@ -1,7 +1,7 @@
 import type { ClientSession } from 'mongodb';
 import type { Collections } from './collections.ts';
 import { type Credentials, credentialsVersion, unchangedSince } from './credentials.ts';
-import type { PendingTotp, TrustedDevice, UserDocument } from './documents.ts';
+import type { PendingTotp, SealedSeed, TrustedDevice, UserDocument } from './documents.ts';
 
 /** Limit for the devices that an account trusts. Above the limit, the device that was trusted first is forgotten. */
 const trustedLimit = 20;
@@ -32,6 +32,12 @@ export function trustedDevicesOf(user: UserDocument, at: Date): TrustedDevice[] 
   return (user.trusted_devices ?? []).filter((each) => each.version === version && each.until > at).toReversed();
 }
 
+/** The seed of a confirmed authenticator app. */
+export interface StoredSeed {
+  readonly userId: string;
+  readonly sealed: SealedSeed;
+}
+
 /** Second factors of accounts. They are fields of the user's document. */
 export interface SecondFactorStore {
   /**
@@ -47,6 +53,12 @@ export interface SecondFactorStore {
   trust(userId: string, device: TrustedDevice, session: ClientSession): Promise<void>;
   /** Ends the trust in the device, if the account trusts it. */
   endTrust(userId: string, deviceId: string): Promise<void>;
+  /** Returns some of the seeds that are sealed under another key than `kid`. */
+  listStale(kid: string, page: { readonly skip: number; readonly limit: number }): Promise<StoredSeed[]>;
+  /** Replaces the sealed form of a seed, unless it has been replaced since it was read. */
+  reseal(stored: StoredSeed, by: Pick<SealedSeed, 'kid' | 'seed'>): Promise<void>;
+  /** Removes, from all accounts, authenticator apps that were not confirmed by `by`. */
+  removeLapsed(by: Date): Promise<void>;
 }
 
 export function createSecondFactorStore({ users }: Collections): SecondFactorStore {
@@ -84,6 +96,18 @@ export function createSecondFactorStore({ users }: Collections): SecondFactorSto
         { _id, 'trusted_devices.device_id': device_id },
         { $pull: { trusted_devices: { device_id } } },
       );
+    },
+    async listStale(kid, { skip, limit }) {
+      const options = { projection: { totp: 1 }, skip, limit } as const;
+      const found = await users.find({ 'totp.kid': { $exists: true, $ne: kid } }, options).toArray();
+      return found.flatMap(({ _id, totp }) => (totp === undefined ? [] : [{ userId: _id, sealed: totp }]));
+    },
+    async reseal({ userId, sealed: { factor_id, kid: from } }, { kid, seed }) {
+      const same = { _id: userId, 'totp.factor_id': factor_id, 'totp.kid': from };
+      await users.updateOne(same, { $set: { 'totp.kid': kid, 'totp.seed': seed } });
+    },
+    async removeLapsed(by) {
+      await users.updateMany({ 'pending_totp.until': { $lte: by } }, { $unset: { pending_totp: true } });
     },
   };
 }

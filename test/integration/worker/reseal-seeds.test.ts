@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import type { UserDocument } from '@auth-account/stores/documents';
+import { createSealedSecrets, generateSecretKey, type SealedSecrets } from '@auth-account/tokens';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { Binary } from 'mongodb';
+import { newTotpSeed } from '../../../services/api/src/security/totp.ts';
+import { createResealSeeds } from '../../../services/worker/src/second-factor/reseal-seeds.ts';
+import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
+
+let scene: AccountScene;
+let told: unknown[];
+beforeAll(async () => {
+  scene = await openAccountScene();
+});
+beforeEach(async () => {
+  told = [];
+  await scene.clear();
+});
+afterAll(() => scene.close());
+
+const [older, newer, gone] = [generateSecretKey(), generateSecretKey(), generateSecretKey()];
+const before = createSealedSecrets({ keys: [older] });
+const after = createSealedSecrets({ keys: [newer, older] });
+const alone = createSealedSecrets({ keys: [newer] });
+const minute = (minutes: number) => new Date(scene.now().getTime() + minutes * 60_000);
+
+const round = () =>
+  createResealSeeds({
+    secondFactors: scene.deps.secondFactors,
+    sealedSecrets: after,
+    onResealed: (count) => void told.push(count),
+    onFailed: (userId) => void told.push(userId),
+    now: scene.now,
+  })();
+
+/** Stores an account with an authenticator app whose seed these secrets seal. */
+async function guarded(by: SealedSecrets) {
+  const [_id, factor_id, seed] = [randomUUID(), randomUUID(), newTotpSeed()];
+  const { kid, box } = by.seal(seed, { userId: _id, factorId: factor_id });
+  const totp = { factor_id, kid, seed: new Binary(box), confirmed_at: minute(0), last_step: 7 };
+  return { seed, user: await scene.user({ _id, totp, recovery_codes: ['hash'] }) };
+}
+
+async function openedBy(secrets: SealedSecrets, { _id }: UserDocument): Promise<Buffer> {
+  const totp = (await scene.storedUser(_id))?.totp;
+  if (totp === undefined) throw new Error('there is no seed');
+  const { kid, seed, factor_id } = totp;
+  return secrets.open({ kid, box: Buffer.from(seed.value()) }, { userId: _id, factorId: factor_id });
+}
+
+test('a round seals every seed under the newest key, and changes nothing else', async () => {
+  const accounts = await Promise.all(Array.from({ length: 205 }, () => guarded(before)));
+  await round();
+  expect(told).toEqual([205]);
+  for (const { user, seed } of accounts) {
+    expect(await openedBy(alone, user)).toEqual(seed);
+    const { totp, ...rest } = (await scene.storedUser(user._id)) ?? {};
+    const { totp: old, ...same } = user;
+    expect(rest).toEqual(same);
+    expect(totp).toEqual({ ...old, kid: newer.kid, seed: totp?.seed });
+  }
+  await round();
+  expect(told).toEqual([205]);
+});
+
+test('a round leaves seeds of the newest key, and accounts without one', async () => {
+  const [{ user }, plain] = [await guarded(after), await scene.user()];
+  await round();
+  expect([await scene.storedUser(user._id), await scene.storedUser(plain._id)]).toEqual([user, plain]);
+  expect(told).toEqual([]);
+});
+
+test('a round goes on past a seed whose key is gone, which stays as it is', async () => {
+  const lost = await Promise.all(Array.from({ length: 101 }, () => guarded(createSealedSecrets({ keys: [gone] }))));
+  const { user, seed } = await guarded(before);
+  await round();
+  expect(await openedBy(alone, user)).toEqual(seed);
+  const ids = lost.map((each) => each.user._id);
+  expect([told.toSorted(), told.includes(1)]).toEqual([[1, ...ids].toSorted(), true]);
+  const [first] = lost;
+  expect(await scene.storedUser(first?.user._id ?? '')).toEqual(first?.user);
+});
+
+test('a round removes authenticator apps that were not confirmed in time', async () => {
+  const pending = (until: Date) => ({
+    pending_totp: { factor_id: randomUUID(), kid: older.kid, seed: new Binary(Buffer.alloc(48)), until },
+  });
+  const [lapsed, open] = [await scene.user(pending(minute(0))), await scene.user(pending(minute(1)))];
+  await round();
+  expect(await scene.storedUser(lapsed._id)).not.toHaveProperty('pending_totp');
+  expect(await scene.storedUser(open._id)).toEqual(open);
+});
