@@ -8,6 +8,7 @@ import {
 } from '@auth-account/client';
 import { type Account, account } from '@auth-account/client/account';
 import { type Household, household } from '@auth-account/client/household';
+import { type SecondFactor, secondFactor } from '@auth-account/client/second-factor';
 import { type Sessions, sessions } from '@auth-account/client/sessions';
 import { type StepUp, stepUp } from '@auth-account/client/step-up';
 import { newEmail, password } from './accounts.ts';
@@ -33,7 +34,7 @@ export function codeOf(work: Promise<unknown>): Promise<string> {
 
 /** An app: a client, its storage and its network. */
 export interface TestApp {
-  readonly client: AuthClient & Account & Household & Sessions & StepUp;
+  readonly client: AuthClient & Account & Household & SecondFactor & Sessions & StepUp;
   readonly storage: MemoryStorage;
   readonly network: LossyNetwork;
   readonly events: AuthEvent[];
@@ -115,7 +116,7 @@ export async function openClientScene(env: Readonly<Record<string, string>> = {}
       now: () => Date.now() + clock.wall,
       monotonic: () => performance.now() + clock.monotonic,
       timers,
-      groups: [account, household, sessions, stepUp],
+      groups: [account, household, secondFactor, sessions, stepUp],
       ...options,
     });
     clients.push(client);

@@ -1,5 +1,5 @@
 import { createCall } from './calls/call.ts';
-import type { ClientGroup } from './calls/client-group.ts';
+import type { ClientGroup, ClientGroupDeps } from './calls/client-group.ts';
 import { createDeviceId } from './calls/device-id.ts';
 import { type Credentials, createLogIn, type LogInWith } from './calls/log-in.ts';
 import { createRegister, type Register } from './calls/register.ts';
@@ -83,7 +83,7 @@ export function createAuthClient<const G extends readonly ClientGroup<object>[] 
   const parts = assemble(options);
   const { keeper, logouts, stream, tabs, waking, events, changes } = parts;
   const send = createLogIn({ ...parts, about: options.device ?? {} });
-  const logInWith: LogInWith = async (...asked) => {
+  let way: LogInWith = async (...asked) => {
     stream.pause();
     try {
       return await send(...asked);
@@ -92,6 +92,7 @@ export function createAuthClient<const G extends readonly ClientGroup<object>[] 
       void logouts.flush();
     }
   };
+  const logInWith: LogInWith = (...asked) => way(...asked);
   const logIn = ({ email, password }: Credentials) =>
     logInWith(operations.logIn, { email, password }, email.toLowerCase());
   waking.wake().catch(() => undefined);
@@ -125,7 +126,10 @@ export function createAuthClient<const G extends readonly ClientGroup<object>[] 
       tabs.close();
     },
   };
-  return Object.assign(client, ...groups.map((create) => create({ ...parts, logInWith })));
+  const wrapLogIn: ClientGroupDeps['wrapLogIn'] = (wrap) => {
+    way = wrap(way);
+  };
+  return Object.assign(client, ...groups.map((create) => create({ ...parts, logInWith, wrapLogIn })));
 }
 
 function assemble(options: AuthClientOptions) {

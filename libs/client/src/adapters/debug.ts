@@ -48,6 +48,7 @@ function aboutOf(event: AuthEvent): string {
     case 'signed_out':
       return event.reason;
     case 'stream':
+    case 'second_factor':
       return event.status;
     case 'message':
       return event.topic;

@@ -1,5 +1,6 @@
 import type { AuthClient } from '../create-auth-client.ts';
 import type { AuthEvent, AuthState } from '../events.ts';
+import type { SecondFactor, WaitingLogin } from '../groups/second-factor.ts';
 
 /** The hooks of React that these hooks use. `import * as React from 'react'` has them. */
 export interface ReactHooks {
@@ -7,10 +8,11 @@ export interface ReactHooks {
   useEffect(effect: () => () => void, dependencies: readonly unknown[]): void;
 }
 
-export interface AuthGuardProps<C, O, U> {
+export interface AuthGuardProps<C, O, U, F> {
   readonly children: C;
   readonly signedOut?: O;
   readonly unknown?: U;
+  readonly secondFactor?: F;
 }
 
 export interface AuthHooks {
@@ -18,9 +20,15 @@ export interface AuthHooks {
   useAuth(): AuthState;
   /**
    * Renders `children` if a user is signed in, `signedOut` (a login screen, a redirect) if no user is signed in, and
-   * `unknown` (a splash screen) until the storage was read.
+   * `unknown` (a splash screen) until the storage was read. While nobody is signed in and a login waits for the second
+   * factor, renders `secondFactor` if it is there.
    */
-  AuthGuard<C, O = null, U = null>(props: AuthGuardProps<C, O, U>): C | O | U | null;
+  AuthGuard<C, O = null, U = null, F = O>(props: AuthGuardProps<C, O, U, F>): C | O | U | F | null;
+  /**
+   * Returns the login that waits for the second factor. Needs the group `secondFactor`, whose `confirm` completes it and
+   * whose `giveUp` ends it.
+   */
+  useSecondFactor(): WaitingLogin | undefined;
   /**
    * Calls `handle` with each message of the topic. `*` stands for any topic, and `security.new_device` for the event
    * `new_device`. Pass a stable function, because each rendering with a new function subscribes again.
@@ -31,7 +39,7 @@ export interface AuthHooks {
 const unknown: AuthState = { status: 'unknown' };
 
 /** Creates the hooks of a client. React itself is passed in, so that the app has only one copy of it. */
-export function createAuthHooks(react: ReactHooks, client: AuthClient): AuthHooks {
+export function createAuthHooks(react: ReactHooks, client: AuthClient & Partial<SecondFactor>): AuthHooks {
   // The same object as long as the state is equal, as `useSyncExternalStore` demands.
   let last = client.state();
   const read = () => {
@@ -39,12 +47,24 @@ export function createAuthHooks(react: ReactHooks, client: AuthClient): AuthHook
     if (JSON.stringify(state) !== JSON.stringify(last)) last = state;
     return last;
   };
-  const onState = (onChange: () => void) => client.subscribe(({ type }) => type === 'state' && onChange());
+  const on = (wanted: AuthEvent['type']) => (onChange: () => void) =>
+    client.subscribe(({ type }) => type === wanted && onChange());
+  const [onState, onSecondFactor] = [on('state'), on('second_factor')];
   const useAuth = () => react.useSyncExternalStore(onState, read, () => unknown);
+  const useSecondFactor = () =>
+    react.useSyncExternalStore(
+      onSecondFactor,
+      () => client.secondFactor?.waiting(),
+      () => undefined,
+    );
   return {
     useAuth,
-    AuthGuard: ({ children, signedOut = null, unknown: pending = null }) =>
-      ({ signed_in: children, signed_out: signedOut, unknown: pending })[useAuth().status],
+    useSecondFactor,
+    AuthGuard({ children, signedOut = null, unknown: pending = null, secondFactor }) {
+      const { status } = useAuth();
+      const isWaiting = useSecondFactor() !== undefined && secondFactor !== undefined;
+      return { signed_in: children, signed_out: isWaiting ? secondFactor : signedOut, unknown: pending }[status];
+    },
     useStream: (topic, handle) =>
       react.useEffect(
         () =>

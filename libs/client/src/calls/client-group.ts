@@ -1,17 +1,25 @@
-import type { SessionInfo, SignedOutReason } from '../events.ts';
+import type { Events, SessionInfo, SignedOutReason } from '../events.ts';
 import type { MethodTable } from '../generated/methods.ts';
 import { type Operation, takesBody } from '../generated/operations.ts';
 import type { Platform } from '../platform/platform.ts';
+import type { Exclusive } from '../session/exclusive.ts';
 import type { Keeper } from '../session/keeper.ts';
 import type { Call } from './call.ts';
+import type { DeviceId } from './device-id.ts';
 import type { LogInWith } from './log-in.ts';
 
 export interface ClientGroupDeps {
-  readonly platform: Pick<Platform, 'now'>;
+  readonly platform: Pick<Platform, 'now' | 'storage' | 'timers'>;
+  readonly prefix: string;
+  readonly exclusive: Exclusive;
+  readonly events: Events;
+  readonly deviceId: DeviceId;
   readonly call: Call;
   readonly keeper: Keeper;
   /** For a group that adds a way to log in. */
   readonly logInWith: LogInWith;
+  /** Replaces `logInWith`, which is every way to log in, by a function that does more. */
+  readonly wrapLogIn: (wrap: (logInWith: LogInWith) => LogInWith) => void;
 }
 
 /**

@@ -1,21 +1,28 @@
 import type { SessionInfo } from '../events.ts';
-import type { Operation } from '../generated/operations.ts';
+import { type Operation, takesDeviceId } from '../generated/operations.ts';
 import { AuthError } from '../http/auth-error.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Log, Platform } from '../platform/platform.ts';
 import { exchangeTokens } from '../session/exchange-tokens.ts';
 import type { Exclusive } from '../session/exclusive.ts';
 import type { Keeper } from '../session/keeper.ts';
+import type { TokenPair } from '../session/session-record.ts';
 import type { Vault } from '../session/vault.ts';
 import type { DeviceId } from './device-id.ts';
 import { createIntents } from './intents.ts';
 
 /**
- * Opens a session with an operation that answers with a token pair. The device's id is added to its body. The intent is
- * a text that identifies the request, such as an address or a challenge. Repeating the operation with the same intent
- * uses the same idempotency key, even after a restart. The intent is stored, so it must not contain a secret.
+ * Opens a session with an operation that answers with a token pair. The device's id is added to its body if the
+ * operation takes it. The intent is a text that identifies the request, such as an address. Repeating the operation with
+ * the same intent uses the same idempotency key, even after a restart. The intent is stored, so it must not contain a
+ * secret. `onOpened` gets the answer of the session that is kept.
  */
-export type LogInWith = (operation: Operation, body: object, intent: string) => Promise<SessionInfo>;
+export type LogInWith = (
+  operation: Operation,
+  body: object,
+  intent: string,
+  onOpened?: (answer: TokenPair) => Promise<void> | undefined,
+) => Promise<SessionInfo>;
 
 export interface Credentials {
   readonly email: string;
@@ -45,7 +52,10 @@ export function createLogIn(deps: LogInDeps): LogInWith {
   const { platform, exchange, exclusive, keeper, vault, deviceId, about, prefix, log } = deps;
   const intents = createIntents(platform, `${prefix}.login`, log);
 
-  async function logInOnce(endings: number, ...[operation, body, intent]: Parameters<LogInWith>): Promise<SessionInfo> {
+  async function logInOnce(
+    endings: number,
+    ...[operation, body, intent, onOpened]: Parameters<LogInWith>
+  ): Promise<SessionInfo> {
     await keeper.load();
     // Another tab may have logged in or out a moment ago.
     const { era } = await vault.read();
@@ -56,9 +66,13 @@ export function createLogIn(deps: LogInDeps): LogInWith {
     return intents.carryOut(JSON.stringify([operation[0], intent, own, era]), async (idempotencyKey) => {
       if (keeper.endings() !== endings) throw new AuthError('CLIENT_SUPERSEDED');
       const sentAt = platform.monotonic();
-      const pair = await exchangeTokens(exchange, operation, { body: { ...body, ...own }, idempotencyKey });
+      const sent = operation[3] & takesDeviceId ? { ...body, ...own } : body;
+      const pair = await exchangeTokens(exchange, operation, { body: sent, idempotencyKey });
       const held = await keeper.adoptLogin(pair, { endings, era }, sentAt);
-      if (held) return held;
+      if (held) {
+        await onOpened?.(pair);
+        return held;
+      }
       // The key is dropped, because no later login must get the session that is logged out here.
       await intents.drop();
       await keeper.orphan(pair);

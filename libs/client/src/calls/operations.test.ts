@@ -23,7 +23,11 @@ test('some group has a method for every other operation of the route table', asy
     access: async () => ({ token: '' }),
     renew: async () => undefined,
   } as unknown as ClientGroupDeps['keeper'];
-  const deps = { platform: { now: () => 0 }, call, keeper, logInWith: () => Promise.reject() };
+  const deps = {
+    platform: { now: () => 0, storage: {}, timers: {} },
+    ...{ prefix: '', exclusive: async () => undefined, deviceId: async () => '', wrapLogIn: () => undefined },
+    ...{ events: { tell: () => undefined, subscribe: () => undefined }, call, keeper, logInWith: call },
+  } as unknown as ClientGroupDeps;
   for (const file of readdirSync(folder)) {
     const group: Record<string, ClientGroup<object>> = await import(new URL(file, folder).href);
     for (const create of Object.values(group)) await callAll(create(deps));
@@ -33,7 +37,8 @@ test('some group has a method for every other operation of the route table', asy
 
 async function callAll(methods: object): Promise<void> {
   for (const method of Object.values(methods)) {
-    if (typeof method === 'function') await method({});
-    else await callAll(method);
+    if (typeof method === 'function') await method({ challenge_id: 'given' }, async () => ({}));
+    // A method may have further methods.
+    await callAll(method);
   }
 }

@@ -217,6 +217,68 @@ export const examples: readonly (readonly [operation: operations.Operation, stat
     "invites_revoked": 1,
     "timestamp": "2026-11-20T10:02:00.000Z"
   }],
+  [operations.findFactors, 200, {
+    "totp": {
+      "confirmed_at": "2026-11-20T10:05:00.000Z"
+    },
+    "recovery_codes_left": 9,
+    "passkeys": 1,
+    "trusted_devices": [
+      {
+        "device_id": "5c1ae21a-55ea-47d2-b0b3-8ae2bd7f5f6e",
+        "trusted_at": "2026-11-21T07:10:00.000Z",
+        "trusted_until": "2026-12-21T07:10:00.000Z"
+      }
+    ],
+    "timestamp": "2026-11-22T09:31:00.000Z"
+  }],
+  [operations.createTotp, 201, {
+    "factor_id": "c1b6d0a4-3f5e-4d27-8a19-6e0b7c2d9f31",
+    "secret": "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP",
+    "otpauth_uri": "otpauth://totp/Food%20storage:cook%40example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Food%20storage",
+    "expires_at": "2026-11-22T10:31:00.000Z",
+    "timestamp": "2026-11-22T09:31:00.000Z"
+  }],
+  [operations.confirmTotp, 200, {
+    "message": "TOTP_CONFIRMED",
+    "recovery_codes": [
+      "Q4ZMK-7TREX-2BNVA-LW5CJ-HS3PD"
+    ],
+    "sessions_ended": 2,
+    "timestamp": "2026-11-22T09:31:00.000Z"
+  }],
+  [operations.deleteTotp, 200, {
+    "message": "TOTP_DELETED",
+    "sessions_ended": 2,
+    "timestamp": "2026-11-22T09:31:00.000Z"
+  }],
+  [operations.createRecoveryCodes, 200, {
+    "recovery_codes": [
+      "Q4ZMK-7TREX-2BNVA-LW5CJ-HS3PD"
+    ],
+    "timestamp": "2026-11-22T09:31:00.000Z"
+  }],
+  [operations.confirmSecondFactor, 200, {
+    "access_token": "eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCIsImtpZCI6IjIwMjYtMTEifQ.eyJpc3MiOiJodHRwczovL2F1dGgubG9jYWwifQ.c2ln",
+    "token_type": "Bearer",
+    "expires_in": 600,
+    "refresh_token": "AQcyMDI2LTExAZqeDGsgfDqdVR8MK3pOEAAAAAGkb2N1bWVudGF0aW9uLW9ubHk",
+    "refresh_expires_in": 2592000,
+    "user_id": "019a9e0c-6b1f-7c3a-9d55-1f0c2b7a4e10",
+    "home_group_id": "1c5c1f4e-3b52-4a0a-8f6e-1d2a9b7c3e44",
+    "account_type": "HOME",
+    "session_id": "019a9e0d-0c44-7b1e-8a3f-5c2d9e1b7a60",
+    "device_id": "7d0f7a34-52f1-4a4e-9b0e-3a1c5d2e8f90",
+    "push_stream_path": "/ws/push-stream/019a9e0d-0c44-7b1e-8a3f-5c2d9e1b7a60",
+    "push_stream_url": "wss://push.example.com/ws/push-stream/019a9e0d-0c44-7b1e-8a3f-5c2d9e1b7a60",
+    "timestamp": "2026-11-20T09:31:00.000Z",
+    "trusted_device_token": "m1Jc0dM3W5eX9aT4uZ8yQ2rB7fK6hN0sV1pL3gC5iE0"
+  }],
+  [operations.deleteTrustedDevice, 200, {
+    "message": "TRUST_ENDED",
+    "device_id": "5c1ae21a-55ea-47d2-b0b3-8ae2bd7f5f6e",
+    "timestamp": "2026-11-22T09:31:00.000Z"
+  }],
   [operations.logIn, 200, {
     "access_token": "eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCIsImtpZCI6IjIwMjYtMTEifQ.eyJpc3MiOiJodHRwczovL2F1dGgubG9jYWwifQ.c2ln",
     "token_type": "Bearer",

@@ -111,6 +111,42 @@ export const accountMethods: MethodTable<AccountMethods> = {
   },
 };
 
+export interface SecondFactorMethods {
+  /** Show the factors of the caller’s account. */
+  find(): Promise<OperationTypes['findFactors']['data']>;
+  /**
+   * Begin to add an authenticator app.
+   * Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-STEP-UP-REQUIRED`, `ERR-RATE-LIMITED`, `ERR-OVERLOADED`.
+   */
+  createTotp(body?: OperationTypes['createTotp']['body']): Promise<OperationTypes['createTotp']['data']>;
+  /**
+   * Confirm the authenticator app, and switch the second factor on.
+   * Raises `ERR-SECOND-FACTOR-INVALID`, `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`.
+   */
+  confirmTotp(body: OperationTypes['confirmTotp']['body']): Promise<OperationTypes['confirmTotp']['data']>;
+  /**
+   * Remove the authenticator app, and switch the second factor off.
+   * Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-STEP-UP-REQUIRED`, `ERR-RATE-LIMITED`, `ERR-OVERLOADED`.
+   */
+  deleteTotp(body?: OperationTypes['deleteTotp']['body']): Promise<OperationTypes['deleteTotp']['data']>;
+  /**
+   * Make new recovery codes.
+   * Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-STEP-UP-REQUIRED`, `ERR-RATE-LIMITED`, `ERR-OVERLOADED`.
+   */
+  createRecoveryCodes(body?: OperationTypes['createRecoveryCodes']['body']): Promise<OperationTypes['createRecoveryCodes']['data']>;
+  /** End the trust in a device. Raises `ERR-RATE-LIMITED`. */
+  deleteTrustedDevice(device_id: string): Promise<OperationTypes['deleteTrustedDevice']['data']>;
+}
+
+export const secondFactorMethods: MethodTable<SecondFactorMethods> = {
+  find: operations.findFactors,
+  createTotp: operations.createTotp,
+  confirmTotp: operations.confirmTotp,
+  deleteTotp: operations.deleteTotp,
+  createRecoveryCodes: operations.createRecoveryCodes,
+  deleteTrustedDevice: operations.deleteTrustedDevice,
+};
+
 export interface SessionsMethods {
   /** End all sessions. Raises `ERR-RATE-LIMITED`. */
   revokeAll(body?: OperationTypes['logOutAll']['body']): Promise<OperationTypes['logOutAll']['data']>;

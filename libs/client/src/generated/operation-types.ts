@@ -373,6 +373,120 @@ export interface OperationTypes {
       readonly timestamp: string;
     };
   };
+  /** Show the factors of the caller’s account. */
+  readonly findFactors: {
+    readonly data: {
+      /** Null: the second factor is off. */
+      readonly totp: {
+        readonly confirmed_at: string | null;
+      };
+      readonly recovery_codes_left: number;
+      /** Number of passkeys. */
+      readonly passkeys: number;
+      /** Devices whose logins need no second factor, the latest first. */
+      readonly trusted_devices: readonly {
+        readonly device_id: string;
+        readonly trusted_at: string;
+        readonly trusted_until: string;
+      }[];
+      readonly timestamp: string;
+    };
+  };
+  /** Begin to add an authenticator app. */
+  readonly createTotp: {
+    readonly body: {
+      readonly current_password?: string;
+      readonly step_up_token?: string;
+    };
+    readonly data: {
+      readonly factor_id: string;
+      /** The seed in base32, for people who type it. */
+      readonly secret: string;
+      /** The content of the QR code. */
+      readonly otpauth_uri: string;
+      readonly expires_at: string;
+      readonly timestamp: string;
+    };
+  };
+  /** Confirm the authenticator app, and switch the second factor on. */
+  readonly confirmTotp: {
+    readonly body: {
+      readonly factor_id: string;
+      readonly code: string;
+    };
+    readonly data: {
+      readonly message: 'TOTP_CONFIRMED';
+      /** Ten codes, each for one login. They are shown only here. */
+      readonly recovery_codes: readonly string[];
+      /** Number of sessions that the change has ended. */
+      readonly sessions_ended: number;
+      readonly timestamp: string;
+    };
+  };
+  /** Remove the authenticator app, and switch the second factor off. */
+  readonly deleteTotp: {
+    readonly body: {
+      readonly current_password?: string;
+      readonly step_up_token?: string;
+    };
+    readonly data: {
+      readonly message: 'TOTP_DELETED';
+      /** Number of sessions that the change has ended. */
+      readonly sessions_ended: number;
+      readonly timestamp: string;
+    };
+  };
+  /** Make new recovery codes. */
+  readonly createRecoveryCodes: {
+    readonly body: {
+      readonly current_password?: string;
+      readonly step_up_token?: string;
+    };
+    readonly data: {
+      /** Ten codes, each for one login. They are shown only here. */
+      readonly recovery_codes: readonly string[];
+      readonly timestamp: string;
+    };
+  };
+  /** Complete a login with the second factor. */
+  readonly confirmSecondFactor: {
+    readonly body: {
+      readonly challenge_id: string;
+      readonly method: 'totp' | 'recovery_code';
+      /** The code of the authenticator app, or a recovery code in any spelling. */
+      readonly code: string;
+      /** Asks for a token that spares this device the next second factors. */
+      readonly trust_device?: boolean;
+    };
+    readonly data: {
+      readonly access_token: string;
+      readonly token_type: 'Bearer';
+      readonly expires_in: number;
+      readonly refresh_token: string;
+      readonly refresh_expires_in: number;
+      /** There if a refresh needs a proof of the device’s key. */
+      readonly bound?: true;
+      readonly user_id: string;
+      readonly home_group_id: string;
+      readonly account_type: 'HOME' | 'OFFICE';
+      readonly session_id: string;
+      readonly device_id: string;
+      readonly push_stream_path: string;
+      readonly push_stream_url: string;
+      readonly timestamp: string;
+      /** Only if it was asked for: for later logins on this device. */
+      readonly trusted_device_token?: string;
+    };
+  };
+  /** End the trust in a device. */
+  readonly deleteTrustedDevice: {
+    readonly params: { readonly device_id: string };
+    readonly data: {
+      readonly message: 'TRUST_ENDED';
+      readonly device_id: string;
+      readonly timestamp: string;
+    };
+  };
   /** Open a session. */
   readonly logIn: {
     readonly body: {

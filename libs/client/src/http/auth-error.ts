@@ -9,13 +9,17 @@ import { type ErrorCode, type OwnErrorCode, type Reaction, type Retry, reactions
  * - `CLIENT_STATE_UNKNOWN`: the storage can't be read now.
  * - `CLIENT_FOREIGN_URL`: the address is not among the services that may get the access token.
  * - `CLIENT_CLOSED`: the client was closed.
+ * - `CLIENT_PASSKEY_DISMISSED`: the user or a later call has ended the choice of a passkey. `CLIENT_PASSKEY_FAILED`: the
+ *   platform has no passkeys, or has failed.
  */
 export type ClientErrorCode =
   | (typeof passing)[number]
   | 'CLIENT_SIGNED_OUT'
   | 'CLIENT_SUPERSEDED'
   | 'CLIENT_FOREIGN_URL'
-  | 'CLIENT_CLOSED';
+  | 'CLIENT_CLOSED'
+  | 'CLIENT_PASSKEY_DISMISSED'
+  | 'CLIENT_PASSKEY_FAILED';
 
 /** Codes after which the same call may succeed. */
 const passing = ['CLIENT_NETWORK', 'CLIENT_TIMEOUT', 'CLIENT_UNEXPECTED_ANSWER', 'CLIENT_STATE_UNKNOWN'] as const;

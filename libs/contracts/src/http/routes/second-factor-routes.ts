@@ -29,7 +29,7 @@ export const secondFactorRoutes = {
   findFactors: {
     operationId: 'findFactors',
     tag: 'Accounts',
-    client: null,
+    client: 'secondFactor.find',
     summary: 'Show the factors of the caller’s account',
     description: 'The second factor is on if `totp.confirmed_at` is there. Passkeys alone do not switch it on.',
     method: 'get',
@@ -49,7 +49,7 @@ export const secondFactorRoutes = {
   createTotp: {
     operationId: 'createTotp',
     tag: 'Accounts',
-    client: null,
+    client: 'secondFactor.createTotp',
     summary: 'Begin to add an authenticator app',
     description:
       'Nothing changes until a code of the app is confirmed, within an hour. A new call replaces the last one. If the ' +
@@ -73,7 +73,7 @@ export const secondFactorRoutes = {
   confirmTotp: {
     operationId: 'confirmTotp',
     tag: 'Accounts',
-    client: null,
+    client: 'secondFactor.confirmTotp',
     summary: 'Confirm the authenticator app, and switch the second factor on',
     description:
       'From now on each login needs a second factor. All other sessions of the caller end. The code is no login code: ' +
@@ -96,7 +96,7 @@ export const secondFactorRoutes = {
   deleteTotp: {
     operationId: 'deleteTotp',
     tag: 'Accounts',
-    client: null,
+    client: 'secondFactor.deleteTotp',
     summary: 'Remove the authenticator app, and switch the second factor off',
     description:
       'Recovery codes and trusted devices go with it, and all other sessions of the caller end. Without an ' +
@@ -120,7 +120,7 @@ export const secondFactorRoutes = {
   createRecoveryCodes: {
     operationId: 'createRecoveryCodes',
     tag: 'Accounts',
-    client: null,
+    client: 'secondFactor.createRecoveryCodes',
     summary: 'Make new recovery codes',
     description: 'The earlier ones count no longer. There are none while the second factor is off.',
     method: 'post',
@@ -142,7 +142,7 @@ export const secondFactorRoutes = {
   confirmSecondFactor: {
     operationId: 'confirmSecondFactor',
     tag: 'Sessions',
-    client: null,
+    client: 'core',
     summary: 'Complete a login with the second factor',
     description:
       'Takes the `challenge_id` of `ERR-SECOND-FACTOR-REQUIRED`. The answer is that of the login, for the device that the ' +
@@ -173,7 +173,7 @@ export const secondFactorRoutes = {
   deleteTrustedDevice: {
     operationId: 'deleteTrustedDevice',
     tag: 'Accounts',
-    client: null,
+    client: 'secondFactor.deleteTrustedDevice',
     summary: 'End the trust in a device',
     description: 'Its next login needs the second factor. Its session goes on. A device that is not trusted stays so.',
     method: 'delete',
