@@ -12,7 +12,7 @@ import { trustTokenHash } from '../login/demand-second-factor.ts';
 import type { OpenSession } from '../login/open-session.ts';
 import { openChallenge, type SecondFactorChallenge } from '../login/second-factor-challenge.ts';
 import type { OncePerChallenge } from '../login/spend-proof.ts';
-import type { CheckFactor, GivenFactor } from './check-factor.ts';
+import type { CheckFactor, GivenFactor } from '../step-up/check-factor.ts';
 
 export interface ConfirmSecondFactorDeps {
   readonly users: Pick<UserStore, 'find'>;

@@ -8,8 +8,8 @@ import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { createRecoveryCodeHash, newRecoveryCodes } from '../../security/recovery-codes.ts';
 import { totpStepOf } from '../../security/totp.ts';
+import type { OpenSeed } from '../step-up/open-seed.ts';
 import type { ChangeSecondFactor } from './change-second-factor.ts';
-import type { OpenSeed } from './open-seed.ts';
 
 export interface ConfirmTotpDeps {
   readonly users: Pick<UserStore, 'find'>;
