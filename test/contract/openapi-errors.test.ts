@@ -56,7 +56,7 @@ beforeAll(async () => {
       MOVE_LIMIT_PER_USER: '1',
       WRITE_LIMIT_PER_SESSION: '1',
       REVOCATION_LIMIT_PER_SIBLING: '1',
-      PASSKEY_CHANGE_LIMIT_PER_USER: '1',
+      PASSKEY_ADD_LIMIT_PER_USER: '1',
     }),
     startTestApi({
       ...cheapHashes,

@@ -199,6 +199,8 @@ test('an undo by a verified address removes the passkeys that were added since t
   const own = await newSession(api);
   await api.collections.users.updateOne({ _id: own.user_id }, { $set: { email_verified_at: new Date() } });
   const before = await addPasskey(api, own);
+  const aDayAgo = new Date(Date.now() - 86_400_000);
+  await api.collections.users.updateOne({ _id: own.user_id }, { $set: { 'passkeys.0.created_at': aDayAgo } });
   await changeEmail(api, own, newEmail());
   await addPasskey(api, own);
   expect(await passkeysOf(own)).toHaveLength(2);

@@ -111,7 +111,7 @@ export const requestLimits = {
     counts: 'writes',
     per: 'session',
     window: minute,
-    more: ' that no other limit counts: `PATCH` of account and group, a new owner, removed members, ends of sessions, names of passkeys',
+    more: ' that no other limit counts: `PATCH` of account and group, a new owner, removed members, ends of sessions, names and removals of passkeys',
     key: 'write',
   },
   changePassword: {
@@ -124,15 +124,16 @@ export const requestLimits = {
     more: ', with the right password',
     key: 'password-change',
   },
-  changePasskeys: {
+  /** Removals have no such limit: a thief must not use it up, and so keep a passkey. */
+  addPasskey: {
     rule: 'passkey_account',
-    setting: 'PASSKEY_CHANGE_LIMIT_PER_USER',
+    setting: 'PASSKEY_ADD_LIMIT_PER_USER',
     default: 10,
-    counts: 'attempts to add or remove a passkey',
+    counts: 'attempts to add a passkey',
     per: 'account',
     window: day,
-    more: ', with a fresh proof',
-    key: 'passkey-change',
+    more: ', with a right credential',
+    key: 'passkey-add',
   },
   orderDeletion: {
     rule: 'deletion_account',

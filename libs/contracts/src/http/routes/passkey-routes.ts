@@ -57,7 +57,7 @@ export const passkeyRoutes = {
     summary: 'Add a passkey',
     description:
       '`credential` is what the authenticator has returned, as JSON (`credential.toJSON()`). The account’s owner gets a ' +
-      'mail. An account has few changes of passkeys a day.',
+      'mail. An account has few new passkeys a day.',
     method: 'post',
     path: '/api/v1/account/passkeys',
     body: CreatePasskeyRequest,
@@ -115,8 +115,7 @@ export const passkeyRoutes = {
     summary: 'Remove a passkey',
     description:
       'The answer has what `PublicKeyCredential.signalAllAcceptedCredentials` takes, so that the authenticator drops the ' +
-      'passkey too. The account’s owner gets a mail. The last way to sign in stays. An account has few changes of ' +
-      'passkeys a day.',
+      'passkey too. The account’s owner gets a mail. The last way to sign in stays.',
     method: 'delete',
     path: '/api/v1/account/passkeys/:passkey_id',
     params: { passkey_id: Uuid },

@@ -87,6 +87,9 @@ export function createUndoEmailChange(deps: UndoEmailChangeDeps) {
   };
 }
 
+/** Milliseconds by which the clocks of two apis may differ. */
+const clockMarginMs = 60_000;
+
 class ChangedMeanwhile extends Error {}
 
 /**
@@ -101,7 +104,7 @@ function createUndo(deps: UndoEmailChangeDeps) {
     const { _id: user_id } = user;
     const end = { userId: user_id, reason: 'password_changed', at } as const;
     const locale = mailLocale(user, origin);
-    const changedAt = new Date(former.until.getTime() - emailUndoSeconds * 1_000);
+    const changedAt = new Date(former.until.getTime() - emailUndoSeconds * 1_000 - clockMarginMs);
     const since = former.verified_at === undefined ? 'all' : changedAt;
     const removed = removedWays(user, since, () => eventOrigin(origin, at, ids));
     const cancelled = deletionCancelledEvents({ user_id, locale }, () => eventOrigin(origin, at, ids));

@@ -33,7 +33,7 @@ export interface CreatePasskeyDeps {
   readonly verifier: Pick<PasskeyVerifier, 'verifyNew'>;
   readonly sealedTokens: SealedTokens;
   readonly reauthenticate: Reauthenticate;
-  readonly limits: Pick<Limits, 'changePasskeys'>;
+  readonly limits: Pick<Limits, 'addPasskey'>;
   readonly commit: Commit;
   readonly rpId: string;
   readonly ids: Pick<Ids, 'entityId'>;
@@ -86,8 +86,8 @@ export function createCreatePasskeyChallenge({ reauthenticate, sealedTokens, rpI
 
 /**
  * Adds a passkey to the caller's account. It ends the account's open codes, and a requested change of the address lapses
- * with its code. Only a few changes of passkeys a day are allowed, because a thief who knows the password could
- * otherwise stop the mailbox's owner from recovering the account.
+ * with its code. Only a few new passkeys a day are allowed, because a thief who knows the password could otherwise stop
+ * the mailbox's owner from recovering the account.
  *
  * Raises `ERR-PASSKEY-INVALID` if the credential is wrong, or the challenge is of another purpose, account or session;
  * `ERR-CODE-EXPIRED` if the challenge is over; `ERR-PASSKEY-EXISTS` if an account has the passkey;
@@ -113,7 +113,7 @@ export function createCreatePasskey(deps: CreatePasskeyDeps) {
     const at = now();
     if (challenge.until <= at.getTime() || challenge.version !== credentialsVersion(user)) throw challengeOver();
     assertRoom(user);
-    await limits.changePasskeys(user._id, origin);
+    await limits.addPasskey(user._id, origin);
     const passkey: PasskeyDocument = {
       id: ids.entityId(),
       credential_id: made.credentialId,

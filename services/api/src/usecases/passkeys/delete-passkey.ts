@@ -19,7 +19,7 @@ export interface DeletePasskeyDeps {
   readonly passkeys: Pick<PasskeyStore, 'remove' | 'has'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
   readonly reauthenticate: Reauthenticate;
-  readonly limits: Pick<Limits, 'changePasskeys'>;
+  readonly limits: Pick<Limits, 'write'>;
   readonly commit: Commit;
   readonly rpId: string;
   readonly ids: Pick<Ids, 'entityId'>;
@@ -30,8 +30,8 @@ export interface DeletePasskeyDeps {
 const mostTries = 5;
 
 /**
- * Removes one of the caller's passkeys, if another way in is left. It ends the account's open codes, like a new passkey,
- * and has the same limit. Of two removals at once the second is decided anew, so that they cannot both take the last
+ * Removes one of the caller's passkeys, if another way in is left. It ends the account's open codes, like a new passkey.
+ * Of two removals at once the second is decided anew, so that they cannot both take the last
  * way.
  *
  * Raises the errors of {@link Reauthenticate}, even if the password or the address was changed only after the check;
@@ -48,7 +48,7 @@ export function createDeletePasskey(deps: DeletePasskeyDeps) {
     origin: RequestOrigin,
   ): Promise<PasskeyDeletedResponse['data']> => {
     const proved = await reauthenticate(input, caller, origin, 'passkeys');
-    await limits.changePasskeys(proved._id, origin);
+    await limits.write(caller.sid, origin);
     let user: UserDocument | undefined = proved;
     for (let tries = 0; tries < mostTries; tries += 1) {
       if (user === undefined || !isProved(proved, user)) throw new AppError('ERR-REAUTHENTICATION-FAILED');
