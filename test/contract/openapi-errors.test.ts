@@ -20,11 +20,12 @@ import {
   deletePasskey,
   logInByPasskey,
   requestPasskey,
+  stepUpByPasskey,
   voidPassword,
   withoutPasskeys,
 } from '../support/passkeys.ts';
 import { beginLogin, codeAt, completeLogin, guardedAccount, stepUpBy } from '../support/second-factor.ts';
-import { challengeStepUp, confirmStepUp, mailedStepUp } from '../support/step-up.ts';
+import { challengeStepUp, confirmStepUp } from '../support/step-up.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 
 const checker = openApiChecker(JSON.parse(await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8')));
@@ -845,9 +846,9 @@ const ownProvocations: {
     'ERR-PASSKEY-NOT-FOUND': () => sendGood('deletePasskey', api, { params: { passkey_id: crypto.randomUUID() } }),
     async 'ERR-LAST-CREDENTIAL'() {
       const session = await newSession(api);
-      const { passkey_id } = await addPasskey(api, session);
+      const { passkey_id, authenticator } = await addPasskey(api, session);
       await voidPassword(api, session);
-      const step_up_token = await mailedStepUp(api, session, 'passkeys');
+      const step_up_token = await stepUpByPasskey(api, session, authenticator, 'passkeys');
       return deletePasskey(api, session, passkey_id, { step_up_token });
     },
     'ERR-ROUTE-NOT-FOUND': () => withoutPasskeysAnswer('deletePasskey'),

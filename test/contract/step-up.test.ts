@@ -3,6 +3,14 @@ import { decodeJwt } from 'jose';
 import { newEmail, newSession, password } from '../support/accounts.ts';
 import { changeEmail, codeOf, wrongCodeOf } from '../support/codes.ts';
 import { bearer, type Caller, cheapHashes, refresh } from '../support/groups.ts';
+import {
+  beginLogin,
+  codeAt,
+  completeLogin,
+  type GuardedAccount,
+  guardedAccount,
+  wrongCodeFor,
+} from '../support/second-factor.ts';
 import { askStepUp, challengeStepUp, confirmStepUp, stepUp } from '../support/step-up.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
@@ -164,5 +172,76 @@ describe('a step-up', () => {
     const body = { step_up_token, new_password: 'three wrong staples' };
     expect(await api.post('/api/v1/account/password', body, bearer(session))).toMatchObject({ status: 200 });
     expect((await askStepUp(api, session, 'export')).json.data.methods).toEqual(['password']);
+  });
+});
+
+describe('while the second factor is on', () => {
+  const byTotp = async (account: GuardedAccount, purpose: string, fields = {}) =>
+    confirmStepUp(api, account, await challengeStepUp(api, account, purpose), {
+      method: 'totp',
+      code: codeAt(account.secret, Date.now(), 1),
+      ...fields,
+    });
+
+  test('a password is not enough, and is not even compared', async () => {
+    const account = await guardedAccount(api);
+    const both = ['totp', 'recovery_code'];
+    for (const current_password of [password, 'wrong password']) {
+      expect(await exportBy(account, { current_password })).toMatchObject(refused(both));
+    }
+    const challenge = await challengeStepUp(api, account, 'export');
+    expect(await confirmStepUp(api, account, challenge)).toMatchObject(refused(both));
+  });
+
+  test('a code of the app steps up once, and logs nobody in afterwards', async () => {
+    const account = await guardedAccount(api);
+    const code = codeAt(account.secret, Date.now(), 1);
+    const { step_up_token } = (await byTotp(account, 'export', { code })).json.data;
+    expect(await exportBy(account, { step_up_token })).toMatchObject({ status: 200 });
+    const again = { status: 403, json: { error_code: 'ERR-SECOND-FACTOR-INVALID' } };
+    expect(await byTotp(account, 'export', { code })).toMatchObject(again);
+    const challenge = await beginLogin(api, account.email);
+    expect(await completeLogin(api, challenge, { code })).toMatchObject(again);
+  });
+
+  test('a recovery code steps up once', async () => {
+    const account = await guardedAccount(api);
+    const [code] = account.recovery_codes;
+    const by = () => byTotp(account, 'recovery_codes', { method: 'recovery_code', code });
+    const { step_up_token } = (await by()).json.data;
+    expect(await by()).toMatchObject({ status: 403 });
+    const made = await api.post('/api/v1/account/recovery-codes', { step_up_token }, bearer(account));
+    expect(made).toMatchObject({ status: 200 });
+  });
+
+  test('five wrong codes are all that a session has, and a login from its device has no more', async () => {
+    const account = await guardedAccount(api);
+    const code = wrongCodeFor(account.secret);
+    for (let left = 4; left >= 0; left -= 1) {
+      const details = { tries_left: left };
+      expect(await byTotp(account, 'export', { code })).toMatchObject({ status: 403, json: { details } });
+    }
+    expect(await byTotp(account, 'export')).toMatchObject({ status: 429 });
+    const challenge = await beginLogin(api, account.email, { device_id: account.device_id });
+    expect(await completeLogin(api, challenge, { code: codeAt(account.secret, Date.now(), 1) })).toMatchObject({
+      status: 429,
+    });
+  });
+
+  test('a step-up for the session gives its tokens two factors', async () => {
+    const account = await guardedAccount(api);
+    expect(decodeJwt(account.access_token)).toMatchObject({ amr: ['pwd'], acr: '1' });
+    const { access_token } = (await byTotp(account, 'session')).json.data;
+    expect(decodeJwt(access_token)).toMatchObject({ sid: account.session_id, amr: ['otp', 'mfa'], acr: '2' });
+  });
+
+  test('it is switched off by a step-up only', async () => {
+    const account = await guardedAccount(api);
+    const off = (body: object) =>
+      api.send({ method: 'DELETE', path: '/api/v1/account/totp', headers: bearer(account), body });
+    expect(await off({ current_password: password })).toMatchObject({ status: 403 });
+    const { step_up_token } = (await byTotp(account, 'totp')).json.data;
+    expect(await off({ step_up_token })).toMatchObject({ status: 200 });
+    expect(await exportBy(account, { current_password: password })).toMatchObject({ status: 200 });
   });
 });

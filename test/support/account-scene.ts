@@ -11,11 +11,8 @@ import type { PasswordHasher } from '../../services/api/src/security/password-ha
 import { presentUsers } from '../../services/api/src/usecases/account/present-users.ts';
 import { type CheckCode, createCheckCode } from '../../services/api/src/usecases/codes/check-code.ts';
 import { createRequestCode, type RequestCode } from '../../services/api/src/usecases/codes/request-code.ts';
-import {
-  createReauthenticate,
-  type Reauthenticate,
-} from '../../services/api/src/usecases/credentials/reauthenticate.ts';
 import { createEndSessions, type EndSessions } from '../../services/api/src/usecases/sessions/end-sessions.ts';
+import { createReauthenticate, type Reauthenticate } from '../../services/api/src/usecases/step-up/reauthenticate.ts';
 import { storesOf } from './stores-of.ts';
 import { openUseCaseScene, type UseCaseScene } from './use-case-scene.ts';
 
@@ -125,7 +122,7 @@ export async function openAccountScene(): Promise<AccountScene> {
     requestCode: createRequestCode(base),
     checkCode: createCheckCode(base),
     endSessions: createEndSessions(base),
-    reauthenticate: createReauthenticate({ ...base, stepUpTokens: { useToken: async () => false } }),
+    reauthenticate: createReauthenticate({ ...base, rpId: undefined, stepUpTokens: { useToken: async () => false } }),
   };
   return {
     ...scene,

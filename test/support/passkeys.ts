@@ -2,6 +2,7 @@ import { type Account, password } from './accounts.ts';
 import { type Authenticator, type AuthenticatorSettings, type Ceremony, createAuthenticator } from './authenticator.ts';
 import { bearer, type Caller } from './groups.ts';
 import type { Answer } from './http-client.ts';
+import { askStepUp, confirmStepUp } from './step-up.ts';
 import type { TestApi } from './test-api.ts';
 
 /** Settings of passkeys for the apis of tests. */
@@ -68,6 +69,18 @@ export async function logInByPasskey(
   fields: object = {},
 ): Promise<Answer> {
   return on.post('/api/v1/auth/passkeys/login', { ...(await passkeyLogin(on, authenticator)), ...fields });
+}
+
+/** Returns a step-up token by passkey. Throws if it gets none. */
+export async function stepUpByPasskey(
+  on: PasskeyApi,
+  caller: Caller,
+  authenticator: Authenticator,
+  purpose: string,
+): Promise<string> {
+  const { challenge_id, passkey_options } = dataOf(await askStepUp(on, caller, purpose));
+  const credential = authenticator.get(passkey_options);
+  return dataOf(await confirmStepUp(on, caller, challenge_id, { method: 'passkey', credential })).step_up_token;
 }
 
 /** Makes the password void, as an undo does. */

@@ -15,12 +15,16 @@ export function hasSecondFactor({ totp }: Pick<UserDocument, 'totp'>): boolean {
 }
 
 /** Returns the methods with which the account's user can give the second factor; none if it is off. */
-export function factorMethods({
-  totp,
-  recovery_codes = [],
-}: Pick<UserDocument, 'totp' | 'recovery_codes'>): ('totp' | 'recovery_code')[] {
+export function factorMethods(
+  { totp, recovery_codes = [], passkeys = [] }: Pick<UserDocument, 'totp' | 'recovery_codes' | 'passkeys'>,
+  arePasskeysOn: boolean,
+): ('totp' | 'recovery_code' | 'passkey')[] {
   if (totp === undefined) return [];
-  return recovery_codes.length > 0 ? ['totp', 'recovery_code'] : ['totp'];
+  return [
+    'totp',
+    ...(recovery_codes.length > 0 ? ['recovery_code' as const] : []),
+    ...(arePasskeysOn && passkeys.length > 0 ? ['passkey' as const] : []),
+  ];
 }
 
 /**

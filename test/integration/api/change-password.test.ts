@@ -6,11 +6,11 @@ import {
   type ChangePasswordDeps,
   createChangePassword,
 } from '../../../services/api/src/usecases/credentials/change-password.ts';
+import { createEndSessions } from '../../../services/api/src/usecases/sessions/end-sessions.ts';
 import {
   createReauthenticate,
   type ReauthenticateDeps,
-} from '../../../services/api/src/usecases/credentials/reauthenticate.ts';
-import { createEndSessions } from '../../../services/api/src/usecases/sessions/end-sessions.ts';
+} from '../../../services/api/src/usecases/step-up/reauthenticate.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { bearerOf, openUseCaseScene, type StoredSession, type UseCaseScene } from '../../support/use-case-scene.ts';
 
@@ -56,6 +56,7 @@ function change(session: StoredSession, given: Given = {}, body: object = {}, or
     hasher,
     limits,
     audit,
+    rpId: undefined,
     stepUpTokens: { useToken: async () => false },
   });
   const endSessions = createEndSessions({ sessions, now });

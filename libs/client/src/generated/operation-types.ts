@@ -452,9 +452,20 @@ export interface OperationTypes {
   readonly confirmSecondFactor: {
     readonly body: {
       readonly challenge_id: string;
-      readonly method: 'totp' | 'recovery_code';
+      readonly method: 'totp' | 'recovery_code' | 'passkey';
       /** The code of the authenticator app, or a recovery code in any spelling. */
-      readonly code: string;
+      readonly code?: string;
+      readonly credential?: {
+        readonly id: string;
+        readonly rawId: string;
+        readonly type: 'public-key';
+        readonly response: {
+          readonly clientDataJSON: string;
+          readonly authenticatorData: string;
+          readonly signature: string;
+          readonly userHandle?: string | null;
+        };
+      };
       /** Asks for a token that spares this device the next second factors. */
       readonly trust_device?: boolean;
     };
@@ -606,7 +617,19 @@ export interface OperationTypes {
     readonly data: {
       readonly challenge_id: string;
       /** The ways that count for this account now. */
-      readonly methods: readonly ('password' | 'email_code' | 'totp' | 'recovery_code')[];
+      readonly methods: readonly ('password' | 'email_code' | 'totp' | 'recovery_code' | 'passkey')[];
+      readonly passkey_options?: {
+        readonly challenge: string;
+        /** Milliseconds. */
+        readonly timeout: number;
+        readonly rpId: string;
+        readonly userVerification: 'required';
+        readonly allowCredentials?: readonly {
+          readonly type: 'public-key';
+          readonly id: string;
+          readonly transports?: readonly string[];
+        }[];
+      };
       readonly expires_at: string;
       readonly timestamp: string;
     };
@@ -615,10 +638,21 @@ export interface OperationTypes {
   readonly confirmStepUp: {
     readonly body: {
       readonly challenge_id: string;
-      readonly method: 'password' | 'email_code' | 'totp' | 'recovery_code';
+      readonly method: 'password' | 'email_code' | 'totp' | 'recovery_code' | 'passkey';
       readonly password?: string;
       /** The code of the mail or the app, or a recovery code. */
       readonly code?: string;
+      readonly credential?: {
+        readonly id: string;
+        readonly rawId: string;
+        readonly type: 'public-key';
+        readonly response: {
+          readonly clientDataJSON: string;
+          readonly authenticatorData: string;
+          readonly signature: string;
+          readonly userHandle?: string | null;
+        };
+      };
     };
     readonly data: {
       readonly step_up_token?: string;

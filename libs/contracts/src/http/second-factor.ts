@@ -2,6 +2,7 @@ import * as Type from '../type.ts';
 import { freshFields } from './account.ts';
 import { ChallengeToken, Success, Timestamp, Uuid } from './fields.ts';
 import { TokenResponse, tokenExample } from './login.ts';
+import { UsedCredential } from './passkey-credentials.ts';
 
 /** Seconds within which a new authenticator app must be confirmed. */
 export const totpEnrolmentSeconds = 3_600;
@@ -90,13 +91,16 @@ export type TrustEndedResponse = Type.Static<typeof TrustEndedResponse>;
 /** Body of `POST /api/v1/auth/login/second-factor`. */
 export const ConfirmSecondFactorRequest = Type.Object({
   challenge_id: ChallengeToken,
-  method: Type.Enum(['totp', 'recovery_code']),
-  code: Type.String({
-    minLength: 1,
-    maxLength: 64,
-    description: 'The code of the authenticator app, or a recovery code in any spelling.',
-    examples: ['048151'],
-  }),
+  method: Type.Enum(['totp', 'recovery_code', 'passkey']),
+  code: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'The code of the authenticator app, or a recovery code in any spelling.',
+      examples: ['048151'],
+    }),
+  ),
+  credential: Type.Optional(UsedCredential),
   trust_device: Type.Optional(
     Type.Boolean({ default: false, description: 'Asks for a token that spares this device the next second factors.' }),
   ),

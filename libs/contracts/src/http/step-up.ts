@@ -1,5 +1,6 @@
 import * as Type from '../type.ts';
 import { GivenPassword, SealedToken, Seconds, Success, Timestamp } from './fields.ts';
+import { RequestOptions, UsedCredential } from './passkey-credentials.ts';
 
 /** Life of a step-up token, in seconds. */
 export const stepUpSeconds = 300;
@@ -22,7 +23,7 @@ export const StepUpPurpose = Type.Enum([
 export type StepUpPurpose = Type.Static<typeof StepUpPurpose>;
 
 /** Ways to prove once more who is there. */
-export const StepUpMethod = Type.Enum(['password', 'email_code', 'totp', 'recovery_code']);
+export const StepUpMethod = Type.Enum(['password', 'email_code', 'totp', 'recovery_code', 'passkey']);
 export type StepUpMethod = Type.Static<typeof StepUpMethod>;
 
 /** Body of `POST /api/v1/account/step-up/challenge`. */
@@ -34,6 +35,7 @@ export const StepUpChallengeResponse = Success(
   Type.Object({
     challenge_id: SealedToken,
     methods: Type.Array(StepUpMethod, { description: 'The ways that count for this account now.' }),
+    passkey_options: Type.Optional(RequestOptions),
     expires_at: Timestamp,
     timestamp: Timestamp,
   }),
@@ -48,6 +50,7 @@ export const StepUpRequest = Type.Object({
   code: Type.Optional(
     Type.String({ minLength: 1, maxLength: 64, description: 'The code of the mail or the app, or a recovery code.' }),
   ),
+  credential: Type.Optional(UsedCredential),
 });
 export type StepUpRequest = Type.Static<typeof StepUpRequest>;
 

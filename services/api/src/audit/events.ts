@@ -107,8 +107,8 @@ export const auditEvents = {
   'second_factor.failed': {
     outcome: 'failure',
     fields: user,
-    reasons: { totp: '', recovery_code: '' },
-    meaning: 'A second factor was wrong, or was used before, at a login or when the user switched it on.',
+    reasons: { totp: '', recovery_code: '', passkey: '' },
+    meaning: 'A second factor was wrong, or was used before, at a login, at a step-up or when the user switched it on.',
   },
   'account.exported': { fields: session, meaning: 'The user exported everything that is held of them.' },
   'account.password_reset': {

@@ -12,7 +12,6 @@ import {
 } from '../usecases/codes/request-code-for-address.ts';
 import { createResendCode, type ResendCodeDeps } from '../usecases/codes/resend-code.ts';
 import { type ChangeEmailDeps, createChangeEmail } from '../usecases/credentials/change-email.ts';
-import { createReauthenticate, type ReauthenticateDeps } from '../usecases/credentials/reauthenticate.ts';
 import { createRequestEmailChange, type RequestEmailChangeDeps } from '../usecases/credentials/request-email-change.ts';
 import {
   createRequestEmailVerification,
@@ -27,6 +26,7 @@ import {
   type CreateStepUpChallengeDeps,
   createCreateStepUpChallenge,
 } from '../usecases/step-up/create-step-up-challenge.ts';
+import { createReauthenticate, type ReauthenticateDeps } from '../usecases/step-up/reauthenticate.ts';
 
 type CodeDeps = RequestCodeDeps & ResendCodeDeps & CheckCodeDeps;
 type PasswordDeps = RequestCodeForAddressDeps & ResetPasswordDeps & ReauthenticateDeps & EndSessionsDeps;

@@ -14,7 +14,7 @@ import {
   type LogInByPasskeyDeps,
 } from '../usecases/passkeys/log-in-by-passkey.ts';
 import { createListPasskeys, createRenamePasskey, type PasskeyListDeps } from '../usecases/passkeys/passkey-lists.ts';
-import { createPasskeyProof, type PasskeyProof, type PasskeyProofDeps } from '../usecases/passkeys/passkey-proof.ts';
+import { createPasskeyProof, type PasskeyProof, type PasskeyProofDeps } from '../usecases/proofs/passkey-proof.ts';
 
 /** The parts that passkeys need besides those of the other use cases. */
 export interface PasskeyParts {

@@ -22,7 +22,6 @@ import { presentUsers } from '../usecases/account/present-users.ts';
 import { createRestoreAccount } from '../usecases/account/restore-account.ts';
 import type { RequestCode } from '../usecases/codes/request-code.ts';
 import { createChangePassword } from '../usecases/credentials/change-password.ts';
-import { createReauthenticate } from '../usecases/credentials/reauthenticate.ts';
 import { createChangeGroup } from '../usecases/groups/change-group.ts';
 import { createFindCurrentGroup } from '../usecases/groups/find-current-group.ts';
 import { createHandOverGroup } from '../usecases/groups/hand-over-group.ts';
@@ -40,6 +39,8 @@ import { createDemandSecondFactor } from '../usecases/login/demand-second-factor
 import { createLogIn } from '../usecases/login/log-in.ts';
 import { createOpenSession } from '../usecases/login/open-session.ts';
 import { createOncePerChallenge, createSpendProof } from '../usecases/login/spend-proof.ts';
+import { createCheckFactor } from '../usecases/proofs/check-factor.ts';
+import { createOpenSeed } from '../usecases/proofs/open-seed.ts';
 import { createRegister } from '../usecases/registration/register.ts';
 import { createSpaces } from '../usecases/registration/spaces.ts';
 import { createEndSessions } from '../usecases/sessions/end-sessions.ts';
@@ -50,8 +51,7 @@ import { createLogOutAll } from '../usecases/sessions/log-out-all.ts';
 import { createReadRevocations } from '../usecases/sessions/read-revocations.ts';
 import { createRefresh } from '../usecases/sessions/refresh.ts';
 import { createRevokeSession } from '../usecases/sessions/revoke-session.ts';
-import { createCheckFactor } from '../usecases/step-up/check-factor.ts';
-import { createOpenSeed } from '../usecases/step-up/open-seed.ts';
+import { createReauthenticate } from '../usecases/step-up/reauthenticate.ts';
 import { createStepUpTokens } from '../usecases/step-up/step-up-tokens.ts';
 import { codeUseCases } from './code-use-cases.ts';
 import { composePasskeys, passkeyUseCases } from './passkey-use-cases.ts';
@@ -134,10 +134,14 @@ function sharedParts({ config, stores, commit, security, announce, isDenied, lim
   const { idempotency: store, outbox: _ofCommit, ...nouns } = stores;
   const { sealedTokens, sealedSecrets, signAccessToken, refreshTokens } = security;
   const openSeed = createOpenSeed({ sealedSecrets, now: date });
+  const passkeyParts = composePasskeys(config, nouns);
+  const passkeyProof = passkeyParts?.passkeyProof;
   return {
     ...nouns,
     openSeed,
-    checkFactor: createCheckFactor({ ...nouns, openSeed, limits, audit, ids, now: date }),
+    checkFactor: createCheckFactor({ ...nouns, openSeed, passkeyProof, limits, audit, ids, now: date }),
+    passkeyParts,
+    rpId: passkeyParts?.rpId,
     stepUpTokens: createStepUpTokens({ ...nouns, sealedTokens, now: date }),
     issueTokens: createIssueTokens({
       signAccessToken,
@@ -176,7 +180,7 @@ function accountUseCases(
   const openSession = createOpenSession({ ...shared, spendProof: createSpendProof(shared) });
   const oncePerChallenge = createOncePerChallenge(shared);
   const byPasskey = { ...fresh, sealedTokens, oncePerChallenge, openSession, assertEmailVerified };
-  const passkeys = passkeyUseCases(byPasskey, composePasskeys(config, shared));
+  const passkeys = passkeyUseCases(byPasskey, shared.passkeyParts);
   const limited = createLimitWrites(parts.limits);
   const demandSecondFactor = createDemandSecondFactor({ ...shared, sealedTokens });
   const sealing = { sealedSecrets: security.sealedSecrets, sealedTokens, totpIssuer: totpIssuerOf(config) };

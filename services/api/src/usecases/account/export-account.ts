@@ -6,10 +6,10 @@ import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
-import type { Reauthenticate } from '../credentials/reauthenticate.ts';
 import { describePasskey } from '../passkeys/passkey-lists.ts';
 import { sessionAuth } from '../sessions/session-auth.ts';
 import { toldReasonOf } from '../sessions/told-reason.ts';
+import type { Reauthenticate } from '../step-up/reauthenticate.ts';
 import { describeAccount } from './find-account.ts';
 
 export interface ExportAccountDeps {

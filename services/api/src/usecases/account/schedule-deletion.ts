@@ -5,7 +5,7 @@ import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { type CheckCode, codeInvalid } from '../codes/check-code.ts';
-import type { Reauthenticate } from '../credentials/reauthenticate.ts';
+import type { Reauthenticate } from '../step-up/reauthenticate.ts';
 import type { OrderDeletion } from './order-deletion.ts';
 
 type Scheduled = DeletionScheduledResponse['data'];

@@ -12,7 +12,7 @@ import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import type { PasswordHasher } from '../../security/password-hasher.ts';
 import type { EndSessions } from '../sessions/end-sessions.ts';
-import type { Reauthenticate } from './reauthenticate.ts';
+import type { Reauthenticate } from '../step-up/reauthenticate.ts';
 
 export interface ChangePasswordDeps {
   readonly users: Pick<UserStore, 'changeFresh' | 'hasPasswordHash'>;

@@ -12,7 +12,7 @@ import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import type { RequestCode } from '../codes/request-code.ts';
-import type { Reauthenticate } from './reauthenticate.ts';
+import type { Reauthenticate } from '../step-up/reauthenticate.ts';
 
 export interface RequestEmailChangeDeps {
   readonly emailChanges: Pick<EmailChangeStore, 'findHolder' | 'request'>;

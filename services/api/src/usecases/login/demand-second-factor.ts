@@ -7,6 +7,7 @@ import type { Audit } from '../../audit/audit.ts';
 import type { LoginMethod } from '../../audit/audit-row.ts';
 import type { Ids } from '../../request/ids.ts';
 import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
+import { requestOptions } from '../proofs/passkey-options.ts';
 import { assertMayLogIn, loginRefusalOf } from './assert-may-log-in.ts';
 import type { DeviceFields } from './device-name.ts';
 import { newSecondFactorChallenge, sealChallenge } from './second-factor-challenge.ts';
@@ -15,6 +16,8 @@ export interface DemandSecondFactorDeps {
   readonly sealedTokens: Pick<SealedTokens, 'seal'>;
   readonly audit: Audit;
   readonly ids: Pick<Ids, 'deviceId'>;
+  /** `WEBAUTHN_RP_ID`; undefined if the service has no passkeys. */
+  readonly rpId: string | undefined;
   readonly now: () => Date;
 }
 
@@ -35,7 +38,7 @@ export type DemandSecondFactor = (user: UserDocument, login: HalfLogin, origin: 
  * nowhere. Before that it raises the errors of {@link assertMayLogIn}. It reads nothing.
  */
 export function createDemandSecondFactor(deps: DemandSecondFactorDeps): DemandSecondFactor {
-  const { sealedTokens, audit, ids, now } = deps;
+  const { sealedTokens, audit, ids, rpId, now } = deps;
 
   function assertEnabled(user: UserDocument, origin: RequestOrigin): void {
     try {
@@ -59,11 +62,15 @@ export function createDemandSecondFactor(deps: DemandSecondFactorDeps): DemandSe
       at,
     );
     audit({ event: 'login.refused', user_id: user._id, reason: 'second_factor_required' }, origin);
+    const challenge_id = sealChallenge(sealedTokens, challenge);
+    const methods = factorMethods(user, rpId !== undefined);
+    const byPasskey = rpId !== undefined && methods.includes('passkey');
     throw new AppError('ERR-SECOND-FACTOR-REQUIRED', {
       details: {
-        challenge_id: sealChallenge(sealedTokens, challenge),
-        methods: factorMethods(user),
+        challenge_id,
+        methods,
         expires_at: challenge.expiresAt.toISOString(),
+        ...(byPasskey && { passkey_options: { ...requestOptions(rpId, challenge_id, user.passkeys) } }),
       },
     });
   };

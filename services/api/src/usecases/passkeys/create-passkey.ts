@@ -21,10 +21,10 @@ import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import type { PasskeyVerifier } from '../../security/passkeys/passkey-verifier.ts';
-import type { Reauthenticate } from '../credentials/reauthenticate.ts';
+import { challengeMs, creationOptions } from '../proofs/passkey-options.ts';
+import { userHandleOf } from '../proofs/passkey-proof.ts';
+import type { Reauthenticate } from '../step-up/reauthenticate.ts';
 import { describePasskey } from './passkey-lists.ts';
-import { challengeMs, creationOptions } from './passkey-options.ts';
-import { userHandleOf } from './passkey-proof.ts';
 
 export interface CreatePasskeyDeps {
   readonly users: Pick<UserStore, 'find'>;

@@ -11,7 +11,7 @@ import { type Commit, none } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
-import type { Reauthenticate } from '../credentials/reauthenticate.ts';
+import type { Reauthenticate } from '../step-up/reauthenticate.ts';
 import { signalOf } from './passkey-lists.ts';
 
 export interface DeletePasskeyDeps {

@@ -12,8 +12,8 @@ import type { RequestOrigin } from '../../request/request-origin.ts';
 import type { AssertEmailVerified } from '../login/assert-email-verified.ts';
 import type { OpenSession } from '../login/open-session.ts';
 import type { OncePerChallenge } from '../login/spend-proof.ts';
-import { challengeMs, requestOptions } from './passkey-options.ts';
-import type { PasskeyProof, ProvedPasskey } from './passkey-proof.ts';
+import { challengeMs, requestOptions } from '../proofs/passkey-options.ts';
+import type { PasskeyProof, ProvedPasskey } from '../proofs/passkey-proof.ts';
 
 export interface LogInByPasskeyDeps {
   readonly passkeys: Pick<PasskeyStore, 'findHolder' | 'findHolderConfirmed'>;

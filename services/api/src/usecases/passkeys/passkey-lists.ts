@@ -7,7 +7,7 @@ import type { PasskeyStore } from '@auth-account/stores/passkeys';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Audit } from '../../audit/audit.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
-import { userHandleOf } from './passkey-proof.ts';
+import { userHandleOf } from '../proofs/passkey-proof.ts';
 
 export interface PasskeyListDeps {
   readonly users: Pick<UserStore, 'find'>;

@@ -12,7 +12,8 @@ import { trustTokenHash } from '../login/demand-second-factor.ts';
 import type { OpenSession } from '../login/open-session.ts';
 import { openChallenge, type SecondFactorChallenge } from '../login/second-factor-challenge.ts';
 import type { OncePerChallenge } from '../login/spend-proof.ts';
-import type { CheckFactor, GivenFactor } from '../step-up/check-factor.ts';
+import type { CheckFactor, GivenFactor } from '../proofs/check-factor.ts';
+import { givenFactor } from '../proofs/given-factor.ts';
 
 export interface ConfirmSecondFactorDeps {
   readonly users: Pick<UserStore, 'find'>;
@@ -40,16 +41,15 @@ export function createConfirmSecondFactor(deps: ConfirmSecondFactorDeps) {
   const { sealedTokens, oncePerChallenge, limits } = deps;
   const complete = createComplete(deps);
 
-  return async (
-    { challenge_id, method, code = '', trust_device = false }: ConfirmSecondFactorRequest,
-    origin: RequestOrigin,
-  ): Promise<SecondFactorResponse['data']> => {
+  return async (input: ConfirmSecondFactorRequest, origin: RequestOrigin): Promise<SecondFactorResponse['data']> => {
+    const { challenge_id, method, trust_device = false } = input;
     await limits.tryCode(origin);
+    const given = givenFactor(input);
     const challenge = await openChallenge(sealedTokens, challenge_id);
     if (challenge === undefined) throw new AppError('ERR-CODE-EXPIRED');
-    const proof = [method, code, challenge.device.device_id, trust_device];
+    const proof = [method, input.code, input.credential, challenge.device.device_id, trust_device];
     const spend = { id: challenge.id, proof, until: challenge.expiresAt };
-    const open = () => complete({ challenge, given: { method, code }, isTrusted: trust_device, spend }, origin);
+    const open = () => complete({ challenge, given, isTrusted: trust_device, spend }, origin);
     const data = await oncePerChallenge(spend, open, origin);
     return trust_device ? { ...data, trusted_device_token: challenge.trustToken } : data;
   };

@@ -4,8 +4,8 @@ import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { createRecoveryCodeHash, newRecoveryCodes } from '../../security/recovery-codes.ts';
-import type { Reauthenticate } from '../credentials/reauthenticate.ts';
-import type { OpenSeed } from '../step-up/open-seed.ts';
+import type { OpenSeed } from '../proofs/open-seed.ts';
+import type { Reauthenticate } from '../step-up/reauthenticate.ts';
 import type { ChangeSecondFactor } from './change-second-factor.ts';
 
 export interface CreateRecoveryCodesDeps {

@@ -13,7 +13,7 @@ import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { toBase32 } from '../../security/base32.ts';
 import { newTotpSeed, otpauthUri } from '../../security/totp.ts';
-import type { Reauthenticate } from '../credentials/reauthenticate.ts';
+import type { Reauthenticate } from '../step-up/reauthenticate.ts';
 
 export interface CreateTotpDeps {
   readonly secondFactors: Pick<SecondFactorStore, 'enrol'>;

@@ -4,7 +4,7 @@ import { secondFactorFields } from '@auth-account/stores/second-factors';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
-import type { Reauthenticate } from '../credentials/reauthenticate.ts';
+import type { Reauthenticate } from '../step-up/reauthenticate.ts';
 import type { ChangeSecondFactor } from './change-second-factor.ts';
 
 export interface DeleteTotpDeps {

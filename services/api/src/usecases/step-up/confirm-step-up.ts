@@ -9,16 +9,17 @@ import type { Limits } from '../../limits/limits.ts';
 import { missingField } from '../../request/missing-field.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import type { CheckCode } from '../codes/check-code.ts';
+import type { CheckFactor, GivenFactor } from '../proofs/check-factor.ts';
+import { type CheckPasswordDeps, createCheckPassword } from '../proofs/check-password.ts';
+import { givenFactor } from '../proofs/given-factor.ts';
 import type { IssueTokens } from '../sessions/issue-tokens.ts';
-import type { CheckFactor, GivenFactor } from './check-factor.ts';
-import { type CheckPasswordDeps, createCheckPassword } from './check-password.ts';
-import { stepUpMethods, stepUpRequired } from './step-up-methods.ts';
+import { type StepUpSettings, stepUpMethods, stepUpRequired } from './step-up-methods.ts';
 import type { StepUp, StepUpTokens } from './step-up-tokens.ts';
 
-export interface ConfirmStepUpDeps extends CheckPasswordDeps {
+export interface ConfirmStepUpDeps extends CheckPasswordDeps, StepUpSettings {
   readonly users: Pick<UserStore, 'find'>;
   readonly sessions: Pick<SessionStore, 'renewAuth'>;
-  readonly stepUpTokens: Pick<StepUpTokens, 'openChallenge' | 'token'>;
+  readonly stepUpTokens: Pick<StepUpTokens, 'openChallenge' | 'useChallenge' | 'token'>;
   readonly checkCode: CheckCode;
   readonly checkFactor: CheckFactor;
   readonly limits: CheckPasswordDeps['limits'] & Pick<Limits, 'tryCode'>;
@@ -61,7 +62,7 @@ export function createConfirmStepUp(deps: ConfirmStepUpDeps) {
     const challenge = await stepUpTokens.openChallenge(input.challenge_id, { user, caller });
     if (challenge === undefined) throw new AppError('ERR-CODE-EXPIRED');
     const { method } = input;
-    if (!stepUpMethods(user).includes(method)) throw stepUpRequired(user);
+    if (!stepUpMethods(user, deps).includes(method)) throw stepUpRequired(user, deps);
     const proof = await proofs[method]({ input, challenge, user, caller, origin });
     const { purpose } = challenge;
     audit({ event: 'account.stepped_up', user_id: user._id, session_id: caller.sid, method }, origin);
@@ -105,22 +106,26 @@ function createProofs(deps: ConfirmStepUpDeps): Readonly<Record<StepUpMethod, (s
     },
     totp: factorBy('totp'),
     recovery_code: factorBy('recovery_code'),
+    passkey: factorBy('passkey'),
   };
 }
 
 /** Creates the check of each method of the second factor. With the session's own proof, it makes two factors. */
-function createFactorBy({ checkFactor, commit, now }: ConfirmStepUpDeps) {
+function createFactorBy({ checkFactor, stepUpTokens, commit, now }: ConfirmStepUpDeps) {
   return (method: GivenFactor['method']) =>
-    async ({ input: { code }, user, caller, origin }: OpenStepUp): Promise<Proof> => {
-      if (code === undefined) throw missingField('code');
-      const factor = await checkFactor(user, { method, code }, caller.device_id, origin);
+    async ({ input, challenge, user, caller, origin }: OpenStepUp): Promise<Proof> => {
+      const factor = await checkFactor(user, givenFactor({ ...input, method }), caller.device_id, origin);
       const at = now();
       await commit(
         {
           at,
           isCommitted: 'by event',
           ifClientLeft: 'commit',
-          work: async (session) => ({ ...(await factor.use(at, session)), sessions: none }),
+          async work(session) {
+            // A code counts once by itself, but an assertion could be sent again as long as its challenge counts.
+            if (!(await stepUpTokens.useChallenge(challenge, session))) throw new AppError('ERR-CODE-EXPIRED');
+            return { ...(await factor.use(at, session)), sessions: none };
+          },
         },
         origin,
       );

@@ -6,10 +6,11 @@ import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Limits } from '../../limits/limits.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import type { RequestCode } from '../codes/request-code.ts';
-import { stepUpMethods } from './step-up-methods.ts';
+import { requestOptions } from '../proofs/passkey-options.ts';
+import { type StepUpSettings, stepUpMethods } from './step-up-methods.ts';
 import type { StepUpTokens } from './step-up-tokens.ts';
 
-export interface CreateStepUpChallengeDeps {
+export interface CreateStepUpChallengeDeps extends StepUpSettings {
   readonly users: Pick<UserStore, 'find'>;
   readonly limits: Pick<Limits, 'write' | 'askForCode' | 'requestCode'>;
   readonly requestCode: RequestCode;
@@ -22,7 +23,7 @@ export interface CreateStepUpChallengeDeps {
  * Raises `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the account is gone.
  */
 export function createCreateStepUpChallenge(deps: CreateStepUpChallengeDeps) {
-  const { users, limits, requestCode, stepUpTokens, now } = deps;
+  const { users, limits, requestCode, stepUpTokens, rpId, now } = deps;
 
   async function mailCode(user: UserDocument, caller: VerifiedAccessToken, origin: RequestOrigin): Promise<string> {
     await limits.askForCode(origin);
@@ -41,10 +42,17 @@ export function createCreateStepUpChallenge(deps: CreateStepUpChallengeDeps) {
     await limits.write(caller.sid, origin);
     const user = await users.find(caller.user_id);
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
-    const methods = stepUpMethods(user);
+    const methods = stepUpMethods(user, deps);
     const code = methods.includes('email_code') ? await mailCode(user, caller, origin) : undefined;
     const { text, until } = stepUpTokens.challenge({ user, caller, purpose }, code);
     const expires_at = until.toISOString();
-    return { challenge_id: text, methods: [...methods], expires_at, timestamp: now().toISOString() };
+    const byPasskey = rpId !== undefined && methods.includes('passkey');
+    return {
+      challenge_id: text,
+      methods: [...methods],
+      ...(byPasskey && { passkey_options: requestOptions(rpId, text, user.passkeys) }),
+      expires_at,
+      timestamp: now().toISOString(),
+    };
   };
 }

@@ -5,6 +5,7 @@ import type { UserDocument } from '@auth-account/stores/documents';
 import type { SpentProofStore } from '@auth-account/stores/spent-proofs';
 import type { SealedTokens } from '@auth-account/tokens';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
+import type { ClientSession } from 'mongodb';
 
 /** Content of a challenge, and of the token that its proof gives. Both have the same id, so each counts once. */
 export interface StepUp {
@@ -32,6 +33,8 @@ export interface StepUpTokens {
   challenge(scope: Required<StepUpScope>, code: string | undefined): { readonly text: string; readonly until: Date };
   /** Returns the challenge if it counts now. */
   openChallenge(text: string, scope: StepUpScope): Promise<StepUp | undefined>;
+  /** Uses the challenge up, in the transaction of its proof; false if it was used before. The caller must then throw. */
+  useChallenge(challenge: StepUp, transactionSession: ClientSession): Promise<boolean>;
   /** Returns the token of a challenge whose proof was right. */
   token(challenge: StepUp): { readonly text: string; readonly until: Date };
   /**
@@ -62,6 +65,11 @@ export function createStepUpTokens({ sealedTokens, spentProofs, now }: StepUpTok
     return isOwn && isFor && opened.version === credentialsVersion(user) ? opened : undefined;
   }
 
+  function spend(label: 'step-up' | 'step-up-token', { id, until }: StepUp, session?: ClientSession) {
+    const _id = hash('sha256', `${label}:${id}`, 'base64url');
+    return spentProofs.spend({ _id, proof: _id, at: now(), purge_at: new Date(until + marginMs) }, session);
+  }
+
   return {
     challenge({ user, caller, purpose }, code) {
       const until = later(stepUpChallengeSeconds);
@@ -75,12 +83,10 @@ export function createStepUpTokens({ sealedTokens, spentProofs, now }: StepUpTok
       const until = later(stepUpSeconds);
       return { text: sealedTokens.seal('step-up-token', { ...challenge, until: until.getTime() }), until };
     },
+    useChallenge: (challenge, session) => spend('step-up', challenge, session),
     async useToken(text, scope) {
       const opened = await open('step-up-token', text, scope);
-      if (opened === undefined) return false;
-      const _id = hash('sha256', `step-up-token:${opened.id}`, 'base64url');
-      const purge_at = new Date(now().getTime() + stepUpSeconds * 1_000 + marginMs);
-      return spentProofs.spend({ _id, proof: _id, at: now(), purge_at });
+      return opened !== undefined && spend('step-up-token', opened);
     },
   };
 }

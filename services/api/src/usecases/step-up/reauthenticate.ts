@@ -5,11 +5,11 @@ import type { UserDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { missingField } from '../../request/missing-field.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
-import { type CheckPassword, type CheckPasswordDeps, createCheckPassword } from '../step-up/check-password.ts';
-import { stepUpMethods, stepUpRequired } from '../step-up/step-up-methods.ts';
-import type { StepUpTokens } from '../step-up/step-up-tokens.ts';
+import { type CheckPassword, type CheckPasswordDeps, createCheckPassword } from '../proofs/check-password.ts';
+import { type StepUpSettings, stepUpMethods, stepUpRequired } from './step-up-methods.ts';
+import type { StepUpTokens } from './step-up-tokens.ts';
 
-export interface ReauthenticateDeps extends CheckPasswordDeps {
+export interface ReauthenticateDeps extends CheckPasswordDeps, StepUpSettings {
   readonly users: Pick<UserStore, 'find'>;
   readonly stepUpTokens: Pick<StepUpTokens, 'useToken'>;
 }
@@ -45,11 +45,11 @@ export function createReauthenticate(deps: ReauthenticateDeps): Reauthenticate {
     const user = await users.find(caller.user_id);
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
     if (step_up_token !== undefined) {
-      if (!(await stepUpTokens.useToken(step_up_token, { user, caller, purpose }))) throw stepUpRequired(user);
+      if (!(await stepUpTokens.useToken(step_up_token, { user, caller, purpose }))) throw stepUpRequired(user, deps);
       return user;
     }
     if (current_password === undefined) throw missingField('current_password');
-    if (!stepUpMethods(user).includes('password')) throw stepUpRequired(user);
+    if (!stepUpMethods(user, deps).includes('password')) throw stepUpRequired(user, deps);
     await checkPassword(user, current_password, caller, origin);
     return user;
   };

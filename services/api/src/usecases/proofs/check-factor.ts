@@ -1,0 +1,160 @@
+import type { UsedCredential } from '@auth-account/contracts/http/passkey-credentials';
+import { AppError, isAppError } from '@auth-account/errors';
+import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
+import type { UserDocument } from '@auth-account/stores/documents';
+import type { SecondFactorStore } from '@auth-account/stores/second-factors';
+import type { ClientSession } from 'mongodb';
+import type { Outcome } from '../../announcements/commit.ts';
+import type { Audit } from '../../audit/audit.ts';
+import type { Limits } from '../../limits/limits.ts';
+import type { Ids } from '../../request/ids.ts';
+import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
+import { findRecoveryCode } from '../../security/recovery-codes.ts';
+import { totpStepOf } from '../../security/totp.ts';
+import type { OpenSeed } from './open-seed.ts';
+import type { PasskeyProof } from './passkey-proof.ts';
+
+export interface CheckFactorDeps {
+  readonly secondFactors: Pick<SecondFactorStore, 'useStep' | 'useRecoveryCode'>;
+  readonly openSeed: OpenSeed;
+  /** Undefined if the service has no passkeys. */
+  readonly passkeyProof: PasskeyProof | undefined;
+  readonly limits: Pick<Limits, 'secondFactor'>;
+  readonly audit: Audit;
+  readonly ids: Pick<Ids, 'entityId'>;
+  readonly now: () => Date;
+}
+
+/** A second factor as a request has it. */
+export type GivenFactor =
+  | { readonly method: 'totp' | 'recovery_code'; readonly code: string }
+  | { readonly method: 'passkey'; readonly challengeId: string; readonly credential: UsedCredential };
+
+/** Announcements that the use of a factor makes. */
+export type FactorUse = Pick<Outcome, 'events' | 'audit'>;
+
+/** A right factor. It counts once. */
+export interface RightFactor {
+  /** Methods of RFC 8176. */
+  readonly amr: readonly string[];
+  /** Uses the factor up by a conditional write. Raises `ERR-SECOND-FACTOR-INVALID` if another request was faster. */
+  use(at: Date, transactionSession: ClientSession): Promise<FactorUse>;
+  /** Called when the factor was used up, or when something else has failed. The try counts no longer. */
+  giveBack(): Promise<void>;
+}
+
+/** Compares a second factor. `deviceId`: in lower case; undefined if the client sent no id. */
+export type CheckFactor = (
+  user: UserDocument,
+  given: GivenFactor,
+  deviceId: string | undefined,
+  origin: RequestOrigin,
+) => Promise<RightFactor>;
+
+/** Below this number of recovery codes, each use is mailed. */
+const fewCodes = 3;
+
+/** A factor that was compared and right. Its use returns undefined if another request was faster. */
+interface Compared {
+  readonly amr: readonly string[];
+  use(at: Date, transactionSession: ClientSession): Promise<FactorUse | undefined>;
+}
+
+type Compare<G> = (user: UserDocument, given: G, origin: RequestOrigin) => Promise<Compared | undefined>;
+
+/**
+ * Creates the check of a second factor, which the limits must admit first. Raises `ERR-SECOND-FACTOR-INVALID` for a
+ * wrong factor and for one that was used before, and `ERR-RATE-LIMITED`.
+ */
+export function createCheckFactor(deps: CheckFactorDeps): CheckFactor {
+  const { limits, audit } = deps;
+  const byTotp = createByTotp(deps);
+  const byRecoveryCode = createByRecoveryCode(deps);
+  const byPasskey = createByPasskey(deps);
+
+  function compare(user: UserDocument, given: GivenFactor, origin: RequestOrigin): Promise<Compared | undefined> {
+    if (given.method === 'passkey') return byPasskey(user, given, origin);
+    return given.method === 'totp' ? byTotp(user, given, origin) : byRecoveryCode(user, given, origin);
+  }
+
+  return async (user, given, deviceId, origin) => {
+    const { _id: user_id, email } = user;
+    const { triesLeft, giveBack } = await limits.secondFactor({ email, deviceId }, origin);
+    const refused = () => {
+      audit({ event: 'second_factor.failed', user_id, reason: given.method }, origin);
+      return new AppError('ERR-SECOND-FACTOR-INVALID', { details: { tries_left: triesLeft } });
+    };
+    const compared = await compare(user, given, origin);
+    if (compared === undefined) throw refused();
+    return {
+      amr: compared.amr,
+      giveBack,
+      async use(at, session) {
+        const used = await compared.use(at, session);
+        if (used === undefined) throw refused();
+        return used;
+      },
+    };
+  };
+}
+
+const codeAmr = ['otp', 'mfa'];
+
+function createByTotp({ secondFactors, openSeed, now }: CheckFactorDeps): Compare<{ readonly code: string }> {
+  return async (user, { code }) => {
+    const { _id, totp } = user;
+    const step = totp && totpStepOf(await openSeed(user, totp), code, now());
+    if (totp === undefined || step === undefined || step <= totp.last_step) return;
+    return {
+      amr: codeAmr,
+      async use(_at, session) {
+        const isUsed = await secondFactors.useStep(_id, totp.factor_id, step, session);
+        return isUsed ? { events: [], audit: [] } : undefined;
+      },
+    };
+  };
+}
+
+function createByRecoveryCode(deps: CheckFactorDeps): Compare<{ readonly code: string }> {
+  const { secondFactors, openSeed, ids } = deps;
+  return async (user, { code }, origin) => {
+    const { _id: user_id, totp, recovery_codes = [] } = user;
+    const stored = totp && findRecoveryCode(await openSeed(user, totp), code, recovery_codes);
+    if (stored === undefined) return;
+    return {
+      amr: codeAmr,
+      async use(at, session) {
+        const left = await secondFactors.useRecoveryCode(user_id, stored, session);
+        if (left === undefined) return;
+        const told = { user_id, purpose: 'recovery_codes', locale: mailLocale(user, origin) } as const;
+        const source = eventOrigin(origin, at, ids);
+        const notice = () =>
+          createAccountEvent('service.auth.events.notice', { ...told, recovery_codes_left: left }, source);
+        return {
+          events: left < fewCodes ? [notice()] : [],
+          audit: [{ event: 'recovery_code.used', user_id, recovery_codes_left: left }],
+        };
+      },
+    };
+  };
+}
+
+function createByPasskey({
+  passkeyProof,
+}: CheckFactorDeps): Compare<Extract<GivenFactor, { readonly method: 'passkey' }>> {
+  const rules = { requireUv: true, requireHandle: false };
+  const unlessInvalid = (error: unknown) => {
+    if (isAppError(error) && error.code === 'ERR-PASSKEY-INVALID') return;
+    throw error;
+  };
+  return async (user, { challengeId, credential }) => {
+    const proved = await passkeyProof?.(user, { challengeId, credential }, rules).catch(unlessInvalid);
+    if (proved === undefined) return;
+    return {
+      amr: proved.auth.amr,
+      async use(at, session) {
+        return { events: [], ...(await proved.use(user, at, session)) };
+      },
+    };
+  };
+}

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import { newSession, password } from '../support/accounts.ts';
+import { bearer, type Caller, cheapHashes } from '../support/groups.ts';
+import {
+  addPasskey,
+  deletePasskey,
+  type OwnPasskey,
+  passkeySettings,
+  stepUpByPasskey,
+  voidPassword,
+} from '../support/passkeys.ts';
+import { type GuardedAccount, switchOn } from '../support/second-factor.ts';
+import { askStepUp, confirmStepUp } from '../support/step-up.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi({ ...cheapHashes, ...passkeySettings });
+});
+afterAll(() => api.close());
+
+const device_id = crypto.randomUUID();
+const logIn = async (email: string) =>
+  (await api.post('/api/v1/auth/login', { email, password, device_id })).json.details;
+const complete = (challenge_id: string, fields: object) =>
+  api.post('/api/v1/auth/login/second-factor', { challenge_id, method: 'passkey', ...fields });
+const exportBy = (caller: Caller, body: object) => api.post('/api/v1/account/export', body, bearer(caller));
+const wrong = { status: 403, json: { error_code: 'ERR-SECOND-FACTOR-INVALID' } };
+
+/** Registers, adds a passkey and switches the second factor on. */
+async function guarded(): Promise<Omit<GuardedAccount, 'code'> & OwnPasskey> {
+  const session = await newSession(api, { device_id: crypto.randomUUID() });
+  const own = await addPasskey(api, session);
+  return { ...session, ...own, ...(await switchOn(api, session)) };
+}
+
+describe('a passkey as second factor', () => {
+  test('completes a login, whose options name the passkeys of the account', async () => {
+    const { email, authenticator, credential_id } = await guarded();
+    const { challenge_id, methods, passkey_options } = await logIn(email);
+    expect(methods).toEqual(['totp', 'recovery_code', 'passkey']);
+    expect(passkey_options).toMatchObject({ allowCredentials: [{ id: credential_id }], userVerification: 'required' });
+    const answer = await complete(challenge_id, { credential: authenticator.get(passkey_options) });
+    expect(answer).toMatchObject({ status: 200, json: { data: { device_id } } });
+    const { amr, acr } = decodeJwt(answer.json.data.access_token);
+    expect([amr, acr]).toEqual([['pwd', expect.stringMatching(/^[hs]wk$/), 'user', 'mfa'], '2']);
+  });
+
+  test('counts once: the same request gets the same session, another one nothing', async () => {
+    const { email, authenticator } = await guarded();
+    const { challenge_id, passkey_options } = await logIn(email);
+    const credential = authenticator.get(passkey_options);
+    const answers = await Promise.all(Array.from({ length: 4 }, () => complete(challenge_id, { credential })));
+    expect(new Set(answers.map(({ json }) => json.data?.session_id)).size).toBe(1);
+    const other = authenticator.get(passkey_options);
+    expect(await complete(challenge_id, { credential: other })).toMatchObject({ status: 410 });
+    const second = await logIn(email);
+    expect(await complete(second.challenge_id, { credential })).toMatchObject(wrong);
+  });
+
+  test('is wrong if it is somebody else’s, or has not verified its user', async () => {
+    const { email, authenticator } = await guarded();
+    const other = await guarded();
+    const { challenge_id, passkey_options } = await logIn(email);
+    const unverified = authenticator.get(passkey_options, { uv: false });
+    expect(await complete(challenge_id, { credential: unverified })).toMatchObject(wrong);
+    const { allowCredentials: _own, ...open } = passkey_options;
+    expect(await complete(challenge_id, { credential: other.authenticator.get(open) })).toMatchObject(wrong);
+  });
+
+  test('needs its credential', async () => {
+    const { challenge_id } = await logIn((await guarded()).email);
+    const answer = await complete(challenge_id, { code: '000000' });
+    expect(answer).toMatchObject({ status: 422, json: { details: [{ loc: ['body', 'credential'] }] } });
+  });
+});
+
+describe('a step-up by passkey', () => {
+  test('takes the place of the password, and counts once', async () => {
+    const session = await newSession(api);
+    const { authenticator } = await addPasskey(api, session);
+    const asked = (await askStepUp(api, session, 'export')).json.data;
+    expect(asked.methods).toEqual(['password', 'passkey']);
+    const credential = authenticator.get(asked.passkey_options);
+    const confirm = () => confirmStepUp(api, session, asked.challenge_id, { method: 'passkey', credential });
+    const { step_up_token } = (await confirm()).json.data;
+    expect(await confirm()).toMatchObject({ status: 410 });
+    expect(await exportBy(session, { step_up_token })).toMatchObject({ status: 200 });
+  });
+
+  test('gives the session two factors', async () => {
+    const session = await newSession(api);
+    const { authenticator } = await addPasskey(api, session);
+    const { challenge_id, passkey_options } = (await askStepUp(api, session, 'session')).json.data;
+    const fields = { method: 'passkey', credential: authenticator.get(passkey_options) };
+    const { access_token } = (await confirmStepUp(api, session, challenge_id, fields)).json.data;
+    expect(decodeJwt(access_token)).toMatchObject({ acr: '2', sid: session.session_id });
+  });
+
+  test('is the way of an account whose password is void, and which keeps its last passkey', async () => {
+    const session = await newSession(api);
+    const { authenticator, passkey_id } = await addPasskey(api, session);
+    await voidPassword(api, session);
+    expect((await askStepUp(api, session, 'export')).json.data.methods).toEqual(['passkey']);
+    const step_up_token = await stepUpByPasskey(api, session, authenticator, 'export');
+    expect(await exportBy(session, { step_up_token })).toMatchObject({ status: 200 });
+    const body = { step_up_token: await stepUpByPasskey(api, session, authenticator, 'passkeys') };
+    expect(await deletePasskey(api, session, passkey_id, body)).toMatchObject({
+      status: 409,
+      json: { error_code: 'ERR-LAST-CREDENTIAL' },
+    });
+  });
+});
