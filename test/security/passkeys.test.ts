@@ -10,11 +10,12 @@ import {
   addPasskey,
   deletePasskey,
   logInByPasskey,
+  type OwnPasskey,
   passkeyLogin,
   requestPasskeyLogin,
+  stepUpByPasskey,
   voidPassword,
 } from '../support/passkeys.ts';
-import { mailedStepUp } from '../support/step-up.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 
 /** Name of the other pod's connections, whose commands can be made to fail. */
@@ -221,7 +222,9 @@ describe('the last way in', () => {
     const own = await newSession(api);
     const passkeys = [await addPasskey(api, own), await addPasskey(api, own)];
     await voidPassword(api, own);
-    const tokens = [await mailedStepUp(api, own, 'passkeys'), await mailedStepUp(api, own, 'passkeys')];
+    const [{ authenticator }] = passkeys as [OwnPasskey, OwnPasskey];
+    const stepUp = () => stepUpByPasskey(api, own, authenticator, 'passkeys');
+    const tokens = [await stepUp(), await stepUp()];
     const answers = await Promise.all(
       passkeys.map(({ passkey_id }, at) =>
         deletePasskey(at === 0 ? api : other, own, passkey_id, { step_up_token: tokens[at] }),

@@ -1,7 +1,5 @@
 import { type ApiClient, password, type TokenPair } from './accounts.ts';
-import { codeOf } from './codes.ts';
 import type { Answer } from './http-client.ts';
-import type { TestApi } from './test-api.ts';
 
 type Caller = Pick<TokenPair, 'access_token'>;
 
@@ -28,21 +26,6 @@ export async function confirmStepUp(on: ApiClient, caller: Caller, challenge_id:
 /** Returns a step-up token by the password. Throws if it gets none. */
 export async function stepUp(on: ApiClient, caller: Caller, purpose: string): Promise<string> {
   const answer = await confirmStepUp(on, caller, await challengeStepUp(on, caller, purpose));
-  if (answer.status !== 200) throw new Error(`step-up answered ${answer.status}: ${answer.text}`);
-  return answer.json.data.step_up_token;
-}
-
-/** Returns a step-up token of an account that has no other way than a mailed code. Throws if it gets none. */
-export async function mailedStepUp(
-  on: Pick<TestApi, 'collections' | 'post'>,
-  caller: Caller & { readonly user_id: string },
-  purpose: string,
-): Promise<string> {
-  const challenge_id = await challengeStepUp(on, caller, purpose);
-  const sent = { user_id: caller.user_id, purpose: 'step_up', ended_at: null } as const;
-  const challenge = await on.collections.challenges.findOne(sent, { sort: { created_at: -1 } });
-  const code = await codeOf(on, String(challenge?._id));
-  const answer = await confirmStepUp(on, caller, challenge_id, { method: 'email_code', code });
   if (answer.status !== 200) throw new Error(`step-up answered ${answer.status}: ${answer.text}`);
   return answer.json.data.step_up_token;
 }
