@@ -240,6 +240,35 @@ describe('a trusted device', () => {
     ]);
   });
 
+  test('is shown with its session, as long as it is trusted', async () => {
+    const { email, token, session, device, access_token } = await trusted();
+    const shown = async () => {
+      const list = await api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer({ access_token }) });
+      const sessions: { readonly device_id: string; readonly trusted: boolean }[] = list.json.data.sessions;
+      return sessions.map(({ device_id, trusted }) => [device_id === device.device_id, trusted]).toSorted();
+    };
+    const both = [
+      [false, false],
+      [true, true],
+    ];
+    expect(await shown()).toEqual(both);
+    await login(email, token);
+    expect(await shown()).toEqual(both);
+    const path = `/api/v1/account/trusted-devices/${session.device_id}`;
+    await api.send({ method: 'DELETE', path, headers: bearer({ access_token }) });
+    expect(await shown()).toEqual([
+      [false, false],
+      [true, false],
+    ]);
+  });
+
+  test('is trusted no longer once its session was ended from another device', async () => {
+    const { email, token, session, access_token } = await trusted();
+    const path = `/api/v1/auth/sessions/${session.session_id}`;
+    expect((await api.send({ method: 'DELETE', path, headers: bearer({ access_token }) })).status).toBe(200);
+    expect(await login(email, token)).toMatchObject(refused);
+  });
+
   test('needs its token and its id, of this account', async () => {
     const [{ email, device, token }, other] = [await trusted(), await trusted()];
     const { trusted_device_token } = token;
@@ -272,6 +301,8 @@ describe('a trusted device', () => {
 
   test('is trusted no longer after a change of a way in', async () => {
     const guarded = await trusted();
+    const verified = { $set: { email_verified_at: new Date(now()) } };
+    await api.collections.users.updateOne({ _id: guarded.user_id }, verified);
     await resetPassword(guarded);
     expect(await login(guarded.email, guarded.token)).toMatchObject(refused);
   });

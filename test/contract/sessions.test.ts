@@ -52,6 +52,7 @@ describe('the list of sessions', () => {
       'last_used_at',
       'platform',
       'session_id',
+      'trusted',
     ]);
   });
 

@@ -139,6 +139,8 @@ export interface SessionDocument {
   readonly hold?: SessionHoldMark;
   /** Key that must prove each refresh (RFC 9449). Missing if the session is not bound. */
   readonly cnf?: { readonly jkt: string };
+  /** True if its login made its device trusted, or used the trust. The trust itself may have ended since. */
+  readonly is_trusted?: boolean;
   readonly device_id: string;
   readonly device_name: string | null;
   readonly platform: Platform | null;

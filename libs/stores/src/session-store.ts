@@ -114,6 +114,7 @@ const listed = {
   last_used_at: 1,
   expires_at: 1,
   cnf: 1,
+  is_trusted: 1,
 } as const;
 
 export type ListedSession = Pick<SessionDocument, '_id' | keyof typeof listed>;

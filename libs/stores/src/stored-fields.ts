@@ -207,6 +207,7 @@ export const storedFields = describeAll({
         'ids of requests, and of sessions that ended one another',
         'no',
       ],
+      [['is_trusted'], 'its login made or used the trust in its device', 'no'],
       [['cnf.jkt'], "thumbprint of the device's key to which the session is bound", 'yes, as `bound`'],
       [['opened_by._id', 'opened_by.fingerprint'], "HMACs of the login's `Idempotency-Key`, caller and body", 'no'],
       [

@@ -105,7 +105,10 @@ export interface UserStore {
    * devices that the account knows.
    */
   touchSessions(userId: string, at: Date, session: ClientSession, known?: readonly string[]): Promise<boolean>;
-  /** Removes the device from the account's known devices. If its id is not among them, removes `unnamed`. */
+  /**
+   * Removes the device from the account's known devices. If its id is not among them, removes `unnamed`. Ends the trust
+   * in the device.
+   */
   forgetDevice(userId: string, deviceId: string): Promise<void>;
   /** Marks every user of the group in the same way, and returns their ids. */
   touchGroupSessions(groupId: string, at: Date, session: ClientSession): Promise<string[]>;
@@ -215,6 +218,16 @@ function createReads(users: Collections['users']): Pick<UserStore, Reads> {
   };
 }
 
+/** Returns expressions for the lists of the user's document without the device. */
+function withoutDevice(deviceId: string) {
+  const forgotten = { $cond: [{ $in: [deviceId, '$known_devices'] }, deviceId, unnamedDevice] };
+  const others = { $filter: { input: '$trusted_devices', cond: { $ne: ['$$this.device_id', deviceId] } } };
+  return {
+    known_devices: { $filter: { input: '$known_devices', cond: { $ne: ['$$this', forgotten] } } },
+    trusted_devices: { $cond: [{ $isArray: '$trusted_devices' }, others, '$$REMOVE'] },
+  };
+}
+
 function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
   return {
     async insert(user, session) {
@@ -236,9 +249,7 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
       return (await users.updateOne({ _id: userId }, update, { session })).matchedCount === 1;
     },
     async forgetDevice(userId, deviceId) {
-      const forgotten = { $cond: [{ $in: [deviceId, '$known_devices'] }, deviceId, unnamedDevice] };
-      const known_devices = { $filter: { input: '$known_devices', cond: { $ne: ['$$this', forgotten] } } };
-      await users.updateOne({ _id: userId, known_devices: { $exists: true } }, [{ $set: { known_devices } }]);
+      await users.updateOne({ _id: userId, known_devices: { $exists: true } }, [{ $set: withoutDevice(deviceId) }]);
     },
     async touchGroupSessions(groupId, at, session) {
       const members = { home_group_id: groupId };

@@ -77,7 +77,7 @@ async function logIn(
   const own = {
     openIdempotent,
     spendProof: createSpendProof({ spentProofs }),
-    demandSecondFactor: () => undefined,
+    demandSecondFactor: () => false,
     users,
     sessions,
     commit,

@@ -240,9 +240,10 @@ test('the list of sessions says what each is, the one used last first', async ()
     last_used_at: document.last_used_at.toISOString(),
     expires_at: document.expires_at.toISOString(),
     bound: false,
+    trusted: false,
     is_current,
   });
-  expect(await createListSessions({ sessions, now })(bearerOf(own))).toEqual({
+  expect(await createListSessions({ users: scene.users, sessions, now })(bearerOf(own))).toEqual({
     sessions: [shown(last, false), shown(own, true)],
     timestamp: scene.now().toISOString(),
   });

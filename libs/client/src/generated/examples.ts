@@ -330,6 +330,7 @@ export const examples: readonly (readonly [operation: operations.Operation, stat
         "last_used_at": "2026-11-20T23:21:12.080Z",
         "expires_at": "2026-12-20T23:21:12.080Z",
         "bound": false,
+        "trusted": false,
         "is_current": true
       }
     ],

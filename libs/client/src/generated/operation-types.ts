@@ -586,6 +586,8 @@ export interface OperationTypes {
         readonly expires_at: string;
         /** Its refreshes need a proof of the device’s key. */
         readonly bound: boolean;
+        /** Logins of its device need no second factor. */
+        readonly trusted: boolean;
         /** The session of the access token that asks. */
         readonly is_current: boolean;
       }[];

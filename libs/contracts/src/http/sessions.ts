@@ -18,6 +18,7 @@ export const SessionSummary = Type.Object({
   last_used_at: Timestamp,
   expires_at: Timestamp,
   bound: Type.Boolean({ description: 'Its refreshes need a proof of the device’s key.' }),
+  trusted: Type.Boolean({ description: 'Logins of its device need no second factor.' }),
   is_current: Type.Boolean({ description: 'The session of the access token that asks.' }),
 });
 
@@ -65,6 +66,7 @@ export const sessionListExample = {
         last_used_at: '2026-11-20T23:21:12.080Z',
         expires_at: '2026-12-20T23:21:12.080Z',
         bound: false,
+        trusted: false,
         is_current: true,
       },
     ],

@@ -29,8 +29,8 @@ export interface HalfLogin {
   readonly trustedDeviceToken?: string | undefined;
 }
 
-/** Raises an error unless the login needs no second factor. */
-export type DemandSecondFactor = (user: UserDocument, login: HalfLogin, origin: RequestOrigin) => void;
+/** Raises an error unless the login needs no second factor. Returns true if that is because the device is trusted. */
+export type DemandSecondFactor = (user: UserDocument, login: HalfLogin, origin: RequestOrigin) => boolean;
 
 /**
  * Creates the step that follows each first proof except a passkey with user verification. If the account's second
@@ -53,7 +53,8 @@ export function createDemandSecondFactor(deps: DemandSecondFactorDeps): DemandSe
   return (user, { method, amr, device, trustedDeviceToken }, origin) => {
     const at = now();
     const sentId = device.device_id?.toLowerCase();
-    if (!hasSecondFactor(user) || isTrusted(user, sentId, trustedDeviceToken, at)) return;
+    if (!hasSecondFactor(user)) return false;
+    if (isTrusted(user, sentId, trustedDeviceToken, at)) return true;
     assertEnabled(user, origin);
     const half = { method, amr, device: { ...device, device_id: sentId ?? ids.deviceId() } };
     const challenge = newSecondFactorChallenge(

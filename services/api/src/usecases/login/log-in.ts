@@ -28,13 +28,17 @@ export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: Requ
     const seen = await authenticate({ ...input, deviceId }, origin);
     await assertEmailVerified(seen, deviceId, origin);
     const first = { method: 'password', amr: ['pwd'] } as const;
-    demandSecondFactor(seen, { ...first, device: input, trustedDeviceToken: input.trusted_device_token }, origin);
+    const isTrusted = demandSecondFactor(
+      seen,
+      { ...first, device: input, trustedDeviceToken: input.trusted_device_token },
+      origin,
+    );
     // The marks ignore the password, because it was verified.
     const { email: _email, password: _password, ...rest } = input;
     // A request with the key of another device is another request.
     const body = canonicalBody(LoginRequest, rest) + (provenKey(origin) ?? '');
     const { marks } = openIdempotent({ route: 'login', caller: seen._id, key: origin.idempotencyKey, body });
     const { method, amr } = first;
-    return openSession({ seen, device: input, method, auth: { amr, acr: '1' }, marks }, origin);
+    return openSession({ seen, device: input, method, auth: { amr, acr: '1' }, isTrusted, marks }, origin);
   };
 }

@@ -49,6 +49,8 @@ export interface ProvedLogin {
   /** The way in with which the login began. */
   readonly method: LoginMethod;
   readonly auth: Omit<SessionAuth, 'at'>;
+  /** True if the device is trusted, or becomes so. */
+  readonly isTrusted?: boolean;
   /** Key to which the session is bound; by default the key that the request has proven. */
   readonly jkt?: string | undefined;
   /** Marks of the request's `Idempotency-Key`. A live session with these marks is the answer to a repeat. */
@@ -269,7 +271,7 @@ interface NewSession {
 
 function newSession(
   { refreshTokens, lifetime }: OpenSessionDeps,
-  { deviceId, nonce, at, device, auth, origin, marks, jkt = provenKey(origin) }: VerifiedLogin,
+  { deviceId, nonce, at, device, auth, origin, marks, isTrusted = false, jkt = provenKey(origin) }: VerifiedLogin,
   { user, sessionId }: NewSession,
 ): SessionDocument {
   const kid = refreshTokens.currentKid;
@@ -290,6 +292,7 @@ function newSession(
     claims: { home_group_id: user.home_group_id, account_type: user.account_type, ver: 1 },
     auth: { at, ...auth },
     ...(jkt !== undefined && { cnf: { jkt } }),
+    ...(isTrusted && { is_trusted: true }),
     device_id: deviceId,
     device_name: deviceNameOf(device.device_name),
     platform: device.platform ?? null,

@@ -85,7 +85,7 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
     };
     const auth = { amr: [...amr, ...factor.amr], acr: '2' } as const;
     try {
-      const { data } = await openSession({ seen: user, device, method, auth, jkt, spend, use }, origin);
+      const { data } = await openSession({ seen: user, device, method, auth, isTrusted, jkt, spend, use }, origin);
       await limits.completed({ email: user.email, deviceId }, origin);
       return data;
     } catch (error) {
