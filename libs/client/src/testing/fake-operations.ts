@@ -167,6 +167,7 @@ function sessionsOf({ records, endSession }: FakeOperationsDeps): Partial<Record
         last_used_at: created_at,
         expires_at: new Date(now().getTime() + 2_592_000_000).toISOString(),
         bound: key !== undefined,
+        trusted: false,
         is_current: session_id === session.session_id,
       }));
       return { sessions: list, timestamp: timestamp() };
