@@ -16,12 +16,14 @@ export interface ClientPage {
 
 /** `skipMs` in the page moves its monotonic clock. With `?bound` the page binds its sessions to a key. */
 const script = `
-import { account, boundKey, browserKeys, browserPlatform, createAuthClient } from '/client.js';
+import {
+  account, boundKey, browserKeys, browserPasskeys, browserPlatform, createAuthClient, passkeys, secondFactor,
+} from '/client.js';
 window.skipMs = 0;
 window.events = [];
 window.auth = createAuthClient({
   baseUrl: location.origin,
-  groups: [account],
+  groups: [account, passkeys(browserPasskeys()), secondFactor],
   ...browserPlatform(),
   ...(location.search === '?bound' && { boundKey: boundKey(browserKeys(), { origin: '${testIssuer}' }) }),
   monotonic: () => performance.now() + window.skipMs,
@@ -29,14 +31,17 @@ window.auth = createAuthClient({
 window.auth.subscribe((event) => window.events.push(event.type));
 `;
 
-export async function startClientPage(apiBase: string): Promise<ClientPage> {
+const modules = [
+  ...['adapters/bound-key', 'adapters/browser', 'adapters/browser-passkeys'],
+  ...['groups/account', 'groups/passkeys', 'groups/second-factor'],
+];
+
+/** Starts the web server. The api may start after it. */
+export async function startClientPage(apiBase: () => string): Promise<ClientPage> {
   const files: Readonly<Record<string, readonly [type: string, text: string]>> = {
     '/': ['text/html', '<!doctype html><title>The client</title><script type="module" src="/page.js"></script>'],
     '/page.js': ['text/javascript', script],
-    '/client.js': [
-      'text/javascript',
-      await bundleClient(['adapters/bound-key', 'adapters/browser', 'groups/account'], 'esm'),
-    ],
+    '/client.js': ['text/javascript', await bundleClient(modules, 'esm')],
   };
   const requests: string[] = [];
 
@@ -46,7 +51,11 @@ export async function startClientPage(apiBase: string): Promise<ClientPage> {
     const body = await buffer(request);
     const { host: _host, connection: _connection, 'content-length': _length, ...headers } = request.headers;
     const sent = headers as Record<string, string>;
-    return fetch(`${apiBase}${url}`, { method, headers: sent, ...(body.length > 0 && { body: new Uint8Array(body) }) });
+    return fetch(`${apiBase()}${url}`, {
+      method,
+      headers: sent,
+      ...(body.length > 0 && { body: new Uint8Array(body) }),
+    });
   }
 
   const server = createServer(async (request, response) => {

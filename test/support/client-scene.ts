@@ -8,15 +8,18 @@ import {
 } from '@auth-account/client';
 import { type Account, account } from '@auth-account/client/account';
 import { type Household, household } from '@auth-account/client/household';
+import { type PasskeyBridge, type Passkeys, passkeys } from '@auth-account/client/passkeys';
 import { type SecondFactor, secondFactor } from '@auth-account/client/second-factor';
 import { type Sessions, sessions } from '@auth-account/client/sessions';
 import { type StepUp, stepUp } from '@auth-account/client/step-up';
 import { newEmail, password } from './accounts.ts';
 import { createLossyNetwork, type LossyNetwork, type RecordedSockets, recordSockets } from './app-network.ts';
+import { type Authenticator, createAuthenticator } from './authenticator.ts';
 import { startTestGateway, type TestGateway } from './gateway-scene.ts';
 import { cheapHashes } from './groups.ts';
 import { createHurriedTimers } from './hurried-timers.ts';
 import { createMemoryStorage, type MemoryStorage } from './memory-storage.ts';
+import { appOrigin } from './passkeys.ts';
 import { serviceEnvironment, startTestApi, type TestApi, uniqueName } from './test-api.ts';
 import { eventually } from './worker-scene.ts';
 import { startTestWorker, type TestWorker } from './worker-service.ts';
@@ -34,12 +37,14 @@ export function codeOf(work: Promise<unknown>): Promise<string> {
 
 /** An app: a client, its storage and its network. */
 export interface TestApp {
-  readonly client: AuthClient & Account & Household & SecondFactor & Sessions & StepUp;
+  readonly client: AuthClient & Account & Household & Passkeys & SecondFactor & Sessions & StepUp;
   readonly storage: MemoryStorage;
   readonly network: LossyNetwork;
   readonly events: AuthEvent[];
   readonly log: LogEntry[];
   readonly sockets: RecordedSockets;
+  /** The device's passkeys. */
+  readonly phone: Authenticator;
   /** Milliseconds by which the app's clocks are ahead of the real ones. */
   readonly clock: { wall: number; monotonic: number };
   /** Lets all running time-outs elapse now. */
@@ -95,12 +100,19 @@ export async function startClientServices(
   return { gateway, gatewayEnv, api, worker };
 }
 
+const newPhone = () => createAuthenticator({ origin: appOrigin });
+
+const bridgeOf = (authenticator: Authenticator): PasskeyBridge => ({
+  create: async (options) => authenticator.create(options),
+  get: async (options) => authenticator.get(options),
+});
+
 export async function openClientScene(env: Readonly<Record<string, string>> = {}): Promise<ClientScene> {
   const { gatewayEnv, api, worker, ...started } = await startClientServices(env);
   let { gateway } = started;
   const clients: AuthClient[] = [];
 
-  function app(options: Partial<AuthClientOptions> = {}, storage = createMemoryStorage()): TestApp {
+  function app(options: Partial<AuthClientOptions> = {}, storage = createMemoryStorage(), phone = newPhone()): TestApp {
     const network = createLossyNetwork();
     const events: AuthEvent[] = [];
     const log: LogEntry[] = [];
@@ -116,7 +128,7 @@ export async function openClientScene(env: Readonly<Record<string, string>> = {}
       now: () => Date.now() + clock.wall,
       monotonic: () => performance.now() + clock.monotonic,
       timers,
-      groups: [account, household, secondFactor, sessions, stepUp],
+      groups: [account, household, passkeys(bridgeOf(phone)), secondFactor, sessions, stepUp],
       ...options,
     });
     clients.push(client);
@@ -128,11 +140,12 @@ export async function openClientScene(env: Readonly<Record<string, string>> = {}
       events,
       log,
       sockets,
+      phone,
       clock,
       giveUpWaiting: timers.runLong,
       restart(changed = {}) {
         client.close();
-        return app({ ...options, ...changed }, storage);
+        return app({ ...options, ...changed }, storage, phone);
       },
     };
   }

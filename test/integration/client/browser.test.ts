@@ -55,7 +55,7 @@ function keyIsReadable(): Promise<boolean[]> {
 
   beforeAll(async () => {
     scene = await openClientScene();
-    page = await startClientPage(scene.api.base);
+    page = await startClientPage(() => scene.api.base);
     browser = await launchChromium();
     const context = await browser.newContext();
     [one, two] = [await context.newPage(), await context.newPage()];

@@ -354,6 +354,110 @@ export const examples: readonly (readonly [operation: operations.Operation, stat
     "expires_at": "2026-11-22T09:36:00.000Z",
     "timestamp": "2026-11-22T09:31:00.000Z"
   }],
+  [operations.createPasskeyChallenge, 200, {
+    "challenge_id": "2026-11.Zm9yIHRoZSBkb2N1bWVudGF0aW9uIG9ubHk",
+    "expires_at": "2026-11-22T09:41:00.000Z",
+    "options": {
+      "rp": {
+        "id": "example.com",
+        "name": "example.com"
+      },
+      "user": {
+        "id": "b2Ygc29tZWJvZHkgd2hvIGlzIG5vYm9keSwgZm9yIHRoZSBkb2N1bWVudGF0aW9uIG9ubHksIDY0IQ",
+        "name": "cook@example.com",
+        "displayName": "Anna"
+      },
+      "challenge": "q1Tn0FYw4fJ1m5Jm3b0b0iF6mV4Yk8QzJc4cGQzqk1M",
+      "pubKeyCredParams": [
+        {
+          "type": "public-key",
+          "alg": -7
+        },
+        {
+          "type": "public-key",
+          "alg": -8
+        },
+        {
+          "type": "public-key",
+          "alg": -257
+        }
+      ],
+      "timeout": 600000,
+      "excludeCredentials": [],
+      "authenticatorSelection": {
+        "residentKey": "required",
+        "requireResidentKey": true,
+        "userVerification": "required"
+      },
+      "attestation": "none"
+    },
+    "timestamp": "2026-11-22T09:31:00.000Z"
+  }],
+  [operations.createPasskey, 201, {
+    "passkey_id": "019a9e0f-2c11-7d5e-8b4a-6e3d0f1a9b72",
+    "name": "Pixel 9",
+    "backed_up": true,
+    "created_at": "2026-11-20T08:00:00.000Z",
+    "last_used_at": null,
+    "timestamp": "2026-11-22T09:31:00.000Z"
+  }],
+  [operations.listPasskeys, 200, {
+    "passkeys": [
+      {
+        "passkey_id": "019a9e0f-2c11-7d5e-8b4a-6e3d0f1a9b72",
+        "name": "Pixel 9",
+        "backed_up": true,
+        "created_at": "2026-11-20T08:00:00.000Z",
+        "last_used_at": "2026-11-22T07:00:00.000Z"
+      }
+    ],
+    "rp_id": "example.com",
+    "user_handle": "b2Ygc29tZWJvZHkgd2hvIGlzIG5vYm9keSwgZm9yIHRoZSBkb2N1bWVudGF0aW9uIG9ubHksIDY0IQ",
+    "accepted_credential_ids": [
+      "gGkG6Mvq0bJ3bD0zTzXq5w"
+    ],
+    "timestamp": "2026-11-22T09:31:00.000Z"
+  }],
+  [operations.renamePasskey, 200, {
+    "passkey_id": "019a9e0f-2c11-7d5e-8b4a-6e3d0f1a9b72",
+    "name": "Pixel 9",
+    "backed_up": true,
+    "created_at": "2026-11-20T08:00:00.000Z",
+    "last_used_at": "2026-11-22T07:00:00.000Z",
+    "timestamp": "2026-11-22T09:31:00.000Z"
+  }],
+  [operations.deletePasskey, 200, {
+    "rp_id": "example.com",
+    "user_handle": "b2Ygc29tZWJvZHkgd2hvIGlzIG5vYm9keSwgZm9yIHRoZSBkb2N1bWVudGF0aW9uIG9ubHksIDY0IQ",
+    "accepted_credential_ids": [],
+    "timestamp": "2026-11-22T09:31:00.000Z"
+  }],
+  [operations.createPasskeyLoginChallenge, 200, {
+    "challenge_id": "2026-11.Zm9yIHRoZSBkb2N1bWVudGF0aW9uIG9ubHk",
+    "expires_at": "2026-11-22T09:41:00.000Z",
+    "options": {
+      "challenge": "q1Tn0FYw4fJ1m5Jm3b0b0iF6mV4Yk8QzJc4cGQzqk1M",
+      "timeout": 600000,
+      "rpId": "example.com",
+      "userVerification": "required"
+    },
+    "timestamp": "2026-11-22T09:31:00.000Z"
+  }],
+  [operations.logInByPasskey, 200, {
+    "access_token": "eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCIsImtpZCI6IjIwMjYtMTEifQ.eyJpc3MiOiJodHRwczovL2F1dGgubG9jYWwifQ.c2ln",
+    "token_type": "Bearer",
+    "expires_in": 600,
+    "refresh_token": "AQcyMDI2LTExAZqeDGsgfDqdVR8MK3pOEAAAAAGkb2N1bWVudGF0aW9uLW9ubHk",
+    "refresh_expires_in": 2592000,
+    "user_id": "019a9e0c-6b1f-7c3a-9d55-1f0c2b7a4e10",
+    "home_group_id": "1c5c1f4e-3b52-4a0a-8f6e-1d2a9b7c3e44",
+    "account_type": "HOME",
+    "session_id": "019a9e0d-0c44-7b1e-8a3f-5c2d9e1b7a60",
+    "device_id": "7d0f7a34-52f1-4a4e-9b0e-3a1c5d2e8f90",
+    "push_stream_path": "/ws/push-stream/019a9e0d-0c44-7b1e-8a3f-5c2d9e1b7a60",
+    "push_stream_url": "wss://push.example.com/ws/push-stream/019a9e0d-0c44-7b1e-8a3f-5c2d9e1b7a60",
+    "timestamp": "2026-11-20T09:31:00.000Z"
+  }],
   [operations.findCurrentGroup, 200, {
     "home_group_id": "1c5c1f4e-3b52-4a0a-8f6e-1d2a9b7c3e44",
     "name": "Garden Street",

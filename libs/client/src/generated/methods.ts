@@ -177,6 +177,24 @@ export const stepUpMethods: MethodTable<StepUpMethods> = {
   confirm: operations.confirmStepUp,
 };
 
+export interface PasskeysMethods {
+  /** List the passkeys. Raises `ERR-ROUTE-NOT-FOUND`. */
+  list(): Promise<OperationTypes['listPasskeys']['data']>;
+  /** Name a passkey. Raises `ERR-PASSKEY-NOT-FOUND`, `ERR-RATE-LIMITED`, `ERR-ROUTE-NOT-FOUND`. */
+  rename(passkey_id: string, body: OperationTypes['renamePasskey']['body']): Promise<OperationTypes['renamePasskey']['data']>;
+  /**
+   * Remove a passkey.
+   * Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-STEP-UP-REQUIRED`, `ERR-RATE-LIMITED`, `ERR-OVERLOADED`, `ERR-PASSKEY-NOT-FOUND`, `ERR-LAST-CREDENTIAL`, `ERR-ROUTE-NOT-FOUND`.
+   */
+  delete(passkey_id: string, body?: OperationTypes['deletePasskey']['body']): Promise<OperationTypes['deletePasskey']['data']>;
+}
+
+export const passkeysMethods: MethodTable<PasskeysMethods> = {
+  list: operations.listPasskeys,
+  rename: operations.renamePasskey,
+  delete: operations.deletePasskey,
+};
+
 export interface GroupMethods {
   /** Show the caller’s group. */
   find(): Promise<OperationTypes['findCurrentGroup']['data']>;

@@ -665,6 +665,181 @@ export interface OperationTypes {
       readonly timestamp: string;
     };
   };
+  /** Begin to add a passkey. */
+  readonly createPasskeyChallenge: {
+    readonly body: {
+      readonly current_password?: string;
+      readonly step_up_token?: string;
+    };
+    readonly data: {
+      readonly challenge_id: string;
+      readonly expires_at: string;
+      readonly options: {
+        readonly rp: {
+          readonly id: string;
+          readonly name: string;
+        };
+        readonly user: {
+          readonly id: string;
+          readonly name: string;
+          readonly displayName: string;
+        };
+        readonly challenge: string;
+        readonly pubKeyCredParams: readonly {
+          readonly type: 'public-key';
+          readonly alg: number;
+        }[];
+        /** Milliseconds. */
+        readonly timeout: number;
+        readonly excludeCredentials: readonly {
+          readonly type: 'public-key';
+          readonly id: string;
+          readonly transports?: readonly string[];
+        }[];
+        readonly authenticatorSelection: {
+          readonly residentKey: 'required';
+          readonly requireResidentKey: true;
+          readonly userVerification: 'required';
+        };
+        readonly attestation: 'none';
+      };
+      readonly timestamp: string;
+    };
+  };
+  /** Add a passkey. */
+  readonly createPasskey: {
+    readonly body: {
+      readonly challenge_id: string;
+      readonly credential: {
+        readonly id: string;
+        readonly rawId: string;
+        readonly type: 'public-key';
+        readonly response: {
+          readonly clientDataJSON: string;
+          readonly attestationObject: string;
+          readonly transports?: readonly string[];
+        };
+      };
+      readonly name?: string | null;
+    };
+    readonly data: {
+      readonly passkey_id: string;
+      readonly name: string | null;
+      /** Its owner has copies of it, so the loss of one device does not lose it. */
+      readonly backed_up: boolean;
+      readonly created_at: string;
+      readonly last_used_at: string | null;
+      readonly timestamp: string;
+    };
+  };
+  /** List the passkeys. */
+  readonly listPasskeys: {
+    readonly data: {
+      readonly passkeys: readonly {
+        readonly passkey_id: string;
+        readonly name: string | null;
+        /** Its owner has copies of it, so the loss of one device does not lose it. */
+        readonly backed_up: boolean;
+        readonly created_at: string;
+        readonly last_used_at: string | null;
+      }[];
+      readonly rp_id: string;
+      /** `user.id` of the passkeys, base64url; null if the account never had one. */
+      readonly user_handle: string | null;
+      /** Credential ids of all passkeys, base64url. */
+      readonly accepted_credential_ids: readonly string[];
+      readonly timestamp: string;
+    };
+  };
+  /** Name a passkey. */
+  readonly renamePasskey: {
+    readonly params: { readonly passkey_id: string };
+    readonly body: {
+      readonly name: string | null;
+    };
+    readonly data: {
+      readonly passkey_id: string;
+      readonly name: string | null;
+      /** Its owner has copies of it, so the loss of one device does not lose it. */
+      readonly backed_up: boolean;
+      readonly created_at: string;
+      readonly last_used_at: string | null;
+      readonly timestamp: string;
+    };
+  };
+  /** Remove a passkey. */
+  readonly deletePasskey: {
+    readonly params: { readonly passkey_id: string };
+    readonly body: {
+      readonly current_password?: string;
+      readonly step_up_token?: string;
+    };
+    readonly data: {
+      readonly rp_id: string;
+      /** `user.id` of the passkeys, base64url; null if the account never had one. */
+      readonly user_handle: string | null;
+      /** Credential ids of all passkeys, base64url. */
+      readonly accepted_credential_ids: readonly string[];
+      readonly timestamp: string;
+    };
+  };
+  /** Begin a login by passkey. */
+  readonly createPasskeyLoginChallenge: {
+    readonly data: {
+      readonly challenge_id: string;
+      readonly expires_at: string;
+      readonly options: {
+        readonly challenge: string;
+        /** Milliseconds. */
+        readonly timeout: number;
+        readonly rpId: string;
+        readonly userVerification: 'required';
+        readonly allowCredentials?: readonly {
+          readonly type: 'public-key';
+          readonly id: string;
+          readonly transports?: readonly string[];
+        }[];
+      };
+      readonly timestamp: string;
+    };
+  };
+  /** Open a session by passkey. */
+  readonly logInByPasskey: {
+    readonly body: {
+      readonly challenge_id: string;
+      readonly credential: {
+        readonly id: string;
+        readonly rawId: string;
+        readonly type: 'public-key';
+        readonly response: {
+          readonly clientDataJSON: string;
+          readonly authenticatorData: string;
+          readonly signature: string;
+          readonly userHandle?: string | null;
+        };
+      };
+      readonly device_id?: string;
+      readonly device_name?: string;
+      readonly platform?: 'ios' | 'android' | 'web' | 'other';
+    };
+    readonly data: {
+      readonly access_token: string;
+      readonly token_type: 'Bearer';
+      readonly expires_in: number;
+      readonly refresh_token: string;
+      readonly refresh_expires_in: number;
+      /** There if a refresh needs a proof of the device’s key. */
+      readonly bound?: true;
+      readonly user_id: string;
+      readonly home_group_id: string;
+      readonly account_type: 'HOME' | 'OFFICE';
+      readonly session_id: string;
+      readonly device_id: string;
+      readonly push_stream_path: string;
+      readonly push_stream_url: string;
+      readonly timestamp: string;
+    };
+  };
   /** Show the caller’s group. */
   readonly findCurrentGroup: {
     readonly data: {

@@ -12,6 +12,8 @@ type Confirmation = OperationTypes['confirmSecondFactor']['body'];
 export interface WaitingLogin {
   readonly challenge_id: string;
   readonly methods: readonly string[];
+  /** For `passkeys.prove`, if `methods` has `passkey`. */
+  readonly passkey_options?: object;
   /** For display only, because the device's clock may be wrong. */
   readonly expires_at: string;
 }

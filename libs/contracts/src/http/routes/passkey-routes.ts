@@ -23,7 +23,13 @@ import {
 import type { Route } from '../route.ts';
 import { access, common, commonHeaders, fresh, refusedStepUp, withoutBody } from './shared.ts';
 
-const shared = { tag: 'Passkeys', client: null, auth: 'bearer', headers: commonHeaders, carriesToken: false } as const;
+const shared = {
+  tag: 'Passkeys',
+  client: 'core',
+  auth: 'bearer',
+  headers: commonHeaders,
+  carriesToken: false,
+} as const;
 
 /** Without `WEBAUTHN_RP_ID` there are no such paths. */
 const notThere = 'ERR-ROUTE-NOT-FOUND';
@@ -76,6 +82,7 @@ export const passkeyRoutes = {
   listPasskeys: {
     ...shared,
     operationId: 'listPasskeys',
+    client: 'passkeys.list',
     summary: 'List the passkeys',
     description:
       'The caller’s passkeys, oldest first, and what `PublicKeyCredential.signalAllAcceptedCredentials` takes.',
@@ -93,6 +100,7 @@ export const passkeyRoutes = {
   renamePasskey: {
     ...shared,
     operationId: 'renamePasskey',
+    client: 'passkeys.rename',
     summary: 'Name a passkey',
     description: 'Null removes the name. An id that is no passkey of the caller’s gets 404.',
     method: 'patch',
@@ -112,6 +120,7 @@ export const passkeyRoutes = {
   deletePasskey: {
     ...shared,
     operationId: 'deletePasskey',
+    client: 'passkeys.delete',
     summary: 'Remove a passkey',
     description:
       'The answer has what `PublicKeyCredential.signalAllAcceptedCredentials` takes, so that the authenticator drops the ' +
