@@ -214,7 +214,7 @@ describe('while the second factor is on', () => {
     expect(made).toMatchObject({ status: 200 });
   });
 
-  test('five wrong codes are all that a session has, and a login from its device has no more', async () => {
+  test('five wrong codes are all that a session has, and a login from its device has its own', async () => {
     const account = await guardedAccount(api);
     const code = wrongCodeFor(account.secret);
     for (let left = 4; left >= 0; left -= 1) {
@@ -224,7 +224,7 @@ describe('while the second factor is on', () => {
     expect(await byTotp(account, 'export')).toMatchObject({ status: 429 });
     const challenge = await beginLogin(api, account.email, { device_id: account.device_id });
     expect(await completeLogin(api, challenge, { code: codeAt(account.secret, Date.now(), 1) })).toMatchObject({
-      status: 429,
+      status: 200,
     });
   });
 

@@ -12,7 +12,10 @@ export interface LimitKeys {
    * Returns the pseudonym of a limited account, device or network. It has 128 bits, and changes only with the server's
    * key.
    */
-  tagOf(kind: 'account' | 'address' | 'account-address' | 'account-device', ...parts: readonly string[]): string;
+  tagOf(
+    kind: 'account' | 'address' | 'account-address' | 'account-device' | 'session',
+    ...parts: readonly string[]
+  ): string;
   /**
    * Sorted set of the devices and networks that an account knows. Tag of the device or network → time of its last
    * success.
@@ -22,8 +25,13 @@ export interface LimitKeys {
   delayOf(tag: string): string;
   /** Returns the key of the list with the times of failures, for the same tags. */
   failuresOf(tag: string): string;
-  /** Returns the key of the list with the times at which second factors were tried, for the same tags. */
+  /** Returns the key of the list with the times at which second factors were tried, for the same tags or a session's. */
   factorTriesOf(tag: string): string;
+  /**
+   * Sorted set like `knownOf`, of the devices and networks on which the account has logged in with two factors. A proof
+   * of the mailbox or of the password alone adds nothing.
+   */
+  factorKnownOf(account: string): string;
   /**
    * Sorted set of the accounts for which tries of that kind from unknown devices and networks are stored. Tag of
    * an account → time of the newest try.
@@ -48,6 +56,7 @@ export function createLimitKeys(prefix: string, secret: () => KeyObject): LimitK
     knownOf: (account) => nameOf(`login-known:${account}`),
     delayOf: (tag) => nameOf(`login-delay:${tag}`),
     failuresOf: (tag) => nameOf(`login-failed:${tag}`),
+    factorKnownOf: (account) => nameOf(`second-factor-known:${account}`),
     factorTriesOf: (tag) => nameOf(`second-factor:${tag}`),
     crowdOf: (kind) => nameOf(`crowd:${kind}`),
   };

@@ -98,7 +98,13 @@ export const storedFields = describeAll({
         'while it is on',
       ],
       [
-        ['pending_totp.factor_id', 'pending_totp.kid', 'pending_totp.seed', 'pending_totp.until'],
+        [
+          'pending_totp.factor_id',
+          'pending_totp.kid',
+          'pending_totp.seed',
+          'pending_totp.until',
+          'pending_totp.version',
+        ],
         'the same of an app that is not confirmed yet',
         'no',
         'an hour',

@@ -119,6 +119,8 @@ export interface ConfirmedTotp extends SealedSeed {
 export interface PendingTotp extends SealedSeed {
   /** Time at which the enrolment lapses. */
   readonly until: Date;
+  /** The account's version when the enrolment began. A change of a way in ends it. */
+  readonly version: string;
 }
 
 export interface TrustedDevice {

@@ -11,6 +11,7 @@ const redis = new Redis(testEnvironment().redisUrl);
 const secret = createSecretKey(randomBytes(32));
 const settings = Object.fromEntries(Object.keys(limitConfig).map((name) => [name, 999])) as unknown as LimitSettings;
 const quarterMs = 900_000;
+const dayMs = 86_400_000;
 let time: number;
 let prefix: string;
 let refusals: unknown[];
@@ -76,6 +77,50 @@ test('strangers share five tries, and the owner has five on each known device an
   expect(await guess(limits, login(), somewhere())).toBeUndefined();
 });
 
+test.each(['registered', 'verified', 'proved'] as const)('a place is no known one because it was %s', async (step) => {
+  const limits = newLimits();
+  const [owner, home] = [login(), somewhere()];
+  await limits[step](owner, home);
+  await guessTimes(limits, 5, login(), somewhere());
+  expect(await guess(limits, owner, home)).toBeUndefined();
+});
+
+test('nor because a password was right there', async () => {
+  const limits = newLimits();
+  const [owner, home] = [login(), somewhere()];
+  await (await limits.logIn(owner, home)).succeed();
+  await guessTimes(limits, 5, login(), somewhere());
+  expect(await guess(limits, owner, home)).toBeUndefined();
+});
+
+test('the user of a session has five tries, which its device does not lose', async () => {
+  const limits = newLimits();
+  const [owner, home, sid] = [login(), somewhere(), randomUUID()];
+  const stepUp = (sessionId: string) =>
+    limits.stepUp(sessionId, home).then(
+      ({ triesLeft }) => triesLeft,
+      () => undefined,
+    );
+  const left: unknown[] = [];
+  for (let i = 0; i < 6; i += 1) left.push(await stepUp(sid));
+  expect(left).toEqual([...five, undefined]);
+  expect(await stepUp(randomUUID())).toBe(4);
+  await limits.completed(owner, home);
+  expect(await guess(limits, owner, home)).toBe(4);
+});
+
+test('no place has more than 100 in a day', async () => {
+  const limits = newLimits();
+  for (let i = 0; i < 20; i += 1) {
+    expect(await guessTimes(limits, 5, login(), somewhere())).toEqual(five);
+    time += quarterMs;
+  }
+  const refusal: unknown = await limits.secondFactor(login(), somewhere()).catch((error: unknown) => error);
+  expect(refusal).toMatchObject({ retryAfterSeconds: (dayMs - 20 * quarterMs) / 1_000 });
+  time += dayMs - 20 * quarterMs;
+  expect(await guess(limits, login(), somewhere())).toBe(4);
+});
+
 test('each account has its own tries, whatever the case of its address', async () => {
   const limits = newLimits();
   await guessTimes(limits, 5, login(), somewhere());
@@ -109,14 +154,14 @@ test('a right factor gives its try back', async () => {
   expect(await guessTimes(limits, 2, login(), somewhere())).toEqual([0, undefined]);
 });
 
-test('the tries are named by HMACs and forgotten after a quarter of an hour', async () => {
+test('the tries are named by HMACs and forgotten after a day', async () => {
   await guess(newLimits(), login(), somewhere());
   const [key = '', ...others] = await redis.keys(`{${prefix}}:limit:*`);
   const account = createLimitKeys(prefix, () => secret).tagOf('account', 'cook@example.com');
   expect([key, others]).toEqual([`{${prefix}}:limit:second-factor:${account}`, []]);
   const leftMs = await redis.pttl(key);
-  expect(leftMs).toBeGreaterThan(quarterMs - 60_000);
-  expect(leftMs).toBeLessThanOrEqual(quarterMs);
+  expect(leftMs).toBeGreaterThan(dayMs - 60_000);
+  expect(leftMs).toBeLessThanOrEqual(dayMs);
 });
 
 describe('while Redis is away', () => {

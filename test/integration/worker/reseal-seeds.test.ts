@@ -83,7 +83,7 @@ test('a round goes on past a seed whose key is gone, which stays as it is', asyn
 
 test('a round removes authenticator apps that were not confirmed in time', async () => {
   const pending = (until: Date) => ({
-    pending_totp: { factor_id: randomUUID(), kid: older.kid, seed: new Binary(Buffer.alloc(48)), until },
+    pending_totp: { factor_id: randomUUID(), kid: older.kid, seed: new Binary(Buffer.alloc(48)), until, version: 'v' },
   });
   const [lapsed, open] = [await scene.user(pending(minute(0))), await scene.user(pending(minute(1)))];
   await round();

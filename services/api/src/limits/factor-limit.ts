@@ -1,5 +1,5 @@
 import type { LimitKeys, RedisClient } from '@auth-account/redis';
-import { deviceTag, knownMs, type LoginIdentity } from './login-limits.ts';
+import { dayMs, deviceTag, knownMs, type LoginIdentity } from './login-limits.ts';
 import { placesScript } from './login-script.ts';
 import { createMemoryCounts } from './memory-counts.ts';
 
@@ -13,10 +13,14 @@ export type TakenTry =
     }
   | { readonly waitMs: number };
 
-/** Counts tries of second factors. */
+/** Counts tries of second factors. None of its functions rejects. */
 export interface FactorLimit {
-  /** Takes one try, unless the limit is reached. Never rejects. */
+  /** Takes one try of a login, unless the limit is reached. */
   take(identity: LoginIdentity): Promise<TakenTry>;
+  /** Takes one try of a session's user, unless the limit is reached. A session has tries of its own. */
+  takeOf(sessionId: string): Promise<TakenTry>;
+  /** Called when a login with two factors has succeeded. The account then knows its device and network. */
+  know(identity: LoginIdentity): Promise<void>;
 }
 
 export interface FactorLimitDeps {
@@ -29,19 +33,23 @@ export interface FactorLimitDeps {
 
 const mostTries = 5;
 const windowMs = 15 * 60_000;
+/** Limit of NIST SP 800-63B-4, section 3.2.2, for each place in a day. */
+const mostPerDay = 100;
+/** Limit for the devices and networks that an account knows. */
+const mostKnown = 20;
 
 /**
- * KEYS: 1 the devices and networks that the account knows (as logins write them), then lists of the times of tries,
- * newest first: 2 the device's, 3 the network's, 4 that of all strangers.
+ * KEYS: 1 the devices and networks that the account knows, then lists of the times of tries, newest first: 2 the
+ * device's, 3 the network's, 4 that of all strangers, or of a session.
  *
  * ARGV: 1 now, 2 tag of the device, 3 tag of the network, 4 for how long a success is remembered, 5 limit for the tries,
- * 6 length of the window.
+ * 6 length of the window, 7 limit for the tries of a day, 8 length of a day.
  *
  * Returns the place of the list in KEYS, the number of its tries in the window, and the milliseconds to wait. A refused
  * try changes nothing.
  */
 const script = `${placesScript}
-local now, most, window = tonumber(ARGV[1]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local now, most, window, day = tonumber(ARGV[1]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[8])
 local function is_known(tag)
   return seen_at(KEYS[1], tag) + tonumber(ARGV[4]) > now
 end
@@ -52,9 +60,11 @@ for _, at in ipairs(redis.call('LRANGE', list, 0, most - 1)) do
   if tonumber(at) + window > now then count, oldest = count + 1, tonumber(at) end
 end
 if count > most then return {place, count, oldest + window - now} end
+local last = redis.call('LINDEX', list, ARGV[7] - 1)
+if last and tonumber(last) + day > now then return {place, count, tonumber(last) + day - now} end
 redis.call('LPUSH', list, ARGV[1])
-redis.call('LTRIM', list, 0, most - 1)
-redis.call('PEXPIRE', list, window)
+redis.call('LTRIM', list, 0, ARGV[7] - 1)
+redis.call('PEXPIRE', list, day)
 return {place, count, 0}`;
 
 type FactorScript = (
@@ -64,8 +74,10 @@ type FactorScript = (
 
 /**
  * Creates the limit of wrong second factors (docs/specification/sign-in.md, "Second factor"): in 15 minutes five from
- * all strangers together, and five from each device and network that the account knows, so that no stranger keeps the
- * owner out. The number of challenges does not matter.
+ * all strangers together, and five from each device and network on which the account has logged in with two factors, so
+ * that no stranger keeps the owner out. Neither the password nor the mailbox makes a place known. A session has five of
+ * its own, so that a thief of the session does not use up those of its device. The number of challenges does not matter.
+ * No place has more than 100 in a day.
  *
  * A try is taken first and given back if it was right. So of simultaneous tries no more are compared than the limit
  * allows. While Redis is away, each process counts for itself and treats everybody as a stranger.
@@ -86,26 +98,52 @@ export function createFactorLimit({ redis, keys, now }: FactorLimitDeps): Factor
     };
   }
 
+  async function takeFrom(known: string, lists: readonly string[], tags: readonly string[]): Promise<TakenTry> {
+    const at = now();
+    const strangers = lists.at(-1) ?? '';
+    try {
+      const args = [at, ...tags, knownMs, mostTries, windowMs, mostPerDay, dayMs];
+      const [place, count, waitMs] = await takeFactorTry(4, known, ...lists, ...args);
+      if (waitMs > 0) return { waitMs };
+      return {
+        triesLeft: mostTries - count,
+        async giveBack() {
+          // If Redis is away now, the try stays counted until its window ends.
+          await redis.lrem(lists[place - 2] ?? '', 1, at).catch(() => undefined);
+        },
+      };
+    } catch {
+      return takeHere(strangers);
+    }
+  }
+
+  const tagsOf = ({ emailKey, deviceId, prefix }: LoginIdentity) => [
+    deviceTag(keys, emailKey, deviceId),
+    keys.tagOf('account-address', emailKey, prefix),
+  ];
+
   return {
-    async take({ emailKey, deviceId, prefix }) {
-      const account = keys.tagOf('account', emailKey);
-      const [device, network] = [deviceTag(keys, emailKey, deviceId), keys.tagOf('account-address', emailKey, prefix)];
-      const lists = [device, network, account].map(keys.factorTriesOf);
-      const at = now();
-      try {
-        const args = [at, device, network, knownMs, mostTries, windowMs];
-        const [place, count, waitMs] = await takeFactorTry(4, keys.knownOf(account), ...lists, ...args);
-        if (waitMs > 0) return { waitMs };
-        return {
-          triesLeft: mostTries - count,
-          async giveBack() {
-            // If Redis is away now, the try stays counted until its window ends.
-            await redis.lrem(lists[place - 2] ?? '', 1, at).catch(() => undefined);
-          },
-        };
-      } catch {
-        return takeHere(account);
-      }
+    take(identity) {
+      const account = keys.tagOf('account', identity.emailKey);
+      const tags = tagsOf(identity);
+      return takeFrom(keys.factorKnownOf(account), [...tags, account].map(keys.factorTriesOf), tags);
+    },
+    takeOf(sessionId) {
+      const list = keys.factorTriesOf(keys.tagOf('session', sessionId));
+      return takeFrom(list, [list, list, list], ['', '']);
+    },
+    async know(identity) {
+      const known = keys.factorKnownOf(keys.tagOf('account', identity.emailKey));
+      const seen = tagsOf(identity)
+        .filter((tag) => tag !== '')
+        .flatMap((tag) => [now(), tag]);
+      const write = redis
+        .multi()
+        .zadd(known, ...seen)
+        .zremrangebyrank(known, 0, -1 - mostKnown)
+        .pexpire(known, knownMs);
+      // Without Redis the place stays unknown until its next login.
+      await write.exec().catch(() => undefined);
     },
   };
 }

@@ -135,6 +135,16 @@ export const requestLimits = {
     more: ', with a right credential',
     key: 'passkey-add',
   },
+  /** Each change ends open codes and is mailed, so a thief must not repeat it at will. */
+  changeFactor: {
+    rule: 'factor_account',
+    setting: 'FACTOR_CHANGE_LIMIT_PER_USER',
+    default: 10,
+    counts: 'changes of the second factor or of its recovery codes',
+    per: 'account',
+    window: day,
+    key: 'factor-change',
+  },
   orderDeletion: {
     rule: 'deletion_account',
     setting: 'DELETION_LIMIT_PER_USER',

@@ -91,7 +91,12 @@ export interface Limits extends CountRequests {
   replay(login: Login, origin: RequestOrigin): Promise<LoginAttempt>;
   /** Takes a try of a second factor. Strangers can't use up the tries of the places that the account knows. */
   secondFactor(login: Login, origin: RequestOrigin): Promise<FactorTry>;
-  /** Called when a second factor has completed a login. The account then knows this device and network. Never raises. */
+  /** Takes one try of a second factor by the user of a session. */
+  stepUp(sessionId: string, origin: RequestOrigin): Promise<FactorTry>;
+  /**
+   * Called when two factors have completed a login, or have been shown in a session. The account then knows this device
+   * and network. Never raises.
+   */
   completed(login: Login, origin: RequestOrigin): Promise<void>;
   /**
    * Called when the account has been created. It then knows this device and network, and earlier failures no longer
@@ -217,8 +222,13 @@ export function createLimits(deps: LimitsDeps): Limits {
       const taken = await factors.take(identityOf(login, origin));
       return 'waitMs' in taken ? refuse({ rule: 'second_factor', ...taken }, origin) : taken;
     },
+    async stepUp(sessionId, origin) {
+      const taken = await factors.takeOf(sessionId);
+      return 'waitMs' in taken ? refuse({ rule: 'second_factor', ...taken }, origin) : taken;
+    },
     async completed(login, origin) {
-      await logins.succeed(identityOf(login, origin));
+      const identity = identityOf(login, origin);
+      await Promise.all([logins.succeed(identity), factors.know(identity)]);
     },
     async registered(login, origin) {
       await logins.register(identityOf(login, origin));

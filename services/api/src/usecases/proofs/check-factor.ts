@@ -19,7 +19,7 @@ export interface CheckFactorDeps {
   readonly openSeed: OpenSeed;
   /** Undefined if the service has no passkeys. */
   readonly passkeyProof: PasskeyProof | undefined;
-  readonly limits: Pick<Limits, 'secondFactor'>;
+  readonly limits: Pick<Limits, 'secondFactor' | 'stepUp'>;
   readonly audit: Audit;
   readonly ids: Pick<Ids, 'entityId'>;
   readonly now: () => Date;
@@ -39,15 +39,18 @@ export interface RightFactor {
   readonly amr: readonly string[];
   /** Uses the factor up by a conditional write. Raises `ERR-SECOND-FACTOR-INVALID` if another request was faster. */
   use(at: Date, transactionSession: ClientSession): Promise<FactorUse>;
-  /** Called when the factor was used up, or when something else has failed. The try counts no longer. */
-  giveBack(): Promise<void>;
+  /** Does the work that uses the factor up. The try counts only if the work fails because another request was faster. */
+  during<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** Compares a second factor. `deviceId`: in lower case; undefined if the client sent no id. */
+/** The device that logs in, or the session whose user shows the factor. Each has its own tries. */
+export type FactorSource = { readonly deviceId: string | undefined } | { readonly sessionId: string };
+
+/** Compares a second factor. */
 export type CheckFactor = (
   user: UserDocument,
   given: GivenFactor,
-  deviceId: string | undefined,
+  source: FactorSource,
   origin: RequestOrigin,
 ) => Promise<RightFactor>;
 
@@ -77,18 +80,35 @@ export function createCheckFactor(deps: CheckFactorDeps): CheckFactor {
     return given.method === 'totp' ? byTotp(user, given, origin) : byRecoveryCode(user, given, origin);
   }
 
-  return async (user, given, deviceId, origin) => {
+  return async (user, given, source, origin) => {
     const { _id: user_id, email } = user;
-    const { triesLeft, giveBack } = await limits.secondFactor({ email, deviceId }, origin);
+    const { triesLeft, giveBack } = await ('sessionId' in source
+      ? limits.stepUp(source.sessionId, origin)
+      : limits.secondFactor({ email, ...source }, origin));
+    const during = async <T>(work: () => Promise<T>): Promise<T> => {
+      let isWrong = false;
+      try {
+        return await work();
+      } catch (error) {
+        isWrong = isAppError(error) && error.code === 'ERR-SECOND-FACTOR-INVALID';
+        throw error;
+      } finally {
+        if (!isWrong) await giveBack();
+      }
+    };
     const refused = () => {
       audit({ event: 'second_factor.failed', user_id, reason: given.method }, origin);
       return new AppError('ERR-SECOND-FACTOR-INVALID', { details: { tries_left: triesLeft } });
     };
-    const compared = await compare(user, given, origin);
+    // An outage on the way, such as a key that has not arrived here yet, is no wrong factor.
+    const compared = await compare(user, given, origin).catch(async (error: unknown) => {
+      await giveBack();
+      throw error;
+    });
     if (compared === undefined) throw refused();
     return {
       amr: compared.amr,
-      giveBack,
+      during,
       async use(at, session) {
         const used = await compared.use(at, session);
         if (used === undefined) throw refused();

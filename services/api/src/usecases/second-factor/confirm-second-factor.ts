@@ -72,12 +72,9 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
     const { method, amr, device, isDeviceSent, jkt, version } = challenge;
     const user = await findUser(challenge);
     const deviceId = isDeviceSent ? device.device_id : undefined;
-    const factor = await checkFactor(user, given, deviceId, origin);
-    let isWrong = false;
+    const factor = await checkFactor(user, given, { deviceId }, origin);
     const use = async (_user: UserDocument, at: Date, session: ClientSession) => {
-      isWrong = true;
       const used = await factor.use(at, session);
-      isWrong = false;
       const token = trustTokenHash(challenge.trustToken);
       const trusted = { device_id: device.device_id, token, version, trusted_at: at, until: later(at, trustMs) };
       if (isTrusted) await secondFactors.trust(user._id, trusted, session);
@@ -85,15 +82,13 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
     };
     const auth = { amr: [...amr, ...factor.amr], acr: '2' } as const;
     try {
-      const { data } = await openSession({ seen: user, device, method, auth, isTrusted, jkt, spend, use }, origin);
+      const login = { seen: user, device, method, auth, isTrusted, jkt, spend, use };
+      const { data } = await factor.during(() => openSession(login, origin));
       await limits.completed({ email: user.email, deviceId }, origin);
       return data;
     } catch (error) {
       // A way in has been changed since the challenge was checked.
       throw isAppError(error) && error.code === 'ERR-INVALID-CREDENTIALS' ? new AppError('ERR-CODE-EXPIRED') : error;
-    } finally {
-      // A factor that another request has used is a wrong one.
-      if (!isWrong) await factor.giveBack();
     }
   };
 }

@@ -1,6 +1,7 @@
 import type { ConfirmTotpRequest, TotpConfirmedResponse } from '@auth-account/contracts/http/second-factor';
 import { AppError } from '@auth-account/errors';
 import type { UserStore } from '@auth-account/stores';
+import { credentialsVersion } from '@auth-account/stores/credentials';
 import type { UserDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Audit } from '../../audit/audit.ts';
@@ -15,7 +16,7 @@ export interface ConfirmTotpDeps {
   readonly users: Pick<UserStore, 'find'>;
   readonly openSeed: OpenSeed;
   readonly changeSecondFactor: ChangeSecondFactor;
-  readonly limits: Pick<Limits, 'secondFactor'>;
+  readonly limits: Pick<Limits, 'stepUp' | 'changeFactor' | 'completed'>;
   readonly audit: Audit;
   readonly now: () => Date;
 }
@@ -39,15 +40,20 @@ export function createConfirmTotp(deps: ConfirmTotpDeps) {
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
     const at = now();
     const pending = pendingOf(user, factor_id.toLowerCase(), at);
-    const { triesLeft, giveBack } = await limits.secondFactor({ email: user.email, deviceId }, origin);
-    const seed = await openSeed(user, pending);
+    const { triesLeft, giveBack } = await limits.stepUp(sessionId, origin);
+    const seed = await openSeed(user, pending).catch(async (error: unknown) => {
+      await giveBack();
+      await limits.changeFactor(user._id, origin);
+      throw error;
+    });
     const step = totpStepOf(seed, code, at);
     if (step === undefined) {
       audit({ event: 'second_factor.failed', user_id, reason: 'totp' }, origin);
       throw new AppError('ERR-SECOND-FACTOR-INVALID', { details: { tries_left: triesLeft } });
     }
     await giveBack();
-    const { until: _until, ...sealed } = pending;
+    await limits.changeFactor(user._id, origin);
+    const { until: _until, version: _version, ...sealed } = pending;
     const recovery_codes = newRecoveryCodes();
     const sessions_ended = await changeSecondFactor(
       {
@@ -67,11 +73,15 @@ export function createConfirmTotp(deps: ConfirmTotpDeps) {
       },
       origin,
     );
+    await limits.completed({ email: user.email, deviceId }, origin);
     return { message: 'TOTP_CONFIRMED', recovery_codes, sessions_ended, timestamp: now().toISOString() };
   };
 }
 
-function pendingOf({ pending_totp }: UserDocument, factorId: string, at: Date) {
+function pendingOf(user: UserDocument, factorId: string, at: Date) {
+  const { pending_totp } = user;
   if (pending_totp?.factor_id !== factorId || pending_totp.until <= at) throw new AppError('ERR-CODE-EXPIRED');
+  // A change of the password or another way in ends the enrolment, which a thief may have begun.
+  if (pending_totp.version !== credentialsVersion(user)) throw new AppError('ERR-CODE-EXPIRED');
   return pending_totp;
 }

@@ -12,7 +12,7 @@ export interface CreateRecoveryCodesDeps {
   readonly reauthenticate: Reauthenticate;
   readonly openSeed: OpenSeed;
   readonly changeSecondFactor: ChangeSecondFactor;
-  readonly limits: Pick<Limits, 'write'>;
+  readonly limits: Pick<Limits, 'changeFactor'>;
   readonly now: () => Date;
 }
 
@@ -31,7 +31,7 @@ export function createCreateRecoveryCodes(deps: CreateRecoveryCodesDeps) {
   ): Promise<RecoveryCodesResponse['data']> => {
     const { user_id, sid: sessionId } = caller;
     const user = await reauthenticate(input, caller, origin, 'recovery_codes');
-    await limits.write(caller.sid, origin);
+    await limits.changeFactor(user._id, origin);
     const at = now();
     if (user.totp === undefined) return { recovery_codes: [], timestamp: at.toISOString() };
     const seed = await openSeed(user, user.totp);

@@ -5,6 +5,7 @@ import {
   totpEnrolmentSeconds,
 } from '@auth-account/contracts/http/second-factor';
 import { AppError } from '@auth-account/errors';
+import { credentialsVersion } from '@auth-account/stores/credentials';
 import type { SecondFactorStore } from '@auth-account/stores/second-factors';
 import type { SealedSecrets } from '@auth-account/tokens';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
@@ -45,7 +46,13 @@ export function createCreateTotp(deps: CreateTotpDeps) {
     const [factor_id, seed] = [randomUUID(), newTotpSeed()];
     const { kid, box } = sealedSecrets.seal(seed, { userId: user._id, factorId: factor_id });
     const until = new Date(at.getTime() + totpEnrolmentSeconds * 1_000);
-    const isStored = await secondFactors.enrol(user, { factor_id, kid, seed: new Binary(box), until });
+    const isStored = await secondFactors.enrol(user, {
+      factor_id,
+      kid,
+      seed: new Binary(box),
+      until,
+      version: credentialsVersion(user),
+    });
     if (!isStored) throw new AppError('ERR-REAUTHENTICATION-FAILED');
     return {
       factor_id,

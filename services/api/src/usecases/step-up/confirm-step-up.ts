@@ -3,6 +3,7 @@ import { AppError } from '@auth-account/errors';
 import type { SessionStore, UserStore } from '@auth-account/stores';
 import type { SessionAuth, UserDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
+import type { ClientSession } from 'mongodb';
 import { type Commit, none } from '../../announcements/commit.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
@@ -114,22 +115,20 @@ function createProofs(deps: ConfirmStepUpDeps): Readonly<Record<StepUpMethod, (s
 function createFactorBy({ checkFactor, stepUpTokens, commit, now }: ConfirmStepUpDeps) {
   return (method: GivenFactor['method']) =>
     async ({ input, challenge, user, caller, origin }: OpenStepUp): Promise<Proof> => {
-      const factor = await checkFactor(user, givenFactor({ ...input, method }), caller.device_id, origin);
+      const given = givenFactor({ ...input, method });
+      const factor = await checkFactor(user, given, { sessionId: caller.sid }, origin);
       const at = now();
-      await commit(
-        {
-          at,
-          isCommitted: 'by event',
-          ifClientLeft: 'commit',
-          async work(session) {
-            // A code counts once by itself, but an assertion could be sent again as long as its challenge counts.
-            if (!(await stepUpTokens.useChallenge(challenge, session))) throw new AppError('ERR-CODE-EXPIRED');
-            return { ...(await factor.use(at, session)), sessions: none };
-          },
+      const change = {
+        at,
+        isCommitted: 'by event',
+        ifClientLeft: 'commit',
+        async work(session: ClientSession) {
+          // A code counts once by itself, but an assertion could be sent again as long as its challenge counts.
+          if (!(await stepUpTokens.useChallenge(challenge, session))) throw new AppError('ERR-CODE-EXPIRED');
+          return { ...(await factor.use(at, session)), sessions: none };
         },
-        origin,
-      );
-      await factor.giveBack();
+      } as const;
+      await factor.during(() => commit(change, origin));
       return { amr: factor.amr, acr: '2' };
     };
 }

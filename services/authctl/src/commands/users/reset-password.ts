@@ -22,8 +22,8 @@ export interface ResetPasswordOptions extends OperatorOptions {
 const reason = 'password_changed';
 
 /**
- * Makes the password of an account void, so that nobody can log in until the holder has set a new password with a code
- * from the mailbox. Only the holder's app can request that code. All sessions, open codes and open invites of the
+ * Makes the password of an account void, so that nobody can log in by password until the holder has set a new one with a
+ * code from the mailbox. Passkeys and the second factor stay. Only the holder's app can request that code. All sessions, open codes and open invites of the
  * account end in the same transaction. The transaction writes the user's document, as every login does, so that no
  * login is missed.
  */
@@ -38,7 +38,7 @@ export function resetPassword(shell: Shell, idOrEmail: string, options: ResetPas
     const password_hash = voidHash(user.password_hash);
     const nextOrigin = () => eventOrigin({ requestId }, at, { entityId: v7 });
     const work = async (session: ClientSession) => {
-      const fields = passwordFields(password_hash, user, at);
+      const fields = passwordFields(password_hash, user, at, true);
       if (!(await stores.users.changeFresh(user, fields, session))) throw accountChanged(user);
       await stores.challenges.endAll(user_id, at, session);
       const { ended } = await stores.sessions.revokeOf(user_id, { reason, at, requestId }, session);
@@ -50,7 +50,7 @@ export function resetPassword(shell: Shell, idOrEmail: string, options: ResetPas
     const isCommitted = () => stores.users.hasPasswordHash(user_id, password_hash);
     const hold = stores.sessions.holdOf([user_id], shell.now);
     const { sessionIds, invites_revoked } = await transaction(work, { isCommitted, hold });
-    const done = `The password is void until it is reset in the app ("forgotten password"). Invites revoked: ${invites_revoked}.`;
+    const done = `The password is void until it is reset in the app ("forgotten password"); passkeys stay. Invites revoked: ${invites_revoked}.`;
     const facts = { password_changed_at: at, invites_revoked };
     const audited = { invites_revoked };
     return reportChange(shell, made, { event: 'account.password_voided', audited, sessionIds, reason, facts, done });
