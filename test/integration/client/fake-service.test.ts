@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createAuthClient } from '@auth-account/client';
 import { account } from '@auth-account/client/account';
 import { household } from '@auth-account/client/household';
+import { passkeys } from '@auth-account/client/passkeys';
 import { createFakeService, memoryStorage } from '@auth-account/client/testing';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newEmail, password } from '../../support/accounts.ts';
@@ -126,4 +127,27 @@ test('an app’s test has sessions, streams, lost answers and ends', async () =>
   await expect(again.invites.list()).rejects.toMatchObject({ code: 'CLIENT_SIGNED_OUT' });
   expect(events).toContain('message');
   again.close();
+});
+
+test('an app’s test logs in by passkey, until no account has it', async () => {
+  const service = createFakeService();
+  const credential = { id: 'one', rawId: 'one', response: {} };
+  const unknown: unknown[] = [];
+  const bridge = {
+    create: async () => credential,
+    get: async () => credential,
+    signalUnknownCredential: async (facts: object) => unknown.push(facts),
+  };
+  const auth = createAuthClient({ ...service, storage: memoryStorage(), groups: [passkeys(bridge)] });
+  await expect(auth.passkeys.logIn()).rejects.toMatchObject({ code: 'ERR-PASSKEY-INVALID' });
+  await eventually('the device has heard', async () => unknown.length === 1);
+  const email = newEmail();
+  const { user_id } = await auth.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+  await auth.logIn({ email, password });
+  await auth.passkeys.create({ current_password: password });
+  await auth.logOut();
+  service.loseNextAnswer();
+  await expect(auth.passkeys.logIn()).rejects.toMatchObject({ code: 'CLIENT_NETWORK' });
+  expect((await auth.passkeys.logIn()).user_id).toBe(user_id);
+  auth.close();
 });

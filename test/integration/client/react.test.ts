@@ -1,5 +1,6 @@
 import { createAuthClient, type SessionInfo } from '@auth-account/client';
 import { createAuthHooks } from '@auth-account/client/react';
+import { secondFactor } from '@auth-account/client/second-factor';
 import { createFakeService, memoryStorage } from '@auth-account/client/testing';
 import { expect, test } from '@jest/globals';
 import * as React from 'react';
@@ -92,6 +93,41 @@ test('the guard shows a splash screen until the storage was read, then what the 
   expect(screen?.toJSON()).toBe('app');
   await act(async () => auth.logOut());
   expect(screen?.toJSON()).toBe('login');
+  await act(async () => screen?.unmount());
+  auth.close();
+});
+
+test('a login that waits for the second factor has a screen of its own', async () => {
+  const service = createFakeService();
+  const auth = createAuthClient({ ...service, storage: memoryStorage(), groups: [secondFactor] });
+  const { AuthGuard, useSecondFactor } = createAuthHooks(React, auth);
+  const Factor = () => useSecondFactor()?.methods.join() ?? 'none';
+  const props = { children: 'app', signedOut: 'login', secondFactor: React.createElement(Factor) };
+  let screen: ReactTestRenderer | undefined;
+  await act(async () => {
+    screen = create(React.createElement(AuthGuard<string, string, null, React.ReactNode>, props));
+  });
+  const email = newEmail();
+  const logIn = () => act(async () => auth.logIn({ email, password }).then(undefined, () => undefined));
+  await auth.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+  service.secondFactorCode = '123456';
+  await logIn();
+  expect(screen?.toJSON()).toBe('totp');
+  await act(async () => auth.secondFactor.giveUp());
+  expect(screen?.toJSON()).toBe('login');
+  await logIn();
+  await act(async () => {
+    await auth.secondFactor.confirm({ method: 'totp', code: '000000' }).catch(() => undefined);
+  });
+  expect(screen?.toJSON()).toBe('totp');
+  await act(async () => {
+    await auth.secondFactor.confirm({ method: 'totp', code: '123456', trust_device: true });
+  });
+  expect(screen?.toJSON()).toBe('app');
+  await act(async () => auth.logOut());
+  expect(screen?.toJSON()).toBe('login');
+  await logIn();
+  expect(screen?.toJSON()).toBe('app');
   await act(async () => screen?.unmount());
   auth.close();
 });

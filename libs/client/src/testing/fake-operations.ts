@@ -3,6 +3,7 @@ import type { OperationName } from '../generated/operations.ts';
 import type { ErrorCode } from '../generated/reactions.ts';
 import {
   accessSeconds,
+  type FakeLogin,
   type FakeRecords,
   type FakeSession,
   type FakeUser,
@@ -47,15 +48,13 @@ export type FakeOperation = (call: FakeCall) => object;
 
 /** Creates the operations that have an effect in the fake service. */
 export function createFakeOperations(deps: FakeOperationsDeps): Partial<Record<OperationName, FakeOperation>> {
-  return { ...entranceOf(deps), ...sessionsOf(deps), ...accountOf(deps) };
+  return { ...entranceOf(deps), ...passkeysOf(deps), ...sessionsOf(deps), ...accountOf(deps) };
 }
 
-function entranceOf({
-  records,
-  endSession,
-  pushUrl,
-}: FakeOperationsDeps): Partial<Record<OperationName, FakeOperation>> {
-  const { users, sessions, answers, newId, now } = records;
+function entranceOf(deps: FakeOperationsDeps): Partial<Record<OperationName, FakeOperation>> {
+  const { records, endSession, pushUrl } = deps;
+  const { users, answers, newId, now } = records;
+  const openSession = createOpenSession(deps);
 
   const tokens = (session: FakeSession) => tokensOf(records, pushUrl, session);
 
@@ -78,30 +77,21 @@ function entranceOf({
       return data;
     },
     logIn({ body, idempotencyKey, key }) {
-      const { email, password, ...device } = body as Body<'logIn'>;
-      const { device_id = newId(), device_name, platform } = device;
+      const { email, password, trusted_device_token: trust, ...device } = body as Body<'logIn'>;
       const user = userByEmail(records, email);
       if (user?.password !== password) throw new FakeRefusal(401, 'ERR-INVALID-CREDENTIALS');
-      const { user_id } = user;
       const openedBy = idempotencyKey && { key: idempotencyKey, body: JSON.stringify([device, key]) };
-      const live = [...sessions.values()].filter((one) => one.user_id === user_id && !one.ended);
-      const earlier = openedBy && openedUnder(live, openedBy);
-      if (earlier) return tokens(earlier);
-      for (const one of live) if (one.device_id === device_id) endSession(one, 'replaced');
-      const about = { device_id, device_name: device_name ?? null, platform: platform ?? null };
-      const ids = { session_id: newId(), user_id, created_at: now().toISOString() };
-      const session = {
-        ...ids,
-        ...about,
-        ...(openedBy && { openedBy }),
-        ...(key && { key }),
-        generation: 1,
-        parent: 0,
-        floor: 0,
-        accessTokens: new Set<string>(),
-      };
-      sessions.set(session.session_id, session);
-      return tokens(session);
+      const login = { user_id: user.user_id, device, ...(openedBy && { openedBy }), ...(key && { key }) };
+      if (records.secondFactor.code !== undefined && trust !== trustOf(login)) throw secondFactorOf(records, login);
+      return openSession(login);
+    },
+    confirmSecondFactor({ body }) {
+      const { challenge_id, code, trust_device } = body as Body<'confirmSecondFactor'>;
+      const login = records.secondFactor.logins.get(challenge_id);
+      if (!login) throw new FakeRefusal(410, 'ERR-CODE-EXPIRED');
+      if (code !== records.secondFactor.code)
+        throw new FakeRefusal(403, 'ERR-SECOND-FACTOR-INVALID', { tries_left: 4 });
+      return { ...openSession(login), ...(trust_device && { trusted_device_token: trustOf(login) }) };
     },
     refreshTokens({ body, key }) {
       const found = parseRefreshToken(records, (body as Body<'refreshTokens'>).refresh_token);
@@ -113,6 +103,64 @@ function entranceOf({
       return tokens(session);
     },
   };
+}
+
+/** Creates the end of every login: the function that opens the session and returns its tokens. */
+function createOpenSession({ records, endSession, pushUrl }: FakeOperationsDeps) {
+  const { sessions, newId, now } = records;
+  return ({ user_id, device, openedBy, key }: FakeLogin): Data<'logIn'> => {
+    const { device_id = newId(), device_name, platform } = device;
+    const live = [...sessions.values()].filter((one) => one.user_id === user_id && !one.ended);
+    const earlier = openedBy && openedUnder(live, openedBy);
+    if (earlier) return tokensOf(records, pushUrl, earlier);
+    for (const one of live) if (one.device_id === device_id) endSession(one, 'replaced');
+    const about = { device_id, device_name: device_name ?? null, platform: platform ?? null };
+    const ids = { session_id: newId(), user_id, created_at: now().toISOString() };
+    const session = {
+      ...ids,
+      ...about,
+      ...(openedBy && { openedBy }),
+      ...(key && { key }),
+      generation: 1,
+      parent: 0,
+      floor: 0,
+      accessTokens: new Set<string>(),
+    };
+    sessions.set(session.session_id, session);
+    return tokensOf(records, pushUrl, session);
+  };
+}
+
+function passkeysOf(deps: FakeOperationsDeps): Partial<Record<OperationName, FakeOperation>> {
+  const { records } = deps;
+  const { newId, now } = records;
+  const openSession = createOpenSession(deps);
+  return {
+    createPasskey({ body, session }) {
+      const { credential, name = null } = body as Body<'createPasskey'>;
+      if (records.passkeys.has(credential.id)) throw new FakeRefusal(409, 'ERR-PASSKEY-EXISTS');
+      records.passkeys.set(credential.id, session.user_id);
+      const at = now().toISOString();
+      return { passkey_id: newId(), name, backed_up: true, created_at: at, last_used_at: null, timestamp: at };
+    },
+    logInByPasskey({ body, key }) {
+      const { credential, challenge_id: _, ...device } = body as Body<'logInByPasskey'>;
+      const user_id = records.passkeys.get(credential.id);
+      if (!user_id) throw new FakeRefusal(403, 'ERR-PASSKEY-INVALID', { unknown_credential: true });
+      const openedBy = { key: JSON.stringify(body), body: '' };
+      return openSession({ user_id, device, openedBy, ...(key && { key }) });
+    },
+  };
+}
+
+const trustOf = ({ user_id, device }: FakeLogin) => `trust-${user_id}-${device.device_id}`;
+
+/** Keeps the login until its second factor, and returns the demand. */
+function secondFactorOf({ secondFactor, newId, now }: FakeRecords, login: FakeLogin): FakeRefusal {
+  const challenge_id = newId();
+  secondFactor.logins.set(challenge_id, login);
+  const expires_at = new Date(now().getTime() + 600_000).toISOString();
+  return new FakeRefusal(403, 'ERR-SECOND-FACTOR-REQUIRED', { challenge_id, methods: ['totp'], expires_at });
 }
 
 function openedUnder(live: readonly FakeSession[], by: NonNullable<FakeSession['openedBy']>): FakeSession | undefined {

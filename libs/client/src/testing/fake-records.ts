@@ -35,12 +35,28 @@ export interface FakeSession {
   readonly accessTokens: Set<string>;
 }
 
+/** A login whose password or passkey was right. */
+export interface FakeLogin {
+  readonly user_id: string;
+  readonly device: {
+    readonly device_id?: string;
+    readonly device_name?: string;
+    readonly platform?: NonNullable<FakeSession['platform']>;
+  };
+  readonly openedBy?: NonNullable<FakeSession['openedBy']>;
+  readonly key?: string;
+}
+
 /** Everything that the fake service keeps. */
 export interface FakeRecords {
   readonly users: Map<string, FakeUser>;
   readonly sessions: Map<string, FakeSession>;
   /** Answers by idempotency key. */
   readonly answers: Map<string, { readonly body: string; readonly data: object }>;
+  /** The code that each login by password needs if there is one, and the logins that wait for it. */
+  readonly secondFactor: { code: string | undefined; readonly logins: Map<string, FakeLogin> };
+  /** Users by the id of their passkey. */
+  readonly passkeys: Map<string, string>;
   readonly newId: () => string;
   readonly now: () => Date;
 }

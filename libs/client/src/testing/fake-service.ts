@@ -12,6 +12,8 @@ export interface FakeService extends Pick<Platform, 'fetch'> {
   readonly WebSocket: FakeStreams['WebSocket'];
   /** While false, no request gets through. */
   isOnline: boolean;
+  /** Code of the second factor. While there is one, each login by password on an untrusted device needs it. */
+  secondFactorCode: string | undefined;
   /** Lets the service carry out the next request, but loses the answer. */
   loseNextAnswer(): void;
   /** Ends a session, as another device or an operator would. Its stream closes. */
@@ -26,8 +28,8 @@ export interface FakeService extends Pick<Platform, 'fetch'> {
 const closes: Readonly<Partial<Record<SignedOutReason, number>>> = { replaced: 4005, logged_out: 1000 };
 
 /**
- * Creates a service in memory that follows the contract for registration, login, refresh with rotation, logout,
- * sessions, the caller's account and the stream. Any other operation succeeds with the contract's example and changes
+ * Creates a service in memory that follows the contract for registration, logins (also by second factor and
+ * passkey, without cryptography), refresh with rotation, logout, sessions, the caller's account and the stream. Any other operation succeeds with the contract's example and changes
  * nothing. It checks neither the shape of bodies nor limits.
  */
 export function createFakeService(): FakeService {
@@ -35,6 +37,8 @@ export function createFakeService(): FakeService {
     users: new Map(),
     sessions: new Map(),
     answers: new Map(),
+    secondFactor: { code: undefined, logins: new Map() },
+    passkeys: new Map(),
     newId: fakeUuid,
     now: () => new Date(),
   };
@@ -71,6 +75,12 @@ export function createFakeService(): FakeService {
     baseUrl,
     WebSocket: streams.WebSocket,
     isOnline: true,
+    get secondFactorCode() {
+      return records.secondFactor.code;
+    },
+    set secondFactorCode(code) {
+      records.secondFactor.code = code;
+    },
     async fetch(url, init = {}) {
       await Promise.resolve();
       if (!service.isOnline || !url.startsWith(baseUrl)) throw new TypeError('network request failed');
