@@ -158,7 +158,13 @@ describe('an order with a code', () => {
     const voided = {
       password_hash: expect.stringMatching(/^\$argon2id\$v=19\$m=8,t=1,p=1\$c2FsdA\$[A-Za-z0-9+/]{43}$/),
     };
-    const fields = { password_changed_at: at, known_devices: [], pending_email_until: at, touches: 2 };
+    const fields = {
+      password_changed_at: at,
+      known_devices: [],
+      pending_email_until: at,
+      is_password_void: true,
+      touches: 2,
+    };
     expect(await scene.storedUser(user._id)).toEqual({ ...user, ...voided, ...fields });
     expect(await scene.storedChallenge(other.challenge_id)).toMatchObject({ ended_at: at });
     const rows = await scene.rows();
