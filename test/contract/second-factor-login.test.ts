@@ -269,6 +269,13 @@ describe('a trusted device', () => {
     expect(await login(email, token)).toMatchObject(refused);
   });
 
+  test('is trusted no longer once another device has ended all sessions', async () => {
+    const { email, token, access_token } = await trusted();
+    const others = { except_current: true };
+    expect((await api.post('/api/v1/auth/logout-all', others, bearer({ access_token }))).status).toBe(200);
+    expect(await login(email, token)).toMatchObject(refused);
+  });
+
   test('needs its token and its id, of this account', async () => {
     const [{ email, device, token }, other] = [await trusted(), await trusted()];
     const { trusted_device_token } = token;

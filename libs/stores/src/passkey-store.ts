@@ -1,6 +1,6 @@
 import type { Binary, ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
-import { unchangedSince } from './credentials.ts';
+import { nextChangeOfWays, unchangedSince } from './credentials.ts';
 import type { PasskeyDocument, UserDocument } from './documents.ts';
 import { confirmedRead } from './fenced-sessions.ts';
 
@@ -79,6 +79,7 @@ function sameWays(seen: UserDocument): Filter<UserDocument> {
   return { ...unchangedSince(seen), passkeys };
 }
 
-function wayFields({ pending_email_until }: UserDocument, at: Date): WayFields {
-  return { ways_changed_at: at, ...(pending_email_until && { pending_email_until: at }) };
+function wayFields(seen: UserDocument, at: Date): WayFields {
+  const { pending_email_until } = seen;
+  return { ways_changed_at: nextChangeOfWays(seen, at), ...(pending_email_until && { pending_email_until: at }) };
 }

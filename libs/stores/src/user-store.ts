@@ -102,7 +102,7 @@ export interface UserStore {
   noteLive(before: UserDocument, live: number, session: ClientSession): Promise<void>;
   /**
    * Marks on the user's document that all sessions are being changed; false if the user is gone. `known` replaces the
-   * devices that the account knows.
+   * devices that the account knows, and the account trusts no others.
    */
   touchSessions(userId: string, at: Date, session: ClientSession, known?: readonly string[]): Promise<boolean>;
   /**
@@ -245,7 +245,11 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
       await users.updateOne({ _id }, { $set: { spent_touches: touches + 1 - live } }, { session });
     },
     async touchSessions(userId, at, session, known) {
-      const update = touch({ sessions_changed_at: at, ...(known && { known_devices: known }) });
+      const fields = touch({ sessions_changed_at: at, ...(known && { known_devices: known }) });
+      const update = {
+        ...fields,
+        ...(known && { $pull: { trusted_devices: { device_id: { $nin: [...known] } } } }),
+      };
       return (await users.updateOne({ _id: userId }, update, { session })).matchedCount === 1;
     },
     async forgetDevice(userId, deviceId) {
