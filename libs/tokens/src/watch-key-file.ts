@@ -78,6 +78,8 @@ export async function watchKeyFile(path: string, options: WatchKeyFileOptions): 
       const at = performance.now();
       if (isClosed || at - lastAsked < rereadGapMs) return reading;
       lastAsked = at;
+      // A read that is under way may have begun before the file changed.
+      await reading;
       await lookOnce();
     },
     close() {
