@@ -1,6 +1,6 @@
+import { deepStrictEqual } from 'node:assert';
 import { randomUUID } from 'node:crypto';
 import type { InviteDocument } from '@auth-account/stores/documents';
-import { expect } from '@jest/globals';
 import { type Account, logIn, newEmail, password, type TokenPair } from './accounts.ts';
 import type { Answer } from './http-client.ts';
 import { storesOf } from './stores-of.ts';
@@ -104,13 +104,8 @@ export async function expectSound({ collections }: Pick<GroupApi, 'collections'>
     const says = [session.claims.home_group_id, session.claims.account_type];
     return isSame(says, [user?.home_group_id, user?.account_type]) ? [] : [{ session: session._id, says }];
   });
-  expect({ faults, claims, strays: users.length - groups.reduce((sum, group) => sum + group.member_count, 0) }).toEqual(
-    {
-      faults: [],
-      claims: [],
-      strays: 0,
-    },
-  );
+  const strays = users.length - groups.reduce((sum, group) => sum + group.member_count, 0);
+  deepStrictEqual({ faults, claims, strays }, { faults: [], claims: [], strays: 0 });
 }
 
 function isSame(a: unknown, b: unknown): boolean {

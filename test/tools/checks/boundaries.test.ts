@@ -62,8 +62,9 @@ describe('the boundaries', () => {
     ]);
   });
 
-  test('around connections, transactions and the environment are reported where they are crossed, and only there', async () => {
-    const args = ['lint', '--vcs-enabled=false', '--reporter=json', '--max-diagnostics=none', 'libs', 'services'];
+  test('around connections, transactions, the environment and Jest are reported where crossed, and only there', async () => {
+    const options = ['--vcs-enabled=false', '--reporter=json', '--max-diagnostics=none'];
+    const args = ['lint', ...options, 'libs', 'services', 'test'];
     const { diagnostics } = JSON.parse(await run('biome', args));
     const found = diagnostics.map(
       ({ category, location }: { category: string; location: { path: string } }) => `${category}: ${location.path}`,
@@ -72,6 +73,7 @@ describe('the boundaries', () => {
       'lint/style/noProcessEnv: libs/config/src/imports-env.ts',
       'lint/style/noProcessEnv: libs/config/src/reads-env.ts',
       'lint/style/noRestrictedImports: services/api/src/usecases/commits-by-hand.ts',
+      'lint/style/noRestrictedImports: test/support/imports-jest.ts',
       'plugin: libs/stores/src/opens-mongodb-renamed.ts',
       'plugin: libs/stores/src/opens-mongodb.ts',
       'plugin: services/worker/src/opens-redis-by-url.ts',
