@@ -210,6 +210,19 @@ describe('another way in', () => {
     expect([refused.status, refused.json.details]).toMatchObject([422, [{ loc: ['header', 'DPoP'] }]]);
     expect(await boundTo(await api.post(path, body, { DPoP: key.prove({ path }) }))).toBe(key.jkt);
   });
+
+  test('repeats a login by passkey for its key only', async () => {
+    const path = '/api/v1/auth/passkeys/login';
+    const { authenticator } = await addPasskey(api, session);
+    const body = await passkeyLogin(api, authenticator);
+    const proofs = [key, key, undefined, newDeviceKey()];
+    const statuses: number[] = [];
+    for (const by of proofs) {
+      const { status } = await api.post(path, body, by === undefined ? {} : { DPoP: by.prove({ path }) });
+      statuses.push(status);
+    }
+    expect(statuses).toEqual([200, 200, 410, 410]);
+  });
 });
 
 describe('an unbound session', () => {

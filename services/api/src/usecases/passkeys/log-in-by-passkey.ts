@@ -8,7 +8,7 @@ import { isDue } from '@auth-account/stores/users';
 import type { SealedTokens } from '@auth-account/tokens';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
-import type { RequestOrigin } from '../../request/request-origin.ts';
+import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
 import type { AssertEmailVerified } from '../login/assert-email-verified.ts';
 import type { OpenSession } from '../login/open-session.ts';
 import type { OncePerChallenge } from '../login/spend-proof.ts';
@@ -67,7 +67,7 @@ export function createLogInByPasskey(deps: LogInByPasskeyDeps) {
     const challenge = (await sealedTokens.open('passkey-login', challenge_id)) as LoginChallenge | undefined;
     if (challenge === undefined) throw new AppError('ERR-PASSKEY-INVALID');
     const deviceId = input.device_id?.toLowerCase();
-    const proof = ['passkey', credential.id, credential.response, deviceId ?? null];
+    const proof = ['passkey', credential.id, credential.response, deviceId ?? null, provenKey(origin) ?? null];
     const spend = { id: challenge.id, proof, until: new Date(challenge.until) };
 
     async function open(): Promise<TokenResponse['data']> {
