@@ -69,6 +69,7 @@ import '@auth-account/client/household';
 import '@auth-account/client/passkeys';
 import '@auth-account/client/react';
 import '@auth-account/client/react-native';
+import '@auth-account/client/reactions';
 import '@auth-account/client/second-factor';
 import '@auth-account/client/sessions';
 import '@auth-account/client/sibling-reactions';

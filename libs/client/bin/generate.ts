@@ -1,7 +1,13 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { examplesModule, methodsModule } from './methods-module.ts';
 import { operationsModule, operationTypesModule } from './operations-module.ts';
-import { closeReactionsModule, reactionsModule, siblingReactionsModule } from './reactions-module.ts';
+import {
+  closeReactionsModule,
+  coreReactionsModule,
+  groupReactionsModule,
+  reactionsModule,
+  siblingReactionsModule,
+} from './reactions-module.ts';
 
 /**
  * Writes src/generated from the route table, the error catalogue and the close codes. With `--check` it writes nothing,
@@ -9,7 +15,9 @@ import { closeReactionsModule, reactionsModule, siblingReactionsModule } from '.
  */
 const modules = {
   'close-reactions.ts': closeReactionsModule(),
+  'core-reactions.ts': coreReactionsModule(),
   'examples.ts': examplesModule(),
+  'group-reactions.ts': groupReactionsModule(),
   'methods.ts': methodsModule(),
   'operations.ts': operationsModule(),
   'operation-types.ts': operationTypesModule(),

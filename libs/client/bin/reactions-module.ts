@@ -1,3 +1,4 @@
+import { routes } from '@auth-account/contracts';
 import { closeCodes, closeReactions, otherCloseReaction } from '@auth-account/contracts/push/close-codes';
 import { catalogue } from '@auth-account/errors';
 
@@ -7,37 +8,59 @@ const usualRetry = 'never';
 /** Codes of another domain that this service also returns. */
 const alsoOwn: readonly string[] = ['PMA_TRACE_ID_MISSING'];
 
-/** Prints the reaction and retry of every code that this service returns, and the types of all codes. */
-export function reactionsModule(): string {
-  return `import type { siblingReactions } from './sibling-reactions.ts';
+/** Operations that the client calls without any group. */
+const ofCore = ['registerAccount', 'logIn', 'refreshTokens', 'logOut', 'findAccount'] as const;
 
-/** Reaction of every error code of the service, and its retry unless that is \`${usualRetry}\`. */
-export const reactions = {
-${printedRows(isOwn)}
-} as const;
+/** Codes that the client may get without any group, besides those of its operations. */
+const alsoCore: readonly string[] = ['ERR-ROUTE-NOT-FOUND', 'ERR-METHOD-NOT-ALLOWED', 'ERR-STEP-UP-REQUIRED'];
 
-export type OwnErrorCode = keyof typeof reactions;
-/** Every code of the catalogue, those of the other services of the family too. */
-export type ErrorCode = OwnErrorCode | keyof typeof siblingReactions;
+const coreCodes = new Set<string>([...alsoCore, ...ofCore.flatMap((name) => routes[name].errors)]);
 
-type Row = (typeof reactions)[OwnErrorCode] | (typeof siblingReactions)[keyof typeof siblingReactions];
-type Mutable<T> = { readonly [K in keyof T]: T[K] };
+/** Prints the reaction and retry of every code that a client without groups may get. */
+export function coreReactionsModule(): string {
+  return rowsModule('coreReactions', 'the codes that a client without groups may get', (code) => coreCodes.has(code));
+}
 
-/** Reaction of the app or the client to an error: a type and its parameters. A \`switch\` over the type is exhaustive. */
-export type Reaction = Mutable<Row[0]>;
-
-/** Time at which the same request may succeed: after a pause, after a refresh, or never. */
-export type Retry = '${usualRetry}' | Extract<Row, readonly [unknown, unknown]>[1];
-`;
+/** Prints the reaction and retry of the service's other codes. A client without groups does not have them. */
+export function groupReactionsModule(): string {
+  return rowsModule('groupReactions', "the service's other codes", (code) => isOwn(code) && !coreCodes.has(code));
 }
 
 /**
  * Prints the reaction and retry of the other services' codes. Only apps that import these have them in their bundle.
  */
 export function siblingReactionsModule(): string {
-  return `/** Reaction of every error code of the other services of the family, and its retry unless that is \`${usualRetry}\`. */
-export const siblingReactions = {
-${printedRows((code) => !isOwn(code))}
+  return rowsModule('siblingReactions', "other services' codes", (code) => !isOwn(code));
+}
+
+/** Prints the rows of all codes that this service returns, and the types of all codes. */
+export function reactionsModule(): string {
+  return `import { coreReactions } from './core-reactions.ts';
+import { groupReactions } from './group-reactions.ts';
+import type { siblingReactions } from './sibling-reactions.ts';
+
+/** Reaction of every error code of the service, and its retry unless that is \`${usualRetry}\`. */
+export const reactions = { ...coreReactions, ...groupReactions } as const;
+
+export type OwnErrorCode = keyof typeof reactions;
+/** Every code of the catalogue, those of the other services of the family too. */
+export type ErrorCode = OwnErrorCode | keyof typeof siblingReactions;
+
+type Rows = typeof reactions & typeof siblingReactions;
+type Mutable<T> = { readonly [K in keyof T]: T[K] };
+
+/** Reaction of the app or the client to an error: a type and its parameters. A \`switch\` over the type is exhaustive. */
+export type Reaction = Mutable<Rows[ErrorCode][0]>;
+
+/** Time at which the same request may succeed: after a pause, after a refresh, or never. */
+export type Retry = '${usualRetry}' | Extract<Rows[ErrorCode], readonly [unknown, unknown]>[1];
+`;
+}
+
+function rowsModule(name: string, codes: string, isWanted: (code: string) => boolean): string {
+  return `/** Reaction to ${codes}, and the retry unless that is \`${usualRetry}\`. */
+export const ${name} = {
+${printedRows(isWanted)}
 } as const;
 `;
 }

@@ -4,7 +4,7 @@ export type { Credentials } from './calls/log-in.ts';
 export type { Registration } from './calls/register.ts';
 export { type Added, type AuthClient, type AuthClientOptions, createAuthClient } from './create-auth-client.ts';
 export type { AuthEvent, AuthListener, AuthState, NewDevice, SessionInfo, SignedOutReason } from './events.ts';
-export { type ErrorCode, type Reaction, type Retry, reactions } from './generated/reactions.ts';
+export type { ErrorCode, Reaction, Retry } from './generated/reactions.ts';
 export { type AnyErrorCode, AuthError, type ClientErrorCode } from './http/auth-error.ts';
 export type {
   AuthStorage,

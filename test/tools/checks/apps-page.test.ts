@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { reactions } from '@auth-account/client';
+import { reactions } from '@auth-account/client/reactions';
 import { expect, test } from '@jest/globals';
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');

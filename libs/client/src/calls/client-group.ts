@@ -1,6 +1,8 @@
 import type { Events, SessionInfo, SignedOutReason } from '../events.ts';
+import { groupReactions } from '../generated/group-reactions.ts';
 import type { MethodTable } from '../generated/methods.ts';
 import { type Operation, takesBody } from '../generated/operations.ts';
+import { addReactions } from '../http/auth-error.ts';
 import type { Platform } from '../platform/platform.ts';
 import type { Exclusive } from '../session/exclusive.ts';
 import type { Keeper } from '../session/keeper.ts';
@@ -27,8 +29,12 @@ export interface ClientGroupDeps {
  */
 export type ClientGroup<T extends object> = (deps: ClientGroupDeps) => T;
 
-/** Creates the plain methods of a table. Each takes the parameters of the path, then the body, and returns the data. */
+/**
+ * Creates the plain methods of a table. Each takes the parameters of the path, then the body, and returns the data. The
+ * errors of the client have the reactions to these methods' codes from then on.
+ */
 export function methodsOf<M extends object>(table: MethodTable<M>, call: Call): M {
+  addReactions(groupReactions);
   const made = Object.entries<Operation | MethodTable>(table).map(([name, entry]) => [
     name,
     isOperation(entry) ? methodOf(entry, call) : methodsOf(entry, call),

@@ -1,4 +1,5 @@
-import { type ErrorCode, type OwnErrorCode, type Reaction, type Retry, reactions } from '../generated/reactions.ts';
+import { coreReactions } from '../generated/core-reactions.ts';
+import type { ErrorCode, OwnErrorCode, Reaction, Retry } from '../generated/reactions.ts';
 
 /**
  * Codes of the client's own errors, which the service never returns.
@@ -66,13 +67,23 @@ export class AuthError extends Error {
   }
 }
 
+type Rows = Readonly<Record<OwnErrorCode, readonly [Reaction, Retry?]>>;
+
+/** The rows of the codes that this client may get. */
+const rows = { ...coreReactions } as unknown as Rows;
+
+/** Adds the rows of the codes that only operations of groups return. */
+export function addReactions(added: Partial<Rows>): void {
+  Object.assign(rows, added);
+}
+
 /** Returns true if the code is one of the service's codes that this version of the client knows. */
 export function isCatalogueCode(code: string): code is OwnErrorCode {
-  return Object.hasOwn(reactions, code);
+  return Object.hasOwn(rows, code);
 }
 
 function rowOf(code: string, status: number): readonly [Reaction, Retry?] {
-  if (isCatalogueCode(code)) return reactions[code];
+  if (isCatalogueCode(code)) return rows[code];
   if (code === 'CLIENT_SIGNED_OUT') return [{ type: 'LOGIN' }];
   const passes = status === 408 || status === 429 || status >= 500 || (passing as readonly string[]).includes(code);
   return passes ? [{ type: 'RETRY_WITH_BACKOFF' }, 'after_delay'] : [{ type: 'FIX_REQUEST' }];
