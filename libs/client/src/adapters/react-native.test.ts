@@ -51,6 +51,15 @@ test("takes React Native's own AppState", () => {
   expect(take).toBeInstanceOf(Function);
 });
 
+test('nothing secret is read before the prompt', async () => {
+  const storage = promptedStorage(memoryStorage(), async () => undefined);
+  const secret = ['auth-account.session.0', 'auth-account.session.1', 'auth-account.trusted'];
+  for (const key of secret) await expect(storage.get(key)).rejects.toThrow('the storage is locked');
+  expect(await storage.get('auth-account.device')).toBeUndefined();
+  await storage.unlock();
+  for (const key of secret) expect(await storage.get(key)).toBeUndefined();
+});
+
 test('a prompt that is dismissed signs nobody out, and the client itself never asks', async () => {
   const inner = memoryStorage();
   const service = createFakeService();
