@@ -3,11 +3,16 @@ import { createAuthClient } from '@auth-account/client';
 import { account } from '@auth-account/client/account';
 import { household } from '@auth-account/client/household';
 import { passkeys } from '@auth-account/client/passkeys';
-import { createFakeService, memoryStorage } from '@auth-account/client/testing';
+import { secondFactor } from '@auth-account/client/second-factor';
+import { stepUp } from '@auth-account/client/step-up';
+import { createFakeService, fakePasskeys, memoryStorage } from '@auth-account/client/testing';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newEmail, password } from '../../support/accounts.ts';
+import { createAuthenticator } from '../../support/authenticator.ts';
 import { newDeviceKey, refreshPath } from '../../support/device-key.ts';
 import { openApiChecker } from '../../support/openapi-checker.ts';
+import { appOrigin } from '../../support/passkeys.ts';
+import { codeAt } from '../../support/second-factor.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
@@ -25,17 +30,24 @@ interface Told {
   readonly status: number;
   readonly code: string | undefined;
   readonly reason: string | undefined;
+  readonly methods: readonly string[] | undefined;
 }
 
 interface Answered {
   readonly error_code?: string;
-  readonly details?: { readonly reason?: string };
+  readonly details?: Pick<Told, 'reason' | 'methods'>;
   // biome-ignore lint/suspicious/noExplicitAny: the checker has compared it with its schema
   readonly data: any;
 }
 
-/** Sends the service a sequence of requests. Returns its answers without the parts that differ from run to run. */
-async function tell(base: string, fetchIt: (url: string, init?: RequestInit) => Promise<Response>): Promise<Told[]> {
+type Fetch = (url: string, init?: RequestInit) => Promise<Response>;
+
+const auth = '/api/v1/auth';
+const own = '/api/v1/account';
+const bearer = ({ access_token }: { readonly access_token: string }) => ({ Authorization: `Bearer ${access_token}` });
+
+/** Returns a function that sends requests, and its record of the answers without the parts that differ from run to run. */
+function teller(base: string, fetchIt: Fetch) {
   const told: Told[] = [];
   async function send(method: string, path: string, body?: object, more: Record<string, string> = {}, template = path) {
     const headers = { 'Content-Type': 'application/json', 'X-Request-ID': 'story-1', ...more };
@@ -44,11 +56,16 @@ async function tell(base: string, fetchIt: (url: string, init?: RequestInit) => 
     const json: Answered = JSON.parse(await response.text());
     const { status } = response;
     expect(checker.bodyFault({ path: template, method: method.toLowerCase(), status }, json)).toBeUndefined();
-    told.push({ status, code: json.error_code, reason: json.details?.reason });
-    return json.data;
+    const { reason, methods } = json.details ?? json.data;
+    told.push({ status, code: json.error_code, reason, methods });
+    return json.data ?? json.details;
   }
-  const bearer = ({ access_token }: { readonly access_token: string }) => ({ Authorization: `Bearer ${access_token}` });
-  const auth = '/api/v1/auth';
+  return { told, send };
+}
+
+/** Sends the service a sequence of requests about sessions. */
+async function tell(base: string, fetchIt: Fetch): Promise<Told[]> {
+  const { told, send } = teller(base, fetchIt);
   const email = newEmail();
   const form = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
   const key = { 'Idempotency-Key': crypto.randomUUID() };
@@ -84,20 +101,84 @@ async function tell(base: string, fetchIt: (url: string, init?: RequestInit) => 
   await send('POST', `${auth}/logout`, { refresh_token: 'nonsense' }, bearer(last));
   await send('POST', `${auth}/logout`, { refresh_token: last.refresh_token }, bearer(last));
   await send('POST', `${auth}/refresh`, { refresh_token: last.refresh_token });
-  const [own, others] = [newDeviceKey(), newDeviceKey()];
-  const loginProof = { DPoP: own.prove({ path: `${auth}/login` }) };
+  const [ownKey, others] = [newDeviceKey(), newDeviceKey()];
+  const loginProof = { DPoP: ownKey.prove({ path: `${auth}/login` }) };
   const { refresh_token: token, bound } = await send('POST', `${auth}/login`, { email, password }, loginProof);
   expect(bound).toBe(true);
   await send('POST', `${auth}/refresh`, { refresh_token: token });
   await send('POST', `${auth}/refresh`, { refresh_token: token }, { DPoP: others.prove({ path: refreshPath, token }) });
-  await send('POST', `${auth}/refresh`, { refresh_token: token }, { DPoP: own.prove({ path: refreshPath, token }) });
+  await send('POST', `${auth}/refresh`, { refresh_token: token }, { DPoP: ownKey.prove({ path: refreshPath, token }) });
   return told;
 }
 
-test('the fake service answers as the real one does, in the contract’s forms', async () => {
-  const real = await tell(api.base, fetch);
+/** Sends the service a sequence of requests about the second factor, step-ups and passkeys. */
+async function tellFactors(base: string, fetchIt: Fetch): Promise<Told[]> {
+  const { told, send } = teller(base, fetchIt);
+  const email = newEmail();
+  await send('POST', `${auth}/register`, { email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+  const logIn = { email, password, device_id: crypto.randomUUID() };
+  const other = await send('POST', `${auth}/login`, { email, password });
+  const session = await send('POST', `${auth}/login`, logIn);
+  const access = bearer(session);
+  await send('GET', `${own}/factors`, undefined, access);
+  await send('POST', `${own}/totp`, { current_password: 'wrong' }, access);
+  const { factor_id, secret } = await send('POST', `${own}/totp`, { current_password: password }, access);
+  await send('POST', `${own}/totp/confirm`, { factor_id, code: '000000' }, access);
+  const code = codeAt(secret);
+  await send('POST', `${own}/totp/confirm`, { factor_id: crypto.randomUUID(), code }, access);
+  const { recovery_codes } = await send('POST', `${own}/totp/confirm`, { factor_id, code }, access);
+  await send('POST', `${auth}/refresh`, { refresh_token: other.refresh_token });
+  await send('GET', `${own}/factors`, undefined, access);
+  await send('POST', `${own}/totp`, { current_password: password }, access);
+
+  const { challenge_id } = await send('POST', `${auth}/login`, logIn);
+  const confirm = (fields: object) =>
+    send('POST', `${auth}/login/second-factor`, { challenge_id, method: 'totp', trust_device: true, ...fields });
+  await confirm({ code: '000000' });
+  await confirm({ challenge_id: 'nonsense', code });
+  const trusted = await confirm({ code: codeAt(secret, Date.now(), 1) });
+  const { trusted_device_token } = trusted;
+  const trusting = bearer(await send('POST', `${auth}/login`, { ...logIn, trusted_device_token }));
+  await send('POST', `${auth}/login`, { ...logIn, device_id: crypto.randomUUID(), trusted_device_token });
+
+  const stepUp = async (purpose: string, proof: object, more = trusting) => {
+    const { challenge_id } = await send('POST', `${own}/step-up/challenge`, { purpose }, more);
+    return send('POST', `${own}/step-up`, { challenge_id, ...proof }, more);
+  };
+  await stepUp('totp', { method: 'password', password });
+  const recovery = { method: 'recovery_code', code: recovery_codes[0] };
+  const { step_up_token } = await stepUp('totp', recovery);
+  await send('POST', `${own}/passkeys/challenge`, { step_up_token }, trusting);
+  const again = (await stepUp('totp', { method: 'totp', code: '000000' })) && { step_up_token };
+  await send('DELETE', `${own}/totp`, again, trusting);
+  await send('DELETE', `${own}/totp`, again, trusting);
+  const plain = bearer(await send('POST', `${auth}/login`, logIn));
+
+  const authenticator = createAuthenticator({ origin: appOrigin });
+  const asked = await send('POST', `${own}/passkeys/challenge`, { current_password: password }, plain);
+  const added = { challenge_id: asked.challenge_id, credential: authenticator.create(asked.options), name: 'Pixel' };
+  const { passkey_id } = await send('POST', `${own}/passkeys`, added, plain);
+  const one = [`${own}/passkeys/${passkey_id}`, `${own}/passkeys/{passkey_id}`] as const;
+  await send('PATCH', one[0], { name: 'Pixel 9' }, plain, one[1]);
+  await send('GET', `${own}/passkeys`, undefined, plain);
+  const byPasskey = async () => {
+    const { challenge_id, options } = await send('POST', `${auth}/passkeys/challenge`);
+    return send('POST', `${auth}/passkeys/login`, { challenge_id, credential: authenticator.get(options) });
+  };
+  const last = bearer(await byPasskey());
+  await send('DELETE', one[0], await stepUp('passkeys', { method: 'password', password }, last), last, one[1]);
+  await send('DELETE', one[0], { current_password: password }, last, one[1]);
+  await byPasskey();
+  return told;
+}
+
+test.each([
+  ['sessions', tell],
+  ['ways to sign in', tellFactors],
+])('the fake service answers about %s as the real one does, in the contract’s forms', async (_, tellIt) => {
+  const real = await tellIt(api.base, fetch);
   const service = createFakeService();
-  const fake = await tell(service.baseUrl, service.fetch);
+  const fake = await tellIt(service.baseUrl, service.fetch);
   expect(fake).toEqual(real);
   expect(new Set(real.map(({ code }) => code)).size).toBeGreaterThan(7);
 });
@@ -131,23 +212,57 @@ test('an app’s test has sessions, streams, lost answers and ends', async () =>
 
 test('an app’s test logs in by passkey, until no account has it', async () => {
   const service = createFakeService();
-  const credential = { id: 'one', rawId: 'one', response: {} };
-  const unknown: unknown[] = [];
-  const bridge = {
-    create: async () => credential,
-    get: async () => credential,
-    signalUnknownCredential: async (facts: object) => unknown.push(facts),
-  };
-  const auth = createAuthClient({ ...service, storage: memoryStorage(), groups: [passkeys(bridge)] });
-  await expect(auth.passkeys.logIn()).rejects.toMatchObject({ code: 'ERR-PASSKEY-INVALID' });
-  await eventually('the device has heard', async () => unknown.length === 1);
+  const auth = createAuthClient({ ...service, storage: memoryStorage(), groups: [passkeys(fakePasskeys()), stepUp] });
+  await expect(auth.passkeys.logIn()).rejects.toMatchObject({ code: 'CLIENT_PASSKEY_DISMISSED' });
   const email = newEmail();
   const { user_id } = await auth.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
   await auth.logIn({ email, password });
-  await auth.passkeys.create({ current_password: password });
+  const { passkey_id } = await auth.passkeys.create({ current_password: password });
   await auth.logOut();
   service.loseNextAnswer();
   await expect(auth.passkeys.logIn()).rejects.toMatchObject({ code: 'CLIENT_NETWORK' });
   expect((await auth.passkeys.logIn()).user_id).toBe(user_id);
+  const fresh = await auth.stepUp('passkeys', async ({ passkey_options = {} }) => ({
+    method: 'passkey',
+    credential: await auth.passkeys.prove(passkey_options),
+  }));
+  await auth.passkeys.delete(passkey_id, fresh);
+  await eventually('the device has dropped it', async () => {
+    const refusal = await auth.passkeys.logIn().catch(({ code }) => code);
+    return refusal === 'CLIENT_PASSKEY_DISMISSED';
+  });
+  auth.close();
+});
+
+test('an app’s test has a passkey of which the service knows nothing, and which the device drops', async () => {
+  const device = fakePasskeys();
+  await device.create(undefined as never);
+  const auth = createAuthClient({ ...createFakeService(), storage: memoryStorage(), groups: [passkeys(device)] });
+  await expect(auth.passkeys.logIn()).rejects.toMatchObject({ code: 'ERR-PASSKEY-INVALID' });
+  await eventually('the device has dropped it', async () =>
+    device.get({} as never, {}).then(
+      () => false,
+      () => true,
+    ),
+  );
+  auth.close();
+});
+
+test('an app’s test switches the second factor on, and logs in with it', async () => {
+  const service = createFakeService();
+  const auth = createAuthClient({ ...service, storage: memoryStorage(), groups: [secondFactor] });
+  const email = newEmail();
+  await auth.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+  await auth.logIn({ email, password });
+  const { factor_id } = await auth.secondFactor.createTotp({ current_password: password });
+  await auth.secondFactor.confirmTotp({ factor_id, code: '123456' });
+  await auth.logOut();
+  await expect(auth.logIn({ email, password })).rejects.toMatchObject({ code: 'ERR-SECOND-FACTOR-REQUIRED' });
+  const wrong = auth.secondFactor.confirm({ method: 'totp', code: '000000' });
+  await expect(wrong).rejects.toMatchObject({ code: 'ERR-SECOND-FACTOR-INVALID' });
+  await auth.secondFactor.confirm({ method: 'totp', code: '654321', trust_device: true });
+  await auth.logOut();
+  await auth.logIn({ email, password });
+  expect(auth.state().status).toBe('signed_in');
   auth.close();
 });

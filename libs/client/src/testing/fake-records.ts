@@ -47,16 +47,46 @@ export interface FakeLogin {
   readonly key?: string;
 }
 
+export interface FakeFactor {
+  /** Id of the authenticator app that is being added. */
+  pending?: string | undefined;
+  confirmed_at: string | null;
+  recovery_codes: readonly string[];
+}
+
+export interface FakePasskey {
+  readonly user_id: string;
+  readonly passkey_id: string;
+  name: string | null;
+  readonly created_at: string;
+}
+
+export interface FakeStepUp {
+  readonly session_id: string;
+  readonly purpose: string;
+  readonly isProved: boolean;
+}
+
 /** Everything that the fake service keeps. */
 export interface FakeRecords {
   readonly users: Map<string, FakeUser>;
   readonly sessions: Map<string, FakeSession>;
   /** Answers by idempotency key. */
   readonly answers: Map<string, { readonly body: string; readonly data: object }>;
-  /** The code that each login by password needs if there is one, and the logins that wait for it. */
-  readonly secondFactor: { code: string | undefined; readonly logins: Map<string, FakeLogin> };
-  /** Users by the id of their passkey. */
-  readonly passkeys: Map<string, string>;
+  readonly secondFactor: {
+    /** The right code, if the test has set it. */
+    code: string | undefined;
+    /** Logins that wait for the second factor. */
+    readonly logins: Map<string, FakeLogin>;
+    /** Second factors by user. */
+    readonly of: Map<string, FakeFactor>;
+    /** Tokens of trusted devices. */
+    readonly trusts: Set<string>;
+  };
+  /** Passkeys by credential id. */
+  readonly passkeys: Map<string, FakePasskey>;
+  /** Step-ups by the text that is their challenge, then their token. */
+  readonly stepUps: Map<string, FakeStepUp>;
   readonly newId: () => string;
   readonly now: () => Date;
 }

@@ -1,8 +1,10 @@
 import type { SignedOutReason } from '../events.ts';
 import { examples } from '../generated/examples.ts';
 import { takesToken } from '../generated/operations.ts';
+import type { PasskeyBridge } from '../groups/passkeys.ts';
 import type { AuthStorage, Platform } from '../platform/platform.ts';
-import { createFakeOperations, type FakeCall, FakeRefusal } from './fake-operations.ts';
+import { type FakeCall, FakeRefusal } from './fake-logins.ts';
+import { createFakeOperations } from './fake-operations.ts';
 import { type FakeRecords, type FakeSession, sessionOfAccess } from './fake-records.ts';
 import { createFakeStreams, type FakeStreams } from './fake-streams.ts';
 
@@ -12,7 +14,10 @@ export interface FakeService extends Pick<Platform, 'fetch'> {
   readonly WebSocket: FakeStreams['WebSocket'];
   /** While false, no request gets through. */
   isOnline: boolean;
-  /** Code of the second factor. While there is one, each login by password on an untrusted device needs it. */
+  /**
+   * The right code of the second factor. While there is one, each login by password on an untrusted device needs it.
+   * Otherwise any six digits but `000000` are right, for the accounts that have switched the second factor on.
+   */
   secondFactorCode: string | undefined;
   /** Lets the service carry out the next request, but loses the answer. */
   loseNextAnswer(): void;
@@ -28,17 +33,19 @@ export interface FakeService extends Pick<Platform, 'fetch'> {
 const closes: Readonly<Partial<Record<SignedOutReason, number>>> = { replaced: 4005, logged_out: 1000 };
 
 /**
- * Creates a service in memory that follows the contract for registration, logins (also by second factor and
- * passkey, without cryptography), refresh with rotation, logout, sessions, the caller's account and the stream. Any other operation succeeds with the contract's example and changes
- * nothing. It checks neither the shape of bodies nor limits.
+ * Creates a service in memory that follows the contract for registration, logins, the second factor, passkeys and
+ * step-ups (without cryptography), refresh with rotation, logout, sessions, the caller's account and the stream. Any
+ * other operation succeeds with the contract's example and changes nothing. It checks neither the shape of bodies nor
+ * limits.
  */
 export function createFakeService(): FakeService {
   const records: FakeRecords = {
     users: new Map(),
     sessions: new Map(),
     answers: new Map(),
-    secondFactor: { code: undefined, logins: new Map() },
+    secondFactor: { code: undefined, logins: new Map(), of: new Map(), trusts: new Set() },
     passkeys: new Map(),
+    stepUps: new Map(),
     newId: fakeUuid,
     now: () => new Date(),
   };
@@ -62,7 +69,7 @@ export function createFakeService(): FakeService {
     try {
       const idempotencyKey = headers.get('Idempotency-Key') ?? undefined;
       const key = headers.get('DPoP')?.split('.')[0];
-      const call = { params: found.params, body, idempotencyKey, key, session } as FakeCall;
+      const call = { params: found.params, body, idempotencyKey, key, session, example } as FakeCall;
       const data = known[name]?.(call) ?? { ...example, timestamp: records.now().toISOString() };
       return json(status, { status: 'success', data }, headers);
     } catch (error) {
@@ -138,5 +145,31 @@ export function memoryStorage(): AuthStorage {
     get: async (key) => content.get(key),
     set: async (key, value) => void content.set(key, value),
     remove: async (key) => void content.delete(key),
+  };
+}
+
+/**
+ * Creates the passkeys of a device in memory, for `passkeys(fakePasskeys())`. Its user confirms each question at once,
+ * and chooses the newest passkey.
+ */
+export function fakePasskeys(): PasskeyBridge {
+  let ids: readonly string[] = [];
+  return {
+    async create() {
+      const id = fakeUuid();
+      ids = [id, ...ids];
+      return { id, rawId: id, response: { clientDataJSON: '', attestationObject: '' } };
+    },
+    async get({ allowCredentials: allowed = [] }: { readonly allowCredentials?: readonly { readonly id: string }[] }) {
+      const id = ids.find((own) => allowed.length === 0 || allowed.some((one) => one.id === own));
+      if (id === undefined) throw Object.assign(new Error('no passkey'), { name: 'NotAllowedError' });
+      return { id, rawId: id, response: { clientDataJSON: '', authenticatorData: '', signature: '' } };
+    },
+    async signalUnknownCredential({ credentialId }) {
+      ids = ids.filter((id) => id !== credentialId);
+    },
+    async signalAllAcceptedCredentials({ allAcceptedCredentialIds: accepted }) {
+      ids = ids.filter((id) => accepted.includes(id));
+    },
   };
 }
