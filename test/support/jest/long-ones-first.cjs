@@ -6,17 +6,30 @@ const { default: Sequencer } = require('@jest/test-sequencer');
  * largest.
  */
 const longest = [
+  'test/integration/api/recovery-wins.test.ts',
   'test/tools/faults/faults.test.ts',
   'test/security/hostile-input.test.ts',
+  'test/contract/openapi-errors.test.ts',
   'test/integration/worker/lagging-majority.test.ts',
+  'test/tools/faults/lost-writes.test.ts',
+  'test/tools/cluster/agent.test.ts',
+  'test/model/account-model.test.ts',
+  'test/integration/api/idempotency-majority.test.ts',
+  'test/integration/stores/queries.test.ts',
+  'test/security/code-timing.test.ts',
+  'test/tools/conformance/bodies.test.ts',
   'test/e2e/sibling-packages.test.ts',
-  'test/integration/worker/relay.test.ts',
-  'test/integration/worker/crash.test.ts',
+  'libs/bundle/src/bundle-service.test.ts',
+  'test/integration/worker/smtp-sender.test.ts',
+  'test/integration/api/session-faults.test.ts',
   'test/integration/gateway/drain.test.ts',
-  'test/security/hash-flood.test.ts',
   'test/security/login-timing.test.ts',
-  'test/integration/api/rate-limit-login.test.ts',
-  'libs/lifecycle/src/run-service.test.ts',
+  'test/integration/worker/relay.test.ts',
+  'test/integration/worker/erasure-faults.test.ts',
+  'test/integration/api/full-redis.test.ts',
+  'test/e2e/local-stack/up.test.ts',
+  'test/security/codes.test.ts',
+  'test/security/second-factor-guesses.test.ts',
 ];
 
 /** Begins with the longest files, so that the run does not end with one busy worker and the others idle. */
