@@ -1,6 +1,6 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -8,7 +8,7 @@ import { createChartMemory } from './chart-inputs.ts';
 import { checks, onRequest } from './checks.ts';
 
 /**
- * `npm run check`: runs all checks one after another, even after a failure. Prints a line for each check with its
+ * `npm run check`: runs all checks, two at a time, even after a failure. Prints a line for each check with its
  * seconds, and the output of checks that failed or were left out. Exits with 1 if any failed. Skips the chart if it
  * passed before with the same inputs, unless `--all` or `CI=true` asks for it. `npm run check NAME` runs one check and
  * shows all of its output. `npm run check changed` runs what a change concerns.
@@ -20,6 +20,9 @@ import { checks, onRequest } from './checks.ts';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 const byName = { ...checks, ...onRequest };
+
+/** Checks that begin first, because they take longest. */
+const longest = ['alerts', 'chart'];
 
 /** The first words of the output of a check that could not run here, which is not a failure. */
 const LEFT_OUT = 'LEFT OUT';
@@ -63,22 +66,39 @@ function runCheck(name: string, report: string): Promise<Outcome> {
   return promise;
 }
 
+function print(name: string, { ok, seconds, output }: Outcome): void {
+  console.log(`${ok ? 'ok  ' : 'FAIL'}  ${name.padEnd(14)}  ${seconds.padStart(5)} s`);
+  if (!ok || output.startsWith(LEFT_OUT)) console.log(`${output.replace(/^/gm, '      ')}\n`);
+}
+
+/** Returns true if nothing of the check failed or was left out. */
+function isFullPass({ ok, output }: Outcome): boolean {
+  return ok && !output.includes(LEFT_OUT) && !output.includes('not checked');
+}
+
+/** Number of checks that run at the same time. Most of them use one core. */
+const lanes = Math.min(2, availableParallelism());
+
 async function runAll(isWhole: boolean): Promise<Count> {
   const total: Count = { passed: 0, failed: 0 };
   const folder = mkdtempSync(join(tmpdir(), 'auth-account-checks-'));
   const chart = createChartMemory(ROOT);
-  for (const name of Object.keys(checks)) {
-    if (name === 'chart' && !isWhole && chart.isUnchanged()) {
-      console.log(`skip  ${name.padEnd(14)}           it passed with the same inputs before; --all runs it`);
-      continue;
+  const left = Object.keys(checks).toSorted((a, b) => Number(longest.includes(b)) - Number(longest.includes(a)));
+
+  async function runNext(): Promise<void> {
+    for (let name = left.shift(); name !== undefined; name = left.shift()) {
+      if (name === 'chart' && !isWhole && chart.isUnchanged()) {
+        console.log(`skip  ${name.padEnd(14)}           it passed with the same inputs before; --all runs it`);
+        continue;
+      }
+      const outcome = await runCheck(name, join(folder, name));
+      total.passed += outcome.count.passed;
+      total.failed += outcome.count.failed;
+      print(name, outcome);
+      if (name === 'chart' && isFullPass(outcome)) chart.remember();
     }
-    const { ok, count, seconds, output } = await runCheck(name, join(folder, name));
-    total.passed += count.passed;
-    total.failed += count.failed;
-    console.log(`${ok ? 'ok  ' : 'FAIL'}  ${name.padEnd(14)}  ${seconds.padStart(5)} s`);
-    if (!ok || output.startsWith(LEFT_OUT)) console.log(`${output.replace(/^/gm, '      ')}\n`);
-    if (name === 'chart' && ok && !output.includes(LEFT_OUT) && !output.includes('not checked')) chart.remember();
   }
+  await Promise.all(Array.from({ length: lanes }, runNext));
   rmSync(folder, { recursive: true });
   return total;
 }
