@@ -19,6 +19,14 @@ const twice: Readonly<Record<string, string>> = {
 const permissive = /^(?:0BSD|Apache-2\.0|BSD-2-Clause|BSD-3-Clause|BlueOak-1\.0\.0|ISC|MIT|MIT-0|Unlicense)$/;
 
 let target: string;
+const made = new Map<string, Promise<Bundle>>();
+
+/** Returns the service's bundle, which the first call makes in a folder of its name. */
+function bundleOf(service: string): Promise<Bundle> {
+  const bundle = made.get(service) ?? bundleService(service, join(target, service));
+  made.set(service, bundle);
+  return bundle;
+}
 
 beforeAll(async () => {
   // Below the project's node_modules, which have the packages that are not bundled.
@@ -30,7 +38,7 @@ describe.each(['api', 'push-gateway', 'worker', 'authctl'])('the bundle of %s', 
   let bundle: Bundle;
 
   beforeAll(async () => {
-    bundle = await bundleService(service, join(target, service));
+    bundle = await bundleOf(service);
   });
 
   const sources = () => Object.values(bundle.outputs).flatMap(({ inputs }) => Object.keys(inputs));
@@ -71,7 +79,7 @@ describe.each(['api', 'push-gateway', 'worker', 'authctl'])('the bundle of %s', 
 });
 
 test("authctl loads no driver for its version, and for a command only that command's packages", async () => {
-  const { outputs } = await bundleService('authctl', join(target, 'parts'));
+  const { outputs } = await bundleOf('authctl');
   const findFile = (source: string) => Object.keys(outputs).find((path) => outputs[path]?.entryPoint?.endsWith(source));
   /** Returns the file with all files and packages outside that are loaded with it. */
   const loadedWith = (file: string, found = new Set<string>()): Set<string> => {
@@ -93,7 +101,7 @@ test("authctl loads no driver for its version, and for a command only that comma
 });
 
 describe('the exporters of the environment', () => {
-  beforeAll(() => bundleService('push-gateway', join(target, 'traced-gateway')));
+  beforeAll(() => bundleOf('push-gateway'));
 
   // gRPC alone loads http2.
   test.each([
@@ -105,7 +113,7 @@ describe('the exporters of the environment', () => {
     [{ OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: 'grpc', OTEL_METRICS_EXPORTER: 'otlp' }, true],
     [{ OTEL_EXPORTER_OTLP_LOGS_PROTOCOL: 'grpc', OTEL_LOGS_EXPORTER: 'otlp' }, true],
   ])('%j loads what it needs', (chosen, isGrpc) => {
-    const preload = pathToFileURL(join(target, 'traced-gateway/preload.js')).href;
+    const preload = pathToFileURL(join(target, 'push-gateway/preload.js')).href;
     const show = "console.log(process.moduleLoadList.includes('NativeModule http2')); process.exit()";
     const { stdout, stderr } = spawnSync(process.execPath, ['--import', preload, '--eval', show], {
       env: { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', ...chosen },
@@ -116,7 +124,7 @@ describe('the exporters of the environment', () => {
 });
 
 test('a stack trace names the sources of a bundle', async () => {
-  const { outputs } = await bundleService('api', join(target, 'traced'));
+  const { outputs } = await bundleOf('api');
   const chunk = Object.keys(outputs).find((path) => outputs[path]?.exports.includes('startTracing')) ?? '';
   const address = pathToFileURL(join(root, chunk)).href;
   const fail = `import('${address}').then(({ startTracing }) => startTracing({ OTEL_PROPAGATORS: 'unknown' }, ''))`;
