@@ -4,13 +4,14 @@ import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { logIn, logOut, newSession, type TokenPair } from '../support/accounts.ts';
+import { cheapHashes } from '../support/groups.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 
 const path = '/api/v1/auth/logout';
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi();
+  api = await startTestApi(cheapHashes);
 });
 afterAll(() => api.close());
 

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Account, newSession, password, type TokenPair } from '../support/accounts.ts';
 import { androidOrigin, createAuthenticator } from '../support/authenticator.ts';
-import { bearer } from '../support/groups.ts';
+import { bearer, cheapHashes } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
 import {
   addPasskey,
@@ -23,7 +23,7 @@ let caller: Account & TokenPair;
 
 beforeAll(async () => {
   const origins = `${passkeySettings.WEBAUTHN_ORIGINS},${androidOrigin(androidCertificate)}`;
-  api = await startTestApi({ WEBAUTHN_ORIGINS: origins });
+  api = await startTestApi({ ...cheapHashes, WEBAUTHN_ORIGINS: origins });
   caller = await newSession(api);
 });
 afterAll(() => api.close());

@@ -9,12 +9,13 @@ import { redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logIn, logOut, newSession, type TokenPair } from '../support/accounts.ts';
+import { cheapHashes } from '../support/groups.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 import { untilUnchanged } from '../support/until-unchanged.ts';
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi();
+  api = await startTestApi(cheapHashes);
 });
 afterAll(() => api.close());
 
@@ -156,7 +157,7 @@ describe('the deny list', () => {
 
   test('is read if it is complete: what it denies is refused, whatever MongoDB says', () =>
     withList(async (redis) => {
-      const own = await startTestApi();
+      const own = await startTestApi(cheapHashes);
       const denyList = createDenyList(redis, redisKeys(own.keyPrefix), denialLifetimeMs(600));
       await (await denyList.beginRebuild()).complete();
       const [phone, moved] = [await newSession(own), await newSession(own)];
@@ -195,7 +196,7 @@ describe('the deny list', () => {
   test('of a Redis that came back with an older state is not believed: MongoDB is asked', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'auth-account-older-'));
     const own = await startRedis({ dir, log: () => undefined });
-    const pod = await startTestApi({ REDIS_URL: own.url });
+    const pod = await startTestApi({ ...cheapHashes, REDIS_URL: own.url });
     const redis = new Redis(own.url);
     try {
       const list = createDenyList(redis, redisKeys(pod.keyPrefix), denialLifetimeMs(600));
@@ -231,7 +232,7 @@ describe('the deny list', () => {
   ])('of a Redis that %s, and takes no denials, is not believed by any api: MongoDB is asked', async (_, setting) => {
     const dir = await mkdtemp(join(tmpdir(), 'auth-account-full-'));
     const own = await startRedis({ dir, log: () => undefined });
-    const pod = await startTestApi({ REDIS_URL: own.url });
+    const pod = await startTestApi({ ...cheapHashes, REDIS_URL: own.url });
     const env = { REDIS_URL: own.url, MONGODB_DATABASE: pod.database, KEY_PREFIX: pod.keyPrefix };
     const other = await startTestApi(env);
     const redis = new Redis(own.url);

@@ -4,14 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
+import { cheapHashes } from '../../support/groups.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
 let api: TestApi;
 /** Another pod of the same deployment. */
 let other: TestApi;
 beforeAll(async () => {
-  api = await startTestApi();
-  other = await startTestApi({ MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
+  api = await startTestApi(cheapHashes);
+  other = await startTestApi({ ...cheapHashes, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
 });
 afterAll(async () => {
   await other.close({ keepData: true });
@@ -105,7 +106,12 @@ describe('while the server keys rotate', () => {
     const start = async (name: string, ordered: typeof keys) => {
       const SERVER_KEYS_FILE = join(dir, name);
       await writeFile(SERVER_KEYS_FILE, JSON.stringify({ keys: ordered }));
-      return startTestApi({ SERVER_KEYS_FILE, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
+      return startTestApi({
+        ...cheapHashes,
+        SERVER_KEYS_FILE,
+        MONGODB_DATABASE: api.database,
+        KEY_PREFIX: api.keyPrefix,
+      });
     };
     [before, after] = [await start('before.json', keys), await start('after.json', keys.toReversed())];
   });
