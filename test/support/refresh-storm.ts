@@ -2,6 +2,8 @@ import type { TokenPair } from './accounts.ts';
 import { keepConnections } from './http-client.ts';
 import type { TestApi } from './test-api.ts';
 
+type Tokens = Pick<TokenPair, 'refresh_token'>;
+
 /** Sessions that are refreshed as fast as the api answers, each by one request at a time. */
 export interface RefreshStorm {
   /** Number of refreshes that were answered with new tokens. */
@@ -13,13 +15,13 @@ export interface RefreshStorm {
 }
 
 /** Begins to refresh the sessions. A session whose token is refused with 401 is refreshed no more. */
-export function startRefreshStorm(api: Pick<TestApi, 'send'>, sessions: readonly TokenPair[]): RefreshStorm {
+export function startRefreshStorm(api: Pick<TestApi, 'send'>, sessions: readonly Tokens[]): RefreshStorm {
   const agent = keepConnections({ maxSockets: sessions.length });
   const statuses = new Set<number>();
   let refreshed = 0;
   let isStopped = false;
 
-  async function refresh({ refresh_token: first }: TokenPair): Promise<void> {
+  async function refresh({ refresh_token: first }: Tokens): Promise<void> {
     let refresh_token = first;
     while (!isStopped) {
       const { status, json } = await api.send({ path: '/api/v1/auth/refresh', body: { refresh_token }, agent });

@@ -1,6 +1,6 @@
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Account, logIn, newEmail, newSession, password, type TokenPair } from '../../support/accounts.ts';
+import { type Account, newEmail, newSession, password, type TokenPair } from '../../support/accounts.ts';
 import { authctl } from '../../support/authctl.ts';
 import {
   changeEmail,
@@ -23,6 +23,7 @@ import {
   removeMember,
 } from '../../support/groups.ts';
 import { startRefreshStorm } from '../../support/refresh-storm.ts';
+import { type SeededSession, seedSessions } from '../../support/seed-sessions.ts';
 import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';
 
 /** Tries of each operation: 2 unless `RECOVERY_TRIES` says more. */
@@ -42,7 +43,7 @@ type Person = Account & TokenPair;
 interface Attempt {
   readonly victim: Person;
   /** Returns the status of the first request. */
-  readonly act: (stormed: readonly TokenPair[]) => Promise<number>;
+  readonly act: (stormed: readonly SeededSession[]) => Promise<number>;
   /** Earlier sessions that survive: all, if they only move to another group. */
   readonly survivors: 'none' | 'own' | 'some' | 'all';
 }
@@ -104,7 +105,7 @@ async function byLogoutOfAll(): Promise<Attempt> {
 
 async function byTheEndOfEach(): Promise<Attempt> {
   const victim = await newSession(api);
-  const end = ({ session_id }: TokenPair) =>
+  const end = ({ session_id }: SeededSession) =>
     statusOf(api.send({ method: 'DELETE', path: `/api/v1/auth/sessions/${session_id}`, headers: bearer(victim) }));
   return {
     victim,
@@ -142,7 +143,7 @@ async function byAnOperator(): Promise<Attempt> {
 async function byLoginsOnTheirDevices(): Promise<Attempt> {
   const victim = await newSession(api);
   const { email } = victim;
-  const replace = ({ device_id }: TokenPair) => post('auth/login', { email, password, device_id });
+  const replace = ({ device_id }: SeededSession) => post('auth/login', { email, password, device_id });
   return {
     victim,
     act: async (stormed) => {
@@ -156,9 +157,7 @@ async function byLoginsOnTheirDevices(): Promise<Attempt> {
 
 /** Performs the attempt while a storm refreshes the account's sessions. Returns how long the answer took. */
 async function inAStorm({ victim, act, survivors }: Attempt): Promise<number> {
-  const stormed: TokenPair[] = [];
-  // One after the other, because concurrent logins to one account would conflict.
-  while (stormed.length < stormSessions) stormed.push(await logIn(api, victim.email));
+  const stormed = await seedSessions(api, victim, stormSessions);
   const storm = startRefreshStorm(api, stormed);
   await waitUntil(async () => storm.refreshed > stormSessions, { what: 'the storm', timeoutMs: 60_000, intervalMs: 5 });
   const begin = performance.now();
