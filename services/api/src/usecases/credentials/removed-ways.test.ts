@@ -1,0 +1,73 @@
+import type { PasskeyDocument, UserDocument } from '@auth-account/stores/documents';
+import { secondFactorFields } from '@auth-account/stores/second-factors';
+import { expect, test } from '@jest/globals';
+import { removedWays } from './removed-ways.ts';
+
+const user_id = 'cook';
+const at = (minute: number) => new Date(Date.UTC(2026, 10, 25, 10, minute));
+const passkey = (id: string, created_at: Date) => ({ id, created_at }) as PasskeyDocument;
+const [early, late] = [passkey('early', at(1)), passkey('late', at(3))];
+const totp = (confirmed_at: Date) => ({ confirmed_at }) as NonNullable<UserDocument['totp']>;
+
+/** Returns the removal, with its events and audit records as pairs of their kind and passkey. */
+function remove(user: Partial<UserDocument>, which: Parameters<typeof removedWays>[1]) {
+  let events = 0;
+  const nextOrigin = () => {
+    events += 1;
+    return { id: String(events), requestId: 'request-1', traceparent: undefined, at: at(9) };
+  };
+  const ways = removedWays({ _id: user_id, ...user } as UserDocument, which, nextOrigin);
+  return {
+    left: ways.left,
+    gone: ways.gone,
+    events: ways.events.map(({ id, type, data }) => [id, type.replace('service.auth.events.', ''), data]),
+    audit: ways.audit,
+  };
+}
+
+const nothing = { left: {}, gone: [], events: [], audit: [] };
+const audited = (passkey_id: string) => ({ event: 'passkey.removed', user_id, session_id: undefined, passkey_id });
+const eventOf = (id: string, passkey_id: string) => [
+  id,
+  'passkey_removed',
+  { user_id, passkey_id, removed_at: at(9).toISOString() },
+];
+const switchedOff = { event: 'account.second_factor_off', user_id, session_id: undefined };
+const offEvent = (id: string) => [
+  id,
+  'second_factor_changed',
+  { user_id, changed_at: at(9).toISOString(), change: 'switched_off' },
+];
+
+test('a recovery that takes nothing away leaves everything', () => {
+  expect(remove({ passkeys: [early, late], totp: totp(at(2)) }, 'none')).toEqual(nothing);
+});
+
+test('an account without passkeys and second factor loses none', () => {
+  expect(remove({}, at(0))).toEqual(nothing);
+  expect(remove({}, 'all')).toEqual({ ...nothing, gone: secondFactorFields });
+});
+
+test('all go, and siblings and the audit log get each of them', () => {
+  expect(remove({ passkeys: [early, late], totp: totp(at(2)) }, 'all')).toEqual({
+    left: { passkeys: [] },
+    gone: secondFactorFields,
+    events: [eventOf('1', 'early'), eventOf('2', 'late'), offEvent('3')],
+    audit: [audited('early'), audited('late'), switchedOff],
+  });
+});
+
+test('of those that were added at a time or after it, earlier ones stay', () => {
+  expect(remove({ passkeys: [early, late], totp: totp(at(2)) }, at(3))).toEqual({
+    left: { passkeys: [early] },
+    gone: [],
+    events: [eventOf('1', 'late')],
+    audit: [audited('late')],
+  });
+  expect(remove({ passkeys: [early], totp: totp(at(3)) }, at(3))).toEqual({
+    left: {},
+    gone: secondFactorFields,
+    events: [offEvent('1')],
+    audit: [switchedOff],
+  });
+});
