@@ -34,6 +34,7 @@ describe('the metadata', () => {
         jwks_uri: 'https://auth.example.com/.well-known/jwks.json',
         access_token_signing_alg_values_supported: ['EdDSA'],
         access_token_max_lifetime_seconds: 900,
+        acr_values_supported: ['1', '2'],
       });
       expect(openApiChecker(checkedIn).answerFault({ path, method: 'get' }, answer)).toBeUndefined();
     },
@@ -47,6 +48,7 @@ describe('the metadata', () => {
     expect(claims.iss).toBe(metadata.issuer);
     expect(metadata.access_token_signing_alg_values_supported).toContain(header.alg);
     expect((claims.exp ?? 0) - (claims.iat ?? 0)).toBeLessThanOrEqual(metadata.access_token_max_lifetime_seconds);
+    expect(metadata.acr_values_supported).toContain(claims.acr);
     expect(keys.keys.map(({ kid }: { kid: string }) => kid)).toContain(header.kid);
   });
 });

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newEmail, password, registerAccount } from '../../support/accounts.ts';
 import { withFailPoint } from '../../support/fail-point.ts';
 import { cheapHashes } from '../../support/groups.ts';
+import { beginLogin, completeLogin, guardedAccount, wrongCodeFor } from '../../support/second-factor.ts';
+import { challengeStepUp, confirmStepUp } from '../../support/step-up.ts';
 import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
 
 const path = '/api/v1/auth/register';
@@ -60,6 +62,28 @@ test('transactions are counted by their ends: a taken address is no failure of t
   expect({ committed, failed }).toEqual({ committed: 1, failed: 1 });
   // The slower request may find the address taken before it begins a transaction.
   expect(refused).toBeLessThanOrEqual(1);
+});
+
+test('second factors, step-ups, ways in and wrong proofs of devices are counted', async () => {
+  const account = await guardedAccount(api);
+  const [first, second] = account.recovery_codes;
+  const counted = [
+    ['auth_login_failures_total', { reason: 'second_factor_required' }],
+    ['auth_second_factors_total', { method: 'totp', outcome: 'failed' }],
+    ['auth_second_factors_total', { method: 'recovery_code', outcome: 'succeeded' }],
+    ['auth_sessions_opened_total', { method: 'password' }],
+    ['auth_step_ups_total', { method: 'recovery_code' }],
+    ['auth_device_proof_faults_total', { fault: 'form' }],
+  ] as const;
+  const read = () => Promise.all(counted.map(([name, labels]) => api.metric(name, labels)));
+  const before = await read();
+  const login = await beginLogin(api, account.email);
+  await completeLogin(api, login, { code: wrongCodeFor(account.secret) });
+  await completeLogin(api, login, { method: 'recovery_code', code: first });
+  const stepUp = await challengeStepUp(api, account, 'export');
+  await confirmStepUp(api, account, stepUp, { method: 'recovery_code', code: second });
+  await api.post('/api/v1/auth/login', { email: account.email, password }, { DPoP: 'no proof' });
+  expect((await read()).map((value, index) => value - (before[index] ?? 0))).toEqual([1, 1, 2, 1, 1, 1]);
 });
 
 test('each hash is measured, and so is its wait', async () => {

@@ -1,4 +1,4 @@
-import { labelOf } from '../../../services/api/src/audit/audit-counters.ts';
+import { countsOf, isField, labelOf } from '../../../services/api/src/audit/audit-counters.ts';
 import { type AuditRow, counterTable } from '../../../services/api/src/audit/audit-row.ts';
 import { type AuditEventName, auditEvents } from '../../../services/api/src/audit/events.ts';
 import { generateSections, toTable } from './page-sections.ts';
@@ -13,12 +13,14 @@ function sampledText({ reasons = {}, sampled = [] }: AuditRow): string {
   return ` [Sampled](#sampled-events)${isAll ? '' : `: ${quoted(sampled)}`}.`;
 }
 
-function counterText(name: AuditEventName, { counts }: AuditRow): string {
-  if (!counts) return '';
-  const { name: counter, label } = counterTable[counts.in];
-  const value = labelOf(name, counts.as);
-  const text = `\`${counter}{${value === 'reason' ? label : `${label}="${value}"`}}\``;
-  return counts.unless === undefined ? text : `${text}, without \`${counts.unless}\``;
+function counterText(name: AuditEventName, row: AuditRow): string {
+  const texts = countsOf(row).map(({ in: key, as, unless }) => {
+    const { name: counter, label } = counterTable[key];
+    const value = labelOf(name, as);
+    const text = `\`${counter}{${isField(value) ? label : `${label}="${value}"`}}\``;
+    return unless === undefined ? text : `${text}, without \`${unless}\``;
+  });
+  return texts.join('<br>');
 }
 
 const rows = Object.entries<AuditRow>(auditEvents).map(([name, row]) => {

@@ -18,6 +18,10 @@ export const ServerMetadata = Type.Object({
       'Longest time between `iat` and `exp` of an access token that is to be accepted: a revocation is remembered ' +
       'that long. A member of our own.',
   }),
+  acr_values_supported: Type.Array(Type.Enum(['1', '2']), {
+    minItems: 1,
+    description: 'Values of the claim `acr` (RFC 9470): one factor, and two.',
+  }),
 });
 export type ServerMetadata = Type.Static<typeof ServerMetadata>;
 
@@ -26,4 +30,5 @@ export const metadataExample = {
   jwks_uri: 'https://api.example.com/.well-known/jwks.json',
   access_token_signing_alg_values_supported: ['EdDSA'],
   access_token_max_lifetime_seconds: 600,
+  acr_values_supported: ['1', '2'],
 } satisfies ServerMetadata;

@@ -1,52 +1,80 @@
 import { CodePurpose } from '@auth-account/contracts/events';
 import { createZeroedCounter, type Metrics } from '@auth-account/telemetry';
 import type { Counter } from 'prom-client';
-import { type AuditRow, type CounterName, type CounterRow, counterTable } from './audit-row.ts';
+import {
+  type AuditRow,
+  type CounterName,
+  type CounterRow,
+  type CountRow,
+  counterTable,
+  type SecondLabel,
+} from './audit-row.ts';
 import { type AuditEvent, type AuditEventName, auditEvents } from './events.ts';
 
 export type AuditCounters = Readonly<Record<CounterName, Counter<string>>>;
 
 const rows = Object.entries(auditEvents) as [AuditEventName, AuditRow][];
 
-/** Returns the label's value with which an event is counted; `reason` stands for the event's own reason. */
+/** Returns how events of that row are counted. */
+export function countsOf({ counts }: AuditRow): readonly CountRow[] {
+  return counts === undefined ? [] : [counts].flat();
+}
+
+/** Returns the label's value with which an event is counted. The name of a field stands for the field's value. */
 export const labelOf = (name: AuditEventName, as = name.replace(/^.*\./, '')) => as;
+
+/** Returns true if the value is the name of a field, whose value is the label's. */
+export const isField = (value: string): value is 'reason' | 'method' => value === 'reason' || value === 'method';
 
 /** Returns all values of a counter's label, in the order of the table. */
 function valuesOf(counter: string): string[] {
-  const values = rows.flatMap(([name, { counts, reasons = {} }]) => {
-    if (!counts || counts.in !== counter) return [];
-    const value = labelOf(name, counts.as);
-    return value === 'reason' ? Object.keys(reasons) : [value];
-  });
+  const values = rows.flatMap(([name, row]) =>
+    countsOf(row).flatMap((counts) => {
+      if (counts.in !== counter) return [];
+      const value = labelOf(name, counts.as);
+      return value === 'reason' ? Object.keys(row.reasons ?? {}) : [value];
+    }),
+  );
   return [...new Set(values)];
 }
 
+const secondValues: Readonly<Record<SecondLabel, readonly string[]>> = {
+  purpose: CodePurpose.enum,
+  method: Object.keys(auditEvents['second_factor.failed'].reasons),
+};
+
 /** Creates the counters of the audit log's events. */
 export function createAuditCounters(registry: Metrics['registry']): AuditCounters {
-  const create = ([key, { name, help, label, hasPurpose }]: [string, CounterRow]) => {
-    const purposes = hasPurpose ? { purpose: CodePurpose.enum } : {};
-    const values: Record<string, readonly string[]> = { ...purposes, [label]: valuesOf(key) };
-    return [key, createZeroedCounter({ registry, name, help, values })];
+  const create = ([key, { name, help, label, by, values = valuesOf(key) }]: [string, CounterRow]) => {
+    const all: Record<string, readonly string[]> = { ...(by && { [by]: secondValues[by] }), [label]: values };
+    return [key, createZeroedCounter({ registry, name, help, values: all })];
   };
   return Object.fromEntries(Object.entries<CounterRow>(counterTable).map(create));
 }
 
 /** Creates the function that counts each event. */
 export function countAuditEvents(counters: AuditCounters): (event: AuditEvent) => void {
-  const steps = new Map(rows.map(([name, row]) => [name, stepOf(name, row, counters)]));
-  return (event) => steps.get(event.event)?.(event);
+  const steps = new Map(
+    rows.map(([name, row]) => [name, countsOf(row).map((counts) => stepOf(name, counts, counters))]),
+  );
+  return (event) => {
+    for (const step of steps.get(event.event) ?? []) step(event);
+  };
 }
 
-/** Returns the function that counts an event of that row; undefined if such events are not counted. */
-function stepOf(name: AuditEventName, { counts }: AuditRow, counters: AuditCounters) {
-  if (!counts) return;
+type Fields = Readonly<Record<string, string | number | undefined>>;
+
+/** Returns the function that counts an event. */
+function stepOf(name: AuditEventName, counts: CountRow, counters: AuditCounters) {
   const { purpose, unless } = counts;
-  const { label } = counterTable[counts.in];
+  const { label, by }: CounterRow = counterTable[counts.in];
   const value = labelOf(name, counts.as);
-  return (event: Readonly<Record<string, string | number | undefined>>) => {
+  return (event: Fields) => {
     if (unless !== undefined && event[unless] !== undefined) return;
-    const of = purpose ?? event.purpose;
-    const labels = { [label]: (value === 'reason' && event.reason) || value, ...(of !== undefined && { purpose: of }) };
+    const labels = {
+      [label]: isField(value) ? String(event[value]) : value,
+      ...(by && { [by]: String(purpose ?? event[by] ?? event.reason) }),
+    };
     counters[counts.in].inc(labels);
   };
 }

@@ -1,5 +1,9 @@
 import type { CodePurpose } from '@auth-account/contracts/events';
-import type { StepUpMethod } from '@auth-account/contracts/http/step-up';
+import { StepUpMethod } from '@auth-account/contracts/http/step-up';
+
+/** The ways in, with which a login begins. */
+const loginMethods = ['password', 'passkey'] as const;
+export type LoginMethod = (typeof loginMethods)[number];
 
 export interface CounterRow {
   readonly name: string;
@@ -9,9 +13,13 @@ export interface CounterRow {
   readonly title?: string;
   readonly help: string;
   readonly label: string;
-  /** True if the code's purpose is a label too. */
-  readonly hasPurpose?: boolean;
+  /** Every value of the label, if it is a field of the events. */
+  readonly values?: readonly string[];
+  /** A second label: the field of that name, or the reason of an event that does not have the field. */
+  readonly by?: SecondLabel;
 }
+
+export type SecondLabel = 'purpose' | 'method';
 
 /** Counters of events. */
 export const counterTable = {
@@ -21,11 +29,43 @@ export const counterTable = {
     help: 'Logins and restores whose password was checked, by outcome; a restore with the right one is verified',
     label: 'outcome',
   },
+  loginFailures: {
+    name: 'auth_login_failures_total',
+    title: 'Logins that opened no session',
+    help: 'Logins and restores that failed or were refused, by reason; second_factor_required: the first half was right',
+    label: 'reason',
+  },
+  sessionsOpened: {
+    name: 'auth_sessions_opened_total',
+    title: 'Sessions opened',
+    help: 'Sessions that were opened, by the way in with which the login began',
+    label: 'method',
+    values: loginMethods,
+  },
+  secondFactors: {
+    name: 'auth_second_factors_total',
+    help: 'Second factors that were compared, at logins, at step-ups and when an app is added, by outcome and method',
+    label: 'outcome',
+    by: 'method',
+  },
+  stepUps: {
+    name: 'auth_step_ups_total',
+    title: 'Step-ups',
+    help: 'Proofs of users of a session that they are there, by method',
+    label: 'method',
+    values: StepUpMethod.enum,
+  },
   refreshes: {
     name: 'auth_refreshes_total',
     title: 'Refreshes',
     help: 'Refreshes by outcome; converged: repeated or slower ones; stolen: the session was ended',
     label: 'outcome',
+  },
+  refreshesExpired: {
+    name: 'auth_refreshes_expired_total',
+    title: 'Refreshes that ended with a login',
+    help: 'Refreshes with the outcome expired, by reason; proof_…: no right proof of the key of a bound session',
+    label: 'reason',
   },
   authorizationFailures: {
     name: 'auth_authorization_failures_total',
@@ -43,7 +83,7 @@ export const counterTable = {
     name: 'auth_codes_total',
     help: 'Codes by e-mail that were asked for, sent again, confirmed and refused, by purpose',
     label: 'outcome',
-    hasPurpose: true,
+    by: 'purpose',
   },
   groupChanges: {
     name: 'auth_group_changes_total',
@@ -60,9 +100,6 @@ export const counterTable = {
 } as const satisfies Record<string, CounterRow>;
 
 export type CounterName = keyof typeof counterTable;
-
-/** A way in, with which a login began. */
-export type LoginMethod = 'password' | 'passkey';
 
 /** Fields of events in addition to the fields of the request. They never hold a secret or an e-mail address. */
 interface Fields {
@@ -81,6 +118,20 @@ interface Fields {
 }
 type Field = keyof Fields;
 
+/** A counter that counts an event, and the labels that it gets. */
+export interface CountRow {
+  readonly in: CounterName;
+  /**
+   * Value of the counter's label; or `reason` or `method` to take that field of the event. If left out, it is the end of
+   * the event's name.
+   */
+  readonly as?: string;
+  /** The purpose, if the event does not have it as a field. */
+  readonly purpose?: CodePurpose;
+  /** Name of a field. Events that have this field are not counted. */
+  readonly unless?: Field;
+}
+
 /** An event of the audit log. */
 export interface AuditRow {
   /** `success` if it is left out. */
@@ -98,18 +149,8 @@ export interface AuditRow {
   readonly sampled?: readonly string[];
   /** Reasons that are sampled for all networks together. */
   readonly sampledTogether?: readonly string[];
-  readonly counts?: {
-    readonly in: CounterName;
-    /**
-     * Value of the counter's label, or `reason` to take the event's reason. If left out, it is the end of the event's
-     * name.
-     */
-    readonly as?: string;
-    /** The purpose, if the event does not have it as a field. */
-    readonly purpose?: CodePurpose;
-    /** Name of a field. Events that have this field are not counted. */
-    readonly unless?: Field;
-  };
+  /** The counters that count the event. */
+  readonly counts?: CountRow | readonly CountRow[];
   /** The event's text in docs/audit.md. */
   readonly meaning: string;
 }

@@ -97,10 +97,14 @@ describe('counters', () => {
     { event: 'login.succeeded', ...session, method: 'password' },
     { event: 'login.failed', user_id: undefined, reason: 'unknown_account' },
     { event: 'login.failed', user_id, reason: 'wrong_password' },
+    { event: 'login.refused', user_id, reason: 'second_factor_required' },
+    { event: 'second_factor.failed', user_id, reason: 'passkey' },
+    { event: 'second_factor.succeeded', user_id, method: 'totp' },
+    { event: 'account.stepped_up', ...session, method: 'recovery_code' },
     { event: 'refresh.rotated', ...session },
     { event: 'refresh.rotated', ...session },
     { event: 'refresh.converged', ...session },
-    { event: 'refresh.expired', ...session, reason: 'expired' },
+    { event: 'refresh.expired', ...session, reason: 'proof_of_other_key' },
     { event: 'refresh.revoked', ...session },
     { event: 'refresh.stolen', ...session },
     { event: 'refresh.abandoned', ...session },
@@ -120,7 +124,13 @@ describe('counters', () => {
           .filter(({ value }) => value > 0)
           .map(({ labels, value }) => [Object.values(labels), value]),
       );
-    expect(await valuesOf('logins')).toEqual({ succeeded: 1, failed: 2 });
+    expect(await valuesOf('logins')).toEqual({ succeeded: 1, failed: 2, refused: 1 });
+    const failures = { unknown_account: 1, wrong_password: 1, second_factor_required: 1 };
+    expect(await valuesOf('loginFailures')).toEqual(failures);
+    expect(await valuesOf('sessionsOpened')).toEqual({ password: 1 });
+    expect(await valuesOf('secondFactors')).toEqual({ 'passkey,failed': 1, 'totp,succeeded': 1 });
+    expect(await valuesOf('stepUps')).toEqual({ recovery_code: 1 });
+    expect(await valuesOf('refreshesExpired')).toEqual({ proof_of_other_key: 1 });
     const once = { converged: 1, expired: 1, revoked: 1, stolen: 1, abandoned: 1 };
     expect(await valuesOf('refreshes')).toEqual({ rotated: 2, ...once });
     expect(await valuesOf('authorizationFailures')).toEqual({ IAD_JWT_ACCESS_INVALID: 1 });

@@ -29,7 +29,7 @@ export const auditEvents = {
   'account.registered': { fields: user, meaning: 'An account was created. A replay by `Idempotency-Key` is no event.' },
   'login.succeeded': {
     fields: [...session, 'method'],
-    counts: { in: 'logins' },
+    counts: [{ in: 'logins' }, { in: 'sessionsOpened', as: 'method' }],
     meaning: 'A session was opened; `method` is the way in: `password` or `passkey`.',
   },
   'login.failed': {
@@ -43,7 +43,7 @@ export const auditEvents = {
       idempotency_key_reused:
         'a registration with a known `Idempotency-Key` and another body: it may be a guess at the password',
     },
-    counts: { in: 'logins' },
+    counts: [{ in: 'logins' }, { in: 'loginFailures', as: 'reason' }],
     meaning: 'The credentials of a login or a restore were wrong. `user_id` is there if the account exists.',
   },
   'login.verified': {
@@ -62,7 +62,7 @@ export const auditEvents = {
       email_not_verified: '`REQUIRE_VERIFIED_EMAIL`',
       second_factor_required: 'the account demands a second factor, and the device is not trusted',
     },
-    counts: { in: 'logins' },
+    counts: [{ in: 'logins' }, { in: 'loginFailures', as: 'reason' }],
     meaning: 'The password was right, but the account opens no session, or is not restored.',
   },
   'reauthentication.failed': {
@@ -73,6 +73,7 @@ export const auditEvents = {
   },
   'account.stepped_up': {
     fields: [...session, 'method'],
+    counts: { in: 'stepUps', as: 'method' },
     meaning:
       'The user of a session proved once more who is there, by `method`: for an operation that asks for it, or to renew `auth_time`.',
   },
@@ -104,10 +105,16 @@ export const auditEvents = {
     fields: ['user_id', 'recovery_codes_left'],
     meaning: 'A recovery code was the second factor.',
   },
+  'second_factor.succeeded': {
+    fields: ['user_id', 'method'],
+    counts: { in: 'secondFactors' },
+    meaning: 'A second factor was right, at a login or at a step-up; `method` is `totp`, `recovery_code` or `passkey`.',
+  },
   'second_factor.failed': {
     outcome: 'failure',
     fields: user,
     reasons: { totp: '', recovery_code: '', passkey: '' },
+    counts: { in: 'secondFactors' },
     meaning: 'A second factor was wrong, or was used before, at a login, at a step-up or when the user switched it on.',
   },
   'account.exported': { fields: session, meaning: 'The user exported everything that is held of them.' },
@@ -188,7 +195,7 @@ export const auditEvents = {
       proof_of_other_key: 'a bound session, and the key of another device: a copied token or a restored backup',
     },
     sampled: ['not_genuine'],
-    counts: { in: 'refreshes' },
+    counts: [{ in: 'refreshes' }, { in: 'refreshesExpired', as: 'reason' }],
     meaning:
       'A refresh token was too old, was not made by this service, or came without proof of the key to which its session is bound (the session lives on). The session is named if the token was genuine.',
   },

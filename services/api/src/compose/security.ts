@@ -117,7 +117,7 @@ export async function composeSecurity(
       maxEntries: config.TOKEN_CACHE_ENTRIES,
       onLookup: (result) => metrics.tokenLookups.inc({ result }),
     }),
-    verifyDeviceProof: createVerifyDeviceProof({ issuer: config.TOKEN_ISSUER, now }),
+    verifyDeviceProof: countFaults(createVerifyDeviceProof({ issuer: config.TOKEN_ISSUER, now }), metrics),
     refreshTokens: createRefreshTokens(refreshKeys),
     emailCodes: createEmailCodes(serverKeys),
     emailChangeTokens: createEmailChangeTokens(serverKeys),
@@ -142,6 +142,15 @@ export async function composeSecurity(
   };
 }
 
+/** Counts the headers that are no proof. */
+function countFaults(verify: VerifyDeviceProof, { deviceProofs }: ApiMetrics): VerifyDeviceProof {
+  return (header, request) => {
+    const proof = verify(header, request);
+    if (typeof proof === 'string') deviceProofs.inc({ fault: proof });
+    return proof;
+  };
+}
+
 /** Watches the file of siblings' secrets. Without such a file there is no feed of revocations. */
 async function watchSiblings(
   { REVOCATION_FEED_SECRETS_FILE: file }: ApiConfig,
@@ -161,5 +170,6 @@ function metadataOf(config: ApiConfig): PublicDocuments['metadata'] {
     jwks_uri: config.TOKEN_ISSUER.replace(/\/$/, '') + routes.listPublicKeys.path,
     access_token_signing_alg_values_supported: [config.ACCESS_TOKEN_ALGORITHM],
     access_token_max_lifetime_seconds: longestTokenSeconds(config),
+    acr_values_supported: ['1', '2'],
   };
 }

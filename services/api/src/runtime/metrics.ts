@@ -4,6 +4,7 @@ import { Counter } from 'prom-client';
 import { createAuditCounters } from '../audit/audit-counters.ts';
 import { createRequestDuration } from '../http/request-duration.ts';
 import { createHashMetrics } from '../security/hash-metrics.ts';
+import { proofFaults } from '../security/verify-device-proof.ts';
 
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;
 
@@ -32,6 +33,12 @@ export function createApiMetrics({ registry }: Metrics) {
       name: 'access_token_lookups_total',
       help: 'Access tokens looked at, by result: hit (verified before), miss',
       values: { result: ['hit', 'miss'] },
+    }),
+    deviceProofs: createZeroedCounter({
+      registry,
+      name: 'auth_device_proof_faults_total',
+      help: 'DPoP headers of logins and refreshes that are no proof, by the first fault: form, htm, htu, iat (clocks), signature',
+      values: { fault: proofFaults },
     }),
   };
 }

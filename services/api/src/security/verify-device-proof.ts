@@ -9,7 +9,8 @@ export interface DeviceProof {
 }
 
 /** The first thing that is wrong with a proof: its form, a claim, or the signature. */
-export type ProofFault = 'form' | 'htm' | 'htu' | 'iat' | 'signature';
+export const proofFaults = ['form', 'htm', 'htu', 'iat', 'signature'] as const;
+export type ProofFault = (typeof proofFaults)[number];
 
 /** The request that a proof must be for. */
 export interface ProvenRequest {

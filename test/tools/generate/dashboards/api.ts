@@ -116,6 +116,27 @@ const codes: Row = {
   ],
 };
 
+const signIn: Row = {
+  title: 'Second factors and proofs of devices',
+  panels: [
+    lines([[rate('auth_second_factors_total', 'method, outcome'), '{{method}} {{outcome}}']], {
+      title: 'Second factors',
+      description: 'Many failed ones after right passwords: passwords have leaked. All of totp: a clock is wrong.',
+      unit: 'ops',
+    }),
+    lines([[rate('auth_login_failures_total', '', 'reason="second_factor_required"'), 'asked for']], {
+      title: 'Second factors asked for',
+      description: 'At logins. Far more than are shown: somebody has passwords, or apps do not know the step.',
+      unit: 'ops',
+    }),
+    lines([[rate('auth_device_proof_faults_total', 'fault'), '{{fault}}']], {
+      title: 'Wrong proofs of devices',
+      description: 'DPoP headers; iat: the clock of the device or of the api is wrong.',
+      unit: 'ops',
+    }),
+  ],
+};
+
 const stores: Row = {
   title: 'MongoDB and Redis',
   panels: [
@@ -151,7 +172,7 @@ const stores: Row = {
 export const api: Dashboard = {
   name: 'api',
   title: 'API',
-  description: 'Requests, password hashes, events, registrations and tokens, codes by e-mail, stores.',
+  description: 'Requests, password hashes, events, second factors, registrations and tokens, codes by e-mail, stores.',
   job: 'auth-api',
-  rows: [requests, passwords, events, registrations, codes, stores, processRow],
+  rows: [requests, passwords, events, signIn, registrations, codes, stores, processRow],
 };

@@ -112,7 +112,8 @@ export function createCheckFactor(deps: CheckFactorDeps): CheckFactor {
       async use(at, session) {
         const used = await compared.use(at, session);
         if (used === undefined) throw refused();
-        return used;
+        const succeeded = { event: 'second_factor.succeeded', user_id, method: given.method } as const;
+        return { ...used, audit: [succeeded, ...used.audit] };
       },
     };
   };
