@@ -7,7 +7,13 @@ import type { PendingTotp, SealedSeed, TrustedDevice, UserDocument } from './doc
 const trustedLimit = 20;
 
 /** Fields of the user's document that the second factor consists of. */
-export const secondFactorFields = ['totp', 'pending_totp', 'recovery_codes', 'trusted_devices'] as const;
+export const secondFactorFields = [
+  'totp',
+  'pending_totp',
+  'recovery_codes',
+  'trusted_devices',
+  'guesses_warned_at',
+] as const;
 
 /** Returns true if each login to the account needs a second factor, unless its device is trusted. */
 export function hasSecondFactor({ totp }: Pick<UserDocument, 'totp'>): boolean {
@@ -57,8 +63,17 @@ export interface SecondFactorStore {
   trust(userId: string, device: TrustedDevice, session: ClientSession): Promise<void>;
   /** Ends the trust in the device, if the account trusts it. */
   endTrust(userId: string, deviceId: string): Promise<void>;
-  /** Returns some of the seeds that are sealed under another key than `kid`. */
-  listStale(kid: string, page: { readonly skip: number; readonly limit: number }): Promise<StoredSeed[]>;
+  /**
+   * Stores that the owner was warned at `at` of guesses; false if that was done after `due`, or if the second factor is
+   * off.
+   */
+  noteWarning(
+    userId: string,
+    warning: { readonly at: Date; readonly due: Date },
+    session: ClientSession,
+  ): Promise<boolean>;
+  /** Returns some of the seeds that are sealed under none of these keys. */
+  listStale(kids: readonly string[], page: { readonly skip: number; readonly limit: number }): Promise<StoredSeed[]>;
   /** Replaces the sealed form of a seed, unless it has been replaced since it was read. */
   reseal(stored: StoredSeed, by: Pick<SealedSeed, 'kid' | 'seed'>): Promise<void>;
   /** Removes, from all accounts, authenticator apps that were not confirmed by `by`. */
@@ -101,9 +116,14 @@ export function createSecondFactorStore({ users }: Collections): SecondFactorSto
         { $pull: { trusted_devices: { device_id } } },
       );
     },
-    async listStale(kid, { skip, limit }) {
+    async noteWarning(_id, { at, due }, session) {
+      const isDue = { _id, totp: { $exists: true }, guesses_warned_at: { $not: { $gt: due } } };
+      const update = { $set: { guesses_warned_at: at } };
+      return (await users.updateOne(isDue, update, { session })).matchedCount === 1;
+    },
+    async listStale(kids, { skip, limit }) {
       const options = { projection: { totp: 1 }, skip, limit } as const;
-      const found = await users.find({ 'totp.kid': { $exists: true, $ne: kid } }, options).toArray();
+      const found = await users.find({ 'totp.kid': { $exists: true, $nin: [...kids] } }, options).toArray();
       return found.flatMap(({ _id, totp }) => (totp === undefined ? [] : [{ userId: _id, sealed: totp }]));
     },
     async reseal({ userId, sealed: { factor_id, kid: from } }, { kid, seed }) {

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import { type KeySet, type KeySource, toKeySource } from '@auth-account/verifier/access-token';
+import { type KeyEntry, type KeySet, type KeySource, toKeySource } from '@auth-account/verifier/access-token';
 import { createSecrets } from './secrets.ts';
 
 /** A secret in the form in which it is stored. */
@@ -18,8 +18,11 @@ export interface SecretOwner {
 
 /** Seals and opens secrets of users, such as TOTP seeds. */
 export interface SealedSecrets {
-  /** Id of the key that seals. It is the first key of the present file. */
-  readonly currentKid: string;
+  /**
+   * Ids of the key that seals, the first of the present file, and of keys that were published to be the first later. A
+   * process with a newer file seals under one of these already.
+   */
+  readonly freshKids: readonly string[];
   /** Returns true if this process has the key. Another process may have a newer key file. */
   hasKey(kid: string): boolean;
   /** Looks for newer keys, if the keys come from a source. */
@@ -51,8 +54,8 @@ export function createSealedSecrets(keys: KeySet | KeySource): SealedSecrets {
   }
 
   return {
-    get currentKid() {
-      return source.current().keys[0].kid;
+    get freshKids() {
+      return source.current().keys.flatMap((key, index) => (index === 0 || isNext(key) ? [key.kid] : []));
     },
     hasKey: (kid) => secrets.get(kid) !== undefined,
     rereadKeys: () => source.reread(),
@@ -71,6 +74,11 @@ export function createSealedSecrets(keys: KeySet | KeySource): SealedSecrets {
       return Buffer.concat([decipher.update(text), decipher.final()]);
     },
   };
+}
+
+/** Returns true for a key that was published and has never been the first (`authctl keys rotate`). */
+function isNext({ published_at, retired_at }: KeyEntry): boolean {
+  return published_at !== undefined && retired_at === undefined;
 }
 
 function contextOf(kid: string, { userId, factorId }: SecretOwner): Buffer {

@@ -24,10 +24,10 @@ const after = createSealedSecrets({ keys: [newer, older] });
 const alone = createSealedSecrets({ keys: [newer] });
 const minute = (minutes: number) => new Date(scene.now().getTime() + minutes * 60_000);
 
-const round = () =>
+const round = (sealedSecrets = after) =>
   createResealSeeds({
     secondFactors: scene.deps.secondFactors,
-    sealedSecrets: after,
+    sealedSecrets,
     onResealed: (count) => void told.push(count),
     onFailed: (userId) => void told.push(userId),
     now: scene.now,
@@ -68,6 +68,18 @@ test('a round leaves seeds of the newest key, and accounts without one', async (
   await round();
   expect([await scene.storedUser(user._id), await scene.storedUser(plain._id)]).toEqual([user, plain]);
   expect(told).toEqual([]);
+});
+
+test('two workers with the files before and after a rotation do not seal the same seed in turns', async () => {
+  const published = { ...newer, published_at: scene.now().toISOString() };
+  const former = createSealedSecrets({ keys: [older, published] });
+  const latter = createSealedSecrets({ keys: [published, { ...older, retired_at: scene.now().toISOString() }] });
+  const { user } = await guarded(before);
+  const kidOf = async () => (await scene.storedUser(user._id))?.totp?.kid;
+  await round(former);
+  expect(await kidOf()).toBe(older.kid);
+  for (const each of [latter, former, latter]) await round(each);
+  expect([await kidOf(), told]).toEqual([newer.kid, [1]]);
 });
 
 test('a round goes on past a seed whose key is gone, which stays as it is', async () => {

@@ -19,7 +19,8 @@ const batch = 100;
  * of an old key would take the second factor of its accounts. It also removes authenticator apps that were never
  * confirmed. Every step can be repeated, so workers need no lease.
  *
- * A seed whose key is gone stays as it is, because the key may come back.
+ * A seed whose key is gone stays as it is, because the key may come back. During a rotation, a worker that still has the
+ * older file leaves the seeds that another has sealed under the next key.
  */
 export function createResealSeeds(deps: ResealSeedsDeps): () => Promise<void> {
   const { secondFactors, sealedSecrets, onResealed, onFailed, now } = deps;
@@ -41,7 +42,7 @@ export function createResealSeeds(deps: ResealSeedsDeps): () => Promise<void> {
     await secondFactors.removeLapsed(now());
     let [resealed, failed] = [0, 0];
     for (;;) {
-      const stale = await secondFactors.listStale(sealedSecrets.currentKid, { skip: failed, limit: batch });
+      const stale = await secondFactors.listStale(sealedSecrets.freshKids, { skip: failed, limit: batch });
       for (const each of stale) {
         if (await reseal(each)) resealed += 1;
         else failed += 1;
