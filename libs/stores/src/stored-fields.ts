@@ -117,6 +117,12 @@ export const storedFields = describeAll({
         'the newest 20, while the second factor is on',
       ],
       [
+        ['guesses_warned_at'],
+        'time of the latest mail about strangers who guess the second factor',
+        'no',
+        'while the second factor is on',
+      ],
+      [
         ['trusted_devices.token', 'trusted_devices.version'],
         "SHA-256 of the device's token, and of the account's ways in at that time",
         'no',

@@ -80,7 +80,7 @@ const reasons: Readonly<Record<string, Reasons>> = {
   'users findAndModify {$or(erasure exists | erasure.until <>), deletes_at <>} by deletes_at': { allShards: worker },
   'users findAndModify {home_group_id} by joined_at, _id': { allShards: group },
   'users update {home_group_id}': { allShards: group },
-  'users find {totp.kid exists, totp.kid ne}': { allShards: worker },
+  'users find {totp.kid exists, totp.kid nin}': { allShards: worker },
   'users update {pending_email_until <>}': { allShards: worker },
   'users update {pending_totp.until <>}': { allShards: worker },
 };

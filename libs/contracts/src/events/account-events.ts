@@ -7,7 +7,8 @@ export { CodePurpose, Locale };
 
 /**
  * Subject of a notice to the account's holder. `address_in_use` means that another user wanted to change their address
- * to this account's.
+ * to this account's, and `second_factor_guessed` that somebody has passed the first step of logins and then guessed the
+ * second factor.
  */
 export const NoticePurpose = Type.Enum([
   'new_device',
@@ -18,6 +19,7 @@ export const NoticePurpose = Type.Enum([
   'address_in_use',
   'second_factor_on',
   'second_factor_off',
+  'second_factor_guessed',
   'recovery_codes',
   'passkey_added',
   'passkey_removed',

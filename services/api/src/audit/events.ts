@@ -99,6 +99,12 @@ export const auditEvents = {
     meaning:
       'The user switched the second factor off; without `session_id` a reset or an undo did, after a stranger may have added it. `session.revoked` follows for each other session.',
   },
+  'account.second_factor_guessed': {
+    outcome: 'failure',
+    fields: user,
+    meaning:
+      'Strangers who had passed the first step of logins used up the tries of the second factor. The owner was mailed, once in 24 hours.',
+  },
   'account.recovery_codes_created': { fields: session, meaning: 'The user made new recovery codes.' },
   'account.trust_ended': { fields: session, meaning: 'The user ended the trust in a device.' },
   'recovery_code.used': {

@@ -8,6 +8,8 @@ export type TakenTry =
   | {
       /** Tries that are left if this one is wrong. */
       readonly triesLeft: number;
+      /** True if the try is a stranger's, and strangers have no further try now. */
+      readonly isLastOfStrangers: boolean;
       /** Called when the factor was right. The try counts no longer. Never rejects. */
       readonly giveBack: () => Promise<void>;
     }
@@ -67,6 +69,9 @@ redis.call('LTRIM', list, 0, ARGV[7] - 1)
 redis.call('PEXPIRE', list, day)
 return {place, count, 0}`;
 
+/** Place of the strangers' list in the script's KEYS. */
+const strangersPlace = 4;
+
 type FactorScript = (
   keyCount: number,
   ...args: (string | number)[]
@@ -92,6 +97,7 @@ export function createFactorLimit({ redis, keys, now }: FactorLimitDeps): Factor
     if (count > mostTries) return { waitMs: endsInMs };
     return {
       triesLeft: mostTries - count,
+      isLastOfStrangers: count === mostTries,
       async giveBack() {
         insurance.add(account, -1);
       },
@@ -107,6 +113,7 @@ export function createFactorLimit({ redis, keys, now }: FactorLimitDeps): Factor
       if (waitMs > 0) return { waitMs };
       return {
         triesLeft: mostTries - count,
+        isLastOfStrangers: place === strangersPlace && count === mostTries,
         async giveBack() {
           // If Redis is away now, the try stays counted until its window ends.
           await redis.lrem(lists[place - 2] ?? '', 1, at).catch(() => undefined);
@@ -128,9 +135,10 @@ export function createFactorLimit({ redis, keys, now }: FactorLimitDeps): Factor
       const tags = tagsOf(identity);
       return takeFrom(keys.factorKnownOf(account), [...tags, account].map(keys.factorTriesOf), tags);
     },
-    takeOf(sessionId) {
+    async takeOf(sessionId) {
       const list = keys.factorTriesOf(keys.tagOf('session', sessionId));
-      return takeFrom(list, [list, list, list], ['', '']);
+      const taken = await takeFrom(list, [list, list, list], ['', '']);
+      return 'waitMs' in taken ? taken : { ...taken, isLastOfStrangers: false };
     },
     async know(identity) {
       const known = keys.factorKnownOf(keys.tagOf('account', identity.emailKey));

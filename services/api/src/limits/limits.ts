@@ -54,6 +54,8 @@ export interface LoginAttempt {
 export interface FactorTry {
   /** Tries that are left if this one is wrong. */
   readonly triesLeft: number;
+  /** True if the try is a stranger's, and strangers have no further try now. */
+  readonly isLastOfStrangers: boolean;
   /** Called when the factor was right. Never raises. */
   giveBack(): Promise<void>;
 }

@@ -35,6 +35,7 @@ const fieldsOf: Readonly<Record<MailPurpose, readonly string[]>> = {
   address_in_use: noticeFields,
   second_factor_on: noticeFields,
   second_factor_off: noticeFields,
+  second_factor_guessed: noticeFields,
   recovery_codes: [...noticeFields, 'recovery_codes_left'],
   passkey_added: noticeFields,
   passkey_removed: noticeFields,

@@ -13,6 +13,7 @@ import { findRecoveryCode } from '../../security/recovery-codes.ts';
 import { totpStepOf } from '../../security/totp.ts';
 import type { OpenSeed } from './open-seed.ts';
 import type { PasskeyProof } from './passkey-proof.ts';
+import type { WarnOfGuesses } from './warn-of-guesses.ts';
 
 export interface CheckFactorDeps {
   readonly secondFactors: Pick<SecondFactorStore, 'useStep' | 'useRecoveryCode'>;
@@ -20,6 +21,7 @@ export interface CheckFactorDeps {
   /** Undefined if the service has no passkeys. */
   readonly passkeyProof: PasskeyProof | undefined;
   readonly limits: Pick<Limits, 'secondFactor' | 'stepUp'>;
+  readonly warnOfGuesses: WarnOfGuesses;
   readonly audit: Audit;
   readonly ids: Pick<Ids, 'entityId'>;
   readonly now: () => Date;
@@ -66,11 +68,12 @@ interface Compared {
 type Compare<G> = (user: UserDocument, given: G, origin: RequestOrigin) => Promise<Compared | undefined>;
 
 /**
- * Creates the check of a second factor, which the limits must admit first. Raises `ERR-SECOND-FACTOR-INVALID` for a
- * wrong factor and for one that was used before, and `ERR-RATE-LIMITED`.
+ * Creates the check of a second factor, which the limits must admit first. When strangers have used up their tries, the
+ * owner is warned. Raises `ERR-SECOND-FACTOR-INVALID` for a wrong factor and for one that was used before, and
+ * `ERR-RATE-LIMITED`.
  */
 export function createCheckFactor(deps: CheckFactorDeps): CheckFactor {
-  const { limits, audit } = deps;
+  const { limits, audit, warnOfGuesses } = deps;
   const byTotp = createByTotp(deps);
   const byRecoveryCode = createByRecoveryCode(deps);
   const byPasskey = createByPasskey(deps);
@@ -82,33 +85,33 @@ export function createCheckFactor(deps: CheckFactorDeps): CheckFactor {
 
   return async (user, given, source, origin) => {
     const { _id: user_id, email } = user;
-    const { triesLeft, giveBack } = await ('sessionId' in source
+    const { triesLeft, isLastOfStrangers, giveBack } = await ('sessionId' in source
       ? limits.stepUp(source.sessionId, origin)
       : limits.secondFactor({ email, ...source }, origin));
-    const during = async <T>(work: () => Promise<T>): Promise<T> => {
-      let isWrong = false;
-      try {
-        return await work();
-      } catch (error) {
-        isWrong = isAppError(error) && error.code === 'ERR-SECOND-FACTOR-INVALID';
-        throw error;
-      } finally {
-        if (!isWrong) await giveBack();
-      }
-    };
     const refused = () => {
       audit({ event: 'second_factor.failed', user_id, reason: given.method }, origin);
       return new AppError('ERR-SECOND-FACTOR-INVALID', { details: { tries_left: triesLeft } });
     };
     // An outage on the way, such as a key that has not arrived here yet, is no wrong factor.
-    const compared = await compare(user, given, origin).catch(async (error: unknown) => {
-      await giveBack();
+    const settle = async (error: unknown): Promise<never> => {
+      const isWrong = isAppError(error) && error.code === 'ERR-SECOND-FACTOR-INVALID';
+      if (!isWrong) await giveBack();
+      else if (isLastOfStrangers) await warnOfGuesses(user, origin);
       throw error;
-    });
-    if (compared === undefined) throw refused();
+    };
+    const compareOnce = async () => {
+      const found = await compare(user, given, origin);
+      if (found === undefined) throw refused();
+      return found;
+    };
+    const compared = await compareOnce().catch(settle);
     return {
       amr: compared.amr,
-      during,
+      async during(work) {
+        const done = await work().catch(settle);
+        await giveBack();
+        return done;
+      },
       async use(at, session) {
         const used = await compared.use(at, session);
         if (used === undefined) throw refused();
