@@ -15,6 +15,7 @@ import {
   startTestGateway,
   type TestGateway,
 } from '../../support/gateway-scene.ts';
+import { addPasskey, passkeyLogin } from '../../support/passkeys.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
 import { newSigningKey } from '../../support/token-forger.ts';
 import { logOutRaw, upgradeRaw } from '../../support/token-wire.ts';
@@ -196,6 +197,38 @@ describe('the gateway', () => {
     expect(await upgradeBy(second)).toBe(101);
     await waitUntil(async () => (await upgradeBy(first)) === 401, { what: 'the refusal', timeoutMs: 60_000 });
     expect(await upgradeBy(second)).toBe(101);
+  });
+});
+
+describe('the server keys rotate', () => {
+  const [elder, newer, third] = [newSecret('elder'), newSecret('newer'), newSecret('third')];
+  const challengePath = '/api/v1/auth/passkeys/login';
+
+  test('a challenge whose key has not come yet gets 503, and is taken once the key is there', async () => {
+    const former = await scene.start({ SERVER_KEYS_FILE: await write('former.json', elder) });
+    const latter = await scene.start({ SERVER_KEYS_FILE: await write('latter.json', newer, elder) });
+    const { authenticator } = await addPasskey(former, await newSession(former));
+    const body = await passkeyLogin(latter, authenticator);
+    const early = await former.post(challengePath, body);
+    expect([early.status, early.headers['retry-after']]).toEqual([503, '2']);
+    await write('former.json', newer, elder);
+    await waitUntil(async () => (await former.post(challengePath, body)).status === 200, {
+      what: 'the key to come',
+      timeoutMs: 60_000,
+    });
+    await Promise.all([former.close(), latter.close()]);
+  });
+
+  test('a challenge whose key has gone is wrong five minutes later', async () => {
+    const former = await scene.start({ SERVER_KEYS_FILE: await write('former.json', elder) });
+    const gone = await scene.start({ SERVER_KEYS_FILE: await write('gone.json', third) });
+    const { authenticator } = await addPasskey(former, await newSession(former));
+    const body = await passkeyLogin(gone, authenticator);
+    expect((await former.post(challengePath, body)).status).toBe(503);
+    scene.clock.pass(5 * 60_000 + 1_000);
+    const late = await former.post(challengePath, body);
+    expect([late.status, late.json.error_code]).toEqual([403, 'ERR-PASSKEY-INVALID']);
+    await Promise.all([former.close(), gone.close()]);
   });
 });
 

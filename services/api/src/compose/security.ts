@@ -29,6 +29,7 @@ import {
 import type { ApiConfig } from '../config.ts';
 import type { PublicDocuments } from '../http/operations.ts';
 import type { ApiMetrics } from '../runtime/metrics.ts';
+import { createAwaitKey } from '../security/await-key.ts';
 import { openHasher } from '../security/open-hasher.ts';
 import { wellKnownFiles } from '../security/passkeys/well-known-files.ts';
 import { loadBlockLists } from '../security/password-block-list.ts';
@@ -103,6 +104,7 @@ export async function composeSecurity(
     metrics,
     logger,
   });
+  const sealedSecrets = createSealedSecrets(serverKeys);
   return {
     hasher,
     isBlockedPassword: await loadBlockLists(
@@ -121,8 +123,11 @@ export async function composeSecurity(
     refreshTokens: createRefreshTokens(refreshKeys),
     emailCodes: createEmailCodes(serverKeys),
     emailChangeTokens: createEmailChangeTokens(serverKeys),
-    sealedSecrets: createSealedSecrets(serverKeys),
-    sealedTokens: createSealedTokens(serverKeys),
+    sealedSecrets,
+    sealedTokens: createSealedTokens(serverKeys, {
+      awaitKey: createAwaitKey(sealedSecrets, () => new Date(now())),
+      now,
+    }),
     serverSecrets: createServerSecrets(serverKeys),
     signStatement: createStatementSigner(access),
     findSibling: siblingKeys && createFindSibling(siblingKeys),
