@@ -5,6 +5,7 @@ import { bearer, type Caller, cheapHashes } from '../support/groups.ts';
 import {
   addPasskey,
   deletePasskey,
+  logInByPasskey,
   type OwnPasskey,
   passkeySettings,
   stepUpByPasskey,
@@ -84,9 +85,12 @@ describe('a step-up by passkey', () => {
     expect(asked.methods).toEqual(['password', 'passkey']);
     const credential = authenticator.get(asked.passkey_options);
     const confirm = () => confirmStepUp(api, session, asked.challenge_id, { method: 'passkey', credential });
-    const { step_up_token } = (await confirm()).json.data;
-    expect(await confirm()).toMatchObject({ status: 410 });
+    const [{ step_up_token }, again] = [(await confirm()).json.data, (await confirm()).json.data];
     expect(await exportBy(session, { step_up_token })).toMatchObject({ status: 200 });
+    expect(await exportBy(session, again)).toMatchObject({ status: 403 });
+    const other = authenticator.get(asked.passkey_options);
+    const second = await confirmStepUp(api, session, asked.challenge_id, { method: 'passkey', credential: other });
+    expect(second).toMatchObject({ status: 410 });
   });
 
   test('gives the session two factors', async () => {
@@ -96,6 +100,23 @@ describe('a step-up by passkey', () => {
     const fields = { method: 'passkey', credential: authenticator.get(passkey_options) };
     const { access_token } = (await confirmStepUp(api, session, challenge_id, fields)).json.data;
     expect(decodeJwt(access_token)).toMatchObject({ acr: '2', sid: session.session_id });
+  });
+
+  test('is the only way to renew a session of two factors, as long as the account has a passkey', async () => {
+    const first = await newSession(api);
+    const { authenticator, passkey_id } = await addPasskey(api, first);
+    const session = (await logInByPasskey(api, authenticator)).json.data;
+    const { methods, challenge_id } = (await askStepUp(api, session, 'session')).json.data;
+    expect(methods).toEqual(['passkey']);
+    const byPassword = { status: 403, json: { error_code: 'ERR-STEP-UP-REQUIRED', details: { methods: ['passkey'] } } };
+    expect(await confirmStepUp(api, session, challenge_id)).toMatchObject(byPassword);
+    expect((await askStepUp(api, session, 'export')).json.data.methods).toEqual(['password', 'passkey']);
+    expect((await askStepUp(api, first, 'session')).json.data.methods).toEqual(['password', 'passkey']);
+    expect(await deletePasskey(api, session, passkey_id)).toMatchObject({ status: 200 });
+    const asked = (await askStepUp(api, session, 'session')).json.data;
+    expect(asked.methods).toEqual(['password']);
+    const answer = await confirmStepUp(api, session, asked.challenge_id);
+    expect(decodeJwt(answer.json.data.access_token)).toMatchObject({ amr: ['pwd'], acr: '1' });
   });
 
   test('is the way of an account whose password is void, and which keeps its last passkey', async () => {

@@ -14,6 +14,7 @@ import {
   requestPasskey,
   requestPasskeyLogin,
 } from '../support/passkeys.ts';
+import { stepUp } from '../support/step-up.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 const androidCertificate = randomBytes(32);
@@ -73,6 +74,20 @@ describe('a challenge for a new passkey', () => {
     const wrong = { current_password: 'wrong horse battery' };
     const answer = await api.post('/api/v1/account/passkeys/challenge', wrong, bearer(caller));
     expect(answer.json.error_code).toBe('ERR-REAUTHENTICATION-FAILED');
+  });
+
+  test('keeps a step-up token for a user who has dismissed the prompt, until there is a new passkey', async () => {
+    const own = await newSession(api);
+    const step_up_token = await stepUp(api, own, 'passkeys');
+    const ask = () => api.post('/api/v1/account/passkeys/challenge', { step_up_token }, bearer(own));
+    const [dismissed, second] = [await ask(), await ask()];
+    expect([dismissed.status, second.status]).toEqual([200, 200]);
+    const { challenge_id, options } = second.json.data;
+    expect((await create({ challenge_id, credential: phone().create(options) }, own)).status).toBe(201);
+    expect(statusAndCode(await ask())).toEqual([403, 'ERR-STEP-UP-REQUIRED']);
+    const stale = dismissed.json.data;
+    const late = await create({ challenge_id: stale.challenge_id, credential: phone().create(stale.options) }, own);
+    expect(statusAndCode(late)).toEqual([410, 'ERR-CODE-EXPIRED']);
   });
 
   test('stores nothing', async () => {
@@ -254,6 +269,9 @@ describe('a login by passkey', () => {
     expect([first.status, again.status]).toEqual([200, 200]);
     const { session_id, refresh_token } = first.json.data;
     expect(again.json.data).toMatchObject({ session_id, refresh_token });
+    const [spent] = await api.collections.spentProofs.find({ session_id }).toArray();
+    // Ten minutes of the challenge, and clocks that are five minutes behind.
+    expect(Number(spent?.purge_at) - Number(spent?.at)).toBeGreaterThan(14 * 60_000);
     const elsewhere = await logIn({ ...body, device_id: randomUUID() });
     expect(statusAndCode(elsewhere)).toEqual([410, 'ERR-CODE-EXPIRED']);
   });
@@ -274,6 +292,7 @@ describe('a login by passkey', () => {
     ['a sibling subdomain', { origin: 'https://other.example.com' }],
     ['an app with a debug certificate', { origin: androidOrigin(randomBytes(32)) }],
     ['impossible backup flags', { be: false, bs: true }],
+    ['another backup eligibility than when it was made', { be: false, bs: false }],
   ])('with %s is refused, and the challenge lives on', async (_, ceremony) => {
     const { challenge_id, options } = await requestPasskeyLogin(api);
     const answer = await logIn({ challenge_id, credential: authenticator.get(options, ceremony) });

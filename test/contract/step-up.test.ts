@@ -55,6 +55,19 @@ describe('a step-up token', () => {
     expect(await exportBy(session, { step_up_token: second.json.data.step_up_token })).toMatchObject(refused());
   });
 
+  test('counts once until no further token of its challenge can come', async () => {
+    const session = await newSession(api);
+    const asked = (await askStepUp(api, session, 'export')).json.data;
+    const { step_up_token } = (await confirmStepUp(api, session, asked.challenge_id)).json.data;
+    const before = await api.collections.spentProofs.find().toArray();
+    expect(await exportBy(session, { step_up_token })).toMatchObject({ status: 200 });
+    const ids = before.map(({ _id }) => _id);
+    const spent = await api.collections.spentProofs.findOne({ _id: { $nin: ids } });
+    // A token of the challenge's last moment, and clocks that are five minutes behind.
+    const last = Date.parse(asked.expires_at) + 600_000;
+    expect(spent?.purge_at.getTime()).toBeGreaterThanOrEqual(last);
+  });
+
   test('does not count for another purpose, another session, another user, or as a challenge', async () => {
     const session = await newSession(api);
     const other = await newSession(api);
@@ -167,7 +180,7 @@ describe('a step-up', () => {
     });
     const code = await codeOf(api, challengeId);
     const { step_up_token } = (await confirm(code)).json.data;
-    expect(await confirm(code)).toMatchObject({ status: 403 });
+    expect(await confirm(code)).toMatchObject({ status: 200 });
     expect(await exportBy(session, { current_password: password })).toMatchObject(refused(['email_code']));
     const body = { step_up_token, new_password: 'three wrong staples' };
     expect(await api.post('/api/v1/account/password', body, bearer(session))).toMatchObject({ status: 200 });
@@ -202,6 +215,43 @@ describe('while the second factor is on', () => {
     expect(await byTotp(account, 'export', { code })).toMatchObject(again);
     const challenge = await beginLogin(api, account.email);
     expect(await completeLogin(api, challenge, { code })).toMatchObject(again);
+  });
+
+  test('the same request gets the token of the same id again for a minute, and no other request does', async () => {
+    let ms = Date.now();
+    const timed = await startTestApi(cheapHashes, { now: () => ms });
+    const account = await guardedAccount(timed, ms);
+    const challenge = await challengeStepUp(timed, account, 'export');
+    const [code, other = ''] = [codeAt(account.secret, ms, 1), ...account.recovery_codes];
+    const confirm = (fields: object) => confirmStepUp(timed, account, challenge, { method: 'totp', ...fields });
+    const answers = await Promise.all(Array.from({ length: 5 }, () => confirm({ code })));
+    ms += 59_000;
+    answers.push(await confirm({ code }));
+    expect(answers.map(({ status }) => status)).toEqual(Array(6).fill(200));
+    const used: number[] = [];
+    for (const { json } of answers) {
+      const { step_up_token } = json.data;
+      used.push((await timed.post('/api/v1/account/export', { step_up_token }, bearer(account))).status);
+    }
+    expect(used).toEqual([200, ...Array(5).fill(403)]);
+    expect(await confirm({ method: 'recovery_code', code: other })).toMatchObject({ status: 410 });
+    ms += 1_000;
+    expect(await confirm({ code })).toMatchObject({ status: 410 });
+    await timed.close();
+  });
+
+  test('a repeated step-up for the session renews nothing a second time', async () => {
+    const account = await guardedAccount(api);
+    const challenge = await challengeStepUp(api, account, 'session');
+    const confirm = () =>
+      confirmStepUp(api, account, challenge, { method: 'totp', code: codeAt(account.secret, Date.now(), 1) });
+    const proofOf = async () => (await api.collections.sessions.findOne({ _id: account.session_id }))?.auth;
+    const first = await confirm();
+    const proof = await proofOf();
+    const again = await confirm();
+    expect([first.status, again.status, await proofOf()]).toEqual([200, 200, proof]);
+    const { auth_time, acr } = decodeJwt(first.json.data.access_token);
+    expect(decodeJwt(again.json.data.access_token)).toMatchObject({ auth_time, acr });
   });
 
   test('a recovery code steps up once', async () => {

@@ -105,6 +105,17 @@ describe('a store that does not answer', () => {
   });
 });
 
+test('the repeat of a login gets no session that could still be rolled back', async () => {
+  const { authenticator } = await addPasskey(api, await newSession(api));
+  const sent = { ...(await passkeyLogin(api, authenticator)), device_id: randomUUID() };
+  expect((await post(api, sent)).status).toBe(200);
+  const data = { failCommands: ['find'], errorCode: 50, namespace: `${api.database}.spent_proofs`, appName };
+  // The second read asks a majority.
+  const answer = await withFailPoint(api.mongo, { skip: 1 }, data, () => post(other, sent));
+  expect(statusAndCode(answer)).toEqual([503, 'ERR-DEPENDENCY-UNAVAILABLE']);
+  expect((await post(other, sent)).status).toBe(200);
+});
+
 test('the audit log has every change of passkeys, and each login by one', async () => {
   const own = await newSession(api);
   const { authenticator, passkey_id, credential_id } = await addPasskey(api, own);

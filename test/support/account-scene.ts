@@ -122,7 +122,11 @@ export async function openAccountScene(): Promise<AccountScene> {
     requestCode: createRequestCode(base),
     checkCode: createCheckCode(base),
     endSessions: createEndSessions(base),
-    reauthenticate: createReauthenticate({ ...base, rpId: undefined, stepUpTokens: { useToken: async () => false } }),
+    reauthenticate: createReauthenticate({
+      ...base,
+      rpId: undefined,
+      stepUpTokens: { isToken: async () => false, useToken: async () => false },
+    }),
   };
   return {
     ...scene,

@@ -70,7 +70,8 @@ const secondFactors: Calls['secondFactors'] = {
 
 const spentProofs: Calls['spentProofs'] = {
   find: ({ stores }) => stores.spentProofs.find(id),
-  spend: ({ stores, session }) => stores.spentProofs.spend({ _id: id, proof: id, at, purge_at: at }, session),
+  findConfirmed: ({ stores }) => stores.spentProofs.findConfirmed(id),
+  spend: ({ stores, session }) => stores.spentProofs.spend({ _id: id, proof: id, at, until: at }, session),
 };
 
 const sessions: Calls['sessions'] = {

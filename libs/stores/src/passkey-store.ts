@@ -5,9 +5,7 @@ import type { PasskeyDocument, UserDocument } from './documents.ts';
 import { confirmedRead } from './fenced-sessions.ts';
 
 /** State of a passkey after a use. */
-export type PasskeyUse = Pick<PasskeyDocument, 'counter' | 'is_backed_up' | 'is_backup_eligible'> & {
-  readonly at: Date;
-};
+export type PasskeyUse = Pick<PasskeyDocument, 'counter' | 'is_backed_up'> & { readonly at: Date };
 
 /** Fields that every change of the passkeys writes: the time, and a requested change of the address that lapses. */
 type WayFields = Pick<UserDocument, 'ways_changed_at' | 'pending_email_until'>;
@@ -58,8 +56,8 @@ export function createPasskeyStore({ users }: Collections): PasskeyStore {
       const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
       return (await users.findOne({ _id: userId, 'passkeys.id': passkeyId }, options)) !== null;
     },
-    async noteUse(userId, passkeyId, { counter, is_backed_up, is_backup_eligible, at }, session) {
-      const state = { counter, is_backed_up, is_backup_eligible, last_used_at: at };
+    async noteUse(userId, passkeyId, { counter, is_backed_up, at }, session) {
+      const state = { counter, is_backed_up, last_used_at: at };
       const $set = Object.fromEntries(Object.entries(state).map(([name, value]) => [`passkeys.$.${name}`, value]));
       const filter = { _id: userId, 'passkeys.id': passkeyId };
       return (await users.updateOne(filter, { $set }, { session })).matchedCount === 1;

@@ -67,7 +67,7 @@ export interface SessionStore {
    */
   revokeNewest(match: OwnNewestToken, revocation: Revocation): Promise<boolean | undefined>;
   /** Stores a newer proof of the user, and returns the session after it; undefined if the session is not live. */
-  renewAuth(match: OwnSession, auth: SessionAuth): Promise<SessionDocument | undefined>;
+  renewAuth(match: OwnSession, auth: SessionAuth, session?: ClientSession): Promise<SessionDocument | undefined>;
   /** The usual refresh: see {@link advanceSession}. */
   advance(advance: Advance): Promise<AdvancedSession | undefined>;
   /**
@@ -251,8 +251,8 @@ function createWrites(
       const answer = await writeOnce(sessions.db, { update: sessions.collectionName, updates: [update] });
       return answer && answer.n === 1;
     },
-    async renewAuth(own, auth) {
-      const options = { returnDocument: 'after' } as const;
+    async renewAuth(own, auth, session) {
+      const options = { returnDocument: 'after', ...(session && { session }) } as const;
       return (await sessions.findOneAndUpdate(liveOf(own, auth), { $set: { auth } }, options)) ?? undefined;
     },
     advance: (advance) => advanceSession(sessions, advance),

@@ -1,26 +1,39 @@
 import type { ClientSession } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { SpentProofDocument } from './documents.ts';
+import { confirmedRead } from './fenced-sessions.ts';
 import { isDuplicateKey } from './store-errors.ts';
+
+/** A proof that is being used. It would no longer count after `until`. */
+export type Spent = Omit<SpentProofDocument, 'purge_at'> & { readonly until: Date };
 
 /** Proofs that have been used: each counts once. */
 export interface SpentProofStore {
   find(id: string): Promise<SpentProofDocument | undefined>;
+  /** Like `find`, but from a state that can't be rolled back: see {@link confirmedRead}. */
+  findConfirmed(id: string): Promise<SpentProofDocument | undefined>;
   /**
    * Stores that the proof is used; false if it was used before. If it returns false, the transaction is over, so the
    * caller must throw.
    */
-  spend(spent: SpentProofDocument, session?: ClientSession): Promise<boolean>;
+  spend(spent: Spent, session?: ClientSession): Promise<boolean>;
 }
+
+/** Milliseconds for which a record outlives its proof, so that no process whose clock is behind counts it again. */
+const marginMs = 5 * 60_000;
 
 export function createSpentProofStore({ spentProofs }: Collections): SpentProofStore {
   return {
     async find(_id) {
       return (await spentProofs.findOne({ _id })) ?? undefined;
     },
-    async spend(spent, session) {
+    async findConfirmed(_id) {
+      return (await spentProofs.findOne({ _id }, confirmedRead)) ?? undefined;
+    },
+    async spend({ until, ...spent }, session) {
+      const purge_at = new Date(until.getTime() + marginMs);
       try {
-        await spentProofs.insertOne(spent, session ? { session } : {});
+        await spentProofs.insertOne({ ...spent, purge_at }, session ? { session } : {});
         return true;
       } catch (error) {
         if (isDuplicateKey(error)) return false;

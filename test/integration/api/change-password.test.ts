@@ -57,7 +57,7 @@ function change(session: StoredSession, given: Given = {}, body: object = {}, or
     limits,
     audit,
     rpId: undefined,
-    stepUpTokens: { useToken: async () => false },
+    stepUpTokens: { isToken: async () => false, useToken: async () => false },
   });
   const endSessions = createEndSessions({ sessions, now });
   const own = {

@@ -40,7 +40,9 @@ import { createLogIn } from '../usecases/login/log-in.ts';
 import { createOpenSession } from '../usecases/login/open-session.ts';
 import { createOncePerChallenge, createSpendProof } from '../usecases/login/spend-proof.ts';
 import { createCheckFactor } from '../usecases/proofs/check-factor.ts';
+import { createOncePerProof } from '../usecases/proofs/once-per-proof.ts';
 import { createOpenSeed } from '../usecases/proofs/open-seed.ts';
+import { createWarnOfGuesses } from '../usecases/proofs/warn-of-guesses.ts';
 import { createRegister } from '../usecases/registration/register.ts';
 import { createSpaces } from '../usecases/registration/spaces.ts';
 import { createEndSessions } from '../usecases/sessions/end-sessions.ts';
@@ -134,15 +136,17 @@ function sharedParts({ config, stores, commit, security, announce, isDenied, lim
   const { idempotency: store, outbox: _ofCommit, ...nouns } = stores;
   const { sealedTokens, sealedSecrets, signAccessToken, refreshTokens } = security;
   const openSeed = createOpenSeed({ sealedSecrets, now: date });
+  const warnOfGuesses = createWarnOfGuesses({ ...nouns, commit, ids, now: date });
   const passkeyParts = composePasskeys(config, nouns);
   const passkeyProof = passkeyParts?.passkeyProof;
   return {
     ...nouns,
     openSeed,
-    checkFactor: createCheckFactor({ ...nouns, openSeed, passkeyProof, limits, audit, ids, now: date }),
+    checkFactor: createCheckFactor({ ...nouns, openSeed, passkeyProof, limits, warnOfGuesses, audit, ids, now: date }),
     passkeyParts,
     rpId: passkeyParts?.rpId,
     stepUpTokens: createStepUpTokens({ ...nouns, sealedTokens, now: date }),
+    oncePerProof: createOncePerProof({ ...nouns, now: date }),
     issueTokens: createIssueTokens({
       signAccessToken,
       refreshTokens,

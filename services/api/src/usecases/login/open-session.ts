@@ -20,13 +20,14 @@ import { hasSameBody, idempotentForMs } from '../../idempotency/open-idempotent.
 import type { Ids } from '../../request/ids.ts';
 import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
 import { createAwaitKey } from '../../security/await-key.ts';
+import type { Spend } from '../proofs/once-per-proof.ts';
 import { hashesAhead } from '../sessions/hashes-ahead.ts';
 import type { IssueTokens } from '../sessions/issue-tokens.ts';
 import { newExpiry, type SessionLifetime } from '../sessions/session-lifetime.ts';
 import { assertMayLogIn, loginRefusalOf } from './assert-may-log-in.ts';
 import { type DeviceFields, deviceNameOf } from './device-name.ts';
 import { knownAs, learnedDevice, newDeviceNotice } from './new-device.ts';
-import type { Spend, SpendProof } from './spend-proof.ts';
+import type { SpendProof } from './spend-proof.ts';
 
 export interface OpenSessionDeps {
   readonly users: Pick<UserStore, 'touchLogin' | 'noteLive'>;

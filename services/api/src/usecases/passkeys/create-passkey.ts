@@ -58,7 +58,9 @@ const mostPasskeys = 20;
 const handleBytes = 64;
 
 /**
- * Begins to add a passkey to the caller's account. Stores nothing.
+ * Begins to add a passkey to the caller's account. Stores nothing, and keeps a step-up token, so that a user who has
+ * dismissed the prompt needs no second step-up. The new passkey ends the token, because it changes the account's ways
+ * in.
  *
  * Raises the errors of {@link Reauthenticate}, and `ERR-PASSKEY-LIMIT-REACHED`.
  */
@@ -68,7 +70,7 @@ export function createCreatePasskeyChallenge({ reauthenticate, sealedTokens, rpI
     caller: VerifiedAccessToken,
     origin: RequestOrigin,
   ): Promise<PasskeyChallengeResponse['data']> => {
-    const user = await reauthenticate(input, caller, origin, 'passkeys');
+    const user = await reauthenticate(input, caller, origin, 'passkeys', { keepsToken: true });
     assertRoom(user);
     const at = now();
     const handle = userHandleOf(user) ?? randomBytes(handleBytes).toString('base64url');

@@ -54,14 +54,15 @@ export function createPasskeyProof({ passkeys, verifier }: PasskeyProofDeps): Pa
     const { id, credential_id: credentialId, public_key } = passkey;
     const key = { credentialId, publicKey: public_key.value() };
     const assertion = await verifier.verifyUse(key, credential, challengeId, { requireUv });
-    if (assertion === undefined) throw new AppError('ERR-PASSKEY-INVALID');
-    const { counter, isBackedUp: is_backed_up, isBackupEligible: is_backup_eligible, isUserVerified } = assertion;
-    const amr = [is_backup_eligible ? 'swk' : 'hwk', ...(isUserVerified ? ['user', 'mfa'] : [])];
+    // Whether a passkey can leave its device is fixed when it is made (WebAuthn level 3, section 7.2).
+    if (assertion?.isBackupEligible !== passkey.is_backup_eligible) throw new AppError('ERR-PASSKEY-INVALID');
+    const { counter, isBackedUp: is_backed_up, isUserVerified } = assertion;
+    const amr = [passkey.is_backup_eligible ? 'swk' : 'hwk', ...(isUserVerified ? ['user', 'mfa'] : [])];
     return {
       passkey,
       auth: { amr, acr: isUserVerified ? '2' : '1' },
       async use({ _id }, at, session) {
-        const state = { counter, is_backed_up, is_backup_eligible, at };
+        const state = { counter, is_backed_up, at };
         if (!(await passkeys.noteUse(_id, id, state, session))) throw new AppError('ERR-PASSKEY-INVALID');
         const fell = { event: 'passkey.counter_fell', user_id: _id, passkey_id: id } as const;
         return { audit: hasFallen(counter, passkey) ? [fell] : none };

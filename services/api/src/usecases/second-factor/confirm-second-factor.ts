@@ -14,6 +14,7 @@ import { openChallenge, type SecondFactorChallenge } from '../login/second-facto
 import type { OncePerChallenge } from '../login/spend-proof.ts';
 import type { CheckFactor, GivenFactor } from '../proofs/check-factor.ts';
 import { givenFactor } from '../proofs/given-factor.ts';
+import type { Spend } from '../proofs/once-per-proof.ts';
 
 export interface ConfirmSecondFactorDeps {
   readonly users: Pick<UserStore, 'find'>;
@@ -60,7 +61,7 @@ interface Confirmation {
   readonly given: GivenFactor;
   /** True if the device is to be trusted. */
   readonly isTrusted: boolean;
-  readonly spend: Parameters<OncePerChallenge>[0];
+  readonly spend: Spend;
 }
 
 /** Creates the confirmation of a challenge that was not used yet. */

@@ -1,7 +1,7 @@
 import type { StepUpMethod, StepUpRequest, StepUpResponse } from '@auth-account/contracts/http/step-up';
 import { AppError } from '@auth-account/errors';
 import type { SessionStore, UserStore } from '@auth-account/stores';
-import type { SessionAuth, UserDocument } from '@auth-account/stores/documents';
+import type { SessionAuth, SessionDocument, UserDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { ClientSession } from 'mongodb';
 import { type Commit, none } from '../../announcements/commit.ts';
@@ -10,17 +10,19 @@ import type { Limits } from '../../limits/limits.ts';
 import { missingField } from '../../request/missing-field.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import type { CheckCode } from '../codes/check-code.ts';
-import type { CheckFactor, GivenFactor } from '../proofs/check-factor.ts';
+import type { CheckFactor, FactorUse, GivenFactor } from '../proofs/check-factor.ts';
 import { type CheckPasswordDeps, createCheckPassword } from '../proofs/check-password.ts';
 import { givenFactor } from '../proofs/given-factor.ts';
+import type { OncePerProof, Spend } from '../proofs/once-per-proof.ts';
 import type { IssueTokens } from '../sessions/issue-tokens.ts';
-import { type StepUpSettings, stepUpMethods, stepUpRequired } from './step-up-methods.ts';
+import { createFindStepUpMethods, type FindStepUpMethodsDeps, stepUpRequired } from './step-up-methods.ts';
 import type { StepUp, StepUpTokens } from './step-up-tokens.ts';
 
-export interface ConfirmStepUpDeps extends CheckPasswordDeps, StepUpSettings {
+export interface ConfirmStepUpDeps extends CheckPasswordDeps, FindStepUpMethodsDeps {
   readonly users: Pick<UserStore, 'find'>;
-  readonly sessions: Pick<SessionStore, 'renewAuth'>;
-  readonly stepUpTokens: Pick<StepUpTokens, 'openChallenge' | 'useChallenge' | 'token'>;
+  readonly sessions: Pick<SessionStore, 'find' | 'findConfirmed' | 'renewAuth'>;
+  readonly stepUpTokens: Pick<StepUpTokens, 'openChallenge' | 'spendOf' | 'useChallenge' | 'token'>;
+  readonly oncePerProof: OncePerProof;
   readonly checkCode: CheckCode;
   readonly checkFactor: CheckFactor;
   readonly limits: CheckPasswordDeps['limits'] & Pick<Limits, 'tryCode'>;
@@ -34,24 +36,47 @@ export interface ConfirmStepUpDeps extends CheckPasswordDeps, StepUpSettings {
 interface OpenStepUp {
   readonly input: StepUpRequest;
   readonly challenge: StepUp;
+  /** The use of the challenge by this proof. */
+  readonly spend: Spend;
   readonly user: UserDocument;
   readonly caller: VerifiedAccessToken;
   readonly origin: RequestOrigin;
 }
 
-type Proof = Omit<SessionAuth, 'at'>;
+/** A proof that was right. */
+interface RightProof extends Omit<SessionAuth, 'at'> {
+  /** Missing if the proof may be given again, as a password may. */
+  readonly once?: {
+    /** Uses the proof up. */
+    use(at: Date, transactionSession: ClientSession): Promise<FactorUse>;
+    readonly isCommitted: Parameters<Commit>[0]['isCommitted'];
+    /** Does the work that uses the proof up. */
+    during<T>(work: () => Promise<T>): Promise<T>;
+  };
+}
 
 /**
  * Checks a proof that the user of the session is there, and returns a token for the operation that asks for it
- * (docs/specification/sign-in.md, "Step-up"). For the purpose `session` it renews the session's own proof instead.
+ * (docs/specification/sign-in.md, "Step-up"). For the purpose `session` it renews the session's own proof instead. The
+ * same request gets the same token, or the session's newest values, for 60 s.
  *
- * Raises `ERR-CODE-EXPIRED` if the challenge does not count now, `ERR-STEP-UP-REQUIRED` for a way that the account does
- * not have, the errors of the proof's own check, and `IAD_JWT_ACCESS_INVALID` if the account or the session is gone.
+ * Raises `ERR-CODE-EXPIRED` if the challenge does not count now, `ERR-STEP-UP-REQUIRED` for a way that does not count,
+ * the errors of the proof's own check, and `IAD_JWT_ACCESS_INVALID` if the account or the session is gone.
  */
 export function createConfirmStepUp(deps: ConfirmStepUpDeps) {
-  const { users, stepUpTokens, audit, now } = deps;
-  const proofs = createProofs(deps);
-  const renewSession = createRenewSession(deps);
+  const { users, sessions, stepUpTokens, oncePerProof, issueTokens, now } = deps;
+  const findMethods = createFindStepUpMethods(deps);
+  const complete = createComplete(deps);
+
+  function answer(challenge: StepUp, session: SessionDocument | undefined): StepUpResponse['data'] {
+    if (challenge.purpose !== 'session') {
+      const { text, until } = stepUpTokens.token(challenge);
+      return { step_up_token: text, expires_at: until.toISOString(), timestamp: now().toISOString() };
+    }
+    if (session === undefined || session.is_revoked) throw new AppError('IAD_JWT_ACCESS_INVALID');
+    const { access_token, token_type, expires_in, timestamp } = issueTokens(session);
+    return { access_token, token_type, expires_in, timestamp };
+  }
 
   return async (
     input: StepUpRequest,
@@ -62,20 +87,62 @@ export function createConfirmStepUp(deps: ConfirmStepUpDeps) {
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
     const challenge = await stepUpTokens.openChallenge(input.challenge_id, { user, caller });
     if (challenge === undefined) throw new AppError('ERR-CODE-EXPIRED');
-    const { method } = input;
-    if (!stepUpMethods(user, deps).includes(method)) throw stepUpRequired(user, deps);
-    const proof = await proofs[method]({ input, challenge, user, caller, origin });
-    const { purpose } = challenge;
-    audit({ event: 'account.stepped_up', user_id: user._id, session_id: caller.sid, method }, origin);
-    if (purpose === 'session') return renewSession(proof, caller);
-    const { text, until } = stepUpTokens.token(challenge);
-    return { step_up_token: text, expires_at: until.toISOString(), timestamp: now().toISOString() };
+    const { method, code = null, credential = null } = input;
+    const spend = stepUpTokens.spendOf(challenge, [method, code, credential]);
+    const first = async () => {
+      const methods = await findMethods(user, challenge.purpose, caller);
+      if (!methods.includes(method)) throw stepUpRequired(methods);
+      return answer(challenge, await complete({ input, challenge, spend, user, caller, origin }));
+    };
+    const again = async () => {
+      const isRenewal = challenge.purpose === 'session';
+      return answer(challenge, isRenewal ? await sessions.findConfirmed(caller.sid) : undefined);
+    };
+    return oncePerProof(spend, first, again);
   };
 }
 
-/** Creates the check of each way. A check throws unless the proof is right, and uses the proof up. */
-function createProofs(deps: ConfirmStepUpDeps): Readonly<Record<StepUpMethod, (stepUp: OpenStepUp) => Promise<Proof>>> {
-  const { checkCode, limits, commit, now } = deps;
+/**
+ * Creates the check of a proof, which it uses up together with the challenge. Returns the session if the step-up has
+ * renewed it.
+ */
+function createComplete(deps: ConfirmStepUpDeps) {
+  const { sessions, stepUpTokens, commit, audit, now } = deps;
+  const proofs = createProofs(deps);
+
+  return async (stepUp: OpenStepUp): Promise<SessionDocument | undefined> => {
+    const { input, challenge, spend, user, caller, origin } = stepUp;
+    const { once, ...proof } = await proofs[input.method](stepUp);
+    const at = now();
+    const renew = async (transactionSession?: ClientSession) => {
+      if (challenge.purpose !== 'session') return;
+      const own = { sessionId: caller.sid, userId: user._id };
+      const session = await sessions.renewAuth(own, { at, ...proof }, transactionSession);
+      if (session === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
+      return session;
+    };
+    const useUp = async ({ use, isCommitted, during }: NonNullable<RightProof['once']>) => {
+      const work = async (transactionSession: ClientSession) => {
+        // An assertion could be sent again as long as its challenge counts.
+        if (!(await stepUpTokens.useChallenge(spend, transactionSession))) throw new AppError('ERR-CODE-EXPIRED');
+        const used = await use(at, transactionSession);
+        return { ...used, renewed: await renew(transactionSession), sessions: none };
+      };
+      const { renewed } = await during(() => commit({ at, isCommitted, ifClientLeft: 'commit', work }, origin));
+      return renewed;
+    };
+    const renewed = await (once === undefined ? renew() : useUp(once));
+    const stepped = { event: 'account.stepped_up', user_id: user._id, session_id: caller.sid } as const;
+    audit({ ...stepped, method: input.method }, origin);
+    return renewed;
+  };
+}
+
+/** Creates the check of each way. A check throws unless the proof is right. */
+function createProofs(
+  deps: ConfirmStepUpDeps,
+): Readonly<Record<StepUpMethod, (stepUp: OpenStepUp) => Promise<RightProof>>> {
+  const { checkCode, limits } = deps;
   const checkPassword = createCheckPassword(deps);
   const factorBy = createFactorBy(deps);
   return {
@@ -89,21 +156,19 @@ function createProofs(deps: ConfirmStepUpDeps): Readonly<Record<StepUpMethod, (s
       if (challenge.code === undefined) throw new AppError('ERR-CODE-EXPIRED');
       await limits.tryCode(origin);
       const right = await checkCode('step_up', { challenge_id: challenge.code, code }, origin, user_id);
-      const at = now();
-      await commit(
-        {
-          at,
-          isCommitted: right.isUsed,
-          ifClientLeft: 'commit',
-          async work(session) {
-            await right.use(at, session);
-            const confirmed = { event: 'code.confirmed', user_id, purpose: 'step_up' } as const;
-            return { events: none, audit: [confirmed], sessions: none };
+      const confirmed = { event: 'code.confirmed', user_id, purpose: 'step_up' } as const;
+      return {
+        amr: ['otp'],
+        acr: '1',
+        once: {
+          async use(at, transactionSession) {
+            await right.use(at, transactionSession);
+            return { events: none, audit: [confirmed] };
           },
+          isCommitted: right.isUsed,
+          during: (work) => work(),
         },
-        origin,
-      );
-      return { amr: ['otp'], acr: '1' };
+      };
     },
     totp: factorBy('totp'),
     recovery_code: factorBy('recovery_code'),
@@ -112,33 +177,11 @@ function createProofs(deps: ConfirmStepUpDeps): Readonly<Record<StepUpMethod, (s
 }
 
 /** Creates the check of each method of the second factor. With the session's own proof, it makes two factors. */
-function createFactorBy({ checkFactor, stepUpTokens, commit, now }: ConfirmStepUpDeps) {
+function createFactorBy({ checkFactor }: ConfirmStepUpDeps) {
   return (method: GivenFactor['method']) =>
-    async ({ input, challenge, user, caller, origin }: OpenStepUp): Promise<Proof> => {
+    async ({ input, user, caller, origin }: OpenStepUp): Promise<RightProof> => {
       const given = givenFactor({ ...input, method });
-      const factor = await checkFactor(user, given, { sessionId: caller.sid }, origin);
-      const at = now();
-      const change = {
-        at,
-        isCommitted: 'by event',
-        ifClientLeft: 'commit',
-        async work(session: ClientSession) {
-          // A code counts once by itself, but an assertion could be sent again as long as its challenge counts.
-          if (!(await stepUpTokens.useChallenge(challenge, session))) throw new AppError('ERR-CODE-EXPIRED');
-          return { ...(await factor.use(at, session)), sessions: none };
-        },
-      } as const;
-      await factor.during(() => commit(change, origin));
-      return { amr: factor.amr, acr: '2' };
+      const { amr, use, during } = await checkFactor(user, given, { sessionId: caller.sid }, origin);
+      return { amr, acr: '2', once: { use, isCommitted: 'by event', during } };
     };
-}
-
-/** Creates the function that renews the proof of the caller's session. */
-function createRenewSession({ sessions, issueTokens, now }: ConfirmStepUpDeps) {
-  return async (proof: Proof, { sid, user_id }: VerifiedAccessToken): Promise<StepUpResponse['data']> => {
-    const session = await sessions.renewAuth({ sessionId: sid, userId: user_id }, { at: now(), ...proof });
-    if (session === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
-    const { access_token, token_type, expires_in, timestamp } = issueTokens(session);
-    return { access_token, token_type, expires_in, timestamp };
-  };
 }

@@ -7,10 +7,10 @@ import type { Limits } from '../../limits/limits.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import type { RequestCode } from '../codes/request-code.ts';
 import { requestOptions } from '../proofs/passkey-options.ts';
-import { type StepUpSettings, stepUpMethods } from './step-up-methods.ts';
+import { createFindStepUpMethods, type FindStepUpMethodsDeps } from './step-up-methods.ts';
 import type { StepUpTokens } from './step-up-tokens.ts';
 
-export interface CreateStepUpChallengeDeps extends StepUpSettings {
+export interface CreateStepUpChallengeDeps extends FindStepUpMethodsDeps {
   readonly users: Pick<UserStore, 'find'>;
   readonly limits: Pick<Limits, 'write' | 'askForCode' | 'requestCode'>;
   readonly requestCode: RequestCode;
@@ -24,6 +24,7 @@ export interface CreateStepUpChallengeDeps extends StepUpSettings {
  */
 export function createCreateStepUpChallenge(deps: CreateStepUpChallengeDeps) {
   const { users, limits, requestCode, stepUpTokens, rpId, now } = deps;
+  const findMethods = createFindStepUpMethods(deps);
 
   async function mailCode(user: UserDocument, caller: VerifiedAccessToken, origin: RequestOrigin): Promise<string> {
     await limits.askForCode(origin);
@@ -42,7 +43,7 @@ export function createCreateStepUpChallenge(deps: CreateStepUpChallengeDeps) {
     await limits.write(caller.sid, origin);
     const user = await users.find(caller.user_id);
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
-    const methods = stepUpMethods(user, deps);
+    const methods = await findMethods(user, purpose, caller);
     const code = methods.includes('email_code') ? await mailCode(user, caller, origin) : undefined;
     const { text, until } = stepUpTokens.challenge({ user, caller, purpose }, code);
     const expires_at = until.toISOString();

@@ -11,7 +11,7 @@ import type { StepUpTokens } from './step-up-tokens.ts';
 
 export interface ReauthenticateDeps extends CheckPasswordDeps, StepUpSettings {
   readonly users: Pick<UserStore, 'find'>;
-  readonly stepUpTokens: Pick<StepUpTokens, 'useToken'>;
+  readonly stepUpTokens: Pick<StepUpTokens, 'isToken' | 'useToken'>;
 }
 
 /** The fields of a body by which a caller shows who is there. If there are both, the token counts. */
@@ -26,11 +26,17 @@ export type Reauthenticate = (
   caller: VerifiedAccessToken,
   origin: RequestOrigin,
   purpose: StepUpPurpose,
+  options?: ReauthenticateOptions,
 ) => Promise<UserDocument>;
+
+export interface ReauthenticateOptions {
+  /** True if the operation changes no way in, so that it may be repeated with the same token. */
+  readonly keepsToken: boolean;
+}
 
 /**
  * Creates the check that the caller's user is there, for operations that ask for it: the password, or a step-up token
- * of this session and purpose, which the check uses up.
+ * of this session and purpose, which the check uses up unless the operation keeps it.
  *
  * The write that follows must fail if a way in has been changed since. `UserStore.changeFresh` does that.
  *
@@ -41,15 +47,23 @@ export type Reauthenticate = (
 export function createReauthenticate(deps: ReauthenticateDeps): Reauthenticate {
   const { users, stepUpTokens } = deps;
   const checkPassword = createCheckPassword(deps);
-  return async ({ current_password, step_up_token }, caller, origin, purpose) => {
+  return async (
+    { current_password, step_up_token },
+    caller,
+    origin,
+    purpose,
+    { keepsToken } = { keepsToken: false },
+  ) => {
     const user = await users.find(caller.user_id);
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
     if (step_up_token !== undefined) {
-      if (!(await stepUpTokens.useToken(step_up_token, { user, caller, purpose }))) throw stepUpRequired(user, deps);
+      const counts = await stepUpTokens[keepsToken ? 'isToken' : 'useToken'](step_up_token, { user, caller, purpose });
+      if (!counts) throw stepUpRequired(stepUpMethods(user, deps));
       return user;
     }
     if (current_password === undefined) throw missingField('current_password');
-    if (!stepUpMethods(user, deps).includes('password')) throw stepUpRequired(user, deps);
+    const methods = stepUpMethods(user, deps);
+    if (!methods.includes('password')) throw stepUpRequired(methods);
     await checkPassword(user, current_password, caller, origin);
     return user;
   };

@@ -1,7 +1,10 @@
-import { type StepUpMethod, stepUpSeconds } from '@auth-account/contracts/http/step-up';
+import { type StepUpMethod, type StepUpPurpose, stepUpSeconds } from '@auth-account/contracts/http/step-up';
 import { AppError } from '@auth-account/errors';
+import type { SessionStore } from '@auth-account/stores';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { factorMethods, hasSecondFactor } from '@auth-account/stores/second-factors';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
+import { sessionAuth } from '../sessions/session-auth.ts';
 
 /** The part of the user's document that shows how the user can prove who is there. */
 type Ways = Pick<UserDocument, 'is_password_void' | 'totp' | 'recovery_codes' | 'passkeys'>;
@@ -25,8 +28,34 @@ export function stepUpMethods(user: Ways, { rpId }: StepUpSettings): readonly St
   return methods.length > 0 ? methods : ['email_code'];
 }
 
-/** Returns `ERR-STEP-UP-REQUIRED` with the ways that count for the account. */
-export function stepUpRequired(user: Ways, settings: StepUpSettings): AppError {
-  const details = { methods: [...stepUpMethods(user, settings)], max_age: stepUpSeconds };
+export interface FindStepUpMethodsDeps extends StepUpSettings {
+  readonly sessions: Pick<SessionStore, 'find'>;
+}
+
+/** Ways that are one factor. */
+const singleFactors: readonly StepUpMethod[] = ['password', 'email_code'];
+
+/**
+ * Creates the function that returns the ways that count for that purpose. A session of two factors is renewed by two,
+ * if the account has a way that is two: its tokens describe one proof, the latest, so a password would take the second
+ * factor from them.
+ */
+export function createFindStepUpMethods({ sessions, rpId }: FindStepUpMethodsDeps) {
+  return async (
+    user: Ways,
+    purpose: StepUpPurpose,
+    { sid }: Pick<VerifiedAccessToken, 'sid'>,
+  ): Promise<readonly StepUpMethod[]> => {
+    const all = stepUpMethods(user, { rpId });
+    const strong = all.filter((method) => !singleFactors.includes(method));
+    if (purpose !== 'session' || strong.length === 0 || strong.length === all.length) return all;
+    const session = await sessions.find(sid);
+    return session && sessionAuth(session).acr === '2' ? strong : all;
+  };
+}
+
+/** Returns `ERR-STEP-UP-REQUIRED` with the ways that count. */
+export function stepUpRequired(methods: readonly StepUpMethod[]): AppError {
+  const details = { methods: [...methods], max_age: stepUpSeconds };
   return new AppError('ERR-STEP-UP-REQUIRED', { status: 403, details });
 }

@@ -1,4 +1,4 @@
-import { hash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { type StepUpPurpose, stepUpChallengeSeconds, stepUpSeconds } from '@auth-account/contracts/http/step-up';
 import { credentialsVersion } from '@auth-account/stores/credentials';
 import type { UserDocument } from '@auth-account/stores/documents';
@@ -6,6 +6,7 @@ import type { SpentProofStore } from '@auth-account/stores/spent-proofs';
 import type { SealedTokens } from '@auth-account/tokens';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { ClientSession } from 'mongodb';
+import { type Spend, spentBy } from '../proofs/once-per-proof.ts';
 
 /** Content of a challenge, and of the token that its proof gives. Both have the same id, so each counts once. */
 export interface StepUp {
@@ -16,6 +17,8 @@ export interface StepUp {
   readonly purpose: StepUpPurpose;
   /** Milliseconds since the epoch. */
   readonly until: number;
+  /** End of the last token of this id, which a proof that is sent again can give. Milliseconds since the epoch. */
+  readonly latest: number;
   /** `challenge_id` of the mailed code, if one was sent. */
   readonly code?: string;
 }
@@ -33,14 +36,18 @@ export interface StepUpTokens {
   challenge(scope: Required<StepUpScope>, code: string | undefined): { readonly text: string; readonly until: Date };
   /** Returns the challenge if it counts now. */
   openChallenge(text: string, scope: StepUpScope): Promise<StepUp | undefined>;
+  /** Returns the use of the challenge by that proof. */
+  spendOf(challenge: StepUp, proof: readonly unknown[]): Spend;
   /** Uses the challenge up, in the transaction of its proof; false if it was used before. The caller must then throw. */
-  useChallenge(challenge: StepUp, transactionSession: ClientSession): Promise<boolean>;
+  useChallenge(spend: Spend, transactionSession: ClientSession): Promise<boolean>;
   /** Returns the token of a challenge whose proof was right. */
   token(challenge: StepUp): { readonly text: string; readonly until: Date };
   /**
-   * Uses the token up; false if it does not count now: it has expired, was used, is another session's or for another
-   * purpose, or a way in was changed since.
+   * Returns true if the token counts now: it has not expired, is this session's and for this purpose, and no way in was
+   * changed since. It may have been used.
    */
+  isToken(text: string, scope: Required<StepUpScope>): Promise<boolean>;
+  /** Uses the token up; false if it does not count now, or was used. */
   useToken(text: string, scope: Required<StepUpScope>): Promise<boolean>;
 }
 
@@ -50,8 +57,10 @@ export interface StepUpTokensDeps {
   readonly now: () => Date;
 }
 
-/** Milliseconds for which a used token is remembered after it has expired, for clocks that differ. */
-const marginMs = 60_000;
+/** Returns the use of a token. Tokens of one challenge are one token. */
+function spendOfToken({ id, latest }: StepUp): Spend {
+  return { id: `step-up-token:${id}`, proof: [], until: new Date(latest) };
+}
 
 /** Creates the challenges and tokens of step-ups (docs/specification/sign-in.md, "Step-up"). */
 export function createStepUpTokens({ sealedTokens, spentProofs, now }: StepUpTokensDeps): StepUpTokens {
@@ -65,16 +74,12 @@ export function createStepUpTokens({ sealedTokens, spentProofs, now }: StepUpTok
     return isOwn && isFor && opened.version === credentialsVersion(user) ? opened : undefined;
   }
 
-  function spend(label: 'step-up' | 'step-up-token', { id, until }: StepUp, session?: ClientSession) {
-    const _id = hash('sha256', `${label}:${id}`, 'base64url');
-    return spentProofs.spend({ _id, proof: _id, at: now(), purge_at: new Date(until + marginMs) }, session);
-  }
-
   return {
     challenge({ user, caller, purpose }, code) {
       const until = later(stepUpChallengeSeconds);
       const version = credentialsVersion(user);
-      const own = { id: randomUUID(), user: user._id, session: caller.sid, version, purpose };
+      const latest = until.getTime() + stepUpSeconds * 1_000;
+      const own = { id: randomUUID(), user: user._id, session: caller.sid, version, purpose, latest };
       const content: StepUp = { ...own, until: until.getTime(), ...(code && { code }) };
       return { text: sealedTokens.seal('step-up', content), until };
     },
@@ -83,10 +88,12 @@ export function createStepUpTokens({ sealedTokens, spentProofs, now }: StepUpTok
       const until = later(stepUpSeconds);
       return { text: sealedTokens.seal('step-up-token', { ...challenge, until: until.getTime() }), until };
     },
-    useChallenge: (challenge, session) => spend('step-up', challenge, session),
+    spendOf: ({ id, until }, proof) => ({ id: `step-up:${id}`, proof, until: new Date(until) }),
+    useChallenge: (used, session) => spentProofs.spend({ ...spentBy(used), at: now() }, session),
+    isToken: async (text, scope) => (await open('step-up-token', text, scope)) !== undefined,
     async useToken(text, scope) {
       const opened = await open('step-up-token', text, scope);
-      return opened !== undefined && spend('step-up-token', opened);
+      return opened !== undefined && spentProofs.spend({ ...spentBy(spendOfToken(opened)), at: now() });
     },
   };
 }

@@ -1,0 +1,68 @@
+import { hash } from 'node:crypto';
+import { AppError, isAppError } from '@auth-account/errors';
+import type { SpentProofDocument } from '@auth-account/stores/documents';
+import type { Spent, SpentProofStore } from '@auth-account/stores/spent-proofs';
+
+/** A challenge that a request uses up. */
+export interface Spend {
+  /** The challenge's own random id. */
+  readonly id: string;
+  /** Everything that must be equal in a repeated request, such as method, proof and device. */
+  readonly proof: readonly unknown[];
+  /** Time after which the challenge would no longer count anyway. */
+  readonly until: Date;
+}
+
+/**
+ * Returns the answer of `work`, which checks the proof and uses the challenge up. If the challenge was used before, the
+ * same request gets the answer of `again` for 60 s, because its first answer may have been lost or may be on its way.
+ * Raises `ERR-CODE-EXPIRED` for any other request.
+ */
+export type OncePerProof = <T>(
+  spend: Spend,
+  work: () => Promise<T>,
+  again: (spent: SpentProofDocument) => Promise<T>,
+) => Promise<T>;
+
+export interface OncePerProofDeps {
+  readonly spentProofs: Pick<SpentProofStore, 'find' | 'findConfirmed'>;
+  readonly now: () => Date;
+}
+
+/** Milliseconds for which the same request gets the same answer again. */
+const repeatMs = 60_000;
+
+/** Creates the frame of every request that uses up a challenge. */
+export function createOncePerProof({ spentProofs, now }: OncePerProofDeps): OncePerProof {
+  async function findEarlier(spend: Spend): Promise<SpentProofDocument | undefined> {
+    const { _id, proof } = spentBy(spend);
+    // Only what cannot be rolled back may be the answer. Most challenges were not used, so they are read once.
+    const spent = (await spentProofs.find(_id)) && (await spentProofs.findConfirmed(_id));
+    if (spent === undefined) return;
+    const isSame = spent.proof === proof && spent.at.getTime() + repeatMs > now().getTime();
+    if (!isSame) throw new AppError('ERR-CODE-EXPIRED');
+    return spent;
+  }
+
+  return async (spend, work, again) => {
+    const earlier = await findEarlier(spend);
+    if (earlier !== undefined) return again(earlier);
+    try {
+      return await work();
+    } catch (error) {
+      // A request that came at the same time may have used up the challenge or its proof since then.
+      const later = isAppError(error) && error.status < 500 ? await findEarlier(spend) : undefined;
+      if (later === undefined) throw error;
+      return again(later);
+    }
+  };
+}
+
+/** Returns the record of a used challenge. It shows neither the challenge nor the proof. */
+export function spentBy({ id, proof, until }: Spend): Pick<Spent, '_id' | 'proof' | 'until'> {
+  return { _id: digest(id), proof: digest(JSON.stringify(proof)), until };
+}
+
+function digest(text: string): string {
+  return hash('sha256', text, 'base64url');
+}
