@@ -1,12 +1,16 @@
-import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
-import { createEmailChangeTokens, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, password } from '../support/accounts.ts';
-import { confirmReset, requestReset } from '../support/codes.ts';
+import { confirmChange, confirmReset, requestReset, undoTokenOf } from '../support/codes.ts';
 import { bearer, cheapHashes } from '../support/groups.ts';
-import { beginLogin, codeAt, completeLogin, guardedAccount } from '../support/second-factor.ts';
-import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
+import {
+  beginLogin,
+  codeAt,
+  completeLogin,
+  type GuardedAccount,
+  guardedAccount,
+  stepUpBy,
+} from '../support/second-factor.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
 let shiftMs = 0;
@@ -57,23 +61,55 @@ describe('a password reset', () => {
 });
 
 describe('a change of the address', () => {
-  test('leaves the second factor on, and its undo switches off one that was added since', async () => {
-    const { user_id, ...session } = await guardedAccount(api, now());
-    await verify(user_id);
-    const seen = await stored(user_id);
-    const [former, thief] = [session.email, newEmail()];
-    const until = new Date(now() + 72 * 3_600_000);
-    const change = { change_id: randomUUID(), email: former, email_key: former, verified_at: new Date(), until };
-    const moved = { email: thief, email_key: thief, former_emails: [change] };
-    await api.collections.users.updateOne({ _id: user_id }, { $set: moved });
-    await beginLogin(api, thief);
-    const since = new Date(until.getTime() - 72 * 3_600_000 + 1);
-    await api.collections.users.updateOne({ _id: user_id }, { $set: { 'totp.confirmed_at': since } });
-    const keys = await loadKeyFile(join(testEnvironment().keysDir, 'server-keys.json'));
-    const undo_token = createEmailChangeTokens(keys).issue(change.change_id);
+  /** Changes the address of an account with a step-up. */
+  async function changeAddress(account: GuardedAccount, new_email: string): Promise<void> {
+    const step_up_token = await stepUpBy(api, account, 'email_change', nextCode(account.secret));
+    const asked = await api.post('/api/v1/account/email-change', { step_up_token, new_email }, bearer(account));
+    const answer = await confirmChange(api, account, asked.json.data.challenge_id);
+    expect(answer.status).toBe(200);
+  }
+
+  const undo = async ({ user_id }: GuardedAccount) => {
+    const undo_token = await undoTokenOf(api, user_id);
     expect((await api.post('/api/v1/auth/email-change/undo', { undo_token })).status).toBe(200);
-    expect([seen?.totp === undefined, (await stored(user_id))?.totp]).toEqual([false, undefined]);
-    expect(await changesOf(user_id)).toEqual(['switched_on', 'switched_off']);
+  };
+
+  test('leaves the second factor on, and so does its undo', async () => {
+    const owner = await guardedAccount(api, now());
+    const [former, later] = [owner.email, newEmail()];
+    await verify(owner.user_id);
+    shiftMs += 120_000;
+    expect(
+      (await api.post('/api/v1/account/email-change', { current_password: password, new_email: later }, bearer(owner)))
+        .status,
+    ).toBe(403);
+    await changeAddress(owner, later);
+    const challenge_id = await beginLogin(api, later);
+    expect((await completeLogin(api, challenge_id, { code: nextCode(owner.secret) })).status).toBe(200);
+    await undo(owner);
+    expect((await confirmReset(api, await requestReset(api, former))).status).toBe(200);
+    const again = await beginLogin(api, former, { password: newPassword });
+    expect((await completeLogin(api, again, { code: nextCode(owner.secret) })).status).toBe(200);
+    expect(await changesOf(owner.user_id)).toEqual(['switched_on']);
+  });
+
+  test('is undone together with the app that was added since', async () => {
+    const owner = await guardedAccount(api, now());
+    const { user_id, email: former } = owner;
+    await verify(user_id);
+    shiftMs += 120_000;
+    await changeAddress(owner, newEmail());
+    shiftMs += 120_000;
+    const step_up_token = await stepUpBy(api, owner, 'totp', nextCode(owner.secret));
+    const { factor_id, secret } = (await api.post('/api/v1/account/totp', { step_up_token }, bearer(owner))).json.data;
+    const code = codeAt(secret, now());
+    const body = { factor_id, code };
+    expect((await api.post('/api/v1/account/totp/confirm', body, bearer(owner))).status).toBe(200);
+    await undo(owner);
+    expect((await stored(user_id))?.totp).toBeUndefined();
+    expect(await changesOf(user_id)).toEqual(['switched_on', 'replaced', 'switched_off']);
+    expect((await confirmReset(api, await requestReset(api, former))).status).toBe(200);
+    await logIn(api, former, { password: newPassword });
   });
 });
 

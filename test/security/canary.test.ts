@@ -18,13 +18,17 @@ import {
   registerAccount,
   type TokenPair,
 } from '../support/accounts.ts';
+import { authctl } from '../support/authctl.ts';
 import { cheapHashes } from '../support/groups.ts';
 import { type Answer, type SentRequest, send } from '../support/http-client.ts';
+import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
+import { addPasskey, passkeyLogin } from '../support/passkeys.ts';
 import { dial } from '../support/push-client.ts';
 import { openSocket } from '../support/raw-connection.ts';
 import { beginLogin, codeAt, completeLogin, guardedAccount, seedOf, stepUpBy } from '../support/second-factor.ts';
+import { challengeStepUp } from '../support/step-up.ts';
 import { storesOf } from '../support/stores-of.ts';
-import { testEnvironment } from '../support/test-api.ts';
+import { serviceEnvironment, testEnvironment } from '../support/test-api.ts';
 import { startTestStack, type TestStack } from '../support/test-stack.ts';
 import { dumpMongo, dumpRedis, findSecrets, type Places } from './secret-search.ts';
 
@@ -73,6 +77,7 @@ let mongo: MongoClient;
 let redis: Redis;
 let base: string;
 let subscriber: Server;
+let otlp: OtlpReceiver;
 /** Every command that any client sent to Redis. */
 const commands: string[] = [];
 
@@ -82,6 +87,7 @@ const brokenSecret = `whsec_${Buffer.from(canary('webhook secret of a subscriber
 beforeAll(async () => {
   subscriber = createServer((_req, res) => void res.writeHead(204).end());
   await new Promise<void>((resolve) => subscriber.listen(0, '127.0.0.1', resolve));
+  otlp = await startOtlpReceiver();
   const port = await findFreePort();
   base = `http://127.0.0.1:${port}`;
   const url = `http://127.0.0.1:${(subscriber.address() as AddressInfo).port}/events`;
@@ -92,6 +98,9 @@ beforeAll(async () => {
     LOG_LEVEL: 'trace',
     VALIDATE_RESPONSES: 'false',
     REFRESH_RETRY_WINDOW: '0',
+    OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    OTEL_BSP_SCHEDULE_DELAY: '100',
     EVENT_SUBSCRIBERS: JSON.stringify([
       { name: 'analytics', kind: 'webhook', url, secret: subscriberSecret },
       { name: 'broken', kind: 'webhook', url: closed, secret: brokenSecret },
@@ -104,6 +113,7 @@ afterAll(async () => {
   redis.disconnect();
   await mongo.close();
   await stack.close();
+  await otlp.close();
   subscriber.closeAllConnections();
   subscriber.close();
 });
@@ -286,8 +296,8 @@ async function streams(session: TokenPair): Promise<void> {
   stream.terminate();
 }
 
-/** Uses a second factor in every way, and exports the account. */
-async function secondFactors(): Promise<void> {
+/** Uses a second factor in every way, and exports the account. Returns the account's id. */
+async function secondFactors(): Promise<string> {
   const guarded = await guardedAccount(api);
   const { email, secret, recovery_codes, access_token } = guarded;
   keep('of a guarded account', guarded);
@@ -299,6 +309,7 @@ async function secondFactors(): Promise<void> {
   for (const [place, code] of recovery_codes.entries()) secrets.set(`recovery code ${place}`, code);
   const device = { device_id: randomUUID() };
   const challenge_id = await beginLogin(api, email, device);
+  secrets.set('challenge of a second factor', challenge_id);
   await expectStatus(403, completeLogin(api, challenge_id, { method: 'recovery_code', code: canary('recovery code') }));
   const by = { method: 'recovery_code', code: recovery_codes[0], trust_device: true };
   const { json } = await expectStatus(200, completeLogin(api, challenge_id, by));
@@ -309,11 +320,66 @@ async function secondFactors(): Promise<void> {
   const given = { email, password: accountPassword, ...device };
   await expectStatus(200, api.post(loginPath, { ...given, trusted_device_token }));
   await expectStatus(403, api.post(loginPath, { ...given, trusted_device_token: canaryToken('token of no device') }));
+  secrets.set('challenge of a step-up', await challengeStepUp(api, guarded, 'export'));
   const code = codeAt(secret, Date.now(), 1);
+  // In quotes, because six digits alone are in many numbers.
+  secrets.set('code of the app', JSON.stringify(code));
   const step_up_token = await stepUpBy(api, guarded, 'export', code);
   secrets.set('step-up token', step_up_token);
   const exported = await expectStatus(200, api.post('/api/v1/account/export', { step_up_token }, bearer(access_token)));
   exports.push(exported.text);
+  return guarded.user_id;
+}
+
+/** Makes a passkey and logs in by it, also with a wrong signature. Returns the account's id. */
+async function passkeys(): Promise<string> {
+  const session = await newSession(api);
+  keep('of a passkey', session);
+  emails.set('e-mail address of a passkey', session.email);
+  const { authenticator, credential_id } = await addPasskey(api, session);
+  emails.set('id of a credential', credential_id);
+  for (const isForged of [true, false]) {
+    const body = await passkeyLogin(api, authenticator, { isForged });
+    secrets.set(`challenge of a passkey, ${isForged}`, body.challenge_id);
+    secrets.set(`signature of a passkey, ${isForged}`, body.credential.response.signature);
+    await expectStatus(isForged ? 403 : 200, api.post('/api/v1/auth/passkeys/login', body));
+  }
+  return session.user_id;
+}
+
+/** Adds the server's keys to the secrets. */
+async function serverKeys(): Promise<void> {
+  for (const name of ['access-token', 'refresh-token', 'server']) {
+    const { keys } = await loadKeyFile(join(testEnvironment().keysDir, `${name}-keys.json`));
+    for (const { kid, k, d } of keys) secrets.set(`key ${kid} of ${name}`, String(k ?? d));
+  }
+}
+
+/** Returns all that authctl prints about the accounts, with and without `--json`. */
+async function printedBy(userIds: readonly string[]): Promise<Places> {
+  const env = { ...serviceEnvironment(database().databaseName), REDIS_URL: stack.redis.url };
+  const rows = await stack.collections.outbox.find().limit(20).toArray();
+  const commands = [
+    ...userIds.flatMap((id) => [
+      ['user', 'show', id],
+      ['sessions', 'list', '--user', id],
+    ]),
+    ...rows.map(({ _id }) => ['events', 'show', String(_id)]),
+    ['events', 'list'],
+    ['events', 'subscribers'],
+    ['commands', 'list'],
+    ['keys', 'list'],
+    ['trace', requestId],
+    ['doctor'],
+  ];
+  const places: Places = {};
+  for (const args of commands) {
+    for (const more of [[], ['--json']]) {
+      const { stdout, stderr } = await authctl([...args, ...more], { env });
+      places[`authctl ${args.join(' ')} ${more}`] = stdout + stderr;
+    }
+  }
+  return places;
 }
 
 /** Repeats requests while stores refuse or are away. */
@@ -358,7 +424,8 @@ test('no secret is written down anywhere, on whatever path it came', async () =>
   const account = await registrations();
   await malformed();
   await sessions(account);
-  await secondFactors();
+  const userIds = [await secondFactors(), await passkeys()];
+  await serverKeys();
   monitor.destroy();
   // A separate scene without secrets, as a control for the search.
   const seen = await newSession(api);
@@ -369,6 +436,7 @@ test('no secret is written down anywhere, on whatever path it came', async () =>
     timeoutMs: 60_000,
   });
 
+  await otlp.waitFor((spans) => spans.some(({ name }) => name === 'event.deliver'));
   const services = ['api', 'push-gateway', 'worker'] as const;
   const logs: Places = {};
   const metrics: Places = {};
@@ -377,7 +445,8 @@ test('no secret is written down anywhere, on whatever path it came', async () =>
     metrics[`metrics of ${service}`] = (await stack.ops(service, '/metrics')).text;
   }
   const stores = { ...(await dumpMongo(database())), ...(await dumpRedis(redis)) };
-  const elsewhere = { ...logs, ...metrics, 'commands to Redis': commands.join('\n') };
+  const elsewhere = { ...logs, ...metrics, 'commands to Redis': commands.join('\n'), traces: otlp.raw() };
+  const printed = await printedBy(userIds);
   const answers = { 'answers to requests that failed': refusals.join('\n') };
 
   // Shows that the search finds what is there.
@@ -386,12 +455,15 @@ test('no secret is written down anywhere, on whatever path it came', async () =>
   expect(findSecrets(control, stores)).toContain('session (plain) in MongoDB user_sessions');
   expect(logs['log of api']).toContain(requestId);
   expect(logs['log of push-gateway']).toContain(requestId);
+  expect(elsewhere.traces).toContain(requestId);
+  expect(printed[`authctl user show ${userIds[1]} --json`]).toContain(userIds[1]);
+  expect(printed[`authctl trace ${requestId} `]).toContain('session created');
   expect(metrics['metrics of api']).toContain('auth_rate_limited_total{rule="login_source"}');
   expect(commands.some((command) => / "evalsha" .* "succeed" /i.test(command))).toBe(true);
 
   // Stored by design: the token of an invite, by which the invite and its members are found, and the SHA-256 of a
   // session's newest token and of a trusted device's token.
-  const stored = findSecrets(secrets, { ...elsewhere, ...stores });
+  const stored = findSecrets(secrets, { ...elsewhere, ...stores, ...printed });
   const byDesign =
     /^invite token( of its own)? \((plain|percent-encoded)\) in MongoDB (invites|idempotency|users)$|^refresh token .* \(sha256 in base64(url)?\) in MongoDB user_sessions$|^trusted device token \(sha256 in base64(url)?\) in MongoDB users$/;
   expect(stored.filter((where) => !byDesign.test(where))).toEqual([]);
@@ -399,10 +471,13 @@ test('no secret is written down anywhere, on whatever path it came', async () =>
 
   expect(findSecrets(secrets, { exports: exports.join('\n') })).toEqual([]);
 
-  // A refused invite token is repeated to its sender; nothing else is.
+  // A refused invite token is repeated to its sender, and a login that needs a second factor gets its challenge.
   const told = findSecrets(secrets, answers);
   expect(
-    told.filter((where) => !/^(unknown )?invite token( in a path)? \((plain|percent-encoded)\)/.test(where)),
+    told.filter(
+      (where) =>
+        !/^((unknown )?invite token( in a path)?|challenge of a second factor) \((plain|percent-encoded)\)/.test(where),
+    ),
   ).toEqual([]);
 
   const mongoUsers = /in MongoDB users$/;
