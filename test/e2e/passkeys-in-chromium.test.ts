@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { type Account, newSession, type TokenPair } from '../support/accounts.ts';
-import { hasChromium, launchChromium } from '../support/chromium.ts';
+import { addAuthenticator, hasChromium, launchChromium, type VirtualAuthenticator } from '../support/chromium.ts';
 import { bearer, cheapHashes } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
 import { deletePasskey, requestPasskey, requestPasskeyLogin } from '../support/passkeys.ts';
@@ -29,6 +29,7 @@ interface PageCredentials {
   let page: Page;
   let devtools: CDPSession;
   let authenticatorId: string;
+  let credentials: VirtualAuthenticator['credentials'];
   let own: Account & TokenPair;
 
   beforeAll(async () => {
@@ -39,20 +40,7 @@ interface PageCredentials {
       route.fulfill({ contentType: 'text/html', body: '<title>app</title>' }),
     );
     await page.goto(`${origin}/`);
-    devtools = await page.context().newCDPSession(page);
-    await devtools.send('WebAuthn.enable');
-    const options = {
-      protocol: 'ctap2',
-      ctap2Version: 'ctap2_1',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-      defaultBackupEligibility: true,
-      defaultBackupState: true,
-    } as const;
-    ({ authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', { options }));
+    ({ devtools, authenticatorId, credentials } = await addAuthenticator(page));
     own = await newSession(api);
   });
   afterAll(async () => {
@@ -72,7 +60,6 @@ interface PageCredentials {
       const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(given);
       return (await navigator.credentials.get({ publicKey })).toJSON();
     }, options);
-  const credentials = async () => (await devtools.send('WebAuthn.getCredentials', { authenticatorId })).credentials;
 
   async function add(): Promise<Answer> {
     const { challenge_id, options } = await requestPasskey(api, own);

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core';
 
 const candidates = [
   process.env.CHROMIUM_PATH,
@@ -27,4 +27,33 @@ export function hasChromium(testFile: string): boolean {
 
 export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: executablePath ?? '', args, headless: true });
+}
+
+/** An authenticator of Chromium that verifies its user by itself. */
+export interface VirtualAuthenticator {
+  readonly authenticatorId: string;
+  readonly devtools: CDPSession;
+  credentials(): Promise<readonly { readonly credentialId: string }[]>;
+}
+
+export async function addAuthenticator(page: Page): Promise<VirtualAuthenticator> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('WebAuthn.enable');
+  const options = {
+    protocol: 'ctap2',
+    ctap2Version: 'ctap2_1',
+    transport: 'internal',
+    hasResidentKey: true,
+    hasUserVerification: true,
+    isUserVerified: true,
+    automaticPresenceSimulation: true,
+    defaultBackupEligibility: true,
+    defaultBackupState: true,
+  } as const;
+  const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', { options });
+  return {
+    authenticatorId,
+    devtools,
+    credentials: async () => (await devtools.send('WebAuthn.getCredentials', { authenticatorId })).credentials,
+  };
 }

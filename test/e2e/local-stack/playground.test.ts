@@ -3,9 +3,10 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
-import { hasChromium, launchChromium } from '../../support/chromium.ts';
+import { addAuthenticator, hasChromium, launchChromium } from '../../support/chromium.ts';
 import { createProcessGuard } from '../../support/create-process-guard.ts';
 import { upEnvironment } from '../../support/up-environment.ts';
 import { type Program, runProgram } from './run-program.ts';
@@ -71,7 +72,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
     foreign = [];
     broken = [];
     page.on('request', (request) => {
-      if (new URL(request.url()).hostname !== '127.0.0.1') foreign.push(request.url());
+      if (!/^(127\.0\.0\.1|localhost)$/.test(new URL(request.url()).hostname)) foreign.push(request.url());
     });
     page.on('pageerror', (error) => broken.push(error.message));
     await page.goto(url);
@@ -92,7 +93,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
   const caption = (text: string | RegExp) => page.getByRole('status').filter({ hasText: text });
 
   async function begin(name: string): Promise<void> {
-    await page.getByRole('button', { name }).click();
+    await page.getByRole('navigation').getByRole('button', { name }).click();
     await caption('playing …').waitFor();
   }
 
@@ -207,6 +208,32 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
       await phoneOf('Anna').getByText('Logged out: somebody else has used this session').waitFor();
     });
 
+    test('of a passkey: it is made, logs in without a password, and is dropped by the browser', async () => {
+      const { credentials } = await addAuthenticator(page);
+      await play('Passkey');
+      await drawn(/POST \/account\/passkeys/);
+      await drawn(/POST \/auth\/passkeys\/login/);
+      await drawn(/DELETE \/account\/passkeys\/…/);
+      expect((await lines()).filter((line) => line.includes('POST /auth/login'))).toHaveLength(1);
+      await waitUntil(async () => (await credentials()).length === 0, {
+        what: 'the browser has dropped it',
+        timeoutMs: patience,
+      });
+    });
+
+    test('of a stolen password: it opens nothing without the second factor, with which its owner logs in', async () => {
+      await play('Stolen password');
+      await drawn(/POST \/account\/totp\/confirm/);
+      const [factors, refused] = ['POST /auth/login/second-factor', /api → Ben: 403/].map((text) =>
+        page.getByRole('log').getByRole('listitem').filter({ hasText: text }),
+      );
+      expect(await factors?.count()).toBe(2);
+      // The first is the demand for the code, and the second is the answer to the guess.
+      expect(await refused?.count()).toBe(2);
+      await phoneOf('Ben').getByRole('button', { name: 'Log in', exact: true }).waitFor();
+      await phoneOf('Anna').getByRole('button', { name: 'Log out' }).waitFor();
+    });
+
     test('of a gateway that dies: nobody is logged out, and what was missed is read again', async () => {
       await begin('Gateway dies');
       await caption('2/3').waitFor();
@@ -237,7 +264,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
         page.getByRole('link', { name: 'What is guaranteed' }).click(),
       ]);
       await guide.getByRole('heading', { name: 'Registration' }).waitFor();
-      await guide.getByText('A 201 means one user').waitFor();
+      await guide.getByText('A registration stores one user').waitFor();
     });
   });
 
@@ -318,6 +345,33 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
     // The page must show the same after a reload.
     await page.reload();
     await ben.getByRole('heading', { name: 'Office' }).waitFor();
+    expect(broken).toEqual([]);
+    await context.close();
+  });
+
+  test('works by hand: an authenticator app, and a login with its code after a reload', async () => {
+    await open();
+    const anna = phoneOf('Anna');
+    const takeCode = () => anna.getByRole('button', { name: /^Take \d{6}$/ }).click();
+    await press(anna, 'Register');
+    await anna.getByText('The account exists. Log in.').waitFor();
+    await press(anna, 'Log in');
+    await press(anna, 'Security');
+    await press(anna, 'Switch it on');
+    await takeCode();
+    await assertAccessible();
+    await press(anna, 'Confirm');
+    await anna.getByRole('button', { name: 'Switch it off' }).waitFor();
+    await press(anna, 'Log out');
+    await press(anna, 'Log in');
+    await anna.getByLabel('Code of the app').waitFor();
+    // The login that waits is only in memory.
+    await page.reload();
+    await press(anna, 'Log in');
+    await takeCode();
+    await assertAccessible();
+    await press(anna, 'Confirm');
+    await anna.getByRole('heading', { name: 'Household' }).waitFor();
     expect(broken).toEqual([]);
     await context.close();
   });

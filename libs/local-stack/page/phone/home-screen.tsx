@@ -3,14 +3,15 @@ import { useWords } from '../words/speech.ts';
 import { Field } from './field.tsx';
 import { Form } from './form.tsx';
 import type { Phone } from './phone.ts';
-import type { PhoneView } from './phone-view.ts';
+import type { PhoneView, Screen } from './phone-view.ts';
+import { SecurityView } from './security-view.tsx';
 
 interface ScreenProps {
   readonly view: PhoneView;
   readonly phone: Phone;
 }
 
-/** The app's screen for a logged-in user: the space with its members, and the devices. */
+/** The app's screen for a logged-in user: the space with its members, the devices, and the ways to log in. */
 export function HomeScreen({
   view,
   phone,
@@ -18,7 +19,7 @@ export function HomeScreen({
   session,
 }: ScreenProps & { readonly other: Phone; readonly session: SessionInfo }) {
   const { phone: words } = useWords();
-  const tab = (screen: 'home' | 'devices', text: string) => (
+  const tab = (screen: Screen, text: string) => (
     <button type="button" aria-pressed={view.screen === screen} onClick={() => void phone.show(screen)}>
       {text}
     </button>
@@ -28,12 +29,11 @@ export function HomeScreen({
       <div className="tabs">
         {tab('home', words.home)}
         {tab('devices', words.devices)}
+        {tab('security', words.security)}
       </div>
-      {view.screen === 'devices' ? (
-        <Devices view={view} phone={phone} />
-      ) : (
-        <Home view={view} phone={phone} other={other} userId={session.user_id} />
-      )}
+      {view.screen === 'devices' && <Devices view={view} phone={phone} />}
+      {view.screen === 'security' && <SecurityView view={view} phone={phone} />}
+      {view.screen === 'home' && <Home view={view} phone={phone} other={other} userId={session.user_id} />}
       <button type="button" className="log-out" disabled={view.isBusy} onClick={() => void phone.logOut()}>
         {words.logOut}
       </button>

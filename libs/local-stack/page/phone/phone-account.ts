@@ -1,3 +1,4 @@
+import type { AuthenticatorEntry } from './authenticator.ts';
 import type { Owner } from './traffic.ts';
 
 /** The values that a phone's owner has entered. They are kept over a reload of the page. */
@@ -6,6 +7,8 @@ export interface PhoneAccount {
   readonly password: string;
   /** True once the account was registered. */
   readonly exists: boolean;
+  /** Entry of the owner's authenticator app, if the account's second factor is on. */
+  readonly authenticator?: AuthenticatorEntry | undefined;
 }
 
 const nameOf = (owner: Owner) => `account-of-${owner}`;

@@ -112,6 +112,7 @@ function NoticeBar({ view: { notice }, phone }: { view: PhoneView; phone: Phone 
 function textOf(notice: Notice, { notices }: Words): string {
   switch (notice.kind) {
     case 'error':
+      if (notice.text.startsWith('CLIENT_PASSKEY_')) return notices.noPasskey;
       // The client's own errors have only their code as text.
       return notice.text.startsWith('CLIENT_') ? notices.noNetwork : notice.text;
     case 'signed_out':

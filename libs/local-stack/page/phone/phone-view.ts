@@ -1,5 +1,6 @@
 import type { AuthState, Data, NewDevice, SignedOutReason } from '@auth-account/client';
 import type { Store } from '../store.ts';
+import type { AuthenticatorEntry } from './authenticator.ts';
 
 export type Space = 'CREATE_NEW_HOME' | 'CREATE_NEW_OFFICE' | 'JOIN_EXISTING';
 
@@ -10,7 +11,7 @@ export type Notice =
   | { readonly kind: 'new_device'; readonly device: NewDevice }
   | { readonly kind: 'registered' | 'code_sent' | 'password_reset' };
 
-export type Screen = 'register' | 'log_in' | 'forgot' | 'home' | 'devices';
+export type Screen = 'register' | 'log_in' | 'forgot' | 'home' | 'devices' | 'security';
 
 export interface PhoneView {
   readonly state: AuthState;
@@ -27,6 +28,13 @@ export interface PhoneView {
   readonly group: Data<'findCurrentGroup'> | undefined;
   readonly invite: string | undefined;
   readonly sessions: Data<'listSessions'>['sessions'];
+  readonly passkeys: Data<'listPasskeys'>['passkeys'];
+  /** The owner's authenticator app, if the second factor of this account is on. */
+  readonly authenticator: AuthenticatorEntry | undefined;
+  /** An authenticator app whose code is not confirmed yet. */
+  readonly enrolment: (AuthenticatorEntry & { readonly factor_id: string }) | undefined;
+  /** True while a login waits for the second factor. */
+  readonly isHalfIn: boolean;
   readonly isBusy: boolean;
   readonly isStreamOpen: boolean;
   readonly notice: Notice | undefined;
@@ -41,3 +49,6 @@ export interface PhoneView {
 
 export type ViewStore = Pick<Store<PhoneView>, 'read'>;
 export type SetView = (changes: Partial<PhoneView>) => void;
+
+/** Runs an action of the user, and shows its error. */
+export type Run = (work: () => Promise<void>) => Promise<void>;

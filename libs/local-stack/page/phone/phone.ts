@@ -1,22 +1,29 @@
 import { type AuthClient, AuthError, type AuthEvent, type AuthStorage, createAuthClient } from '@auth-account/client';
 import { type Account, account } from '@auth-account/client/account';
+import { browserPasskeys } from '@auth-account/client/browser-passkeys';
 import { type Household, household } from '@auth-account/client/household';
+import { type Passkeys, passkeys } from '@auth-account/client/passkeys';
+import { type SecondFactor, secondFactor } from '@auth-account/client/second-factor';
 import { type Sessions, sessions } from '@auth-account/client/sessions';
+import { type StepUp, stepUp } from '@auth-account/client/step-up';
 import { createStore, type Store } from '../store.ts';
 import { readAccount, writeAccount } from './phone-account.ts';
+import { type FactorDeeds, factorDeedsOf } from './phone-factors.ts';
 import { createPhoneNetwork } from './phone-network.ts';
-import type { PhoneView, Screen, SetView, ViewStore } from './phone-view.ts';
+import type { PhoneView, Run, Screen, SetView, ViewStore } from './phone-view.ts';
 import type { OnTraffic, Owner } from './traffic.ts';
 import { noTrouble, troublesOf } from './troubles.ts';
+
+type PhoneClient = AuthClient & Account & Household & Passkeys & SecondFactor & Sessions & StepUp;
 
 /**
  * A phone with the app on it. Its methods are the actions of a user. They show errors on the phone and do not throw
  * them.
  */
-export interface Phone {
+export interface Phone extends FactorDeeds {
   readonly owner: Owner;
   readonly view: Pick<Store<PhoneView>, 'read' | 'subscribe'>;
-  readonly client: AuthClient & Account & Household & Sessions;
+  readonly client: PhoneClient;
   show(screen: Screen): Promise<void>;
   type(entries: Partial<Pick<PhoneView, 'email' | 'password' | 'code' | 'inviteToken' | 'space'>>): void;
   register(): Promise<void>;
@@ -70,27 +77,24 @@ function storedRefreshToken(owner: Owner): string | undefined {
   return newest.session?.refresh_token;
 }
 
+function firstView(owner: Owner): PhoneView {
+  const { email, password, exists, authenticator } = readAccount(owner);
+  return {
+    ...{ state: { status: 'unknown' }, screen: exists ? 'log_in' : 'register', hasAccount: exists },
+    ...{ email, password, code: '', inviteToken: '', space: 'CREATE_NEW_HOME', challengeId: undefined, authenticator },
+    ...{ group: undefined, invite: undefined, sessions: [], passkeys: [], enrolment: undefined, isHalfIn: false },
+    ...{ isBusy: false, isStreamOpen: false, notice: undefined, ...noTrouble },
+  };
+}
+
 export function createPhone(options: PhoneOptions): Phone {
   const { owner } = options;
-  const { email, password, exists } = readAccount(owner);
-  const view = createStore<PhoneView>({
-    ...{ state: { status: 'unknown' }, screen: exists ? 'log_in' : 'register', email, password, code: '' },
-    ...{
-      hasAccount: exists,
-      inviteToken: '',
-      space: 'CREATE_NEW_HOME',
-      challengeId: undefined,
-      group: undefined,
-      invite: undefined,
-      sessions: [],
-    },
-    ...{ isBusy: false, isStreamOpen: false, notice: undefined, ...noTrouble },
-  });
+  const view = createStore<PhoneView>(firstView(owner));
   const set = (changes: Partial<PhoneView>) => view.change((now) => ({ ...now, ...changes }));
   const network = createPhoneNetwork({ owner, onTraffic: options.onTraffic, onLost: () => set({ losesNext: false }) });
   let skippedMs = 0;
   const client = createAuthClient({
-    groups: [account, household, sessions],
+    groups: [account, household, passkeys(browserPasskeys()), secondFactor, sessions, stepUp],
     baseUrl: location.origin,
     storage: phoneStorage,
     ...network.platform,
@@ -108,16 +112,17 @@ export function createPhone(options: PhoneOptions): Phone {
     view,
     client,
     type(entries) {
-      const { email, exists } = readAccount(owner);
+      const { email, exists, authenticator } = readAccount(owner);
       const hasAccount = exists && email === (entries.email ?? view.read().email);
-      set({ ...entries, hasAccount });
+      set({ ...entries, hasAccount, authenticator: hasAccount ? authenticator : undefined });
     },
     dismiss: () => set({ notice: undefined }),
     async show(screen) {
       set({ screen, notice: undefined });
-      if (screen === 'home' || screen === 'devices') await run(readAgain);
+      if (view.read().state.status === 'signed_in') await run(readAgain);
     },
     ...deedsOf({ owner, client, view, set, run, readAgain }),
+    ...factorDeedsOf({ owner, client, deviceName: options.deviceName, view, set, run, readAgain }),
     ...troublesOf(network, view, set),
     skipTenMinutes() {
       skippedMs += tenMinutes;
@@ -126,9 +131,7 @@ export function createPhone(options: PhoneOptions): Phone {
   };
 }
 
-type Run = (work: () => Promise<void>) => Promise<void>;
-
-function createWork(client: AuthClient & Account & Household & Sessions, view: ViewStore, set: SetView) {
+function createWork(client: PhoneClient, view: ViewStore, set: SetView) {
   let running = Promise.resolve();
   /** Runs one action at a time, like the buttons of a phone. */
   function run(work: () => Promise<void>): Promise<void> {
@@ -148,8 +151,10 @@ function createWork(client: AuthClient & Account & Household & Sessions, view: V
     }
   }
   async function readAgain(): Promise<void> {
-    if (view.read().state.status !== 'signed_in') return;
-    if (view.read().screen === 'devices') set({ sessions: (await client.sessions.list()).sessions });
+    const { state, screen } = view.read();
+    if (state.status !== 'signed_in') return;
+    if (screen === 'devices') set({ sessions: (await client.sessions.list()).sessions });
+    else if (screen === 'security') set({ passkeys: (await client.passkeys.list()).passkeys });
     else set({ group: await client.group.find() });
   }
   return { run, readAgain };
@@ -175,6 +180,9 @@ function followEvent(event: AuthEvent, view: ViewStore, set: SetView, readAgain:
     case 'signed_out':
       set({ notice: { kind: 'signed_out', reason: event.reason } });
       return;
+    case 'second_factor':
+      set({ isHalfIn: event.status === 'waiting', code: '' });
+      return;
     case 'new_device':
       set({ notice: { kind: 'new_device', device: event.device } });
       return;
@@ -190,11 +198,14 @@ function followEvent(event: AuthEvent, view: ViewStore, set: SetView, readAgain:
   }
 }
 
-const signedOutView = { group: undefined, sessions: [], invite: undefined, isStreamOpen: false } as const;
+const signedOutView = {
+  ...{ group: undefined, sessions: [], passkeys: [], invite: undefined, enrolment: undefined },
+  ...{ code: '', isStreamOpen: false },
+} as const;
 
 interface DeedsDeps {
   readonly owner: Owner;
-  readonly client: AuthClient & Account & Household & Sessions;
+  readonly client: PhoneClient;
   readonly view: ViewStore;
   readonly set: SetView;
   readonly run: Run;
@@ -205,8 +216,11 @@ function deedsOf({ owner, client, view, set, run, readAgain }: DeedsDeps) {
   const now = view.read;
   const keep = () => {
     const { email, password } = now();
-    writeAccount(owner, { email, password, exists: true });
-    set({ hasAccount: true });
+    const stored = readAccount(owner);
+    // A new password leaves the second factor on.
+    const authenticator = stored.email === email ? stored.authenticator : undefined;
+    writeAccount(owner, { email, password, exists: true, authenticator });
+    set({ hasAccount: true, authenticator });
   };
   return {
     register: () =>

@@ -1,5 +1,6 @@
 import { useId } from 'react';
 import { useWords } from '../words/speech.ts';
+import { CodeForm } from './code-form.tsx';
 import { Field } from './field.tsx';
 import { Form } from './form.tsx';
 import type { Phone } from './phone.ts';
@@ -10,9 +11,19 @@ interface ScreenProps {
   readonly phone: Phone;
 }
 
-/** The screen with registration, login and the forgotten password. */
+/** The screen with registration, login with its second step, and the forgotten password. */
 export function SignedOutScreen({ view, phone }: ScreenProps) {
   const { phone: words } = useWords();
+  if (view.isHalfIn) {
+    return (
+      <div className="screen">
+        <CodeForm view={view} phone={phone} />
+        <button type="button" className="link" onClick={phone.giveUpLogin}>
+          {words.giveUp}
+        </button>
+      </div>
+    );
+  }
   const link = (text: string, screen: 'register' | 'log_in' | 'forgot') => (
     <button type="button" className="link" onClick={() => void phone.show(screen)}>
       {text}
@@ -27,6 +38,11 @@ export function SignedOutScreen({ view, phone }: ScreenProps) {
         {view.screen !== 'register' && link(words.newAccount, 'register')}
         {(view.screen === 'register' || view.screen === 'forgot') && link(words.haveAccount, 'log_in')}
         {view.screen === 'log_in' && link(words.forgot, 'forgot')}
+        {view.screen === 'log_in' && (
+          <button type="button" className="link" disabled={view.isBusy} onClick={() => void phone.logInByPasskey()}>
+            {words.logInByPasskey}
+          </button>
+        )}
       </p>
     </div>
   );

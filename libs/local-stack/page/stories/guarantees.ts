@@ -8,6 +8,8 @@ export const guarantees = {
   clock: ['sessions-and-refresh', 'An owner who keeps the client rules'],
   stranger: ['logout-and-revocation', "The session's stream closes at once if the close command arrives"],
   stolen: ['sessions-and-refresh', 'Two holders of one session cannot both keep it'],
+  passkey: ['passkeys', 'Of any number of uses of one assertion'],
+  stolenPassword: ['second-factor', 'While it is on, no password alone opens a session'],
   gateway: ['push-streams', 'Messages are at most once.'],
 } as const satisfies Readonly<Record<string, readonly [section: string, begins: string]>>;
 

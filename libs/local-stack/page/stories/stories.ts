@@ -61,9 +61,39 @@ async function ensureIn(phone: Phone): Promise<void> {
     await phone.show('register');
     await phone.register();
   }
-  await phone.logIn();
-  await untilStreamOpen(phone);
+  await logInWhole(phone);
   await pause();
+}
+
+/** Logs in, with the second factor if it is on. */
+async function logInWhole(phone: Phone): Promise<void> {
+  await phone.logIn();
+  if (phone.view.read().isHalfIn) await enterCode(phone);
+  await untilStreamOpen(phone);
+}
+
+async function enterCode(phone: Phone): Promise<void> {
+  await phone.takeCode();
+  await phone.confirmCode();
+}
+
+async function removePasskeys(phone: Phone): Promise<void> {
+  await phone.show('security');
+  for (const { passkey_id } of phone.view.read().passkeys) await phone.removePasskey(passkey_id);
+}
+
+/** Lets somebody use Ben's phone with Anna's address and password, and gives Ben his phone back afterwards. */
+async function borrow({ anna, ben }: Stage, use: () => Promise<void>): Promise<void> {
+  if (isIn(ben)) await ben.logOut();
+  const { email, password } = ben.view.read();
+  const own = anna.view.read();
+  await ben.show('log_in');
+  try {
+    ben.type({ email: own.email, password: own.password });
+    await use();
+  } finally {
+    ben.type({ email, password });
+  }
 }
 
 /** Prepares Ben: he is logged in, has an invite from Anna, and is in a household of his own. */
@@ -163,14 +193,11 @@ export const stories: { readonly [N in StoryName]: Story<N> } = {
     anna.setClockError(0);
   },
 
-  async stranger({ anna, ben }, tell) {
+  async stranger(stage, tell) {
+    const { anna, ben } = stage;
     await ensureIn(anna);
-    if (isIn(ben)) await ben.logOut();
-    const { email, password } = ben.view.read();
-    const own = anna.view.read();
-    await ben.show('log_in');
-    try {
-      ben.type({ email: own.email, password: own.password });
+    if (anna.view.read().authenticator) await anna.removeAuthenticator();
+    await borrow(stage, async () => {
       await tell('logIn');
       await ben.logIn();
       await untilStreamOpen(ben);
@@ -181,9 +208,43 @@ export const stories: { readonly [N in StoryName]: Story<N> } = {
       if (other) await anna.revoke(other.session_id);
       await untilOut(ben);
       await tell('why');
-    } finally {
-      ben.type({ email, password });
-    }
+    });
+  },
+
+  async passkey({ anna }, tell) {
+    await ensureIn(anna);
+    await removePasskeys(anna);
+    await tell('add');
+    await anna.addPasskey();
+    if (anna.view.read().passkeys.length === 0) throw new Error('the browser has made no passkey');
+    await tell('logIn');
+    await anna.logOut();
+    await anna.logInByPasskey();
+    await untilStreamOpen(anna);
+    await tell('remove');
+    await removePasskeys(anna);
+  },
+
+  async stolenPassword(stage, tell) {
+    const { anna, ben } = stage;
+    await ensureIn(anna);
+    await anna.show('security');
+    await tell('on');
+    await anna.addAuthenticator();
+    await enterCode(anna);
+    await borrow(stage, async () => {
+      await tell('thief');
+      await ben.logIn();
+      await until(() => ben.view.read().isHalfIn);
+      await tell('guess');
+      ben.type({ code: '000000' });
+      await ben.confirmCode();
+      if (isIn(ben)) throw new Error('the thief has guessed the code');
+      ben.giveUpLogin();
+    });
+    await tell('owner');
+    await anna.logOut();
+    await logInWhole(anna);
   },
 
   async stolen({ anna, troublemaker }, tell) {

@@ -95,7 +95,8 @@ export function createPlayground({ apiUrl, log, killGateway }: PlaygroundOptions
     [/^\w+ \/docs$/, (_, res) => res.writeHead(302, { Location: `${apiUrl}/docs` }).end()],
     [/^POST \/v1\/traces$/, (req, res) => answer(takeSpans(req, res), res)],
     [/^DELETE \/gateway$/, endGateway],
-    [/^\w+ \/(guides\/.*|playground\.(js|css))?$/, (_, res, path) => answer(show(path, res), res)],
+    [/^\w+ \/$/, (req, res, path) => isMoved(req, res) || answer(show(path, res), res)],
+    [/^\w+ \/(guides\/.*|playground\.(js|css))$/, (_, res, path) => answer(show(path, res), res)],
   ];
 
   return {
@@ -107,6 +108,13 @@ export function createPlayground({ apiUrl, log, killGateway }: PlaygroundOptions
     },
     tellMail: () => feed.tell({ type: 'mail' }),
   };
+}
+
+/** Sends the browser to the machine's name if it has asked for an address of numbers, which can have no passkeys. */
+function isMoved({ headers: { host = '' } }: IncomingMessage, res: ServerResponse): boolean {
+  const isByNumbers = host.startsWith('127.0.0.1');
+  if (isByNumbers) res.writeHead(302, { Location: `http://${host.replace('127.0.0.1', 'localhost')}/` }).end();
+  return isByNumbers;
 }
 
 /**

@@ -82,6 +82,9 @@ export function serviceDefaults(
     ACCESS_TOKEN_KEYS_FILE: keys.accessToken,
     REFRESH_TOKEN_KEYS_FILE: keys.refreshToken,
     SERVER_KEYS_FILE: keys.server,
+    // The playground's page uses passkeys. Browsers have none for an address of numbers.
+    WEBAUTHN_RP_ID: 'localhost',
+    WEBAUTHN_ORIGINS: `http://localhost:${ports.LOCAL_SUBSCRIBER_PORT}`,
     // All requests here come from one address, so limits by address would end a demo or a benchmark. Limits by account
     // stay.
     REGISTER_LIMIT_PER_ADDRESS: '1000000',
@@ -90,6 +93,7 @@ export function serviceDefaults(
     CODE_LIMIT_PER_ADDRESS: '1000000',
     CODE_TRY_LIMIT_PER_ADDRESS: '1000000',
     LOGIN_LIMIT_PER_ADDRESS: '1000000',
+    PASSKEY_LIMIT_PER_ADDRESS: '1000000',
     // Enough threads for one hash on each core, and four for everything else (docs/configuration.md).
     UV_THREADPOOL_SIZE: String(availableParallelism() + 4),
   };

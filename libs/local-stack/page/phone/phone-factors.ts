@@ -1,0 +1,106 @@
+import type { Passkeys } from '@auth-account/client/passkeys';
+import type { SecondFactor } from '@auth-account/client/second-factor';
+import type { Fresh, StepUp } from '@auth-account/client/step-up';
+import { type AuthenticatorEntry, codeOf, nextStep, waitFor } from './authenticator.ts';
+import { readAccount, writeAccount } from './phone-account.ts';
+import type { Run, SetView, ViewStore } from './phone-view.ts';
+import type { Owner } from './traffic.ts';
+
+/** The actions of a user with passkeys and an authenticator app. */
+export interface FactorDeeds {
+  addPasskey(): Promise<void>;
+  removePasskey(passkeyId: string): Promise<void>;
+  logInByPasskey(): Promise<void>;
+  /** Gives an authenticator app its secret. `confirmCode` then switches the second factor on. */
+  addAuthenticator(): Promise<void>;
+  removeAuthenticator(): Promise<void>;
+  /** Enters the app's next code. Waits until the service accepts it. */
+  takeCode(): Promise<void>;
+  /** Sends the entered code, for the new authenticator app or the login that waits. */
+  confirmCode(): Promise<void>;
+  giveUpLogin(): void;
+}
+
+export interface FactorDeps {
+  readonly owner: Owner;
+  readonly client: Passkeys & SecondFactor & StepUp;
+  readonly deviceName: () => string;
+  readonly view: ViewStore;
+  readonly set: SetView;
+  readonly run: Run;
+  readonly readAgain: () => Promise<void>;
+}
+
+export function factorDeedsOf(deps: FactorDeps): FactorDeeds {
+  const { client, deviceName, view, set, run, readAgain } = deps;
+  const { keep, nextCode, fresh } = createAuthenticatorApp(deps);
+  return {
+    addPasskey: () =>
+      run(async () => {
+        await client.passkeys.create({ name: deviceName(), ...(await fresh('passkeys')) });
+        await readAgain();
+      }),
+    removePasskey: (passkeyId) =>
+      run(async () => {
+        await client.passkeys.delete(passkeyId, await fresh('passkeys'));
+        await readAgain();
+      }),
+    logInByPasskey: () =>
+      run(async () => {
+        await client.passkeys.logIn();
+      }),
+    addAuthenticator: () =>
+      run(async () => {
+        const { factor_id, secret } = await client.secondFactor.createTotp(await fresh('totp'));
+        set({ enrolment: { factor_id, secret, takenStep: 0 }, code: '' });
+      }),
+    removeAuthenticator: () =>
+      run(async () => {
+        await client.secondFactor.deleteTotp(await fresh('totp'));
+        keep(undefined);
+      }),
+    takeCode: () => run(async () => set({ code: await nextCode() })),
+    confirmCode: () =>
+      run(async () => {
+        const { code, enrolment } = view.read();
+        if (enrolment === undefined) {
+          await client.secondFactor.confirm({ method: 'totp', code });
+        } else {
+          const { factor_id, ...entry } = enrolment;
+          await client.secondFactor.confirmTotp({ factor_id, code });
+          keep(entry);
+        }
+        set({ code: '', enrolment: undefined });
+      }),
+    giveUpLogin: client.secondFactor.giveUp,
+  };
+}
+
+function createAuthenticatorApp({ owner, client, view, set }: FactorDeps) {
+  function keep(authenticator: AuthenticatorEntry | undefined): void {
+    writeAccount(owner, { ...readAccount(owner), authenticator });
+    set({ authenticator });
+  }
+
+  async function take<E extends AuthenticatorEntry>(entry: E, keepTaken: (taken: E) => void): Promise<string> {
+    const takenStep = nextStep(entry, Date.now());
+    await new Promise((resolve) => setTimeout(resolve, waitFor(takenStep, Date.now())));
+    keepTaken({ ...entry, takenStep });
+    return codeOf(entry, takenStep);
+  }
+
+  async function nextCode(): Promise<string> {
+    const { authenticator, enrolment } = view.read();
+    if (enrolment) return take(enrolment, (taken) => set({ enrolment: taken }));
+    return authenticator ? take(authenticator, keep) : '';
+  }
+
+  /** Proves who is there: by the password, or by a code if the second factor is on. */
+  async function fresh(purpose: 'passkeys' | 'totp'): Promise<Fresh & { readonly current_password?: string }> {
+    const { password, authenticator } = view.read();
+    if (authenticator === undefined) return { current_password: password };
+    return client.stepUp(purpose, async () => ({ method: 'totp', code: await take(authenticator, keep) }));
+  }
+
+  return { keep, nextCode, fresh };
+}
