@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { newSession, password, type TokenPair } from '../support/accounts.ts';
 import { codeOf, requestReset } from '../support/codes.ts';
-import { newDeviceKey } from '../support/device-key.ts';
+import { type DeviceKey, newDeviceKey } from '../support/device-key.ts';
 import { bearer, cheapHashes, refresh } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
 import {
@@ -289,6 +289,27 @@ describe('a trusted device', () => {
     ];
     for (const fields of wrong) expect(await login(email, fields)).toMatchObject(refused);
     expect((await login(email, { ...token, password: 'wrong' })).status).toBe(401);
+  });
+
+  test('needs the proof of its key too, if the login was bound to it', async () => {
+    const { email, secret } = await account();
+    const [key, other] = [newDeviceKey(), newDeviceKey()];
+    const device = { device_id: randomUUID() };
+    const logInWith = (proof: DeviceKey | undefined, fields: object) =>
+      api.post(
+        '/api/v1/auth/login',
+        { email, password, ...device, ...fields },
+        proof && { DPoP: proof.prove({ path: '/api/v1/auth/login', at: now() }) },
+      );
+    const { challenge_id } = (await logInWith(key, {})).json.details;
+    const { json } = await completeLogin(api, challenge_id, { code: nextCode(secret), trust_device: true });
+    const { trusted_device_token } = json.data;
+    for (const copied of [undefined, other])
+      expect(await logInWith(copied, { trusted_device_token })).toMatchObject(refused);
+    expect(await logInWith(key, { trusted_device_token })).toMatchObject({
+      status: 200,
+      json: { data: { bound: true } },
+    });
   });
 
   test('is trusted if its id was made up too', async () => {

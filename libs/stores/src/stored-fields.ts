@@ -117,16 +117,16 @@ export const storedFields = describeAll({
         'the newest 20, while the second factor is on',
       ],
       [
+        ['trusted_devices.token', 'trusted_devices.version', 'trusted_devices.jkt'],
+        "SHA-256 of the device's token, of the account's ways in at that time, and of the device's key",
+        'no',
+        'the same',
+      ],
+      [
         ['guesses_warned_at'],
         'time of the latest mail about strangers who guess the second factor',
         'no',
         'while the second factor is on',
-      ],
-      [
-        ['trusted_devices.token', 'trusted_devices.version'],
-        "SHA-256 of the device's token, and of the account's ways in at that time",
-        'no',
-        'the same',
       ],
       [
         ['passkeys.id', 'passkeys.name', 'passkeys.is_backed_up', 'passkeys.created_at', 'passkeys.last_used_at'],

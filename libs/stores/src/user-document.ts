@@ -129,6 +129,8 @@ export interface TrustedDevice {
   readonly device_id: string;
   /** SHA-256 of the token that the device keeps, base64url. */
   readonly token: string;
+  /** Thumbprint of the key to which the login was bound that began the trust. Only with its proof the token counts. */
+  readonly jkt?: string;
   /** The account's version when the trust began. A change of a way in ends the trust. */
   readonly version: string;
   readonly trusted_at: Date;

@@ -54,7 +54,7 @@ export function createDemandSecondFactor(deps: DemandSecondFactorDeps): DemandSe
     const at = now();
     const sentId = device.device_id?.toLowerCase();
     if (!hasSecondFactor(user)) return false;
-    if (isTrusted(user, sentId, trustedDeviceToken, at)) return true;
+    if (isTrusted(user, { deviceId: sentId, token: trustedDeviceToken, jkt: provenKey(origin) }, at)) return true;
     assertEnabled(user, origin);
     const half = { method, amr, device: { ...device, device_id: sentId ?? ids.deviceId() } };
     const challenge = newSecondFactorChallenge(
@@ -82,8 +82,17 @@ export function trustTokenHash(token: string): string {
   return hash('sha256', token, 'base64url');
 }
 
-function isTrusted(user: UserDocument, deviceId: string | undefined, token: string | undefined, at: Date): boolean {
+interface SentTrust {
+  readonly deviceId: string | undefined;
+  readonly token: string | undefined;
+  /** Key that the login has proven. */
+  readonly jkt: string | undefined;
+}
+
+function isTrusted(user: UserDocument, { deviceId, token, jkt }: SentTrust, at: Date): boolean {
   const device = trustedDevicesOf(user, at).find(({ device_id }) => device_id === deviceId);
   if (device === undefined || token === undefined) return false;
+  // Who has copied the app's storage does not have the device's key.
+  if (device.jkt !== undefined && device.jkt !== jkt) return false;
   return timingSafeEqual(Buffer.from(device.token), Buffer.from(trustTokenHash(token)));
 }

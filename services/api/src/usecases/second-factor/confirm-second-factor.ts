@@ -77,7 +77,9 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
     const use = async (_user: UserDocument, at: Date, session: ClientSession) => {
       const used = await factor.use(at, session);
       const token = trustTokenHash(challenge.trustToken);
-      const trusted = { device_id: device.device_id, token, version, trusted_at: at, until: later(at, trustMs) };
+      const { device_id } = device;
+      const times = { trusted_at: at, until: later(at, trustMs) };
+      const trusted = { device_id, token, ...(jkt && { jkt }), version, ...times };
       if (isTrusted) await secondFactors.trust(user._id, trusted, session);
       return used;
     };
