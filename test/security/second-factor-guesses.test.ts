@@ -128,6 +128,15 @@ describe('the owner is mailed', () => {
     expect(await warningsOf(owner)).toEqual([2, 2]);
   });
 
+  test('also when a patient stranger leaves the last try of each window', async () => {
+    const owner = await guardedAccount(apis[0], now());
+    for (const mails of [0, 0, 1]) {
+      await strangers(owner, 4);
+      expect(await warningsOf(owner)).toEqual([mails, mails]);
+      shiftMs += 15 * 60_000;
+    }
+  });
+
   test('not for mistakes in a known place or in a session', async () => {
     const owner = await guardedAccount(apis[0], now());
     const [home, device] = [stranger(), { device_id: randomUUID() }];

@@ -103,7 +103,7 @@ export const auditEvents = {
     outcome: 'failure',
     fields: user,
     meaning:
-      'Strangers who had passed the first step of logins used up the tries of the second factor. The owner was mailed, once in 24 hours.',
+      'Strangers who had passed the first step of logins used up the tries of the second factor, or ten in a day. The owner was mailed, once in 24 hours.',
   },
   'account.recovery_codes_created': { fields: session, meaning: 'The user made new recovery codes.' },
   'account.trust_ended': { fields: session, meaning: 'The user ended the trust in a device.' },

@@ -8,8 +8,11 @@ export type TakenTry =
   | {
       /** Tries that are left if this one is wrong. */
       readonly triesLeft: number;
-      /** True if the try is a stranger's, and strangers have no further try now. */
-      readonly isLastOfStrangers: boolean;
+      /**
+       * True if the try is a stranger's, and strangers have no further try now, or have had many in a day. The owner should
+       * know then, if this one is wrong.
+       */
+      readonly isAlarming: boolean;
       /** Called when the factor was right. The try counts no longer. Never rejects. */
       readonly giveBack: () => Promise<void>;
     }
@@ -37,6 +40,8 @@ const mostTries = 5;
 const windowMs = 15 * 60_000;
 /** Limit of NIST SP 800-63B-4, section 3.2.2, for each place in a day. */
 const mostPerDay = 100;
+/** Tries of strangers in a day from which on a wrong one is alarming. A patient guesser leaves the last try of a window. */
+const alarmingPerDay = 10;
 /** Limit for the devices and networks that an account knows. */
 const mostKnown = 20;
 
@@ -45,10 +50,10 @@ const mostKnown = 20;
  * device's, 3 the network's, 4 that of all strangers, or of a session.
  *
  * ARGV: 1 now, 2 tag of the device, 3 tag of the network, 4 for how long a success is remembered, 5 limit for the tries,
- * 6 length of the window, 7 limit for the tries of a day, 8 length of a day.
+ * 6 length of the window, 7 limit for the tries of a day, 8 length of a day, 9 number of tries in a day that are many.
  *
- * Returns the place of the list in KEYS, the number of its tries in the window, and the milliseconds to wait. A refused
- * try changes nothing.
+ * Returns the place of the list in KEYS, the number of its tries in the window, the milliseconds to wait, and 1 if there
+ * were many in the day. A refused try changes nothing.
  */
 const script = `${placesScript}
 local now, most, window, day = tonumber(ARGV[1]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[8])
@@ -61,13 +66,14 @@ local count, oldest = 1, now
 for _, at in ipairs(redis.call('LRANGE', list, 0, most - 1)) do
   if tonumber(at) + window > now then count, oldest = count + 1, tonumber(at) end
 end
-if count > most then return {place, count, oldest + window - now} end
+if count > most then return {place, count, oldest + window - now, 0} end
 local last = redis.call('LINDEX', list, ARGV[7] - 1)
-if last and tonumber(last) + day > now then return {place, count, tonumber(last) + day - now} end
+if last and tonumber(last) + day > now then return {place, count, tonumber(last) + day - now, 0} end
 redis.call('LPUSH', list, ARGV[1])
 redis.call('LTRIM', list, 0, ARGV[7] - 1)
 redis.call('PEXPIRE', list, day)
-return {place, count, 0}`;
+local early = redis.call('LINDEX', list, ARGV[9] - 1)
+return {place, count, 0, early and tonumber(early) + day > now and 1 or 0}`;
 
 /** Place of the strangers' list in the script's KEYS. */
 const strangersPlace = 4;
@@ -75,7 +81,7 @@ const strangersPlace = 4;
 type FactorScript = (
   keyCount: number,
   ...args: (string | number)[]
-) => Promise<[place: number, count: number, waitMs: number]>;
+) => Promise<[place: number, count: number, waitMs: number, isMany: number]>;
 
 /**
  * Creates the limit of wrong second factors (docs/specification/sign-in.md, "Second factor"): in 15 minutes five from
@@ -97,7 +103,7 @@ export function createFactorLimit({ redis, keys, now }: FactorLimitDeps): Factor
     if (count > mostTries) return { waitMs: endsInMs };
     return {
       triesLeft: mostTries - count,
-      isLastOfStrangers: count === mostTries,
+      isAlarming: count === mostTries,
       async giveBack() {
         insurance.add(account, -1);
       },
@@ -108,12 +114,12 @@ export function createFactorLimit({ redis, keys, now }: FactorLimitDeps): Factor
     const at = now();
     const strangers = lists.at(-1) ?? '';
     try {
-      const args = [at, ...tags, knownMs, mostTries, windowMs, mostPerDay, dayMs];
-      const [place, count, waitMs] = await takeFactorTry(4, known, ...lists, ...args);
+      const args = [at, ...tags, knownMs, mostTries, windowMs, mostPerDay, dayMs, alarmingPerDay];
+      const [place, count, waitMs, isMany] = await takeFactorTry(4, known, ...lists, ...args);
       if (waitMs > 0) return { waitMs };
       return {
         triesLeft: mostTries - count,
-        isLastOfStrangers: place === strangersPlace && count === mostTries,
+        isAlarming: place === strangersPlace && (count === mostTries || isMany === 1),
         async giveBack() {
           // If Redis is away now, the try stays counted until its window ends.
           await redis.lrem(lists[place - 2] ?? '', 1, at).catch(() => undefined);
@@ -138,7 +144,7 @@ export function createFactorLimit({ redis, keys, now }: FactorLimitDeps): Factor
     async takeOf(sessionId) {
       const list = keys.factorTriesOf(keys.tagOf('session', sessionId));
       const taken = await takeFrom(list, [list, list, list], ['', '']);
-      return 'waitMs' in taken ? taken : { ...taken, isLastOfStrangers: false };
+      return 'waitMs' in taken ? taken : { ...taken, isAlarming: false };
     },
     async know(identity) {
       const known = keys.factorKnownOf(keys.tagOf('account', identity.emailKey));

@@ -54,8 +54,11 @@ export interface LoginAttempt {
 export interface FactorTry {
   /** Tries that are left if this one is wrong. */
   readonly triesLeft: number;
-  /** True if the try is a stranger's, and strangers have no further try now. */
-  readonly isLastOfStrangers: boolean;
+  /**
+   * True if the try is a stranger's, and strangers have no further try now, or have had many in a day. The owner should
+   * know then, if this one is wrong.
+   */
+  readonly isAlarming: boolean;
   /** Called when the factor was right. Never raises. */
   giveBack(): Promise<void>;
 }

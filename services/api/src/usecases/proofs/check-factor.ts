@@ -68,8 +68,8 @@ interface Compared {
 type Compare<G> = (user: UserDocument, given: G, origin: RequestOrigin) => Promise<Compared | undefined>;
 
 /**
- * Creates the check of a second factor, which the limits must admit first. When strangers have used up their tries, the
- * owner is warned. Raises `ERR-SECOND-FACTOR-INVALID` for a wrong factor and for one that was used before, and
+ * Creates the check of a second factor, which the limits must admit first. When strangers have used up their tries, or
+ * try again and again, the owner is warned. Raises `ERR-SECOND-FACTOR-INVALID` for a wrong factor and for one that was used before, and
  * `ERR-RATE-LIMITED`.
  */
 export function createCheckFactor(deps: CheckFactorDeps): CheckFactor {
@@ -85,7 +85,7 @@ export function createCheckFactor(deps: CheckFactorDeps): CheckFactor {
 
   return async (user, given, source, origin) => {
     const { _id: user_id, email } = user;
-    const { triesLeft, isLastOfStrangers, giveBack } = await ('sessionId' in source
+    const { triesLeft, isAlarming, giveBack } = await ('sessionId' in source
       ? limits.stepUp(source.sessionId, origin)
       : limits.secondFactor({ email, ...source }, origin));
     const refused = () => {
@@ -96,7 +96,7 @@ export function createCheckFactor(deps: CheckFactorDeps): CheckFactor {
     const settle = async (error: unknown): Promise<never> => {
       const isWrong = isAppError(error) && error.code === 'ERR-SECOND-FACTOR-INVALID';
       if (!isWrong) await giveBack();
-      else if (isLastOfStrangers) await warnOfGuesses(user, origin);
+      else if (isAlarming) await warnOfGuesses(user, origin);
       throw error;
     };
     const compareOnce = async () => {

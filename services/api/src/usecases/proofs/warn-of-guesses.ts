@@ -19,8 +19,8 @@ export type WarnOfGuesses = (user: UserDocument, origin: RequestOrigin) => Promi
 const gapMs = 86_400_000;
 
 /**
- * Creates the function that warns the owner when strangers have used up the tries of a second factor: they have passed
- * the first step of a login. It sends one mail per account in 24 hours, because a stranger must not fill the mailbox.
+ * Creates the function that warns the owner when strangers guess a second factor: they have passed the first step of a
+ * login. It sends one mail per account in 24 hours, because a stranger must not fill the mailbox.
  */
 export function createWarnOfGuesses({ secondFactors, commit, ids, now }: WarnOfGuessesDeps): WarnOfGuesses {
   return async (user, origin) => {
