@@ -101,7 +101,7 @@ describe('an export', () => {
       account: { ...shown, email_verified_at: null, pending_email_until: null, last_login_at: expect.any(String) },
       former_emails: [],
       known_devices: ['unnamed'],
-      second_factor: { confirmed_at: null, recovery_codes_left: 0, trusted_devices: [] },
+      second_factor: { confirmed_at: null, recovery_codes_left: 0, removal_due_at: null, trusted_devices: [] },
       passkeys: [],
       codes: [],
       group: { home_group_id, name: null, account_type: 'HOME', role: 'owner', joined_at: shown.created_at },

@@ -76,7 +76,9 @@ describe('the form', () => {
       ...namesOf(reply?.messages),
     ]);
     expect(received.toSorted()).toEqual(['auth', 'groupMessage', 'ping', 'sessionMessage']);
-    expect(sent.toSorted()).toEqual(['authOk', 'error', 'hello', 'message', 'newDevice', 'pong', 'reconnect']);
+    expect(sent.toSorted()).toEqual([
+      ...['authOk', 'error', 'factorRemoval', 'hello', 'message', 'newDevice', 'pong', 'reconnect'],
+    ]);
   });
 });
 

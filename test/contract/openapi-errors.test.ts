@@ -24,7 +24,7 @@ import {
   voidPassword,
   withoutPasskeys,
 } from '../support/passkeys.ts';
-import { beginLogin, codeAt, completeLogin, guardedAccount, stepUpBy } from '../support/second-factor.ts';
+import { beginLogin, codeAt, completeLogin, guardedAccount, orderRemoval, stepUpBy } from '../support/second-factor.ts';
 import { challengeStepUp, confirmStepUp } from '../support/step-up.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 
@@ -231,6 +231,9 @@ type LimitedByAddress =
   | 'requestDeletion'
   | 'confirmDeletion'
   | 'requestPasswordReset'
+  | 'requestSecondFactorRemoval'
+  | 'confirmSecondFactorRemoval'
+  | 'stopSecondFactorRemoval'
   | 'confirmPasswordReset'
   | 'confirmEmailVerification'
   | 'undoEmailChange'
@@ -259,6 +262,7 @@ async function pastTheWrite(
     | 'changeAccount'
     | 'createStepUpChallenge'
     | 'deleteTrustedDevice'
+    | 'deleteSecondFactorRemoval'
     | 'logOutAll'
     | 'revokeSession'
     | 'renameGroup'
@@ -604,6 +608,41 @@ const ownProvocations: {
     },
     'ERR-RATE-LIMITED': () => pastTheLimit('undoEmailChange'),
     'ERR-OVERLOADED': () => overloadHashes('undoEmailChange'),
+  },
+  requestSecondFactorRemoval: {
+    'ERR-INTERNAL': () => refusedWrite('requestSecondFactorRemoval', 'challenges'),
+    'ERR-RATE-LIMITED': () => pastTheLimit('requestSecondFactorRemoval'),
+  },
+  resendSecondFactorRemoval: {
+    'ERR-INTERNAL': () => refusedWrite('resendSecondFactorRemoval', 'outbox'),
+    'ERR-CODE-INVALID': () => ofUnknownChallenge('resendSecondFactorRemoval'),
+    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('resendSecondFactorRemoval'),
+    'ERR-RATE-LIMITED': () => sendTwice('resendSecondFactorRemoval'),
+  },
+  confirmSecondFactorRemoval: {
+    'ERR-INTERNAL': () => refusedWrite('confirmSecondFactorRemoval', 'outbox'),
+    'ERR-CODE-INVALID': () => ofUnknownChallenge('confirmSecondFactorRemoval'),
+    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('confirmSecondFactorRemoval'),
+    'ERR-RATE-LIMITED': () => pastTheLimit('confirmSecondFactorRemoval'),
+  },
+  stopSecondFactorRemoval: {
+    'ERR-INTERNAL': () => refusedWrite('stopSecondFactorRemoval', 'outbox'),
+    'ERR-CODE-INVALID': () => sendGood('stopSecondFactorRemoval', api, { body: { stop_token: 'none of ours' } }),
+    async 'ERR-CODE-EXPIRED'() {
+      const good = await goodRequests.stopSecondFactorRemoval(api);
+      const due = { $set: { 'totp.removal.due_at': new Date() } };
+      await api.collections.users.updateMany({ 'totp.removal': { $exists: true } }, due);
+      return sendTo('stopSecondFactorRemoval', api, good);
+    },
+    'ERR-RATE-LIMITED': () => pastTheLimit('stopSecondFactorRemoval'),
+  },
+  deleteSecondFactorRemoval: {
+    async 'ERR-INTERNAL'() {
+      const session = await guardedAccount(faulty);
+      await orderRemoval(faulty, session.email);
+      return refusedWrite('deleteSecondFactorRemoval', 'outbox', { headers: bearer(session) });
+    },
+    'ERR-RATE-LIMITED': () => pastTheWrite('deleteSecondFactorRemoval'),
   },
   logIn: {
     async 'ERR-SECOND-FACTOR-REQUIRED'() {

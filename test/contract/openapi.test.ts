@@ -173,7 +173,7 @@ async function requestOf(name: RouteName, value: Fields): Promise<GoodRequest> {
   }
   const good = await goodRequests[name](api);
   const known = Object.keys(value).filter((field) =>
-    ['refresh_token', 'challenge_id', 'code', 'factor_id', 'undo_token'].includes(field),
+    ['refresh_token', 'challenge_id', 'code', 'factor_id', 'undo_token', 'stop_token'].includes(field),
   );
   const own = Object.fromEntries(known.map((field) => [field, good.body?.[field]]));
   return { ...good, body: { ...value, ...own } };

@@ -61,6 +61,7 @@ describe('an account without a second factor', () => {
       recovery_codes_left: 0,
       passkeys: 0,
       trusted_devices: [],
+      removal: null,
       timestamp: isTime,
     });
   });

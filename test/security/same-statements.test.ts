@@ -27,6 +27,7 @@ const addresses: Readonly<Record<string, () => Promise<string>>> = {
   'an unverified account': () => accountWith({}),
   'a disabled account': () => accountWith({ disabled_at: new Date() }),
   'an account whose deletion is ordered': () => accountWith({ deletes_at: new Date(Date.now() + day) }),
+  'an account with a second factor': () => accountWith({ totp: { confirmed_at: new Date(), last_step: 7 } }),
   'an account that is due for erasure': () => accountWith({ deletes_at: new Date(Date.now() - 1) }),
 };
 
@@ -80,6 +81,7 @@ async function challengeFor(path: string, email: string): Promise<string> {
 }
 
 const reset = '/api/v1/auth/password-reset';
+const removal = '/api/v1/auth/second-factor-removal';
 const deletion = '/api/v1/auth/deletion';
 
 type Step = (email: string) => Promise<Seen>;
@@ -115,6 +117,7 @@ const steps: Readonly<Record<string, Step>> = {
   'a login with a wrong password': (email) => see('/api/v1/auth/login', { email, password: 'a wrong password' }),
   'a restore with a wrong password': (email) => see('/api/v1/auth/restore', { email, password: 'a wrong password' }),
   ...Object.fromEntries(Object.entries(stepsOf(reset)).map(([name, step]) => [`${name} to reset`, step])),
+  ...Object.fromEntries(Object.entries(stepsOf(removal)).map(([name, step]) => [`${name} to remove a factor`, step])),
   ...Object.fromEntries(Object.entries(stepsOf(deletion)).map(([name, step]) => [`${name} to delete`, step])),
 };
 

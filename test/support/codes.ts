@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { codeAddress } from '@auth-account/stores/challenges';
-import { createEmailChangeTokens, createEmailCodes, loadKeyFile } from '@auth-account/tokens';
+import { createEmailChangeTokens, createEmailCodes, createRemovalStopTokens, loadKeyFile } from '@auth-account/tokens';
 import { password } from './accounts.ts';
 import type { Answer } from './http-client.ts';
 import { type TestApi, testEnvironment } from './test-api.ts';
@@ -99,4 +99,11 @@ export async function undoTokenOf({ collections }: Pick<TestApi, 'collections'>,
     .toArray();
   const changes = rows.flatMap(({ event }) => ('email_change_id' in event.data ? [event.data.email_change_id] : []));
   return createEmailChangeTokens(await serverKeys()).issue(String(changes[0]));
+}
+
+/** Returns the token that stops the removal of the account's second factor, derived as the worker derives it. */
+export async function stopTokenOf({ collections }: Pick<TestApi, 'collections'>, userId: string): Promise<string> {
+  const removal = (await collections.users.findOne({ _id: userId }))?.totp?.removal;
+  if (removal === undefined) throw new Error('no removal is ordered');
+  return createRemovalStopTokens(await serverKeys()).issue(removal.id);
 }

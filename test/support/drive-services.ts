@@ -7,6 +7,7 @@ import { logOut, newEmail, newSession, password, registerAccount } from './accou
 import { authctl } from './authctl.ts';
 import { goodRequests, sendTo } from './good-requests.ts';
 import { bearer, insertInvite, joinByInvite, refresh } from './groups.ts';
+import { guardedAccount, orderRemoval } from './second-factor.ts';
 import type { TestApi } from './test-api.ts';
 import { eventually } from './worker-scene.ts';
 
@@ -84,12 +85,17 @@ export async function driveWorker(api: TestApi): Promise<void> {
   const former = { change_id: crypto.randomUUID(), email: newEmail(), email_key: newEmail(), until: long };
   const changing = { former_emails: [former], pending_email: newEmail(), pending_email_until: long };
   await users.updateOne({ _id: lapsed.user_id }, { $set: changing });
+  const guarded = await guardedAccount(api);
+  await orderRemoval(api, guarded.email);
+  await users.updateOne({ _id: guarded.user_id }, { $set: { 'totp.removal.due_at': long } });
   await eventually(
     'the due accounts are gone',
     async () => (await users.countDocuments({ _id: { $in: dueIds } })) === 0,
   );
   const isChanged = { _id: lapsed.user_id, former_emails: { $exists: false }, pending_email: { $exists: false } };
   await eventually('the lapsed addresses are gone', async () => (await users.countDocuments(isChanged)) === 1);
+  const isOff = { _id: guarded.user_id, totp: { $exists: false } };
+  await eventually('the due second factor is gone', async () => (await users.countDocuments(isOff)) === 1);
   await eventually('the events are delivered', async () => (await outbox.countDocuments({ state: 'pending' })) === 0);
 }
 
@@ -129,6 +135,8 @@ export async function driveAuthctl(api: TestApi, env: Readonly<Record<string, st
   await run('user', 'disable', two.user_id, ...why);
   await run('user', 'enable', two.user_id, ...why);
   await run('user', 'reset-password', two.user_id, ...why, '--yes');
+  const { email } = await guardedAccount(api);
+  for (const more of [['--yes'], ['--stop']]) await run('user', 'remove-second-factor', email, ...why, ...more);
   await run('user', 'delete', gone.user_id, ...why, '--yes');
   await run('user', 'restore', gone.user_id, ...why);
   for (const some of [lines.slice(0, 1), lines]) {

@@ -9,12 +9,13 @@ import {
   requestDeletion,
   requestReset,
   requestVerification,
+  stopTokenOf,
   undoTokenOf,
 } from './codes.ts';
 import { bearer, type GroupApi, insertInvite, joinByInvite } from './groups.ts';
 import type { Answer } from './http-client.ts';
 import { addPasskey, appOrigin, passkeyLogin, requestPasskey } from './passkeys.ts';
-import { beginLogin, beginTotp, codeAt, guardedAccount } from './second-factor.ts';
+import { beginLogin, beginTotp, codeAt, guardedAccount, orderRemoval, requestRemoval } from './second-factor.ts';
 import { completeDenyList, siblingCredential } from './siblings.ts';
 import { challengeStepUp } from './step-up.ts';
 import type { TestApi } from './test-api.ts';
@@ -128,6 +129,24 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
     const session = await newSession(on);
     return { params: { device_id: session.device_id }, headers: bearer(session) };
   },
+  requestSecondFactorRemoval: async (on) => ({
+    body: { email: (await guardedAccount(on)).email, device_id: crypto.randomUUID() },
+  }),
+  async resendSecondFactorRemoval(on) {
+    const challenge_id = await requestRemoval(on, (await guardedAccount(on)).email);
+    await makeResendDue(on, challenge_id);
+    return { body: { challenge_id } };
+  },
+  async confirmSecondFactorRemoval(on) {
+    const challenge_id = await requestRemoval(on, (await guardedAccount(on)).email);
+    return { body: { challenge_id, code: await codeOf(on, challenge_id) } };
+  },
+  async stopSecondFactorRemoval(on) {
+    const { email, user_id } = await guardedAccount(on);
+    await orderRemoval(on, email);
+    return { body: { stop_token: await stopTokenOf(on, user_id) } };
+  },
+  deleteSecondFactorRemoval: ownHeaders,
   deleteTotp: async (on) => ({ ...(await ownHeaders(on)), body: { current_password: password } }),
   createRecoveryCodes: async (on) => ({ ...(await ownHeaders(on)), body: { current_password: password } }),
   async logIn(on) {

@@ -1,11 +1,13 @@
 import { totpCode } from '../../services/api/src/security/totp.ts';
 import { type Account, newSession, password, type TokenPair } from './accounts.ts';
+import { codeOf } from './codes.ts';
 import { bearer, type Caller } from './groups.ts';
 import type { Answer } from './http-client.ts';
 import { challengeStepUp, confirmStepUp } from './step-up.ts';
 import type { TestApi } from './test-api.ts';
 
 type FactorApi = Pick<TestApi, 'post'>;
+type RemovalApi = Pick<TestApi, 'post' | 'collections'>;
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
@@ -80,3 +82,32 @@ export async function stepUpBy(on: FactorApi, caller: Caller, purpose: string, c
   if (answer.status !== 200) throw new Error(`step-up answered ${answer.status}: ${answer.text}`);
   return answer.json.data.step_up_token;
 }
+
+const removal = '/api/v1/auth/second-factor-removal';
+
+/** Asks for a code to remove the second factor. Throws if the answer is not 202. */
+export async function requestRemoval(on: FactorApi, email: string): Promise<string> {
+  const answer = await on.post(removal, { email });
+  if (answer.status !== 202) throw new Error(`second-factor-removal answered ${answer.status}: ${answer.text}`);
+  return answer.json.data.challenge_id;
+}
+
+/** Confirms a challenge with the right code. */
+export async function confirmRemoval(on: RemovalApi, challenge_id: string): Promise<Answer> {
+  return on.post(`${removal}/confirm`, { challenge_id, code: await codeOf(on, challenge_id) });
+}
+
+/** Orders the removal of the second factor, and returns its time. Throws if the answer is not 200. */
+export async function orderRemoval(on: RemovalApi, email: string): Promise<Date> {
+  const answer = await confirmRemoval(on, await requestRemoval(on, email));
+  if (answer.status !== 200) throw new Error(`second-factor-removal/confirm answered ${answer.status}: ${answer.text}`);
+  return new Date(answer.json.data.due_at);
+}
+
+/** Stops the removal with the token of its mail. */
+export const stopByToken = (on: FactorApi, stop_token: string): Promise<Answer> =>
+  on.post(`${removal}/stop`, { stop_token });
+
+/** Stops the removal by a session. */
+export const stopBySession = (on: Pick<TestApi, 'send'>, caller: Caller): Promise<Answer> =>
+  on.send({ method: 'DELETE', path: '/api/v1/account/second-factor-removal', headers: bearer(caller) });

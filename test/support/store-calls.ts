@@ -69,6 +69,10 @@ const secondFactors: Calls['secondFactors'] = {
   noteWarning: ({ stores, session }) => stores.secondFactors.noteWarning(id, { at, due: at }, session),
 };
 
+const factorRemovals: Calls['factorRemovals'] = {
+  findHolder: ({ stores }) => stores.factorRemovals.findHolder(id),
+};
+
 const spentProofs: Calls['spentProofs'] = {
   find: ({ stores }) => stores.spentProofs.find(id),
   findConfirmed: ({ stores }) => stores.spentProofs.findConfirmed(id),
@@ -143,7 +147,19 @@ const deadLetters: Calls['deadLetters'] = {
  * nobody.
  */
 export const storeCalls: Calls = {
-  ...{ users, passkeys, groups, invites, sessions, secondFactors, spentProofs, challenges, outbox, deadLetters },
+  ...{
+    users,
+    passkeys,
+    groups,
+    invites,
+    sessions,
+    secondFactors,
+    factorRemovals,
+    spentProofs,
+    challenges,
+    outbox,
+    deadLetters,
+  },
   deletions: { countDue: ({ stores }) => stores.deletions.countDue(new Date(0), 1) },
   idempotency: { findConfirmed: ({ stores }) => stores.idempotency.findConfirmed([id, other]) },
 };

@@ -25,4 +25,11 @@ export {
   type ReconnectFrame,
   type ServerFrame,
 } from './push/frames.ts';
-export { maxPushMessageBytes, NewDevicePayload, newDeviceTopic, PushMessage } from './push/push-message.ts';
+export {
+  FactorRemovalPayload,
+  factorRemovalTopic,
+  maxPushMessageBytes,
+  NewDevicePayload,
+  newDeviceTopic,
+  PushMessage,
+} from './push/push-message.ts';

@@ -45,6 +45,7 @@ export {
 } from './force-logout/force-logout-jobs.ts';
 export {
   createPushMessagePublisher,
+  factorRemovalMessage,
   type PushContent,
   type PushMessagePublisher,
   parsePushMessage,

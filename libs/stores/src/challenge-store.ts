@@ -74,8 +74,9 @@ export interface ChallengeStore {
   /** Returns true if exactly this confirmation took effect. Reads with majority concern. */
   wasUsed(challengeId: string, endedBy: string): Promise<boolean>;
   /**
-   * Ends the user's open challenges (all, or those of one purpose) in the transaction of the change that makes them
-   * void. Every change of a password or address makes them void.
+   * Ends the user's open challenges (those of one purpose, or all but those for the removal of the second factor) in the
+   * transaction of the change that makes them void. Every change of a password or address makes them void. A thief could
+   * make such changes in a loop, and must not delay that removal.
    */
   endAll(userId: string, at: Date, session: ClientSession, purpose?: CodePurpose): Promise<void>;
 }
@@ -125,7 +126,8 @@ export function createChallengeStore({ challenges }: Collections): ChallengeStor
     },
     wasUsed: (_id, ended_by) => isThere({ _id, ended_by }),
     async endAll(userId, at, session, purpose) {
-      const filter = { user_id: userId, ended_at: null, ...(purpose === undefined ? {} : { purpose }) };
+      const ended = purpose ?? { $ne: 'second_factor_removal' as const };
+      const filter = { user_id: userId, ended_at: null, purpose: ended };
       await challenges.updateMany(filter, { $set: { ended_at: at } }, { session });
     },
   };

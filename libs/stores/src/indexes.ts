@@ -32,6 +32,9 @@ const indexes = {
     // Seeds of authenticator apps by their server key, and apps that must still be confirmed.
     [{ 'totp.kid': 1 }, { name: 'totp_key', sparse: true }],
     [{ 'pending_totp.until': 1 }, { name: 'pending_totp_lapse', sparse: true }],
+    // Ordered removals of second factors, by their time and by the order that a stop token names.
+    [{ 'totp.removal.due_at': 1 }, { name: 'factor_removal_due', sparse: true }],
+    [{ 'totp.removal.id': 1 }, { name: 'factor_removal', sparse: true }],
   ],
   groups: [
     [{ import_key: 1 }, { name: 'import_key_unique', unique: true, sparse: true }],

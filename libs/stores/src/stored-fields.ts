@@ -98,6 +98,18 @@ export const storedFields = describeAll({
         'while it is on',
       ],
       [
+        ['totp.removal.due_at'],
+        'time of the removal of the second factor that was ordered',
+        'yes',
+        '72 h, or until it is stopped',
+      ],
+      [
+        ['totp.removal.id', 'totp.removal.ordered_at', 'totp.removal.by'],
+        'the order: its id, when, and whether by mail or by staff',
+        'no',
+        'the same',
+      ],
+      [
         [
           'pending_totp.factor_id',
           'pending_totp.kid',

@@ -3,6 +3,7 @@ import type { Collections } from './collections.ts';
 import { createDeadLetterStore, type DeadLetterStore } from './dead-letter-store.ts';
 import { createDeletionStore, type DeletionStore } from './deletion-store.ts';
 import { createEmailChangeStore, type EmailChangeStore } from './email-change-store.ts';
+import { createFactorRemovalStore, type FactorRemovalStore } from './factor-removal-store.ts';
 import { createGroupStore, type GroupStore } from './group-store.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency-store.ts';
 import { createInviteStore, type InviteStore } from './invite-store.ts';
@@ -29,6 +30,7 @@ export interface Stores {
   readonly idempotency: IdempotencyStore;
   readonly challenges: ChallengeStore;
   readonly secondFactors: SecondFactorStore;
+  readonly factorRemovals: FactorRemovalStore;
   readonly passkeys: PasskeyStore;
   readonly spentProofs: SpentProofStore;
   readonly outbox: OutboxStore;
@@ -56,6 +58,7 @@ export function createStores(collections: Collections, transaction: RunTransacti
     idempotency: createIdempotencyStore(collections),
     challenges: createChallengeStore(collections),
     secondFactors: createSecondFactorStore(collections),
+    factorRemovals: createFactorRemovalStore(collections),
     passkeys: createPasskeyStore(collections),
     spentProofs: createSpentProofStore(collections),
     outbox: createOutboxStore(collections),

@@ -116,6 +116,19 @@ export interface ConfirmedTotp extends SealedSeed {
   readonly confirmed_at: Date;
   /** The latest step (RFC 6238) whose code was used. No step up to this one counts again. */
   readonly last_step: number;
+  /** The removal that was ordered. It goes with the app: a new app is not removed. */
+  readonly removal?: FactorRemoval;
+}
+
+/** An order to remove a second factor that its owner has lost. */
+export interface FactorRemoval {
+  /** UUIDv4, which the stop token of the mail names. */
+  readonly id: string;
+  readonly ordered_at: Date;
+  /** Time from which the second factor no longer counts. */
+  readonly due_at: Date;
+  /** `mail`: with a code from the mailbox; `staff`: by an operator. */
+  readonly by: 'mail' | 'staff';
 }
 
 export interface PendingTotp extends SealedSeed {

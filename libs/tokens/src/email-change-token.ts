@@ -2,9 +2,9 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type KeySet, type KeySource, toKeySource } from '@auth-account/verifier/access-token';
 import { createSecrets } from './secrets.ts';
 
-/** Derives and verifies the tokens that undo a change of the e-mail address. The tokens are not stored. */
-export interface EmailChangeTokens {
-  /** Returns the token of a change, for the notice to the old address. */
+/** Derives and verifies the tokens of mails that undo a change. The tokens are not stored. */
+export interface UndoTokens {
+  /** Returns the token of a change, for its notice. */
   issue(changeId: string): string;
   /** Looks for newer keys, if the keys come from a source. */
   rereadKeys(): Promise<void>;
@@ -12,17 +12,26 @@ export interface EmailChangeTokens {
   verify(token: string): string | undefined;
 }
 
-/** Separates these HMACs from others made with the same keys. */
-const label = 'email-change-undo';
 const macLength = 32;
 const idLength = 16;
+
+/** Creates the tokens that undo a change of the e-mail address. */
+export function createEmailChangeTokens(keys: KeySet | KeySource): UndoTokens {
+  return createUndoTokens('email-change-undo', keys);
+}
+
+/** Creates the tokens that stop an ordered removal of the second factor. */
+export function createRemovalStopTokens(keys: KeySet | KeySource): UndoTokens {
+  return createUndoTokens('second-factor-removal-stop', keys);
+}
 
 /**
  * Creates the tokens from a key file with symmetric keys of at least 256 bits. A token is the base64url text of three
  * parts: an HMAC-SHA-256 over the change's id, the id itself, and the `kid`. Because of the `kid`, a token stays valid
- * after a rotation until its key is removed. Throws for keys of another kind or shorter keys.
+ * after a rotation until its key is removed. The label separates these HMACs from others made with the same keys. Throws
+ * for keys of another kind or shorter keys.
  */
-export function createEmailChangeTokens(keys: KeySet | KeySource): EmailChangeTokens {
+function createUndoTokens(label: string, keys: KeySet | KeySource): UndoTokens {
   const source = toKeySource(keys);
   const secrets = createSecrets(source);
 

@@ -1,6 +1,6 @@
 export { createAccessTokenSigner } from './access-token.ts';
 export { assertAccessTokenKeys } from './access-token-keys.ts';
-export { createEmailChangeTokens, type EmailChangeTokens } from './email-change-token.ts';
+export { createEmailChangeTokens, createRemovalStopTokens, type UndoTokens } from './email-change-token.ts';
 export { createEmailCodes, type EmailCodes } from './email-code.ts';
 export { generateSecretKey, generateSigningKey } from './generate-key.ts';
 export { loadKeyFile } from './key-file.ts';

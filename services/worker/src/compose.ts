@@ -25,9 +25,9 @@ import { countHolds, type Logger, type Metrics } from '@auth-account/telemetry';
 import {
   createEmailChangeTokens,
   createEmailCodes,
+  createRemovalStopTokens,
   createSealedSecrets,
   readSecret,
-  type SealedSecrets,
   watchKeys,
 } from '@auth-account/tokens';
 import { MongoClient } from 'mongodb';
@@ -45,7 +45,7 @@ import { createBacklogGauges, createWorkerMetrics, type WorkerMetrics } from './
 import { createPoller, type Poller } from './runtime/poller.ts';
 import { createReadiness } from './runtime/readiness.ts';
 import { shutdownSteps } from './runtime/shutdown-steps.ts';
-import { createResealSeeds } from './second-factor/reseal-seeds.ts';
+import { createFactorPollers } from './second-factor/factor-pollers.ts';
 
 type Context = ServiceContext<typeof workerConfig>;
 
@@ -176,23 +176,6 @@ function composeReconcile(shared: Shared, denyList: DenyList, lifetimeMs: number
   });
 }
 
-/** Milliseconds between two looks for seeds that are sealed under an older server key. */
-const resealIntervalMs = 3_600_000;
-
-function composeReseal({ stores, logger, now }: Shared, sealedSecrets: SealedSecrets): Poller {
-  return createPoller({
-    run: createResealSeeds({
-      ...stores,
-      sealedSecrets,
-      onResealed: (seeds) => logger.info({ seeds }, 'seeds of second factors sealed under the newest server key'),
-      onFailed: (user_id, err) => logger.warn({ err, user_id }, 'seed of a second factor not sealed again'),
-      now,
-    }),
-    intervalMs: resealIntervalMs,
-    onError: createErrorLog(logger, 'sealing of seeds'),
-  });
-}
-
 /** Wires the worker. This is the only place that opens its connections. */
 export async function compose({ config, logger, metrics: serviceMetrics }: Context): Promise<ServiceParts> {
   // Keys and templates are read first, so that a problem with them shows before any connection is open.
@@ -201,6 +184,7 @@ export async function compose({ config, logger, metrics: serviceMetrics }: Conte
     renderMail: await loadMailTemplates(config.MAIL_TEMPLATES_DIR),
     emailCodes: createEmailCodes(serverKeys),
     emailChangeTokens: createEmailChangeTokens(serverKeys),
+    removalStopTokens: createRemovalStopTokens(serverKeys),
   };
   const { mongo, denying, adding, consuming } = openConnections(config, logger);
   const keys = redisKeys(config.KEY_PREFIX);
@@ -230,7 +214,7 @@ export async function compose({ config, logger, metrics: serviceMetrics }: Conte
   const consumers = [...delivery.consumers, createForceLogoutConsumer({ ...shared, denyList })];
   const secrets = () => serverKeys.current().keys.map(readSecret);
   const { erasing, counting } = createErasure({ ...shared, denyList, lifetimeMs, redis: denying, secrets });
-  const resealing = composeReseal(shared, createSealedSecrets(serverKeys));
+  const factorPollers = createFactorPollers({ ...shared, denyList, sealedSecrets: createSealedSecrets(serverKeys) });
   const { queues } = delivery;
   denying.on('ready', reconcile.trigger);
   adding.on('ready', relay.trigger);
@@ -244,14 +228,14 @@ export async function compose({ config, logger, metrics: serviceMetrics }: Conte
       whenReady(adding, relay.start);
       whenReady(denying, reconcile.start);
       for (const { start } of erasing) whenReady(denying, start);
-      for (const poller of [...eventPollers, counting, resealing]) poller.start();
+      for (const poller of [...eventPollers, counting, ...factorPollers]) poller.start();
       logger.info({ subscribers: config.EVENT_SUBSCRIBERS.map(({ name }) => name) }, 'worker runs');
     },
     shutdown: [
       { name: 'key files', run: () => serverKeys.close(), timeoutMs: 100 },
       ...shutdownSteps({
         stopping,
-        pollers: [relay, reconcile, ...erasing, counting, resealing, ...eventPollers],
+        pollers: [relay, reconcile, ...erasing, counting, ...factorPollers, ...eventPollers],
         consumers,
         queues: queues.map(({ queue }) => queue),
         redis: [denying, adding, consuming],

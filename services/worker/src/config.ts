@@ -111,7 +111,7 @@ export const workerConfig = Type.Object({
     minimum: 10,
     default: 5_000,
     description:
-      'Milliseconds between two looks for accounts whose time of deletion has come, and for addresses that have lapsed',
+      'Milliseconds between two looks for accounts whose time of deletion has come, for addresses that have lapsed, and for second factors whose removal is due',
   }),
   ERASURE_DELAY_SECONDS: Type.Integer({
     minimum: 0,

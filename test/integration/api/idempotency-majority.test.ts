@@ -253,7 +253,8 @@ describe('what only the primary has refuses nothing for good before a majority h
   ])('a mail: %s', async (_, write) => {
     const { users, challenges } = storesOf(scene.collections);
     const keys = await loadKeyFile(`${process.env.TEST_KEYS_DIR}/server-keys.json`);
-    const secrets = { emailCodes: createEmailCodes(keys), emailChangeTokens: createEmailChangeTokens(keys) };
+    const emailChangeTokens = createEmailChangeTokens(keys);
+    const secrets = { emailCodes: createEmailCodes(keys), emailChangeTokens, removalStopTokens: emailChangeTokens };
     const readMail = createReadMail({ users, challenges, ...secrets, now: () => new Date() });
     const asked = await askForCode(scene);
     expect(await readMail(asked.event)).toMatchObject({ to: asked.to });

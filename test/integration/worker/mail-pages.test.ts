@@ -14,6 +14,8 @@ const values = {
   email: `${'w'.repeat(64)}@${'m'.repeat(63)}.${'m'.repeat(63)}.${'m'.repeat(57)}.com`,
   time: '30 сентября 2026 г. в 10:00 UTC',
   deletes_at: 'September 30, 2026 at 10:00 AM UTC',
+  due_at: 'September 30, 2026 at 10:00 AM UTC',
+  stop_token: createEmailChangeTokens({ keys: [key] }).issue('0199c8f2-e3aa-7cc4-b1f0-9d2f5c3b7a10'),
   undo_token: createEmailChangeTokens({ keys: [key] }).issue('0199c8f2-e3aa-7cc4-b1f0-9d2f5c3b7a10'),
 };
 

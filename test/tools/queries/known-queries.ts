@@ -81,6 +81,8 @@ const reasons: Readonly<Record<string, Reasons>> = {
   'users findAndModify {home_group_id} by joined_at, _id': { allShards: group },
   'users update {home_group_id}': { allShards: group },
   'users find {totp.kid exists, totp.kid nin}': { allShards: worker },
+  'users find {totp.removal.due_at <>}': { allShards: worker },
+  'users find {totp.removal.id}': { allShards: person },
   'users update {pending_email_until <>}': { allShards: worker },
   'users update {pending_totp.until <>}': { allShards: worker },
 };

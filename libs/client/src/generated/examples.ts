@@ -81,6 +81,7 @@ export const examples: readonly (readonly [operation: operations.Operation, stat
     "second_factor": {
       "confirmed_at": "2026-11-20T10:05:00.000Z",
       "recovery_codes_left": 9,
+      "removal_due_at": null,
       "trusted_devices": [
         {
           "device_id": "5c1ae21a-55ea-47d2-b0b3-8ae2bd7f5f6e",
@@ -230,6 +231,7 @@ export const examples: readonly (readonly [operation: operations.Operation, stat
         "trusted_until": "2026-12-21T07:10:00.000Z"
       }
     ],
+    "removal": null,
     "timestamp": "2026-11-22T09:31:00.000Z"
   }],
   [operations.createTotp, 201, {
@@ -278,6 +280,31 @@ export const examples: readonly (readonly [operation: operations.Operation, stat
     "message": "TRUST_ENDED",
     "device_id": "5c1ae21a-55ea-47d2-b0b3-8ae2bd7f5f6e",
     "timestamp": "2026-11-22T09:31:00.000Z"
+  }],
+  [operations.requestSecondFactorRemoval, 202, {
+    "challenge_id": "5f0c1f6a-9a3e-4a57-9c1d-7e2b8d4f6a10",
+    "expires_at": "2026-11-20T10:10:00.000Z",
+    "resend_at": "2026-11-20T10:01:00.000Z",
+    "timestamp": "2026-11-20T10:00:00.000Z"
+  }],
+  [operations.resendSecondFactorRemoval, 202, {
+    "challenge_id": "5f0c1f6a-9a3e-4a57-9c1d-7e2b8d4f6a10",
+    "expires_at": "2026-11-20T10:10:00.000Z",
+    "resend_at": "2026-11-20T10:01:00.000Z",
+    "timestamp": "2026-11-20T10:00:00.000Z"
+  }],
+  [operations.confirmSecondFactorRemoval, 200, {
+    "message": "REMOVAL_ORDERED",
+    "due_at": "2026-11-23T10:02:00.000Z",
+    "timestamp": "2026-11-20T10:02:00.000Z"
+  }],
+  [operations.stopSecondFactorRemoval, 200, {
+    "message": "REMOVAL_STOPPED",
+    "timestamp": "2026-11-20T10:02:00.000Z"
+  }],
+  [operations.deleteSecondFactorRemoval, 200, {
+    "message": "REMOVAL_STOPPED",
+    "timestamp": "2026-11-20T10:02:00.000Z"
   }],
   [operations.logIn, 200, {
     "access_token": "eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCIsImtpZCI6IjIwMjYtMTEifQ.eyJpc3MiOiJodHRwczovL2F1dGgubG9jYWwifQ.c2ln",

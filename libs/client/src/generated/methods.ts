@@ -136,6 +136,25 @@ export interface SecondFactorMethods {
   createRecoveryCodes(body?: OperationTypes['createRecoveryCodes']['body']): Promise<OperationTypes['createRecoveryCodes']['data']>;
   /** End the trust in a device. Raises `ERR-RATE-LIMITED`. */
   deleteTrustedDevice(device_id: string): Promise<OperationTypes['deleteTrustedDevice']['data']>;
+  /** Ask for a code to remove a lost second factor. Raises `ERR-RATE-LIMITED`. */
+  requestRemoval(body: Omit<OperationTypes['requestSecondFactorRemoval']['body'], 'device_id'>): Promise<OperationTypes['requestSecondFactorRemoval']['data']>;
+  /**
+   * Send the code to remove a lost second factor again.
+   * Raises `ERR-CODE-INVALID`, `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`.
+   */
+  resendRemoval(body: OperationTypes['resendSecondFactorRemoval']['body']): Promise<OperationTypes['resendSecondFactorRemoval']['data']>;
+  /**
+   * Order the removal of a lost second factor with the code.
+   * Raises `ERR-CODE-INVALID`, `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`.
+   */
+  confirmRemoval(body: OperationTypes['confirmSecondFactorRemoval']['body']): Promise<OperationTypes['confirmSecondFactorRemoval']['data']>;
+  /**
+   * Stop the removal of the second factor with the token of the mail.
+   * Raises `ERR-CODE-INVALID`, `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`.
+   */
+  stopRemovalByToken(body: OperationTypes['stopSecondFactorRemoval']['body']): Promise<OperationTypes['stopSecondFactorRemoval']['data']>;
+  /** Stop the removal of the second factor. Raises `ERR-RATE-LIMITED`. */
+  stopRemoval(): Promise<OperationTypes['deleteSecondFactorRemoval']['data']>;
 }
 
 export const secondFactorMethods: MethodTable<SecondFactorMethods> = {
@@ -145,6 +164,11 @@ export const secondFactorMethods: MethodTable<SecondFactorMethods> = {
   deleteTotp: operations.deleteTotp,
   createRecoveryCodes: operations.createRecoveryCodes,
   deleteTrustedDevice: operations.deleteTrustedDevice,
+  requestRemoval: operations.requestSecondFactorRemoval,
+  resendRemoval: operations.resendSecondFactorRemoval,
+  confirmRemoval: operations.confirmSecondFactorRemoval,
+  stopRemovalByToken: operations.stopSecondFactorRemoval,
+  stopRemoval: operations.deleteSecondFactorRemoval,
 };
 
 export interface SessionsMethods {

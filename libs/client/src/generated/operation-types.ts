@@ -126,6 +126,7 @@ export interface OperationTypes {
       readonly second_factor: {
         readonly confirmed_at: string | null;
         readonly recovery_codes_left: number;
+        readonly removal_due_at: string | null;
         readonly trusted_devices: readonly {
           readonly device_id: string;
           readonly trusted_at: string;
@@ -134,7 +135,13 @@ export interface OperationTypes {
       };
       /** Codes by e-mail that were asked for lately. The codes themselves are not stored. */
       readonly codes: readonly {
-        readonly purpose: 'email_verification' | 'password_reset' | 'email_change' | 'account_deletion' | 'step_up';
+        readonly purpose:
+          | 'email_verification'
+          | 'password_reset'
+          | 'email_change'
+          | 'account_deletion'
+          | 'step_up'
+          | 'second_factor_removal';
         readonly created_at: string;
         readonly expires_at: string;
       }[];
@@ -389,6 +396,10 @@ export interface OperationTypes {
         readonly trusted_at: string;
         readonly trusted_until: string;
       }[];
+      /** Somebody has ordered the removal of the second factor. Any session can stop it until then. */
+      readonly removal: {
+        readonly due_at: string;
+      } | null;
       readonly timestamp: string;
     };
   };
@@ -495,6 +506,63 @@ export interface OperationTypes {
     readonly data: {
       readonly message: 'TRUST_ENDED';
       readonly device_id: string;
+      readonly timestamp: string;
+    };
+  };
+  /** Ask for a code to remove a lost second factor. */
+  readonly requestSecondFactorRemoval: {
+    readonly body: {
+      readonly email: string;
+      readonly device_id?: string;
+    };
+    readonly data: {
+      readonly challenge_id: string;
+      readonly expires_at: string;
+      /** Time from which the code may be sent again; null if it was sent as often as it may be. */
+      readonly resend_at: string | null;
+      readonly timestamp: string;
+    };
+  };
+  /** Send the code to remove a lost second factor again. */
+  readonly resendSecondFactorRemoval: {
+    readonly body: {
+      readonly challenge_id: string;
+    };
+    readonly data: {
+      readonly challenge_id: string;
+      readonly expires_at: string;
+      /** Time from which the code may be sent again; null if it was sent as often as it may be. */
+      readonly resend_at: string | null;
+      readonly timestamp: string;
+    };
+  };
+  /** Order the removal of a lost second factor with the code. */
+  readonly confirmSecondFactorRemoval: {
+    readonly body: {
+      readonly challenge_id: string;
+      readonly code: string;
+    };
+    readonly data: {
+      readonly message: 'REMOVAL_ORDERED';
+      /** From then on, no login needs the second factor. */
+      readonly due_at: string;
+      readonly timestamp: string;
+    };
+  };
+  /** Stop the removal of the second factor with the token of the mail. */
+  readonly stopSecondFactorRemoval: {
+    readonly body: {
+      readonly stop_token: string;
+    };
+    readonly data: {
+      readonly message: 'REMOVAL_STOPPED';
+      readonly timestamp: string;
+    };
+  };
+  /** Stop the removal of the second factor. */
+  readonly deleteSecondFactorRemoval: {
+    readonly data: {
+      readonly message: 'REMOVAL_STOPPED';
       readonly timestamp: string;
     };
   };

@@ -180,7 +180,7 @@ const appMessages: JsonObject = {
 
 const operations: JsonObject = {
   openStream: sending('Says that the stream is open', ['hello']),
-  deliverMessage: sending('Delivers a message', ['message', 'newDevice']),
+  deliverMessage: sending('Delivers a message', ['message', 'newDevice', 'factorRemoval']),
   announceClose: sending('Says when to come back, before it stops', ['reconnect']),
   answerPing: receiving('Answers a ping', ['ping'], ['pong']),
   extendStream: receiving('Extends the stream by a new access token', ['auth'], ['authOk', 'error']),

@@ -3,6 +3,7 @@ import {
   AuthFrame,
   AuthOkFrame,
   ErrorFrame,
+  FactorRemovalFrame,
   HelloFrame,
   MessageFrame,
   NewDeviceFrame,
@@ -10,7 +11,7 @@ import {
   PongFrame,
   ReconnectFrame,
 } from '../push/frames.ts';
-import { GroupMessage, newDeviceTopic, SessionMessage } from '../push/push-message.ts';
+import { factorRemovalTopic, GroupMessage, newDeviceTopic, SessionMessage } from '../push/push-message.ts';
 import type { TSchema } from '../type.ts';
 
 /** A message of the document: its schema, when it is sent, and examples by name. */
@@ -69,6 +70,23 @@ export const toApp = {
         },
         timestamp,
       } satisfies NewDeviceFrame,
+    },
+  },
+  factorRemoval: {
+    schemaName: 'FactorRemovalFrame',
+    schema: FactorRemovalFrame,
+    title: 'Removal of the second factor',
+    summary:
+      'this service: somebody ordered the removal of the second factor, or stopped it (`due_at` null). It goes to the ' +
+      'sessions of the account, each of which can stop it',
+    examples: {
+      ordered: {
+        type: 'message',
+        id: '019a9e0f-5d21-7a44-b1c7-8e3f2a6d9c07',
+        topic: factorRemovalTopic,
+        payload: { due_at: '2026-11-23T09:31:00.000Z' },
+        timestamp,
+      } satisfies FactorRemovalFrame,
     },
   },
   authOk: {

@@ -20,6 +20,8 @@ export const NoticePurpose = Type.Enum([
   'second_factor_on',
   'second_factor_off',
   'second_factor_guessed',
+  'second_factor_removal_ordered',
+  'second_factor_removal_stopped',
   'recovery_codes',
   'passkey_added',
   'passkey_removed',
@@ -27,7 +29,7 @@ export const NoticePurpose = Type.Enum([
 export type NoticePurpose = Type.Static<typeof NoticePurpose>;
 
 /**
- * JWE of a JSON object with `email`, and with `code` or `undo_token`. Only webhooks that have a key of their own get
+ * JWE of a JSON object with `email`, and with `code`, `undo_token` or `stop_token`. Only webhooks that have a key of their own get
  * this secret.
  */
 const secret = Type.Optional(Type.String({ minLength: 1 }));
@@ -64,6 +66,9 @@ export const NoticeEvent = CloudEvent(
     email_change_id: Type.Optional(Uuid),
     /** For `deletion_scheduled`: the time of the erasure. */
     deletes_at: Type.Optional(Timestamp),
+    /** For `second_factor_removal_ordered`: the order, which the notice can stop, and the time of the removal. */
+    removal_id: Type.Optional(Uuid),
+    due_at: Type.Optional(Timestamp),
     /**
      * For `password_changed`: the number of the account's open invites that were revoked too. Missing for kinds of
      * change that never revoke invites.

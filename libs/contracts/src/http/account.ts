@@ -98,6 +98,7 @@ const exported = {
   second_factor: Type.Object({
     confirmed_at: TimestampOrNull,
     recovery_codes_left: Type.Integer({ minimum: 0 }),
+    removal_due_at: TimestampOrNull,
     trusted_devices: Type.Array(Type.Object({ device_id: Uuid, trusted_at: Timestamp, trusted_until: Timestamp })),
   }),
   codes: Type.Array(Type.Object({ purpose: CodePurpose, created_at: Timestamp, expires_at: Timestamp }), {
@@ -214,6 +215,7 @@ export const accountExportExample = {
     second_factor: {
       confirmed_at: '2026-11-20T10:05:00.000Z',
       recovery_codes_left: 9,
+      removal_due_at: null,
       trusted_devices: [
         {
           device_id: '5c1ae21a-55ea-47d2-b0b3-8ae2bd7f5f6e',

@@ -81,6 +81,7 @@ export const CodePurpose = Type.Enum([
   'email_change',
   'account_deletion',
   'step_up',
+  'second_factor_removal',
 ]);
 export type CodePurpose = Type.Static<typeof CodePurpose>;
 

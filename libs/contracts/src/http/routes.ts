@@ -8,6 +8,7 @@ import { keyRoutes } from './routes/key-routes.ts';
 import { passkeyRoutes } from './routes/passkey-routes.ts';
 import { passwordResetRoutes } from './routes/password-reset-routes.ts';
 import { revocationRoutes } from './routes/revocation-routes.ts';
+import { secondFactorRemovalRoutes } from './routes/second-factor-removal-routes.ts';
 import { secondFactorRoutes } from './routes/second-factor-routes.ts';
 import { sessionRoutes } from './routes/session-routes.ts';
 import { stepUpRoutes } from './routes/step-up-routes.ts';
@@ -20,6 +21,7 @@ export const routes = {
   ...passwordResetRoutes,
   ...emailRoutes,
   ...secondFactorRoutes,
+  ...secondFactorRemovalRoutes,
   ...sessionRoutes,
   ...stepUpRoutes,
   ...passkeyRoutes,

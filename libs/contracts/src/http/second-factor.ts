@@ -31,6 +31,9 @@ export const FactorsResponse = Success(
     trusted_devices: Type.Array(TrustedDevice, {
       description: 'Devices whose logins need no second factor, the latest first.',
     }),
+    removal: Type.Union([Type.Object({ due_at: Timestamp }), Type.Null()], {
+      description: 'Somebody has ordered the removal of the second factor. Any session can stop it until then.',
+    }),
     timestamp: Timestamp,
   }),
 );
@@ -133,6 +136,7 @@ export const factorsExample = {
     recovery_codes_left: 9,
     passkeys: 1,
     trusted_devices: [{ device_id, trusted_at: '2026-11-21T07:10:00.000Z', trusted_until: '2026-12-21T07:10:00.000Z' }],
+    removal: null,
     timestamp,
   },
 } satisfies FactorsResponse;

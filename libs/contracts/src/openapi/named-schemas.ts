@@ -18,6 +18,7 @@ import * as refresh from '../http/refresh.ts';
 import * as register from '../http/register.ts';
 import * as revocations from '../http/revocations.ts';
 import * as secondFactor from '../http/second-factor.ts';
+import * as secondFactorRemoval from '../http/second-factor-removal.ts';
 import * as sessions from '../http/sessions.ts';
 import * as stepUp from '../http/step-up.ts';
 import { AppleAppSiteAssociation, AssetLinks, RelatedOrigins } from '../http/well-known.ts';
@@ -38,6 +39,7 @@ const features = [
   emailVerification,
   emailChange,
   secondFactor,
+  secondFactorRemoval,
   stepUp,
   groups,
   invites,

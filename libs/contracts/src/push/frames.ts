@@ -1,6 +1,13 @@
 import { Timestamp, Uuid } from '../http/fields.ts';
 import * as Type from '../type.ts';
-import { MessageId, MessageTopic, NewDevicePayload, newDeviceTopic } from './push-message.ts';
+import {
+  FactorRemovalPayload,
+  factorRemovalTopic,
+  MessageId,
+  MessageTopic,
+  NewDevicePayload,
+  newDeviceTopic,
+} from './push-message.ts';
 
 /**
  * First frame to the client. It reports that the stream is open, and how long the present access token keeps the stream
@@ -47,6 +54,14 @@ export const NewDeviceFrame = Type.Object({
   payload: NewDevicePayload,
 });
 export type NewDeviceFrame = Type.Static<typeof NewDeviceFrame>;
+
+/** The message of this service to an account's sessions when the removal of the second factor is ordered or stopped. */
+export const FactorRemovalFrame = Type.Object({
+  ...MessageFrame.properties,
+  topic: Type.Literal(factorRemovalTopic),
+  payload: FactorRemovalPayload,
+});
+export type FactorRemovalFrame = Type.Static<typeof FactorRemovalFrame>;
 
 /**
  * Last frame before a close with 1001. The app reconnects after the number of milliseconds in the frame, without

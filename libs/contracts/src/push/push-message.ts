@@ -34,6 +34,13 @@ export type PushMessage = Type.Static<typeof PushMessage>;
  */
 export const ownTopicPrefix = 'security.';
 
+/** Topic of the message to an account's sessions about an ordered removal of the second factor. */
+export const factorRemovalTopic = `${ownTopicPrefix}second_factor_removal` as const;
+
+/** Payload of the message with {@link factorRemovalTopic}. `due_at` is null after a stop. */
+export const FactorRemovalPayload = Type.Object({ due_at: Type.Union([Timestamp, Type.Null()]) });
+export type FactorRemovalPayload = Type.Static<typeof FactorRemovalPayload>;
+
 /** Topic of the message to an account's other sessions after a login on a new device. */
 export const newDeviceTopic = `${ownTopicPrefix}new_device` as const;
 

@@ -113,6 +113,24 @@ export function secondFactorChangedEvents(
   ];
 }
 
+/** An order to remove a second factor. */
+export interface RemovalOrder {
+  readonly user_id: string;
+  readonly removal: { readonly id: string; readonly due_at: Date };
+  /** Language of the mail. */
+  readonly locale: Locale;
+}
+
+/** Creates the notice of an ordered removal of the second factor. Its mail has a token that stops the removal. */
+export function removalOrderedNotice(
+  { user_id, removal: { id: removal_id, due_at }, locale }: RemovalOrder,
+  origin: AccountEventOrigin,
+): Notice {
+  const order = { removal_id, due_at: due_at.toISOString() };
+  const notice = { user_id, purpose: 'second_factor_removal_ordered', locale, ...order } as const;
+  return createAccountEvent('service.auth.events.notice', notice, origin);
+}
+
 /** A passkey that was added to an account or removed from it. */
 export interface PasskeyChange {
   readonly user_id: string;

@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { maxPushMessageBytes, ownTopicPrefix, PushMessage } from '@auth-account/contracts/push/push-message';
+import {
+  type FactorRemovalPayload,
+  factorRemovalTopic,
+  maxPushMessageBytes,
+  ownTopicPrefix,
+  PushMessage,
+} from '@auth-account/contracts/push/push-message';
 import { publish, type RedisClient, type RedisKeys } from '@auth-account/redis';
 import { Compile } from 'typebox/schema';
 import { faultsOf } from '../faults-of.ts';
@@ -49,6 +55,12 @@ export function createOwnMessagePublisher(
   keys: Pick<RedisKeys, 'ownMessages'>,
 ): PushMessagePublisher {
   return createPublisher(redis, keys.ownMessages, true);
+}
+
+/** Returns the message to apps about an ordered removal of the second factor, or about its stop if `dueAt` is null. */
+export function factorRemovalMessage(dueAt: Date | null, at: Date): PushContent {
+  const payload: FactorRemovalPayload = { due_at: dueAt?.toISOString() ?? null };
+  return { topic: factorRemovalTopic, payload, at };
 }
 
 function createPublisher(redis: RedisClient, channel: string, isOwn: boolean): PushMessagePublisher {

@@ -145,6 +145,7 @@ describe('counters', () => {
     email_change: { event: 'account.email_changed', ...session },
     account_deletion: { event: 'account.deletion_scheduled', user_id, session_id: undefined },
     step_up: { event: 'code.confirmed', user_id, purpose: 'step_up' },
+    second_factor_removal: { event: 'account.second_factor_removal_ordered', user_id },
   };
   const outcomesOf = async ({ codes }: AuditCounters) =>
     (await codes.get()).values.filter(({ value }) => value > 0).map(({ labels, value }) => ({ ...labels, value }));

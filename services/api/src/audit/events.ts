@@ -123,6 +123,15 @@ export const auditEvents = {
     counts: { in: 'secondFactors' },
     meaning: 'A second factor was wrong, or was used before, at a login, at a step-up or when the user switched it on.',
   },
+  'account.second_factor_removal_ordered': {
+    fields: user,
+    counts: { in: 'codes', as: 'confirmed', purpose: 'second_factor_removal' },
+    meaning: "The removal of the second factor in 72 hours was ordered with a code from the account's mailbox.",
+  },
+  'account.second_factor_removal_stopped': {
+    fields: ['user_id', 'session_id?'],
+    meaning: 'The ordered removal was stopped: by a session, or by the token of its mail.',
+  },
   'account.exported': { fields: session, meaning: 'The user exported everything that is held of them.' },
   'account.password_reset': {
     fields: ['user_id', 'invites_revoked'],

@@ -1,5 +1,6 @@
 import type { CodePurpose } from '@auth-account/contracts/events';
 import type { ResendCodeRequest } from '@auth-account/contracts/http/challenges';
+import { hasSecondFactor } from '@auth-account/stores/second-factors';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import { createOrderDeletion, type OrderDeletionDeps } from '../usecases/account/order-deletion.ts';
@@ -20,6 +21,16 @@ import {
 import { createResetPassword, type ResetPasswordDeps } from '../usecases/credentials/reset-password.ts';
 import { createUndoEmailChange, type UndoEmailChangeDeps } from '../usecases/credentials/undo-email-change.ts';
 import { createVerifyEmail, type VerifyEmailDeps } from '../usecases/credentials/verify-email.ts';
+import {
+  createOrderFactorRemoval,
+  type OrderFactorRemovalDeps,
+} from '../usecases/second-factor/order-factor-removal.ts';
+import {
+  createStopFactorRemoval,
+  createStopFactorRemovalByToken,
+  type StopFactorRemovalByTokenDeps,
+  type StopFactorRemovalDeps,
+} from '../usecases/second-factor/stop-factor-removal.ts';
 import { createEndSessions, type EndSessionsDeps } from '../usecases/sessions/end-sessions.ts';
 import { type ConfirmStepUpDeps, createConfirmStepUp } from '../usecases/step-up/confirm-step-up.ts';
 import {
@@ -36,12 +47,16 @@ type EmailDeps = RequestEmailVerificationDeps &
   ChangeEmailDeps &
   UndoEmailChangeDeps;
 
+type RemovalDeps = OrderFactorRemovalDeps & StopFactorRemovalDeps & StopFactorRemovalByTokenDeps;
 type StepUpDeps = CreateStepUpChallengeDeps & ConfirmStepUpDeps;
 
 /** Parts that {@link codeUseCases} makes from the other parts. */
 type OwnParts = 'requestCode' | 'checkCode' | 'endSessions' | 'reauthenticate';
 
-export type CodeUseCaseParts = Omit<CodeDeps & PasswordDeps & EmailDeps & StepUpDeps & OrderDeletionDeps, OwnParts>;
+export type CodeUseCaseParts = Omit<
+  CodeDeps & PasswordDeps & EmailDeps & RemovalDeps & StepUpDeps & OrderDeletionDeps,
+  OwnParts
+>;
 
 /**
  * Creates the use cases of codes by e-mail with their dependencies. Also returns `requestCode` for the other use cases.
@@ -65,6 +80,12 @@ export function codeUseCases(parts: CodeUseCaseParts) {
     requestDeletion: createRequestCodeForAddress(requesting, 'account_deletion'),
     resendDeletion: resend('account_deletion'),
     confirmDeletion: createConfirmDeletion(confirming),
+
+    requestSecondFactorRemoval: createRequestCodeForAddress(requesting, 'second_factor_removal', hasSecondFactor),
+    resendSecondFactorRemoval: resend('second_factor_removal'),
+    confirmSecondFactorRemoval: createOrderFactorRemoval(confirming),
+    stopSecondFactorRemoval: createStopFactorRemovalByToken(parts),
+    deleteSecondFactorRemoval: createStopFactorRemoval(parts),
 
     requestEmailVerification: createRequestEmailVerification(requesting),
     resendEmailVerification: resend('email_verification'),

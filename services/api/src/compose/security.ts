@@ -8,15 +8,16 @@ import {
   createEmailChangeTokens,
   createEmailCodes,
   createRefreshTokens,
+  createRemovalStopTokens,
   createSealedSecrets,
   createSealedTokens,
   createStatementSigner,
-  type EmailChangeTokens,
   type EmailCodes,
   type KeyFileWatch,
   type RefreshTokens,
   type SealedSecrets,
   type SealedTokens,
+  type UndoTokens,
   watchKeys,
 } from '@auth-account/tokens';
 import {
@@ -58,7 +59,8 @@ export interface Security {
   readonly verifyDeviceProof: VerifyDeviceProof;
   readonly refreshTokens: RefreshTokens;
   readonly emailCodes: EmailCodes;
-  readonly emailChangeTokens: EmailChangeTokens;
+  readonly emailChangeTokens: UndoTokens;
+  readonly removalStopTokens: UndoTokens;
   readonly sealedSecrets: SealedSecrets;
   readonly sealedTokens: SealedTokens;
   readonly serverSecrets: ServerSecrets;
@@ -123,6 +125,7 @@ export async function composeSecurity(
     refreshTokens: createRefreshTokens(refreshKeys),
     emailCodes: createEmailCodes(serverKeys),
     emailChangeTokens: createEmailChangeTokens(serverKeys),
+    removalStopTokens: createRemovalStopTokens(serverKeys),
     sealedSecrets,
     sealedTokens: createSealedTokens(serverKeys, {
       awaitKey: createAwaitKey(sealedSecrets, () => new Date(now())),

@@ -112,12 +112,14 @@ export function composeGuards({ config, logger, metrics, redis, secrets, now }: 
 /** Creates the use case of each route with its dependencies. */
 export function composeUseCases(parts: UseCaseParts): Operations {
   const shared = sharedParts(parts);
-  const { hasher, emailCodes: codes, emailChangeTokens } = parts.security;
+  const { hasher, emailCodes: codes, emailChangeTokens, removalStopTokens } = parts.security;
   const graceDays = parts.config.ACCOUNT_DELETION_GRACE_DAYS;
-  const { requestCode, ...withCodes } = codeUseCases({ ...shared, hasher, codes, emailChangeTokens, graceDays });
+  const mailed = { codes, emailChangeTokens, removalStopTokens };
+  const { requestCode, ...withCodes } = codeUseCases({ ...shared, ...mailed, hasher, graceDays });
   return {
     ...accountUseCases(parts, { ...shared, requestCode }),
     ...withCodes,
+    deleteSecondFactorRemoval: createLimitWrites(parts.limits)(withCodes.deleteSecondFactorRemoval),
     ...groupUseCases(shared),
     ...inviteUseCases(shared),
     readRevocations: createReadRevocations({

@@ -22,7 +22,7 @@ import type { WorkerMetrics } from '../runtime/metrics.ts';
 type Subscriber = WorkerConfig['EVENT_SUBSCRIBERS'][number];
 
 /** Everything that mails need besides the stores and a mail server. */
-export interface MailParts extends Pick<ReadMailDeps, 'emailCodes' | 'emailChangeTokens'> {
+export interface MailParts extends Pick<ReadMailDeps, 'emailCodes' | 'emailChangeTokens' | 'removalStopTokens'> {
   readonly renderMail: RenderMail;
 }
 

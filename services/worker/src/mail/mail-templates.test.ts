@@ -12,6 +12,8 @@ const values = {
   time: '1 May 2026 at 10:00 UTC',
   deletes_at: '15 May 2026 at 10:00 UTC',
   undo_token: 'dG9rZW4',
+  due_at: '4 May 2026 at 10:00 UTC',
+  stop_token: 'c3RvcA',
   invites_revoked: '3',
   recovery_codes_left: '2',
 };
@@ -47,6 +49,10 @@ test.each(Locale.enum)(
     for (const part of [subject, text, html]) expect(part).toContain('01234567');
     const notice = render('email_changed', locale, values);
     for (const part of [notice.text, notice.html]) expect(part).toContain('dG9rZW4');
+    const removal = render('second_factor_removal_ordered', locale, values);
+    for (const part of [removal.text, removal.html]) {
+      for (const value of ['c3RvcA', '4 May 2026 at 10:00 UTC']) expect(part).toContain(value);
+    }
   },
 );
 

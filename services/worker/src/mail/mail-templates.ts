@@ -36,6 +36,8 @@ const fieldsOf: Readonly<Record<MailPurpose, readonly string[]>> = {
   second_factor_on: noticeFields,
   second_factor_off: noticeFields,
   second_factor_guessed: noticeFields,
+  second_factor_removal_ordered: [...noticeFields, 'due_at', 'stop_token'],
+  second_factor_removal_stopped: noticeFields,
   recovery_codes: [...noticeFields, 'recovery_codes_left'],
   passkey_added: noticeFields,
   passkey_removed: noticeFields,

@@ -2,7 +2,7 @@ import type { AccountEventOf, AuthEvent, Locale } from '@auth-account/contracts/
 import { emailKey, type Stores } from '@auth-account/stores';
 import { challengeState } from '@auth-account/stores/challenges';
 import type { UserDocument } from '@auth-account/stores/documents';
-import type { EmailChangeTokens, EmailCodes } from '@auth-account/tokens';
+import type { EmailCodes, UndoTokens } from '@auth-account/tokens';
 import { mailTopics } from '../delivery/subscriber-queues.ts';
 import type { MailPurpose, MailValues } from './mail-templates.ts';
 
@@ -32,19 +32,20 @@ export interface ReadMailDeps {
   readonly users: Pick<Stores['users'], 'find' | 'findConfirmed'>;
   readonly challenges: Pick<Stores['challenges'], 'find' | 'findConfirmed'>;
   readonly emailCodes: EmailCodes;
-  readonly emailChangeTokens: Pick<EmailChangeTokens, 'issue'>;
+  readonly emailChangeTokens: Pick<UndoTokens, 'issue'>;
+  readonly removalStopTokens: Pick<UndoTokens, 'issue'>;
   readonly now: () => Date;
 }
 
 /**
  * Creates the function that adds address, language and code to an event, as MongoDB and the server's keys have them
  * now. It returns undefined if there is no recipient or no content any more, because the account is erased, the code
- * was used, or the change of address can no longer be undone. It confirms this with a majority first, because a dropped
+ * was used, the change of address can no longer be undone, or the removal of the second factor was stopped. It confirms this with a majority first, because a dropped
  * mail is not sent again. Throws if another process derived the code from a key that this process does not have yet.
  * Throws the driver's error if the majority lags.
  */
 export function createReadMail(deps: ReadMailDeps): ReadMail {
-  const { users, challenges, emailCodes, emailChangeTokens, now } = deps;
+  const { users, challenges, emailCodes, emailChangeTokens, removalStopTokens, now } = deps;
 
   async function codeLetter({ data }: CodeRequest, user: UserDocument, find: Find): Promise<Letter | undefined> {
     const { challenge_id, purpose, expires_at } = data;
@@ -63,16 +64,28 @@ export function createReadMail(deps: ReadMailDeps): ReadMail {
   }
 
   function noticeLetter({ data, time }: Notice, user: UserDocument): Letter | undefined {
-    const { purpose, email_change_id, deletes_at, invites_revoked = 0, recovery_codes_left = 0 } = data;
+    const {
+      purpose,
+      email_change_id,
+      removal_id,
+      deletes_at,
+      due_at,
+      invites_revoked = 0,
+      recovery_codes_left = 0,
+    } = data;
     const locale = user.locale ?? data.locale;
     const former = user.former_emails?.find(({ change_id }) => change_id === email_change_id);
     const to = purpose === 'email_changed' ? former?.email : user.email;
-    if (to === undefined) return;
+    if (to === undefined || (removal_id !== undefined && user.totp?.removal?.id !== removal_id)) return;
     const undo = former === undefined ? {} : { undo_token: emailChangeTokens.issue(former.change_id) };
-    const end = deletes_at === undefined ? {} : { deletes_at: spellTime(deletes_at, locale) };
+    const stop = removal_id === undefined ? {} : { stop_token: removalStopTokens.issue(removal_id) };
+    const end = {
+      ...(deletes_at !== undefined && { deletes_at: spellTime(deletes_at, locale) }),
+      ...(due_at !== undefined && { due_at: spellTime(due_at, locale) }),
+    };
     const counts = { invites_revoked: String(invites_revoked), recovery_codes_left: String(recovery_codes_left) };
     const values = { email: to, time: spellTime(time, locale), ...counts };
-    return { to, purpose, locale, values: { ...values, ...undo, ...end } };
+    return { to, purpose, locale, values: { ...values, ...undo, ...stop, ...end } };
   }
 
   async function letterOf(event: MailEvent, find: Find): Promise<Letter | undefined> {

@@ -6,7 +6,7 @@ import { isMailed, type ReadMail } from './read-mail.ts';
 
 /**
  * Returns the secret of an event for the holder of a key: a JWE (RFC 7516, compact) of a JSON object with `email`, and
- * `code` or `undo_token`. Undefined if the event has no secret, or no longer has one.
+ * `code`, `undo_token` or `stop_token`. Undefined if the event has no secret, or no longer has one.
  */
 export type SealSecret = (event: AuthEvent) => Promise<string | undefined>;
 
@@ -32,8 +32,8 @@ export function createSealSecret(readMail: ReadMail, jwk: EncryptionKey): SealSe
   return async (event) => {
     const letter = isMailed(event) ? await readMail(event) : undefined;
     if (letter === undefined) return;
-    const { code, undo_token } = letter.values;
-    const secret = JSON.stringify({ email: letter.to, code, undo_token });
+    const { code, undo_token, stop_token } = letter.values;
+    const secret = JSON.stringify({ email: letter.to, code, undo_token, stop_token });
     return new CompactEncrypt(new TextEncoder().encode(secret)).setProtectedHeader(header).encrypt(key);
   };
 }

@@ -91,6 +91,7 @@ function describeFactor({
   return {
     confirmed_at: totp?.confirmed_at.toISOString() ?? null,
     recovery_codes_left: recovery_codes.length,
+    removal_due_at: totp?.removal?.due_at.toISOString() ?? null,
     trusted_devices: trusted_devices.map(({ device_id, trusted_at, until }) => ({
       device_id,
       trusted_at: trusted_at.toISOString(),

@@ -2,6 +2,7 @@ import type { CodePurpose } from '@auth-account/contracts/events';
 import type { ChallengeResponse } from '@auth-account/contracts/http/challenges';
 import type { PasswordResetRequest } from '@auth-account/contracts/http/password-reset';
 import type { UserStore } from '@auth-account/stores';
+import type { Addressee } from '@auth-account/stores/users';
 import type { Limits } from '../../limits/limits.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import type { RequestCode } from './request-code.ts';
@@ -13,12 +14,13 @@ export interface RequestCodeForAddressDeps {
 }
 
 /**
- * Sends a code for that purpose to the address. An address without an account gets the same answer, after the same work
- * and under the same limits. Raises `ERR-RATE-LIMITED`.
+ * Sends a code for that purpose to the address. An address without an account, or with an account that is not `isMeant`,
+ * gets the same answer, after the same work and under the same limits. Raises `ERR-RATE-LIMITED`.
  */
 export function createRequestCodeForAddress(
   { users, limits, requestCode }: RequestCodeForAddressDeps,
   purpose: CodePurpose,
+  isMeant: (user: Addressee) => boolean = () => true,
 ) {
   return async (
     { email, device_id }: PasswordResetRequest,
@@ -28,6 +30,7 @@ export function createRequestCodeForAddress(
     const user = await users.findAddressee({ email });
     const isVerified = user?.email_verified_at !== undefined;
     await limits.requestCode({ email, deviceId: device_id?.toLowerCase(), isVerified, hasAccess: false }, origin);
-    return requestCode({ purpose, userId: user?._id, locale: mailLocale(user, origin) }, origin);
+    const userId = user !== undefined && isMeant(user) ? user._id : undefined;
+    return requestCode({ purpose, userId, locale: mailLocale(user, origin) }, origin);
   };
 }

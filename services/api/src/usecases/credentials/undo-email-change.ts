@@ -13,14 +13,15 @@ import type { ChallengeStore } from '@auth-account/stores/challenges';
 import type { DeletionStore } from '@auth-account/stores/deletions';
 import type { FormerEmail, UserDocument } from '@auth-account/stores/documents';
 import type { EmailChangeStore } from '@auth-account/stores/email-changes';
-import { isDue } from '@auth-account/stores/users';
-import type { EmailChangeTokens } from '@auth-account/tokens';
+import { presentUser } from '@auth-account/stores/present-users';
+import type { UndoTokens } from '@auth-account/tokens';
 import type { Commit } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import type { PasswordHasher } from '../../security/password-hasher.ts';
 import { codeInvalid } from '../codes/check-code.ts';
+import { createVerifyUndoToken } from '../codes/verify-undo-token.ts';
 import type { EndSessions } from '../sessions/end-sessions.ts';
 import { removedWays } from './removed-ways.ts';
 
@@ -30,7 +31,7 @@ export interface UndoEmailChangeDeps {
   readonly deletions: Pick<DeletionStore, 'cancel'>;
   readonly invites: Pick<InviteStore, 'revokeMadeBy'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
-  readonly emailChangeTokens: Pick<EmailChangeTokens, 'verify' | 'rereadKeys'>;
+  readonly emailChangeTokens: Pick<UndoTokens, 'verify' | 'rereadKeys'>;
   readonly endSessions: EndSessions;
   readonly hasher: Pick<PasswordHasher, 'admit'>;
   readonly limits: Pick<Limits, 'tryCode' | 'registered'>;
@@ -145,20 +146,13 @@ function createUndo(deps: UndoEmailChangeDeps) {
 
 /** Creates the function that finds the change that a token undoes. */
 function createFindChange({ emailChanges, emailChangeTokens }: UndoEmailChangeDeps) {
-  async function verify(token: string): Promise<string> {
-    const changeId = emailChangeTokens.verify(token);
-    if (changeId !== undefined) return changeId;
-    await emailChangeTokens.rereadKeys();
-    const found = emailChangeTokens.verify(token);
-    if (found === undefined) throw codeInvalid();
-    return found;
-  }
+  const verify = createVerifyUndoToken(emailChangeTokens);
 
   return async (token: string, at: Date): Promise<FoundChange> => {
     const changeId = await verify(token);
-    const user = await emailChanges.findByChange(changeId);
+    const user = presentUser(await emailChanges.findByChange(changeId), at);
     const former = user?.former_emails?.find(({ change_id }) => change_id === changeId);
-    if (user === undefined || former === undefined || isDue(user, at)) throw codeInvalid();
+    if (user === undefined || former === undefined) throw codeInvalid();
     if (former.until <= at) throw new AppError('ERR-CODE-EXPIRED');
     return { user, former };
   };

@@ -4,7 +4,7 @@ import type { PasskeyLoginChallengeResponse, PasskeyLoginRequest } from '@auth-a
 import { AppError, isAppError } from '@auth-account/errors';
 import type { UserDocument } from '@auth-account/stores/documents';
 import type { PasskeyStore } from '@auth-account/stores/passkeys';
-import { isDue } from '@auth-account/stores/users';
+import { presentUser } from '@auth-account/stores/present-users';
 import type { SealedTokens } from '@auth-account/tokens';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
@@ -119,7 +119,7 @@ function createProve(deps: LogInByPasskeyDeps) {
  * driver's error if the store lags.
  */
 function createFindHolder({ passkeys, now }: LogInByPasskeyDeps) {
-  const present = (user: UserDocument | undefined) => (user && !isDue(user, now()) ? user : undefined);
+  const present = (user: UserDocument | undefined) => presentUser(user, now());
   return async (credentialId: string): Promise<UserDocument | undefined> =>
     present(await passkeys.findHolder(credentialId)) ?? present(await passkeys.findHolderConfirmed(credentialId));
 }

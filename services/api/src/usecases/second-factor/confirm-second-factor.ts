@@ -3,7 +3,7 @@ import { AppError, isAppError } from '@auth-account/errors';
 import type { UserStore } from '@auth-account/stores';
 import { credentialsVersion } from '@auth-account/stores/credentials';
 import type { UserDocument } from '@auth-account/stores/documents';
-import type { SecondFactorStore } from '@auth-account/stores/second-factors';
+import { hasSecondFactor, type SecondFactorStore } from '@auth-account/stores/second-factors';
 import type { SealedTokens } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import type { Limits } from '../../limits/limits.ts';
@@ -102,7 +102,9 @@ const later = (at: Date, ms: number) => new Date(at.getTime() + ms);
 function createFindUser({ users, now }: ConfirmSecondFactorDeps) {
   return async ({ userId, version, expiresAt }: SecondFactorChallenge): Promise<UserDocument> => {
     const user = expiresAt > now() ? await users.find(userId) : undefined;
-    if (user === undefined || credentialsVersion(user) !== version) throw new AppError('ERR-CODE-EXPIRED');
+    if (user === undefined || credentialsVersion(user) !== version || !hasSecondFactor(user)) {
+      throw new AppError('ERR-CODE-EXPIRED');
+    }
     return user;
   };
 }

@@ -25,6 +25,7 @@ export function createFindFactors({ users, now }: FindFactorsDeps) {
         trusted_at: trusted_at.toISOString(),
         trusted_until: until.toISOString(),
       })),
+      removal: totp?.removal === undefined ? null : { due_at: totp.removal.due_at.toISOString() },
       timestamp: at.toISOString(),
     };
   };

@@ -12,6 +12,7 @@ import { deleteUser, graceDaysOption, restoreUser } from './delete-user.ts';
 import { disableUser, enableUser } from './disable-user.ts';
 import { loadUser } from './load-user.ts';
 import { asOption } from './operator.ts';
+import { removeSecondFactor } from './remove-second-factor.ts';
 import { resetPassword } from './reset-password.ts';
 
 /** Adds the commands `user …`. */
@@ -80,6 +81,10 @@ function addAccountChanges(user: Command, shell: Shell): void {
   add('reset-password', 'make the password of an account void until its holder resets it, and end its sessions')
     .option('--yes', 'do not ask')
     .action((idOrEmail, options) => shell.conclude(resetPassword(shell, idOrEmail, options)));
+  add('remove-second-factor', 'order the removal of the second factor of an account in 72 hours, never sooner')
+    .option('--stop', 'stop the removal that was ordered')
+    .option('--yes', 'do not ask')
+    .action((idOrEmail, options) => shell.conclude(removeSecondFactor(shell, idOrEmail, options)));
 }
 
 /** Shows the user, their group and their number of sessions; never the hash. */
@@ -99,8 +104,7 @@ async function showUser(collections: Collections, idOrEmail: string, now: Date):
     locale: user.locale ?? null,
     password: hashKindOf(user),
     passkeys: user.passkeys?.length ?? 0,
-    second_factor_since: user.totp?.confirmed_at ?? null,
-    recovery_codes: user.recovery_codes?.length ?? 0,
+    ...describeFactor(user),
     home_group_id: user.home_group_id,
     account_type: user.account_type,
     role: user.role,
@@ -117,6 +121,16 @@ async function showUser(collections: Collections, idOrEmail: string, now: Date):
     live_sessions: sessions,
   };
   return { json, text: fieldList(json) };
+}
+
+function describeFactor({ totp, recovery_codes = [] }: UserDocument) {
+  const { removal } = totp ?? {};
+  return {
+    second_factor_since: totp?.confirmed_at ?? null,
+    recovery_codes: recovery_codes.length,
+    second_factor_removed_at: removal?.due_at ?? null,
+    second_factor_removal_by: removal?.by ?? null,
+  };
 }
 
 /** Returns the algorithm of the password's hash, such as `argon2id` or `bcrypt`, and nothing of the hash itself. */

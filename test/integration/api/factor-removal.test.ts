@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto';
+import { createTransactionRunner } from '@auth-account/stores';
+import type { FactorRemoval, UserDocument } from '@auth-account/stores/documents';
+import { newRemoval } from '@auth-account/stores/factor-removals';
+import { createRemovalStopTokens, generateSecretKey } from '@auth-account/tokens';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Binary } from 'mongodb';
+import { createOrderFactorRemoval } from '../../../services/api/src/usecases/second-factor/order-factor-removal.ts';
+import {
+  createStopFactorRemoval,
+  createStopFactorRemovalByToken,
+} from '../../../services/api/src/usecases/second-factor/stop-factor-removal.ts';
+import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
+import { bearerOf } from '../../support/use-case-scene.ts';
+
+let scene: AccountScene;
+beforeAll(async () => {
+  scene = await openAccountScene();
+});
+beforeEach(() => scene.clear());
+afterAll(() => scene.close());
+
+const purpose = 'second_factor_removal';
+const topic = 'security.second_factor_removal';
+const hours72 = 72 * 3_600_000;
+const removalStopTokens = createRemovalStopTokens({ keys: [generateSecretKey()] });
+const invalid = { code: 'ERR-CODE-INVALID', details: { tries_left: 0 } };
+
+const totp = (fields: object = {}) => ({
+  ...{ factor_id: randomUUID(), kid: 'k', seed: new Binary(Buffer.alloc(48)), confirmed_at: scene.now(), last_step: 7 },
+  ...fields,
+});
+const guarded = (fields: object = {}) => scene.user({ totp: totp(fields) });
+const order = async (user: UserDocument) =>
+  createOrderFactorRemoval(scene.deps)(await scene.challenge(user, purpose), scene.origin);
+const stopBy = (token: string, given: object = {}) =>
+  createStopFactorRemovalByToken({ ...scene.deps, removalStopTokens, ...given })({ stop_token: token }, scene.origin);
+const stored = async ({ _id }: UserDocument) => (await scene.storedUser(_id))?.totp?.removal;
+const purposes = async () =>
+  (await scene.rows()).flatMap(({ event }) => ('purpose' in event.data ? [event.data.purpose] : []));
+
+/** Stores an account whose removal is due in that time. */
+async function ordered(ms: number) {
+  const removal: FactorRemoval = { ...newRemoval(scene.now(), 'mail'), due_at: new Date(scene.now().getTime() + ms) };
+  return { removal, user: await guarded({ removal }), token: removalStopTokens.issue(removal.id) };
+}
+
+describe('an order', () => {
+  test('is stored with its time, mailed, audited, and told to the live sessions', async () => {
+    const user = await guarded();
+    const { document: live } = await scene.session({ user_id: user._id });
+    await scene.session({ user_id: user._id, is_revoked: true });
+    const due = new Date(scene.now().getTime() + hours72);
+    const timestamp = scene.now().toISOString();
+    expect(await order(user)).toEqual({ message: 'REMOVAL_ORDERED', due_at: due.toISOString(), timestamp });
+    expect(await stored(user)).toEqual({ id: expect.any(String), ordered_at: scene.now(), due_at: due, by: 'mail' });
+    expect(scene.messages).toEqual([[[live._id], { topic, payload: { due_at: due.toISOString() }, at: scene.now() }]]);
+    expect(scene.audited.map(([event]) => event)).toEqual([
+      { event: 'account.second_factor_removal_ordered', user_id: user._id },
+    ]);
+    expect([await purposes(), scene.told, scene.verdicts]).toEqual([
+      ['second_factor_removal_ordered'],
+      ['try'],
+      [false, true],
+    ]);
+  });
+
+  test('that runs already is mailed again, and its sessions are not told again', async () => {
+    const { removal, user } = await ordered(3_600_000);
+    expect(await order(user)).toMatchObject({ due_at: removal.due_at.toISOString() });
+    expect([await stored(user), scene.messages, await purposes()]).toEqual([
+      removal,
+      [[[], expect.anything()]],
+      ['second_factor_removal_ordered'],
+    ]);
+  });
+
+  test('is refused if the factor is gone, or due, since the code was asked for, and uses up no code', async () => {
+    const [off, { user: due }] = [await scene.user(), await ordered(0)];
+    for (const user of [off, due]) {
+      const code = await scene.challenge(user, purpose);
+      await expect(createOrderFactorRemoval(scene.deps)(code, scene.origin)).rejects.toMatchObject(invalid);
+      expect(await scene.storedChallenge(code.challenge_id)).toMatchObject({ ended_at: null, tries_left: 5 });
+    }
+    expect(await scene.rows()).toEqual([]);
+  });
+});
+
+describe('a stop', () => {
+  test('by a session is mailed, audited, and told to all sessions', async () => {
+    const { user } = await ordered(1);
+    const [own, other] = [await scene.session({ user_id: user._id }), await scene.session({ user_id: user._id })];
+    await createStopFactorRemoval(scene.deps)(bearerOf(own), scene.origin);
+    expect([await stored(user), await purposes()]).toEqual([undefined, ['second_factor_removal_stopped']]);
+    const [to, content] = scene.messages[0] ?? [];
+    expect(to?.toSorted()).toEqual([own.document._id, other.document._id].toSorted());
+    expect(content).toEqual({ topic, payload: { due_at: null }, at: scene.now() });
+    const session_id = own.document._id;
+    expect(scene.audited.map(([event]) => event)).toEqual([
+      { event: 'account.second_factor_removal_stopped', user_id: user._id, session_id },
+    ]);
+  });
+
+  test('in parallel is one stop', async () => {
+    const { user, token } = await ordered(1);
+    const sessions = await Promise.all([1, 2, 3].map(() => scene.session({ user_id: user._id })));
+    const commit = scene.commitWith({ transaction: createTransactionRunner(scene.mongo) });
+    const stop = createStopFactorRemoval({ ...scene.deps, commit });
+    await Promise.all(sessions.map((session) => stop(bearerOf(session), scene.origin)));
+    await expect(stopBy(token)).rejects.toMatchObject(invalid);
+    expect(await purposes()).toEqual(['second_factor_removal_stopped']);
+  });
+
+  test('does not come any more when the removal is due', async () => {
+    const { removal, user, token } = await ordered(0);
+    const session = await scene.session({ user_id: user._id });
+    await createStopFactorRemoval(scene.deps)(bearerOf(session), scene.origin);
+    await expect(stopBy(token)).rejects.toMatchObject({ code: 'ERR-CODE-EXPIRED' });
+    expect([await stored(user), await scene.rows()]).toEqual([removal, []]);
+  });
+
+  test('by a token that a newer key has made, waits for the key', async () => {
+    const { removal } = await ordered(1);
+    const newer = createRemovalStopTokens({ keys: [generateSecretKey()] });
+    await expect(stopBy(newer.issue(removal.id))).rejects.toMatchObject(invalid);
+    let known = removalStopTokens;
+    const arriving = {
+      verify: (token: string) => known.verify(token),
+      rereadKeys: async () => {
+        known = newer;
+      },
+    };
+    expect(await stopBy(newer.issue(removal.id), { removalStopTokens: arriving })).toMatchObject({
+      message: 'REMOVAL_STOPPED',
+    });
+  });
+
+  test('by a genuine token of no order, or of an account that is due to be erased, is none', async () => {
+    const { user, token } = await ordered(1);
+    await scene.collections.users.updateOne({ _id: user._id }, { $set: { deletes_at: scene.now() } });
+    for (const each of [token, removalStopTokens.issue(randomUUID()), 'x']) {
+      await expect(stopBy(each)).rejects.toMatchObject(invalid);
+    }
+  });
+
+  test('by a session of an account that is gone is refused', async () => {
+    const session = await scene.session();
+    const stop = createStopFactorRemoval(scene.deps)(bearerOf(session), scene.origin);
+    await expect(stop).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
+  });
+});

@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto';
+import type { DenyEntry } from '@auth-account/messaging/deny-list';
+import { createTransactionRunner } from '@auth-account/stores';
+import type { FactorRemoval, UserDocument } from '@auth-account/stores/documents';
+import { newRemoval } from '@auth-account/stores/factor-removals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Binary } from 'mongodb';
+import { createRemoveFactors } from '../../../services/worker/src/second-factor/remove-factors.ts';
+import { type AccountScene, openAccountScene } from '../../support/account-scene.ts';
+
+let scene: AccountScene;
+let removed: string[];
+let failed: unknown[];
+let denied: DenyEntry[];
+beforeAll(async () => {
+  scene = await openAccountScene();
+});
+beforeEach(async () => {
+  [removed, failed, denied] = [[], [], []];
+  await scene.clear();
+});
+afterAll(() => scene.close());
+
+const minute = 60_000;
+const ago = (minutes: number) => new Date(scene.now().getTime() - minutes * minute);
+
+/** Runs a round of one worker. */
+const round = (given: Partial<Parameters<typeof createRemoveFactors>[0]> = {}) =>
+  createRemoveFactors({
+    ...scene.deps,
+    denyList: { denyAndClose: async (entries) => void denied.push(...entries) },
+    onRemoved: ({ userId }) => void removed.push(userId),
+    onFailed: (userId) => void failed.push(userId),
+    newEventId: scene.deps.ids.entityId,
+    newRequestId: randomUUID,
+    now: scene.now,
+    ...given,
+  })();
+
+/** Stores an account whose second factor is to be removed at that time. */
+function guarded(due_at: Date, fields: Partial<UserDocument> = {}): Promise<UserDocument> {
+  const removal: FactorRemoval = { ...newRemoval(ago(5_000), 'mail'), due_at };
+  const sealed = { factor_id: randomUUID(), kid: 'k', seed: new Binary(Buffer.alloc(48)) };
+  return scene.user({
+    totp: { ...sealed, confirmed_at: ago(9_000), last_step: 7, removal },
+    pending_totp: { ...sealed, until: ago(-60), version: 'v' },
+    recovery_codes: ['hash'],
+    trusted_devices: [
+      { device_id: randomUUID(), token: 't', version: 'v', trusted_at: ago(9_000), until: ago(-9_000) },
+    ],
+    ...fields,
+  });
+}
+
+const partsOf = async ({ _id }: UserDocument) => {
+  const { totp, pending_totp, recovery_codes, trusted_devices } = (await scene.storedUser(_id)) ?? {};
+  return [totp, pending_totp, recovery_codes, trusted_devices].filter((part) => part !== undefined).length;
+};
+
+describe('a removal that is due', () => {
+  test('takes the factor with all that belongs to it, and nothing else', async () => {
+    const user = await guarded(ago(2), { ways_changed_at: ago(-1), locale: 'ru' });
+    const other = await scene.user();
+    await round();
+    expect([removed, failed, await partsOf(user)]).toEqual([[user._id], [], 0]);
+    const { totp, pending_totp, recovery_codes, trusted_devices, ...rest } = user;
+    const ways_changed_at = new Date((user.ways_changed_at?.getTime() ?? 0) + 1);
+    expect(await scene.storedUser(user._id)).toEqual({ ...rest, ways_changed_at, touches: 1 });
+    expect(await scene.storedUser(other._id)).toEqual(other);
+    const data = { user_id: user._id, changed_at: scene.now().toISOString(), change: 'switched_off' };
+    expect((await scene.rows()).map(({ event }) => event.data)).toEqual([
+      data,
+      { user_id: user._id, purpose: 'second_factor_off', locale: 'ru' },
+    ]);
+  });
+
+  test('ends open codes and the sessions that were opened before it was due, and no later one', async () => {
+    const user = await guarded(ago(2));
+    const { _id: user_id } = user;
+    const code = await scene.challenge(user, 'password_reset');
+    const { document: old } = await scene.session({ user_id, created_at: ago(3) });
+    const { document: owners } = await scene.session({ user_id, created_at: ago(1) });
+    await round();
+    expect(await scene.asStored(old._id)).toMatchObject({ is_revoked: true, revoked_reason: 'revoked_by_user' });
+    expect(await scene.asStored(owners._id)).toEqual(owners);
+    expect(denied).toMatchObject([{ sessionId: old._id, denial: { kind: 'revoked', reason: 'SESSION_REVOKED' } }]);
+    expect((await scene.storedChallenge(code.challenge_id))?.ended_at).toEqual(scene.now());
+  });
+
+  test('waits a minute, for clocks that differ, and is never early', async () => {
+    const users = [await guarded(ago(0.99)), await guarded(ago(0)), await guarded(ago(-1))];
+    await round();
+    expect([removed, failed]).toEqual([[], []]);
+    for (const user of users) expect(await scene.storedUser(user._id)).toEqual(user);
+  });
+
+  test('is carried out once by any number of workers, for any number of accounts', async () => {
+    const users = await Promise.all(Array.from({ length: 205 }, () => guarded(ago(2))));
+    const worker = { transaction: createTransactionRunner(scene.mongo) };
+    await Promise.all([round(worker), round(worker), round(worker)]);
+    expect(removed.toSorted()).toEqual(users.map(({ _id }) => _id).toSorted());
+    expect([failed, (await scene.rows()).length]).toEqual([[], 410]);
+  });
+
+  test('that fails is skipped, and comes in a later round', async () => {
+    const [one, two] = [await guarded(ago(3)), await guarded(ago(2))];
+    const { factorRemovals } = scene.deps;
+    const carryOut: typeof factorRemovals.carryOut = async (due, ...rest) => {
+      if (due.userId === one._id) throw new Error('not today');
+      return factorRemovals.carryOut(due, ...rest);
+    };
+    await round({ factorRemovals: { ...factorRemovals, carryOut } });
+    expect([removed, failed]).toEqual([[two._id], [one._id]]);
+    await round();
+    expect([removed, await partsOf(one)]).toEqual([[two._id, one._id], 0]);
+  });
+
+  test('is committed though Redis is away, and the reconciliation ends the streams', async () => {
+    const user = await guarded(ago(2));
+    await round({ denyList: { denyAndClose: () => Promise.reject(new Error('Redis is away')) } });
+    expect([removed, failed, await partsOf(user)]).toEqual([[user._id], [user._id], 0]);
+  });
+
+  test('does not touch an order that a stop or a new app has ended since it was listed', async () => {
+    const [stopped, replaced] = [await guarded(ago(2)), await guarded(ago(2))];
+    const { factorRemovals } = scene.deps;
+    const listDue: typeof factorRemovals.listDue = async (...page) => {
+      const found = await factorRemovals.listDue(...page);
+      await scene.collections.users.updateOne({ _id: stopped._id }, { $unset: { 'totp.removal': true } });
+      const removal = { ...newRemoval(ago(0), 'staff'), due_at: ago(1) };
+      await scene.collections.users.updateOne({ _id: replaced._id }, { $set: { 'totp.removal': removal } });
+      return found;
+    };
+    await round({ factorRemovals: { ...factorRemovals, listDue } });
+    expect([removed, failed, await scene.rows()]).toEqual([[], [], []]);
+    expect([await partsOf(stopped), await partsOf(replaced)]).toEqual([4, 4]);
+  });
+});
+
+test('of a stop and a removal at the same time one succeeds, and only before it is due the stop', async () => {
+  const { factorRemovals, transaction } = scene.deps;
+  for (const minutes of [2, -2]) {
+    const user = await guarded(ago(minutes));
+    const removal = user.totp?.removal;
+    if (removal === undefined) throw new Error('no removal is ordered');
+    const at = scene.now();
+    const due = { userId: user._id, removal, locale: undefined };
+    const never = { isCommitted: async () => false };
+    const [isRemoved, isStopped] = await Promise.all([
+      transaction((session) => factorRemovals.carryOut(due, at, session), never),
+      transaction((session) => factorRemovals.stop(user._id, removal.id, at, session), never),
+    ]);
+    expect([minutes, isRemoved, isStopped]).toEqual([minutes, minutes > 0, minutes < 0]);
+    expect((await scene.storedUser(user._id))?.totp === undefined).toBe(minutes > 0);
+  }
+});
