@@ -48,8 +48,11 @@ export type AuthEvent =
   | { readonly type: 'state'; readonly state: AuthState }
   | { readonly type: 'signed_out'; readonly reason: SignedOutReason }
   | { readonly type: 'group_changed'; readonly home_group_id: string }
-  /** Only with the group `secondFactor`: a login begins to wait for the second factor, or waits no longer. */
-  | { readonly type: 'second_factor'; readonly status: 'waiting' | 'over' }
+  /**
+   * Only with the group `secondFactor`: a login begins to wait for the second factor, or waits no longer; or another
+   * `removal()` of the factor is known.
+   */
+  | { readonly type: 'second_factor'; readonly status: 'waiting' | 'over' | 'removal' }
   /**
    * A login on a device that the account did not know. If the user says "not me", call `sessions.revoke(session_id)`.
    */

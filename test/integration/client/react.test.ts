@@ -97,6 +97,27 @@ test('the guard shows a splash screen until the storage was read, then what the 
   auth.close();
 });
 
+test('a removal of the second factor is shown while it is ordered', async () => {
+  const service = createFakeService();
+  const auth = createAuthClient({ ...service, storage: memoryStorage(), groups: [secondFactor] });
+  const { useSecondFactorRemoval } = createAuthHooks(React, auth);
+  const Screen = () => useSecondFactorRemoval()?.due_at ?? 'none';
+  const email = newEmail();
+  await auth.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+  const { home_group_id } = await auth.logIn({ email, password });
+  let screen: ReactTestRenderer | undefined;
+  await act(async () => {
+    screen = create(React.createElement(Screen));
+  });
+  await eventually('the stream is open', async () => auth.stream.isOpen());
+  for (const due_at of ['2026-12-01T10:00:00.000Z', null]) {
+    await act(async () => service.push(home_group_id, 'security.second_factor_removal', { due_at }));
+    expect(screen?.toJSON()).toBe(due_at ?? 'none');
+  }
+  await act(async () => screen?.unmount());
+  auth.close();
+});
+
 test('a login that waits for the second factor has a screen of its own', async () => {
   const service = createFakeService();
   const auth = createAuthClient({ ...service, storage: memoryStorage(), groups: [secondFactor] });

@@ -1,6 +1,6 @@
 import type { AuthClient } from '../create-auth-client.ts';
 import type { AuthEvent, AuthState } from '../events.ts';
-import type { SecondFactor, WaitingLogin } from '../groups/second-factor.ts';
+import type { FactorRemoval, SecondFactor, WaitingLogin } from '../groups/second-factor.ts';
 
 /** The hooks of React that these hooks use. `import * as React from 'react'` has them. */
 export interface ReactHooks {
@@ -29,6 +29,11 @@ export interface AuthHooks {
    * whose `giveUp` ends it.
    */
   useSecondFactor(): WaitingLogin | undefined;
+  /**
+   * Returns the ordered removal of the user's second factor. Needs the group `secondFactor`, whose `stopRemoval` stops
+   * it. Call its `find` after each event `stream` with the status `open`, because an order may have come before.
+   */
+  useSecondFactorRemoval(): FactorRemoval | undefined;
   /**
    * Calls `handle` with each message of the topic. `*` stands for any topic, and `security.new_device` for the event
    * `new_device`. Pass a stable function, because each rendering with a new function subscribes again.
@@ -60,6 +65,12 @@ export function createAuthHooks(react: ReactHooks, client: AuthClient & Partial<
   return {
     useAuth,
     useSecondFactor,
+    useSecondFactorRemoval: () =>
+      react.useSyncExternalStore(
+        onSecondFactor,
+        () => client.secondFactor?.removal(),
+        () => undefined,
+      ),
     AuthGuard({ children, signedOut = null, unknown: pending = null, secondFactor }) {
       const { status } = useAuth();
       const isWaiting = useSecondFactor() !== undefined && secondFactor !== undefined;

@@ -18,6 +18,9 @@ export interface WaitingLogin {
   readonly expires_at: string;
 }
 
+/** An ordered removal of the second factor. `stopRemoval` stops it. */
+export type FactorRemoval = NonNullable<OperationTypes['findFactors']['data']['removal']>;
+
 export interface SecondFactor {
   readonly secondFactor: SecondFactorMethods & {
     /**
@@ -37,6 +40,11 @@ export interface SecondFactor {
     ): Promise<SessionInfo>;
     /** Forgets the login that waits. */
     giveUp(): void;
+    /**
+     * Returns the removal of the user's second factor that somebody has ordered, as the latest `find` or the push stream
+     * knows it. The event `second_factor` reports each change.
+     */
+    removal(): FactorRemoval | undefined;
   };
 }
 
@@ -48,12 +56,24 @@ export const secondFactor: ClientGroup<SecondFactor> = (deps) => {
   const plain = methodsOf(secondFactorMethods, deps.call);
   const trusts = createTrusts(deps);
   const half = createHalfLogin(deps, trusts);
+  const removal = createRemoval(deps);
   return {
     secondFactor: {
       ...plain,
       waiting: half.waiting,
       giveUp: () => half.wait(),
       confirm: createConfirm(deps, trusts, half),
+      removal: removal.known,
+      async find() {
+        const data = await plain.find();
+        removal.learn(data.removal);
+        return data;
+      },
+      async stopRemoval() {
+        const data = await plain.stopRemoval();
+        removal.learn(null);
+        return data;
+      },
       async deleteTrustedDevice(device_id) {
         const data = await plain.deleteTrustedDevice(device_id);
         if (device_id === (await deps.deviceId())) await trusts.dropOwn();
@@ -67,6 +87,26 @@ export const secondFactor: ClientGroup<SecondFactor> = (deps) => {
     },
   };
 };
+
+/** Keeps what is known of an ordered removal, in memory and until the user is signed out. */
+function createRemoval({ events }: ClientGroupDeps) {
+  let known: FactorRemoval | undefined;
+
+  function learn(next: FactorRemoval | null): void {
+    if (next?.due_at === known?.due_at) return;
+    known = next ?? undefined;
+    events.tell({ type: 'second_factor', status: 'removal' });
+  }
+
+  events.subscribe((event) => {
+    if (event.type === 'signed_out') learn(null);
+    if (event.type !== 'message' || event.topic !== 'security.second_factor_removal') return;
+    const { due_at } = event.payload as { readonly due_at: string | null };
+    learn(due_at === null ? null : { due_at });
+  });
+
+  return { learn, known: () => known };
+}
 
 type HalfLogin = ReturnType<typeof createHalfLogin>;
 type Trusts = ReturnType<typeof createTrusts>;

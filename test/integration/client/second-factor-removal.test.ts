@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { password } from '../../support/accounts.ts';
+import { type ClientScene, openClientScene, type TestApp } from '../../support/client-scene.ts';
+import { codeOf as mailedCodeOf, stopTokenOf } from '../../support/codes.ts';
+import { codeAt } from '../../support/second-factor.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+let scene: ClientScene;
+beforeAll(async () => {
+  scene = await openClientScene();
+});
+afterAll(() => scene.close());
+
+const removals = ({ events }: TestApp) =>
+  events.filter((event) => event.type === 'second_factor' && event.status === 'removal').length;
+
+/** Orders the removal from a device on which nobody is signed in. Returns its time. */
+async function order(email: string): Promise<string> {
+  const { secondFactor } = scene.app({ stream: false }).client;
+  const { challenge_id } = await secondFactor.requestRemoval({ email });
+  const code = await mailedCodeOf(scene.api, challenge_id);
+  return (await secondFactor.confirmRemoval({ challenge_id, code })).due_at;
+}
+
+test('an app that is signed in learns of a removal at once, and can stop it', async () => {
+  const app = await scene.signedIn();
+  const { secondFactor } = app.client;
+  const { factor_id, secret } = await secondFactor.createTotp({ current_password: password });
+  await secondFactor.confirmTotp({ factor_id, code: codeAt(secret) });
+  expect([(await secondFactor.find()).removal, secondFactor.removal()]).toEqual([null, undefined]);
+  await eventually('the stream is open', () => app.client.stream.isOpen());
+
+  const due_at = await order(app.email);
+  await eventually('the app knows', () => secondFactor.removal()?.due_at === due_at);
+  await secondFactor.stopRemoval();
+  expect([secondFactor.removal(), (await secondFactor.find()).removal]).toEqual([undefined, null]);
+  expect(removals(app)).toBe(2);
+
+  await order(app.email);
+  await eventually('the app knows', () => secondFactor.removal() !== undefined);
+  const user = await scene.api.collections.users.findOne({ email: app.email });
+  await secondFactor.stopRemovalByToken({ stop_token: await stopTokenOf(scene.api, user?._id ?? '') });
+  await eventually('the app knows that it is stopped', () => secondFactor.removal() === undefined);
+});
+
+test('an app that had no stream learns of a removal when it asks for the factors, and forgets it when signed out', async () => {
+  const app = await scene.signedIn({ stream: false });
+  const { secondFactor } = app.client;
+  const { factor_id, secret } = await secondFactor.createTotp({ current_password: password });
+  await secondFactor.confirmTotp({ factor_id, code: codeAt(secret) });
+  const due_at = await order(app.email);
+  expect(secondFactor.removal()).toBeUndefined();
+  await secondFactor.find();
+  expect(secondFactor.removal()).toEqual({ due_at });
+  await app.client.logOut();
+  await eventually('it is forgotten', () => secondFactor.removal() === undefined);
+});
