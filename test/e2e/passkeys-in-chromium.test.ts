@@ -78,7 +78,7 @@ interface PageCredentials {
     return json.data.passkeys.map(({ backed_up }: { backed_up: boolean }) => backed_up);
   };
 
-  test('are made and log in, whatever backup flags they have later', async () => {
+  test('are made and log in, whatever backup state they have later, but with no other eligibility', async () => {
     const added = await add();
     expect([added.status, added.json.data.backed_up]).toEqual([201, true]);
     expect((await logIn()).json.data.user_id).toBe(own.user_id);
@@ -88,7 +88,9 @@ interface PageCredentials {
     expect((await logIn()).status).toBe(200);
     expect(await backedUp()).toEqual([false]);
     await devtools.send('WebAuthn.setCredentialProperties', { ...flags, backupEligibility: false });
-    expect((await logIn()).status).toBe(200);
+    const refused = { status: 403, json: { error_code: 'ERR-PASSKEY-INVALID' } };
+    expect(await logIn()).toMatchObject(refused);
+    await devtools.send('WebAuthn.setCredentialProperties', flags);
   });
 
   test('are not made twice on one authenticator', async () => {
