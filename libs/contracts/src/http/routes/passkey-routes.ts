@@ -42,7 +42,8 @@ export const passkeyRoutes = {
     summary: 'Begin to add a passkey',
     description:
       '`options` is for `navigator.credentials.create` (`PublicKeyCredential.parseCreationOptionsFromJSON`) and its ' +
-      'counterparts on phones. The challenge counts for 10 minutes, in this session.',
+      'counterparts on phones. The challenge counts for 10 minutes, in this session. A `step_up_token` ' +
+      'counts again for another challenge until there is a new passkey.',
     method: 'post',
     path: '/api/v1/account/passkeys/challenge',
     body: PasskeyChallengeRequest,

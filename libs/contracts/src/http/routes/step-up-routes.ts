@@ -44,7 +44,8 @@ export const stepUpRoutes = {
     description:
       'Gives a `step_up_token`, which counts once, for five minutes, for this session and the purpose of the challenge. ' +
       'The purpose `session` gives a new access token of the same session instead, whose `auth_time`, `amr` and `acr` ' +
-      'are those of this proof. `password`, `code` or `credential` goes with the `method` that needs it.',
+      'are those of this proof. `password`, `code` or `credential` goes with the `method` that needs it. The same ' +
+      'request with `code` or `credential` gets a token of the same id, or the renewed session, again for 60 s.',
     method: 'post',
     path: '/api/v1/account/step-up',
     auth: 'bearer',
