@@ -6,9 +6,18 @@ import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { logIn, logOut, newEmail, newSession, password, registerAccount, type TokenPair } from '../support/accounts.ts';
+import {
+  type Account,
+  logIn,
+  logOut,
+  newEmail,
+  newSession,
+  password,
+  registerAccount,
+  type TokenPair,
+} from '../support/accounts.ts';
 import { createAuthenticator } from '../support/authenticator.ts';
-import { codeOf, expire, requestChange, wrongCodeOf } from '../support/codes.ts';
+import { codeOf, expire, logInByCode, requestChange, requestLoginCode, wrongCodeOf } from '../support/codes.ts';
 import { type GoodRequest, goodRequests, requestTo, sendTo } from '../support/good-requests.ts';
 import { bearer, cheapHashes, insertInvite, joinByInvite, leave, refresh } from '../support/groups.ts';
 import { startHoldingProxy } from '../support/holding-proxy.ts';
@@ -39,7 +48,7 @@ let narrow: TestApi;
 let strict: TestApi;
 /** An api whose collections refuse every write, as after a fault in the schema. */
 let faulty: TestApi;
-/** An api without a feed of revocations and without passkeys. */
+/** An api without a feed of revocations, passkeys and logins by a code. */
 let closed: TestApi;
 /** An api that requires verified addresses, and allows each network one try of a code a minute. */
 let wary: TestApi;
@@ -71,7 +80,7 @@ beforeAll(async () => {
     }),
     startTestApi(cheapHashes),
     startTestApi({ ...cheapHashes, REQUIRE_VERIFIED_EMAIL: 'true', CODE_TRY_LIMIT_PER_ADDRESS: '1' }),
-    startTestApi({ ...cheapHashes, REVOCATION_FEED_SECRETS_FILE: '', ...withoutPasskeys }),
+    startTestApi({ ...cheapHashes, REVOCATION_FEED_SECRETS_FILE: '', EMAIL_CODE_LOGIN: 'false', ...withoutPasskeys }),
   ]);
   await proxy.close();
 });
@@ -237,7 +246,9 @@ type LimitedByAddress =
   | 'confirmPasswordReset'
   | 'confirmEmailVerification'
   | 'undoEmailChange'
-  | 'confirmSecondFactor';
+  | 'confirmSecondFactor'
+  | 'requestLoginCode'
+  | 'logInByCode';
 
 async function pastTheLimit(name: LimitedByAddress): Promise<Answer> {
   const good = await goodRequests[name](api);
@@ -353,6 +364,13 @@ async function completeLoginTo(set: Partial<UserDocument>): Promise<Answer> {
   return completeLogin(api, challenge_id, { code: codeAt(secret, Date.now(), 1) });
 }
 
+/** Logs in by a code, to an account whose document got these fields after the code was sent. */
+async function logInByCodeTo({ email }: Pick<Account, 'email'>, set: Partial<UserDocument>): Promise<Answer> {
+  const challenge_id = await requestLoginCode(api, email);
+  await api.collections.users.updateOne({ email }, { $set: set });
+  return logInByCode(api, challenge_id);
+}
+
 /** Ends the trust in a device while the users' collection refuses every write. */
 async function refusedTrust(): Promise<Answer> {
   const session = await newSession(faulty);
@@ -456,7 +474,7 @@ async function aboveTwenty(name: 'createPasskeyChallenge' | 'createPasskey'): Pr
 }
 
 /** Sends a good request to the api without passkeys. */
-const withoutPasskeysAnswer = async (name: Operation) =>
+const closedAnswer = async (name: Operation) =>
   sendTo(name, closed, { ...(await goodRequests[name](api)), headers: bearer(await newSession(closed)) });
 
 const joinBy = (invite_token: string) =>
@@ -563,6 +581,29 @@ const ownProvocations: {
     'ERR-CODE-EXPIRED': () => ofExpiredChallenge('confirmPasswordReset'),
     'ERR-RATE-LIMITED': () => pastTheLimit('confirmPasswordReset'),
     'ERR-OVERLOADED': () => overloadHashes('confirmPasswordReset'),
+  },
+  requestLoginCode: {
+    'ERR-INTERNAL': () => refusedWrite('requestLoginCode', 'challenges'),
+    'ERR-RATE-LIMITED': () => pastTheLimit('requestLoginCode'),
+    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('requestLoginCode'),
+  },
+  resendLoginCode: {
+    'ERR-INTERNAL': () => refusedWrite('resendLoginCode', 'outbox'),
+    'ERR-CODE-INVALID': () => ofUnknownChallenge('resendLoginCode'),
+    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('resendLoginCode'),
+    'ERR-RATE-LIMITED': () => sendTwice('resendLoginCode'),
+    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('resendLoginCode'),
+  },
+  logInByCode: {
+    'ERR-INTERNAL': () => refusedWrite('logInByCode', 'users'),
+    'ERR-CODE-INVALID': () => ofUnknownChallenge('logInByCode'),
+    'ERR-CODE-EXPIRED': () => ofExpiredChallenge('logInByCode'),
+    'ERR-ACCOUNT-DISABLED': async () => logInByCodeTo(await registerAccount(api), { disabled_at: new Date() }),
+    'ERR-ACCOUNT-DELETION-SCHEDULED': async () => logInByCodeTo(await registerAccount(api), { deletes_at: inAnHour() }),
+    'ERR-SECOND-FACTOR-REQUIRED': async () =>
+      logInByCodeTo(await guardedAccount(api), { email_verified_at: new Date() }),
+    'ERR-RATE-LIMITED': () => pastTheLimit('logInByCode'),
+    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('logInByCode'),
   },
   requestEmailVerification: {
     'ERR-INTERNAL': () => refusedWrite('requestEmailVerification', 'challenges'),
@@ -843,7 +884,7 @@ const ownProvocations: {
     'ERR-INTERNAL': () => ofBrokenPasskey('createPasskeyChallenge'),
     ...freshProvocations('createPasskeyChallenge'),
     'ERR-PASSKEY-LIMIT-REACHED': () => aboveTwenty('createPasskeyChallenge'),
-    'ERR-ROUTE-NOT-FOUND': () => withoutPasskeysAnswer('createPasskeyChallenge'),
+    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('createPasskeyChallenge'),
   },
   createPasskey: {
     'ERR-INTERNAL': () => refusedWrite('createPasskey', 'users'),
@@ -867,17 +908,17 @@ const ownProvocations: {
       const credential = createAuthenticator({ origin: appOrigin }).create(options);
       return sendTo('createPasskey', narrow, { headers: bearer(session), body: { challenge_id, credential } });
     },
-    'ERR-ROUTE-NOT-FOUND': () => withoutPasskeysAnswer('createPasskey'),
+    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('createPasskey'),
   },
   listPasskeys: {
     'ERR-INTERNAL': () => ofBrokenPasskey('listPasskeys'),
-    'ERR-ROUTE-NOT-FOUND': () => withoutPasskeysAnswer('listPasskeys'),
+    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('listPasskeys'),
   },
   renamePasskey: {
     'ERR-INTERNAL': () => refusedWrite('renamePasskey', 'users'),
     'ERR-PASSKEY-NOT-FOUND': () => sendGood('renamePasskey', api, { params: { passkey_id: crypto.randomUUID() } }),
     'ERR-RATE-LIMITED': () => pastTheWrite('renamePasskey'),
-    'ERR-ROUTE-NOT-FOUND': () => withoutPasskeysAnswer('renamePasskey'),
+    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('renamePasskey'),
   },
   deletePasskey: {
     'ERR-INTERNAL': () => refusedWrite('deletePasskey', 'users'),
@@ -890,9 +931,9 @@ const ownProvocations: {
       const step_up_token = await stepUpByPasskey(api, session, authenticator, 'passkeys');
       return deletePasskey(api, session, passkey_id, { step_up_token });
     },
-    'ERR-ROUTE-NOT-FOUND': () => withoutPasskeysAnswer('deletePasskey'),
+    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('deletePasskey'),
   },
-  createPasskeyLoginChallenge: { 'ERR-ROUTE-NOT-FOUND': () => withoutPasskeysAnswer('createPasskeyLoginChallenge') },
+  createPasskeyLoginChallenge: { 'ERR-ROUTE-NOT-FOUND': () => closedAnswer('createPasskeyLoginChallenge') },
   logInByPasskey: {
     'ERR-INTERNAL': () => refusedWrite('logInByPasskey', 'users'),
     async 'ERR-PASSKEY-INVALID'() {
@@ -915,7 +956,7 @@ const ownProvocations: {
       return logInByPasskey(wary, authenticator);
     },
     'ERR-RATE-LIMITED': () => pastTheLimit('logInByPasskey'),
-    'ERR-ROUTE-NOT-FOUND': () => withoutPasskeysAnswer('logInByPasskey'),
+    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('logInByPasskey'),
   },
   getAppleApps: { 'ERR-ROUTE-NOT-FOUND': () => sendGood('getAppleApps', closed) },
   getAssetLinks: { 'ERR-ROUTE-NOT-FOUND': () => sendGood('getAssetLinks', closed) },

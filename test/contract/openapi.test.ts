@@ -43,7 +43,7 @@ interface Response {
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi();
+  api = await startTestApi({ CODE_LIMIT_PER_ACCOUNT: '100' });
 });
 afterAll(() => api.close());
 

@@ -66,6 +66,7 @@ import '@auth-account/client/browser';
 import '@auth-account/client/browser-passkeys';
 import '@auth-account/client/debug';
 import '@auth-account/client/household';
+import '@auth-account/client/login-code';
 import '@auth-account/client/passkeys';
 import '@auth-account/client/react';
 import '@auth-account/client/react-native';

@@ -83,6 +83,7 @@ async function challengeFor(path: string, email: string): Promise<string> {
 const reset = '/api/v1/auth/password-reset';
 const removal = '/api/v1/auth/second-factor-removal';
 const deletion = '/api/v1/auth/deletion';
+const login = '/api/v1/auth/login-code';
 
 type Step = (email: string) => Promise<Seen>;
 
@@ -118,6 +119,7 @@ const steps: Readonly<Record<string, Step>> = {
   'a restore with a wrong password': (email) => see('/api/v1/auth/restore', { email, password: 'a wrong password' }),
   ...Object.fromEntries(Object.entries(stepsOf(reset)).map(([name, step]) => [`${name} to reset`, step])),
   ...Object.fromEntries(Object.entries(stepsOf(removal)).map(([name, step]) => [`${name} to remove a factor`, step])),
+  ...Object.fromEntries(Object.entries(stepsOf(login)).map(([name, step]) => [`${name} to log in`, step])),
   ...Object.fromEntries(Object.entries(stepsOf(deletion)).map(([name, step]) => [`${name} to delete`, step])),
 };
 

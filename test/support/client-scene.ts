@@ -8,6 +8,7 @@ import {
 } from '@auth-account/client';
 import { type Account, account } from '@auth-account/client/account';
 import { type Household, household } from '@auth-account/client/household';
+import { type LoginCode, loginCode } from '@auth-account/client/login-code';
 import { type PasskeyBridge, type Passkeys, passkeys } from '@auth-account/client/passkeys';
 import { type SecondFactor, secondFactor } from '@auth-account/client/second-factor';
 import { type Sessions, sessions } from '@auth-account/client/sessions';
@@ -37,7 +38,7 @@ export function codeOf(work: Promise<unknown>): Promise<string> {
 
 /** An app: a client, its storage and its network. */
 export interface TestApp {
-  readonly client: AuthClient & Account & Household & Passkeys & SecondFactor & Sessions & StepUp;
+  readonly client: AuthClient & Account & Household & LoginCode & Passkeys & SecondFactor & Sessions & StepUp;
   readonly storage: MemoryStorage;
   readonly network: LossyNetwork;
   readonly events: AuthEvent[];
@@ -128,7 +129,7 @@ export async function openClientScene(env: Readonly<Record<string, string>> = {}
       now: () => Date.now() + clock.wall,
       monotonic: () => performance.now() + clock.monotonic,
       timers,
-      groups: [account, household, passkeys(bridgeOf(phone)), secondFactor, sessions, stepUp],
+      groups: [account, household, loginCode, passkeys(bridgeOf(phone)), secondFactor, sessions, stepUp],
       ...options,
     });
     clients.push(client);

@@ -48,6 +48,24 @@ export async function confirmReset(on: CodeApi, challenge_id: string, fields: ob
   return on.post('/api/v1/auth/password-reset/confirm', body);
 }
 
+/** Asks for a code to log in. Throws if the answer is not 202. */
+export async function requestLoginCode(on: Pick<TestApi, 'post'>, email: string, fields: object = {}): Promise<string> {
+  const answer = await on.post('/api/v1/auth/login-code', { email, ...fields });
+  if (answer.status !== 202) throw new Error(`login-code answered ${answer.status}: ${answer.text}`);
+  return answer.json.data.challenge_id;
+}
+
+/** Logs in by a code, with the right one unless `fields` has another. */
+export async function logInByCode(
+  on: CodeApi,
+  challenge_id: string,
+  fields: object = {},
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const code = await codeOf(on, challenge_id);
+  return on.post('/api/v1/auth/login-code/confirm', { challenge_id, code, ...fields }, headers);
+}
+
 /** Makes the resend of a challenge due now. */
 export async function makeResendDue({ collections }: Pick<TestApi, 'collections'>, challengeId: string): Promise<void> {
   await collections.challenges.updateOne({ _id: challengeId }, { $set: { resend_at: new Date(0) } });

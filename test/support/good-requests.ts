@@ -7,6 +7,7 @@ import {
   makeResendDue,
   requestChange,
   requestDeletion,
+  requestLoginCode,
   requestReset,
   requestVerification,
   stopTokenOf,
@@ -76,6 +77,20 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
   async confirmPasswordReset(on) {
     const challenge_id = await requestReset(on, (await registerAccount(on)).email);
     return { body: { challenge_id, code: await codeOf(on, challenge_id), new_password: 'three wrong staples' } };
+  },
+  requestLoginCode: async (on) => ({
+    body: { email: (await registerAccount(on)).email, device_id: crypto.randomUUID() },
+  }),
+  async resendLoginCode(on) {
+    const challenge_id = await requestLoginCode(on, (await registerAccount(on)).email);
+    await makeResendDue(on, challenge_id);
+    return { body: { challenge_id } };
+  },
+  async logInByCode(on) {
+    const challenge_id = await requestLoginCode(on, (await registerAccount(on)).email);
+    const device = { device_id: crypto.randomUUID(), device_name: 'Pixel 9', platform: 'android' };
+    const code = await codeOf(on, challenge_id);
+    return { body: { challenge_id, code, ...device, trusted_device_token: 'x' } };
   },
   requestEmailVerification: ownHeaders,
   async resendEmailVerification(on) {

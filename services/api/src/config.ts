@@ -75,6 +75,10 @@ export const apiConfig = Type.Object({
     description:
       'Only accounts with a verified e-mail address may log in. A login to another one sends a code and answers `ERR-EMAIL-NOT-VERIFIED`',
   }),
+  EMAIL_CODE_LOGIN: Type.Boolean({
+    default: true,
+    description: 'People can log in by a code that is sent to their address. `false`: there are no such paths',
+  }),
   TOTP_ISSUER: Type.Optional(
     Type.String({
       minLength: 1,

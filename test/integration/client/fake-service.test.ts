@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createAuthClient } from '@auth-account/client';
 import { account } from '@auth-account/client/account';
 import { household } from '@auth-account/client/household';
+import { loginCode } from '@auth-account/client/login-code';
 import { passkeys } from '@auth-account/client/passkeys';
 import { secondFactor } from '@auth-account/client/second-factor';
 import { stepUp } from '@auth-account/client/step-up';
@@ -208,6 +209,23 @@ test('an app’s test has sessions, streams, lost answers and ends', async () =>
   await expect(again.invites.list()).rejects.toMatchObject({ code: 'CLIENT_SIGNED_OUT' });
   expect(events).toContain('message');
   again.close();
+});
+
+test('an app’s test logs in by a mailed code', async () => {
+  const service = createFakeService();
+  const auth = createAuthClient({ ...service, storage: memoryStorage(), groups: [loginCode] });
+  const email = newEmail();
+  const { user_id } = await auth.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+  const { challenge_id } = await auth.loginCode.request({ email });
+  await expect(auth.loginCode.logIn({ challenge_id, code: '11111111' })).rejects.toMatchObject({
+    code: 'ERR-CODE-INVALID',
+  });
+  service.loseNextAnswer();
+  expect((await auth.loginCode.logIn({ challenge_id, code: '04815162' })).user_id).toBe(user_id);
+  service.secondFactorCode = '123456';
+  await expect(auth.loginCode.logIn({ challenge_id, code: '04815162' })).rejects.toMatchObject({
+    code: 'ERR-SECOND-FACTOR-REQUIRED',
+  });
 });
 
 test('an app’s test logs in by passkey, until no account has it', async () => {

@@ -47,7 +47,8 @@ export const topics: readonly Topic[] = [
   { title: 'Deletion of accounts', names: /^(ACCOUNT_DELETION_|ERASURE_)/ },
   {
     title: 'Accounts, groups and requests',
-    names: /^(MAX_GROUP_MEMBERS|REQUIRE_VERIFIED_EMAIL|REQUEST_ID_MODE|VALIDATE_RESPONSES|TOTP_ISSUER)$/,
+    names:
+      /^(MAX_GROUP_MEMBERS|REQUIRE_VERIFIED_EMAIL|EMAIL_CODE_LOGIN|REQUEST_ID_MODE|VALIDATE_RESPONSES|TOTP_ISSUER)$/,
   },
   { title: 'Push streams', names: /^(MAX_STREAMS_PER_GROUP$|HANDSHAKE_|RECONCILE_|PUSH_|DRAIN_)/ },
   { title: 'Events and the worker', names: /^(EVENT_|DELIVERY_|MAIL_|RELAY_|DENY_LIST_)/ },

@@ -42,7 +42,7 @@ test('some group has a method for every other operation of the route table', asy
 
 async function callAll(methods: object): Promise<void> {
   for (const method of Object.values(methods)) {
-    if (typeof method === 'function') await method({ challenge_id: 'given' }, async () => ({}));
+    if (typeof method === 'function') await method({ challenge_id: 'given', email: 'given' }, async () => ({}));
     // A method may have further methods.
     await callAll(method);
   }

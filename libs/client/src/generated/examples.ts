@@ -368,6 +368,33 @@ export const examples: readonly (readonly [operation: operations.Operation, stat
     "session_id": "01a1fb4e-daa7-714a-a09b-e1a8069f4580",
     "timestamp": "2026-11-20T23:33:31.454Z"
   }],
+  [operations.requestLoginCode, 202, {
+    "challenge_id": "5f0c1f6a-9a3e-4a57-9c1d-7e2b8d4f6a10",
+    "expires_at": "2026-11-20T10:10:00.000Z",
+    "resend_at": "2026-11-20T10:01:00.000Z",
+    "timestamp": "2026-11-20T10:00:00.000Z"
+  }],
+  [operations.resendLoginCode, 202, {
+    "challenge_id": "5f0c1f6a-9a3e-4a57-9c1d-7e2b8d4f6a10",
+    "expires_at": "2026-11-20T10:10:00.000Z",
+    "resend_at": "2026-11-20T10:01:00.000Z",
+    "timestamp": "2026-11-20T10:00:00.000Z"
+  }],
+  [operations.logInByCode, 200, {
+    "access_token": "eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCIsImtpZCI6IjIwMjYtMTEifQ.eyJpc3MiOiJodHRwczovL2F1dGgubG9jYWwifQ.c2ln",
+    "token_type": "Bearer",
+    "expires_in": 600,
+    "refresh_token": "AQcyMDI2LTExAZqeDGsgfDqdVR8MK3pOEAAAAAGkb2N1bWVudGF0aW9uLW9ubHk",
+    "refresh_expires_in": 2592000,
+    "user_id": "019a9e0c-6b1f-7c3a-9d55-1f0c2b7a4e10",
+    "home_group_id": "1c5c1f4e-3b52-4a0a-8f6e-1d2a9b7c3e44",
+    "account_type": "HOME",
+    "session_id": "019a9e0d-0c44-7b1e-8a3f-5c2d9e1b7a60",
+    "device_id": "7d0f7a34-52f1-4a4e-9b0e-3a1c5d2e8f90",
+    "push_stream_path": "/ws/push-stream/019a9e0d-0c44-7b1e-8a3f-5c2d9e1b7a60",
+    "push_stream_url": "wss://push.example.com/ws/push-stream/019a9e0d-0c44-7b1e-8a3f-5c2d9e1b7a60",
+    "timestamp": "2026-11-20T09:31:00.000Z"
+  }],
   [operations.createStepUpChallenge, 200, {
     "challenge_id": "2026-11.t7kqv4.c2VhbGVk",
     "methods": [

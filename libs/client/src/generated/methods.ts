@@ -186,6 +186,21 @@ export const sessionsMethods: MethodTable<SessionsMethods> = {
   revoke: operations.revokeSession,
 };
 
+export interface LoginCodeMethods {
+  /** Ask for a code to log in. Raises `ERR-RATE-LIMITED`, `ERR-ROUTE-NOT-FOUND`. */
+  request(body: Omit<OperationTypes['requestLoginCode']['body'], 'device_id'>): Promise<OperationTypes['requestLoginCode']['data']>;
+  /**
+   * Send the code to log in again.
+   * Raises `ERR-CODE-INVALID`, `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`, `ERR-ROUTE-NOT-FOUND`.
+   */
+  resend(body: OperationTypes['resendLoginCode']['body']): Promise<OperationTypes['resendLoginCode']['data']>;
+}
+
+export const loginCodeMethods: MethodTable<LoginCodeMethods> = {
+  request: operations.requestLoginCode,
+  resend: operations.resendLoginCode,
+};
+
 export interface StepUpMethods {
   /** Ask how to prove once more who is there. Raises `ERR-RATE-LIMITED`. */
   challenge(body: OperationTypes['createStepUpChallenge']['body']): Promise<OperationTypes['createStepUpChallenge']['data']>;

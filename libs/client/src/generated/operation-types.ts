@@ -141,7 +141,8 @@ export interface OperationTypes {
           | 'email_change'
           | 'account_deletion'
           | 'step_up'
-          | 'second_factor_removal';
+          | 'second_factor_removal'
+          | 'login';
         readonly created_at: string;
         readonly expires_at: string;
       }[];
@@ -668,6 +669,62 @@ export interface OperationTypes {
     readonly data: {
       readonly message: 'SESSION_TERMINATED';
       readonly session_id: string;
+      readonly timestamp: string;
+    };
+  };
+  /** Ask for a code to log in. */
+  readonly requestLoginCode: {
+    readonly body: {
+      readonly email: string;
+      readonly device_id?: string;
+    };
+    readonly data: {
+      readonly challenge_id: string;
+      readonly expires_at: string;
+      /** Time from which the code may be sent again; null if it was sent as often as it may be. */
+      readonly resend_at: string | null;
+      readonly timestamp: string;
+    };
+  };
+  /** Send the code to log in again. */
+  readonly resendLoginCode: {
+    readonly body: {
+      readonly challenge_id: string;
+    };
+    readonly data: {
+      readonly challenge_id: string;
+      readonly expires_at: string;
+      /** Time from which the code may be sent again; null if it was sent as often as it may be. */
+      readonly resend_at: string | null;
+      readonly timestamp: string;
+    };
+  };
+  /** Open a session with the code. */
+  readonly logInByCode: {
+    readonly body: {
+      readonly challenge_id: string;
+      readonly code: string;
+      readonly device_id?: string;
+      readonly device_name?: string;
+      readonly platform?: 'ios' | 'android' | 'web' | 'other';
+      /** Spares the second factor on the device that got it (`device_id`), for 30 days. */
+      readonly trusted_device_token?: string;
+    };
+    readonly data: {
+      readonly access_token: string;
+      readonly token_type: 'Bearer';
+      readonly expires_in: number;
+      readonly refresh_token: string;
+      readonly refresh_expires_in: number;
+      /** There if a refresh needs a proof of the device’s key. */
+      readonly bound?: true;
+      readonly user_id: string;
+      readonly home_group_id: string;
+      readonly account_type: 'HOME' | 'OFFICE';
+      readonly session_id: string;
+      readonly device_id: string;
+      readonly push_stream_path: string;
+      readonly push_stream_url: string;
       readonly timestamp: string;
     };
   };

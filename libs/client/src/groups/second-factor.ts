@@ -2,7 +2,7 @@ import { type ClientGroup, type ClientGroupDeps, methodsOf, sessionOf } from '..
 import type { SessionInfo } from '../events.ts';
 import { type SecondFactorMethods, secondFactorMethods } from '../generated/methods.ts';
 import type { OperationTypes } from '../generated/operation-types.ts';
-import { confirmSecondFactor, logIn } from '../generated/operations.ts';
+import { confirmSecondFactor } from '../generated/operations.ts';
 import { AuthError, isLost } from '../http/auth-error.ts';
 import { parseJson } from '../http/exchange.ts';
 
@@ -111,7 +111,7 @@ function createRemoval({ events }: ClientGroupDeps) {
 type HalfLogin = ReturnType<typeof createHalfLogin>;
 type Trusts = ReturnType<typeof createTrusts>;
 
-/** Keeps the login that waits, and adds the device's token to logins by password. */
+/** Keeps the login that waits, and adds the device's token to logins by password or code. */
 function createHalfLogin({ events, wrapLogIn }: ClientGroupDeps, trusts: Trusts) {
   let waiting: WaitingLogin | undefined;
   let email = '';
@@ -128,11 +128,12 @@ function createHalfLogin({ events, wrapLogIn }: ClientGroupDeps, trusts: Trusts)
     wait(details as unknown as WaitingLogin, address);
   }
 
-  wrapLogIn((next) => async (operation, body, ...rest) => {
-    const address = operation[0] === logIn[0] ? (body as { readonly email: string }).email : '';
+  wrapLogIn((next) => async (operation, body, intent, ...rest) => {
+    // The intent of a login by password or code is its address.
+    const address = intent.includes('@') ? intent : '';
     const token = address ? await trusts.find(address) : undefined;
     try {
-      const session = await next(operation, token ? { ...body, trusted_device_token: token } : body, ...rest);
+      const session = await next(operation, token ? { ...body, trusted_device_token: token } : body, intent, ...rest);
       wait();
       return session;
     } catch (error) {

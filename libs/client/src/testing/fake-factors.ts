@@ -1,12 +1,13 @@
 import type { Body } from '../calls/call.ts';
 import type { OperationName } from '../generated/operations.ts';
 import { createOpenSession, type FakeOperation, type FakeOperationsDeps, FakeRefusal } from './fake-logins.ts';
-import { type FakePasskey, type FakeRecords, type FakeSession, newAccessToken } from './fake-records.ts';
+import { type FakePasskey, type FakeRecords, type FakeSession, newAccessToken, userByEmail } from './fake-records.ts';
 import {
   assertCode,
   assertFresh,
   assertProof,
   challengeEnd,
+  demandSecondFactor,
   endTrust,
   type FakeProof,
   passkeysBy,
@@ -123,6 +124,30 @@ export function stepUpsOf({ records }: FakeOperationsDeps): Operations {
 }
 
 /** Creates the operations with passkeys. */
+/** The code of every mail. */
+const mailedCode = '04815162';
+
+export function loginCodesOf(deps: FakeOperationsDeps): Operations {
+  const { records } = deps;
+  const openSession = createOpenSession(deps);
+  return {
+    requestLoginCode({ body, example }) {
+      const challenge_id = records.newId();
+      records.loginCodes.set(challenge_id, (body as Body<'requestLoginCode'>).email);
+      return { ...example, challenge_id };
+    },
+    logInByCode({ body, key }) {
+      const { challenge_id, code, trusted_device_token: token, ...device } = body as Body<'logInByCode'>;
+      const user = userByEmail(records, records.loginCodes.get(challenge_id) ?? '');
+      if (!user || code !== mailedCode) throw new FakeRefusal(403, 'ERR-CODE-INVALID', { tries_left: 4 });
+      const openedBy = { key: JSON.stringify(body), body: '' };
+      const login = { user_id: user.user_id, device, openedBy, ...(key && { key }) };
+      demandSecondFactor(records, login, token);
+      return openSession(login);
+    },
+  };
+}
+
 export function passkeysOf(deps: FakeOperationsDeps): Operations {
   const { records } = deps;
   const { passkeys, newId, now } = records;

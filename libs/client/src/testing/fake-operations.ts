@@ -1,6 +1,6 @@
 import type { Body, Data } from '../calls/call.ts';
 import type { OperationName } from '../generated/operations.ts';
-import { factorsOf, passkeysOf, stepUpsOf } from './fake-factors.ts';
+import { factorsOf, loginCodesOf, passkeysOf, stepUpsOf } from './fake-factors.ts';
 import {
   createOpenSession,
   type FakeCall,
@@ -16,6 +16,7 @@ import { demandSecondFactor } from './fake-ways.ts';
 export function createFakeOperations(deps: FakeOperationsDeps): Partial<Record<OperationName, FakeOperation>> {
   return {
     ...entranceOf(deps),
+    ...loginCodesOf(deps),
     ...factorsOf(deps),
     ...stepUpsOf(deps),
     ...passkeysOf(deps),

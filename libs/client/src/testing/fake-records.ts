@@ -83,6 +83,8 @@ export interface FakeRecords {
     /** Tokens of trusted devices. */
     readonly trusts: Set<string>;
   };
+  /** Addresses by the challenge of a code to log in. */
+  readonly loginCodes: Map<string, string>;
   /** Passkeys by credential id. */
   readonly passkeys: Map<string, FakePasskey>;
   /** Step-ups by the text that is their challenge, then their token. */

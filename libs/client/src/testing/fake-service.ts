@@ -15,7 +15,8 @@ export interface FakeService extends Pick<Platform, 'fetch'> {
   /** While false, no request gets through. */
   isOnline: boolean;
   /**
-   * The right code of the second factor. While there is one, each login by password on an untrusted device needs it.
+   * The right code of the second factor. While there is one, each login by password or mailed code on an
+   * untrusted device needs it.
    * Otherwise any six digits but `000000` are right, for the accounts that have switched the second factor on.
    */
   secondFactorCode: string | undefined;
@@ -33,8 +34,8 @@ export interface FakeService extends Pick<Platform, 'fetch'> {
 const closes: Readonly<Partial<Record<SignedOutReason, number>>> = { replaced: 4005, logged_out: 1000 };
 
 /**
- * Creates a service in memory that follows the contract for registration, logins, the second factor, passkeys and
- * step-ups (without cryptography), refresh with rotation, logout, sessions, the caller's account and the stream. Any
+ * Creates a service in memory that follows the contract for registration, logins (the code of each mail is
+ * `04815162`), the second factor, passkeys and step-ups (without cryptography), refresh with rotation, logout, sessions, the caller's account and the stream. Any
  * other operation succeeds with the contract's example and changes nothing. It checks neither the shape of bodies nor
  * limits.
  */
@@ -44,6 +45,7 @@ export function createFakeService(): FakeService {
     sessions: new Map(),
     answers: new Map(),
     secondFactor: { code: undefined, logins: new Map(), of: new Map(), trusts: new Set() },
+    loginCodes: new Map(),
     passkeys: new Map(),
     stepUps: new Map(),
     newId: fakeUuid,

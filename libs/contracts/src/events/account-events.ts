@@ -91,10 +91,10 @@ export const PasswordChangedEvent = CloudEvent(
     user_id: Uuid,
     changed_at: Timestamp,
     /**
-     * Reason of the change. The last three made the password void: `undone` (a change of the address was undone),
-     * `operator`, and `deletion` (ordered from the mailbox of an address that was never verified).
+     * Reason of the change. The last four made the password void: `undone` (a change of the address was undone),
+     * `operator`, and `deletion` and `login` (both from the mailbox of an address that was never verified).
      */
-    reason: Type.Enum(['changed', 'reset', 'undone', 'operator', 'deletion']),
+    reason: Type.Enum(['changed', 'reset', 'undone', 'operator', 'deletion', 'login']),
   }),
 );
 export const EmailChangedEvent = CloudEvent(

@@ -82,6 +82,7 @@ export const CodePurpose = Type.Enum([
   'account_deletion',
   'step_up',
   'second_factor_removal',
+  'login',
 ]);
 export type CodePurpose = Type.Static<typeof CodePurpose>;
 

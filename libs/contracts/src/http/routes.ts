@@ -5,6 +5,7 @@ import { emailRoutes } from './routes/email-routes.ts';
 import { groupRoutes } from './routes/group-routes.ts';
 import { inviteRoutes } from './routes/invite-routes.ts';
 import { keyRoutes } from './routes/key-routes.ts';
+import { loginCodeRoutes } from './routes/login-code-routes.ts';
 import { passkeyRoutes } from './routes/passkey-routes.ts';
 import { passwordResetRoutes } from './routes/password-reset-routes.ts';
 import { revocationRoutes } from './routes/revocation-routes.ts';
@@ -23,6 +24,7 @@ export const routes = {
   ...secondFactorRoutes,
   ...secondFactorRemovalRoutes,
   ...sessionRoutes,
+  ...loginCodeRoutes,
   ...stepUpRoutes,
   ...passkeyRoutes,
   ...groupRoutes,

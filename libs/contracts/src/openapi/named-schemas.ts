@@ -9,6 +9,7 @@ import * as groups from '../http/groups.ts';
 import * as invites from '../http/invites.ts';
 import { JsonWebKey, JsonWebKeySet } from '../http/jwks.ts';
 import * as login from '../http/login.ts';
+import * as loginCode from '../http/login-code.ts';
 import * as logout from '../http/logout.ts';
 import { ServerMetadata } from '../http/metadata.ts';
 import * as passkeyCredentials from '../http/passkey-credentials.ts';
@@ -28,6 +29,7 @@ import type { TSchema } from '../type.ts';
 const features = [
   register,
   login,
+  loginCode,
   refresh,
   logout,
   sessions,

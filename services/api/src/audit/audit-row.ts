@@ -2,7 +2,7 @@ import type { CodePurpose } from '@auth-account/contracts/events';
 import { StepUpMethod } from '@auth-account/contracts/http/step-up';
 
 /** The ways in, with which a login begins. */
-const loginMethods = ['password', 'passkey'] as const;
+const loginMethods = ['password', 'passkey', 'email_code'] as const;
 export type LoginMethod = (typeof loginMethods)[number];
 
 export interface CounterRow {

@@ -146,6 +146,7 @@ describe('counters', () => {
     account_deletion: { event: 'account.deletion_scheduled', user_id, session_id: undefined },
     step_up: { event: 'code.confirmed', user_id, purpose: 'step_up' },
     second_factor_removal: { event: 'account.second_factor_removal_ordered', user_id },
+    login: { event: 'code.confirmed', user_id, purpose: 'login' },
   };
   const outcomesOf = async ({ codes }: AuditCounters) =>
     (await codes.get()).values.filter(({ value }) => value > 0).map(({ labels, value }) => ({ ...labels, value }));

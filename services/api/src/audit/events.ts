@@ -30,7 +30,7 @@ export const auditEvents = {
   'login.succeeded': {
     fields: [...session, 'method'],
     counts: [{ in: 'logins' }, { in: 'sessionsOpened', as: 'method' }],
-    meaning: 'A session was opened; `method` is the way in: `password` or `passkey`.',
+    meaning: 'A session was opened; `method` is the way in: `password`, `passkey` or `email_code`.',
   },
   'login.failed': {
     outcome: 'failure',
@@ -97,7 +97,7 @@ export const auditEvents = {
   'account.second_factor_off': {
     fields: ['user_id', 'session_id?'],
     meaning:
-      'The user switched the second factor off; without `session_id` a reset or an undo did, after a stranger may have added it. `session.revoked` follows for each other session.',
+      'The user switched the second factor off; without `session_id` a recovery did, after a stranger may have added it. `session.revoked` follows for each other session.',
   },
   'account.second_factor_guessed': {
     outcome: 'failure',
@@ -143,14 +143,19 @@ export const auditEvents = {
     fields: user,
     counts: { in: 'codes', as: 'confirmed', purpose: 'email_verification' },
     meaning:
-      'The address was verified with a code from its mailbox. A reset, or a change of the address, verifies it too, and is its own event.',
+      'The address was verified with a code from its mailbox. A reset, a login by a code and a change of the address verify it too, and are events of their own.',
+  },
+  'account.address_proved': {
+    fields: ['user_id', 'invites_revoked'],
+    meaning:
+      'A login by a code verified the address for the first time: the password is void, and `invites_revoked` open invites ended. `session.revoked` follows for each session.',
   },
   'passkey.added': { fields: [...session, 'passkey_id'], meaning: 'The user added a passkey.' },
   'passkey.renamed': { fields: [...session, 'passkey_id'], meaning: 'The user named a passkey, or removed its name.' },
   'passkey.removed': {
     fields: ['user_id', 'session_id?', 'passkey_id'],
     meaning:
-      'The user removed a passkey; without `session_id` a reset or an undo did, because somebody else may have added it.',
+      'The user removed a passkey; without `session_id` a recovery did, because somebody else may have added it.',
   },
   'passkey.counter_fell': {
     fields: ['user_id', 'passkey_id'],
@@ -176,7 +181,7 @@ export const auditEvents = {
   'code.confirmed': {
     fields: ['user_id', 'purpose'],
     counts: { in: 'codes' },
-    meaning: 'A code of a purpose that has no event of its own was right: `step_up`.',
+    meaning: 'A code of a purpose that has no event of its own was right: `step_up` or `login`.',
   },
   'code.failed': {
     outcome: 'failure',

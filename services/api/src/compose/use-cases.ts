@@ -56,6 +56,7 @@ import { createRevokeSession } from '../usecases/sessions/revoke-session.ts';
 import { createReauthenticate } from '../usecases/step-up/reauthenticate.ts';
 import { createStepUpTokens } from '../usecases/step-up/step-up-tokens.ts';
 import { codeUseCases } from './code-use-cases.ts';
+import { loginCodeUseCases } from './login-code-use-cases.ts';
 import { composePasskeys, passkeyUseCases } from './passkey-use-cases.ts';
 import { secondFactorUseCases } from './second-factor-use-cases.ts';
 import type { Security } from './security.ts';
@@ -173,7 +174,7 @@ function accountUseCases(
   { config, security, metrics }: UseCaseParts,
   parts: SharedParts & { readonly requestCode: RequestCode },
 ) {
-  const { hasher, refreshTokens, sealedTokens } = security;
+  const { hasher, refreshTokens, sealedTokens, emailCodes: codes } = security;
   const lifetime = {
     idleSeconds: config.REFRESH_TOKEN_IDLE_SECONDS,
     absoluteSeconds: config.REFRESH_TOKEN_ABSOLUTE_SECONDS,
@@ -189,6 +190,7 @@ function accountUseCases(
   const passkeys = passkeyUseCases(byPasskey, shared.passkeyParts);
   const limited = createLimitWrites(parts.limits);
   const demandSecondFactor = createDemandSecondFactor({ ...shared, sealedTokens });
+  const byCode = { ...fresh, codes, oncePerChallenge, openSession, demandSecondFactor };
   const sealing = { sealedSecrets: security.sealedSecrets, sealedTokens, totpIssuer: totpIssuerOf(config) };
   const secondFactor = secondFactorUseCases({ ...fresh, ...sealing, openSession, oncePerChallenge });
   return {
@@ -196,6 +198,7 @@ function accountUseCases(
     deleteTrustedDevice: limited(secondFactor.deleteTrustedDevice),
     ...passkeys,
     renamePasskey: limited(passkeys.renamePasskey),
+    ...loginCodeUseCases(byCode, config.EMAIL_CODE_LOGIN),
     registerAccount: createRegister({
       ...shared,
       spaces: createSpaces(shared),

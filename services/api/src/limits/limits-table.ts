@@ -282,7 +282,7 @@ export const specialLimits = {
   code_account: {
     page: 'account.md',
     counts:
-      'in any 24 hours, verification, reset, deletion and removal of the second factor together: codes for one account from all strangers; from all known places and sessions; and, once the address is verified, from each place that [stays](./login-and-tokens.md#who-is-known). Changes of address: one count for each account',
+      'in any 24 hours, all purposes together: codes for one account from all strangers; from all known places and sessions; and, once the address is verified, from each place that [stays](./login-and-tokens.md#who-is-known). Changes of address: one count for each account',
     limit: '{CODE_LIMIT_PER_ACCOUNT} each',
     settings: {
       CODE_LIMIT_PER_ACCOUNT: integer(

@@ -25,8 +25,15 @@ export async function checkAccounts(evidence: AccountEvidence): Promise<void> {
 function kindOf(event: AuthEvent): ChangeKind | undefined {
   switch (event.type) {
     case 'service.auth.events.password_changed':
-      // The load's users never order a deletion from a mailbox that was not verified.
-      return event.data.reason === 'operator' || event.data.reason === 'deletion' ? undefined : event.data.reason;
+      switch (event.data.reason) {
+        // The load's users never use a mailbox that was not verified.
+        case 'operator':
+        case 'deletion':
+        case 'login':
+          return;
+        default:
+          return event.data.reason;
+      }
     case 'service.auth.events.email_changed':
       return event.data.is_undone ? 'email_undone' : 'email_changed';
     case 'service.auth.events.deletion_scheduled':

@@ -10,7 +10,7 @@ import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
 import { requestOptions } from '../proofs/passkey-options.ts';
 import { assertMayLogIn, loginRefusalOf } from './assert-may-log-in.ts';
 import type { DeviceFields } from './device-name.ts';
-import { newSecondFactorChallenge, sealChallenge } from './second-factor-challenge.ts';
+import { type FirstChallenge, newSecondFactorChallenge, sealChallenge } from './second-factor-challenge.ts';
 
 export interface DemandSecondFactorDeps {
   readonly sealedTokens: Pick<SealedTokens, 'seal'>;
@@ -25,6 +25,8 @@ export interface DemandSecondFactorDeps {
 export interface HalfLogin {
   readonly method: LoginMethod;
   readonly amr: readonly string[];
+  /** The challenge of the proof; undefined for a password. */
+  readonly first?: FirstChallenge;
   readonly device: DeviceFields;
   readonly trustedDeviceToken?: string | undefined;
 }
@@ -50,13 +52,13 @@ export function createDemandSecondFactor(deps: DemandSecondFactorDeps): DemandSe
     }
   }
 
-  return (user, { method, amr, device, trustedDeviceToken }, origin) => {
+  return (user, { method, amr, first, device, trustedDeviceToken }, origin) => {
     const at = now();
     const sentId = device.device_id?.toLowerCase();
     if (!hasSecondFactor(user)) return false;
     if (isTrusted(user, { deviceId: sentId, token: trustedDeviceToken, jkt: provenKey(origin) }, at)) return true;
     assertEnabled(user, origin);
-    const half = { method, amr, device: { ...device, device_id: sentId ?? ids.deviceId() } };
+    const half = { method, amr, first, device: { ...device, device_id: sentId ?? ids.deviceId() } };
     const challenge = newSecondFactorChallenge(
       user,
       { ...half, isDeviceSent: sentId !== undefined, jkt: provenKey(origin) },

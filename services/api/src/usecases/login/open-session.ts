@@ -16,16 +16,16 @@ import { Binary, type ClientSession } from 'mongodb';
 import { type Commit, type EndedSessions, none, type Outcome } from '../../announcements/commit.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { LoginMethod } from '../../audit/audit-row.ts';
-import { hasSameBody, idempotentForMs } from '../../idempotency/open-idempotent.ts';
+import { idempotentForMs } from '../../idempotency/open-idempotent.ts';
 import type { Ids } from '../../request/ids.ts';
 import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
-import { createAwaitKey } from '../../security/await-key.ts';
 import type { Spend } from '../proofs/once-per-proof.ts';
 import { hashesAhead } from '../sessions/hashes-ahead.ts';
 import type { IssueTokens } from '../sessions/issue-tokens.ts';
 import { newExpiry, type SessionLifetime } from '../sessions/session-lifetime.ts';
 import { assertMayLogIn, loginRefusalOf } from './assert-may-log-in.ts';
 import { type DeviceFields, deviceNameOf } from './device-name.ts';
+import { createFindOpened, type Opened } from './find-opened.ts';
 import { knownAs, learnedDevice, newDeviceNotice } from './new-device.ts';
 import type { SpendProof } from './spend-proof.ts';
 
@@ -56,17 +56,20 @@ export interface ProvedLogin {
   readonly jkt?: string | undefined;
   /** Marks of the request's `Idempotency-Key`. A live session with these marks is the answer to a repeat. */
   readonly marks?: readonly RequestMark[];
-  /** The challenge that the login uses up. */
-  readonly spend?: Spend;
+  /** The challenges that the login uses up. */
+  readonly spends?: readonly Spend[];
+  /** True if `use` ends all sessions of the account. */
+  readonly endsAll?: boolean;
   /**
    * Makes the conditional writes that use up a proof, such as a code, and returns what they announce. Throws if the
    * proof was used before.
    */
-  readonly use?: (
-    user: UserDocument,
-    at: Date,
-    transactionSession: ClientSession,
-  ) => Promise<Partial<Pick<Outcome, 'events' | 'audit'>>>;
+  readonly use?: (user: UserDocument, at: Date, transactionSession: ClientSession) => Promise<UsedProof>;
+}
+
+/** Changes that come with the use of a proof. */
+export interface UsedProof extends Partial<Pick<Outcome, 'events' | 'audit'>> {
+  readonly sessions?: readonly EndedSessions[];
 }
 
 export interface OpenedSession {
@@ -77,13 +80,6 @@ export interface OpenedSession {
 
 /** Opens a session: see {@link createOpenSession}. */
 export type OpenSession = (login: ProvedLogin, origin: RequestOrigin) => Promise<OpenedSession>;
-
-/** Outcome of a login. */
-interface Opened extends Outcome {
-  readonly session: SessionDocument;
-  /** True if an earlier login with the same `Idempotency-Key` has opened the session. */
-  readonly isReplayed: boolean;
-}
 
 /**
  * Limit for the live sessions of one user. Above it, the session unused for longest ends
@@ -161,11 +157,12 @@ interface Progress {
 
 /** Creates the work of a login's transaction. */
 function createOpen(deps: OpenSessionDeps) {
-  const { users, sessions, spendProof, ids } = deps;
+  const { users, sessions, ids } = deps;
   const findOpened = createFindOpened(deps);
+  const useProofs = createUseProofs(deps);
 
   return async (login: VerifiedLogin, progress: Progress, transactionSession: ClientSession): Promise<Opened> => {
-    const { seen, method, origin, deviceId, marks, spend, at } = login;
+    const { seen, method, origin, deviceId, marks, endsAll = false, at } = login;
     const device = knownAs(login.device);
     // Every login writes the user's document, and so does every change that revokes or moves all of a user's sessions,
     // so that neither misses the other.
@@ -173,21 +170,21 @@ function createOpen(deps: OpenSessionDeps) {
     // A verified proof must not open a session after a way in has been changed.
     if (user === undefined || !hasSameCredentials(seen, user)) throw new AppError('ERR-INVALID-CREDENTIALS');
     assertMayLogIn(user);
-    const looks = progress.isDeviceTaken || mustLook(user, device, marks, at);
+    const looks = endsAll || progress.isDeviceTaken || mustLook(user, device, marks, at);
     const live = looks ? await sessions.listLive(user._id, transactionSession) : none;
-    const opened = await findOpened(openedBy(marks, live, at), transactionSession);
+    const opened = await findOpened({ marks, live, at }, transactionSession);
     if (opened !== undefined) return opened;
-    const ended = endedByLogin(user, live, deviceId);
-    progress.endsSome = ended.length > 0;
-    for (const { reason, sessionIds } of ended) {
+    const replaced = endedByLogin(user, live, deviceId);
+    progress.endsSome = endsAll || replaced.length > 0;
+    for (const { reason, sessionIds } of replaced) {
       await sessions.revokeAll(sessionIds, { reason, at, requestId: origin.requestId }, transactionSession);
     }
     // Apps compare ids to see which of a device's two logins is valid, so this session's id is the greatest.
-    const replaced = live.flatMap((each) => (each.device_id === deviceId ? each._id : []));
-    const sessionId = ids.entityId(replaced.toSorted().at(-1));
+    const ofDevice = live.flatMap((each) => (each.device_id === deviceId ? each._id : []));
+    const sessionId = ids.entityId(ofDevice.toSorted().at(-1));
     progress.sessionId = sessionId;
-    if (spend !== undefined) await spendProof(spend, { sessionId, at }, transactionSession);
-    const { events = none, audit = none } = (await login.use?.(user, at, transactionSession)) ?? {};
+    const { events, audit, ended: others } = await useProofs(login, { user, sessionId }, transactionSession);
+    const ended = [...replaced, ...others];
     const session = newSession(deps, login, { user, sessionId });
     await sessions.insert(session, transactionSession);
     const endedIds = ended.flatMap(({ sessionIds }) => sessionIds);
@@ -197,6 +194,15 @@ function createOpen(deps: OpenSessionDeps) {
     const succeeded = { event: 'login.succeeded', user_id: user._id, session_id: sessionId, method } as const;
     const told = { ...notice, events: [...notice.events, ...events], audit: [succeeded, ...audit] };
     return { session, isReplayed: false, ...told, sessions: ended };
+  };
+}
+
+/** Creates the function that uses up what the login has proved, before its session exists. */
+function createUseProofs({ spendProof }: OpenSessionDeps) {
+  return async ({ spends = none, use, at }: VerifiedLogin, { user, sessionId }: NewSession, session: ClientSession) => {
+    for (const spend of spends) await spendProof(spend, { sessionId, at }, session);
+    const { events = none, audit = none, sessions: ended = none } = (await use?.(user, at, session)) ?? {};
+    return { events, audit, ended };
   };
 }
 
@@ -222,32 +228,6 @@ function mayBeFull(user: UserDocument): boolean {
  */
 function isWorthNoting(user: UserDocument, count: number): boolean {
   return mayBeFull(user) && count + 2 <= sessionLimit;
-}
-
-/** Creates the function that finds the session that an earlier login with the same `Idempotency-Key` has opened. */
-function createFindOpened(deps: Pick<OpenSessionDeps, 'refreshTokens' | 'sessions' | 'now'>) {
-  const awaitKey = createAwaitKey(deps.refreshTokens, deps.now);
-  return async (sessionId: string | undefined, transactionSession: ClientSession): Promise<Opened | undefined> => {
-    const session = sessionId === undefined ? undefined : await deps.sessions.find(sessionId, transactionSession);
-    if (session === undefined) return;
-    await awaitKey(session);
-    const verified = { event: 'login.verified', user_id: session.user_id, session_id: session._id } as const;
-    return { session, isReplayed: true, events: none, audit: [verified], sessions: none };
-  };
-}
-
-/**
- * Returns the live session that was opened with that key. Raises `ERR-IDEMPOTENCY-KEY-REUSED` if that login had another
- * body.
- */
-function openedBy(marks: readonly RequestMark[], live: readonly SessionSummary[], at: Date): string | undefined {
-  const isKnown = ({ _id }: RequestMark) => marks.some((mark) => mark._id === _id);
-  const earlier = live.find(
-    ({ opened_by = [], created_at, expires_at }) =>
-      opened_by.some(isKnown) && expires_at > at && created_at.getTime() + idempotentForMs > at.getTime(),
-  );
-  if (earlier?.opened_by && !hasSameBody(marks, earlier.opened_by)) throw new AppError('ERR-IDEMPOTENCY-KEY-REUSED');
-  return earlier?._id;
 }
 
 /**

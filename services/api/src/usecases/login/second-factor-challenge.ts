@@ -4,7 +4,11 @@ import { credentialsVersion } from '@auth-account/stores/credentials';
 import type { UserDocument } from '@auth-account/stores/documents';
 import type { SealedTokens } from '@auth-account/tokens';
 import type { LoginMethod } from '../../audit/audit-row.ts';
+import type { Spend } from '../proofs/once-per-proof.ts';
 import type { DeviceFields } from './device-name.ts';
+
+/** The challenge of a login's first proof. */
+export type FirstChallenge = Pick<Spend, 'id' | 'until'>;
 
 /** Content of a challenge for the second factor of a login. It is stored nowhere until it is used. */
 export interface SecondFactorChallenge {
@@ -19,6 +23,8 @@ export interface SecondFactorChallenge {
   /** The device that the session will belong to. Its id was made up if the app sent none. */
   readonly device: DeviceFields & { readonly device_id: string };
   readonly isDeviceSent: boolean;
+  /** Challenge of the first proof, which the second one uses up; undefined after a password. */
+  readonly first: FirstChallenge | undefined;
   /** Key that the login has proven, to which the session will be bound. */
   readonly jkt: string | undefined;
   /**
@@ -34,7 +40,7 @@ const lifeMs = 600_000;
 /** Returns the challenge for a login whose first proof was right. */
 export function newSecondFactorChallenge(
   user: UserDocument,
-  login: Pick<SecondFactorChallenge, 'method' | 'amr' | 'device' | 'isDeviceSent' | 'jkt'>,
+  login: Pick<SecondFactorChallenge, 'method' | 'amr' | 'first' | 'device' | 'isDeviceSent' | 'jkt'>,
   at: Date,
 ): SecondFactorChallenge {
   return {
@@ -54,6 +60,7 @@ interface Sealed {
   readonly v: string;
   readonly m: LoginMethod;
   readonly a: readonly string[];
+  readonly f?: readonly [id: string, until: number] | undefined;
   readonly d: string;
   readonly n?: string | undefined;
   readonly p?: Platform | undefined;
@@ -67,10 +74,16 @@ const label = 'second-factor';
 
 /** Returns the `challenge_id` that apps get. */
 export function sealChallenge(sealedTokens: Pick<SealedTokens, 'seal'>, challenge: SecondFactorChallenge): string {
-  const { id, userId, version, method, amr, device, isDeviceSent, jkt, trustToken, expiresAt } = challenge;
+  const { id, userId, version, method, amr, first, device, isDeviceSent, jkt, trustToken, expiresAt } = challenge;
   const sealed: Sealed = {
     ...{ i: id, u: userId, v: version, m: method, a: amr, s: isDeviceSent, t: trustToken, x: expiresAt.getTime() },
-    ...{ d: device.device_id, n: device.device_name, p: device.platform, k: jkt },
+    ...{
+      f: first && [first.id, first.until.getTime()],
+      d: device.device_id,
+      n: device.device_name,
+      p: device.platform,
+      k: jkt,
+    },
   };
   return sealedTokens.seal(label, sealed);
 }
@@ -83,9 +96,10 @@ export async function openChallenge(
   // Only this service can make a token that opens, so its content has the right form.
   const sealed = (await sealedTokens.open(label, challengeId)) as Sealed | undefined;
   if (sealed === undefined) return;
-  const { i, u, v, m, a, d, n, p, s, k, t, x } = sealed;
+  const { i, u, v, m, a, f, d, n, p, s, k, t, x } = sealed;
   return {
     ...{ id: i, userId: u, version: v, method: m, amr: a, isDeviceSent: s, jkt: k, trustToken: t },
+    first: f && { id: f[0], until: new Date(f[1]) },
     expiresAt: new Date(x),
     device: { device_id: d, ...(n !== undefined && { device_name: n }), ...(p !== undefined && { platform: p }) },
   };

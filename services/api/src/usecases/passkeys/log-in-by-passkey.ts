@@ -74,7 +74,8 @@ export function createLogInByPasskey(deps: LogInByPasskeyDeps) {
       if (spend.until <= now()) throw new AppError('ERR-CODE-EXPIRED');
       const { user, auth, use } = await prove(input, origin);
       await assertEmailVerified(user, deviceId, origin);
-      const { data } = await openSession({ seen: user, device: input, method: 'passkey', auth, spend, use }, origin);
+      const login = { seen: user, device: input, method: 'passkey', auth, spends: [spend], use } as const;
+      const { data } = await openSession(login, origin);
       await limits.completed({ email: user.email, deviceId }, origin);
       return data;
     }

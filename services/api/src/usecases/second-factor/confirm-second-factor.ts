@@ -6,6 +6,7 @@ import type { UserDocument } from '@auth-account/stores/documents';
 import { hasSecondFactor, type SecondFactorStore } from '@auth-account/stores/second-factors';
 import type { SealedTokens } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
+import { none } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { trustTokenHash } from '../login/demand-second-factor.ts';
@@ -70,10 +71,12 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
   const findUser = createFindUser(deps);
 
   return async ({ challenge, given, isTrusted, spend }: Confirmation, origin: RequestOrigin) => {
-    const { method, amr, device, isDeviceSent, jkt, version } = challenge;
+    const { method, amr, first, device, isDeviceSent, jkt, version } = challenge;
     const user = await findUser(challenge);
     const deviceId = isDeviceSent ? device.device_id : undefined;
     const factor = await checkFactor(user, given, { deviceId }, origin);
+    const code = { event: 'code.confirmed', user_id: user._id, purpose: 'login' } as const;
+    const confirmed = method === 'email_code' ? [code] : none;
     const use = async (_user: UserDocument, at: Date, session: ClientSession) => {
       const used = await factor.use(at, session);
       const token = trustTokenHash(challenge.trustToken);
@@ -81,11 +84,12 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
       const times = { trusted_at: at, until: later(at, trustMs) };
       const trusted = { device_id, token, ...(jkt && { jkt }), version, ...times };
       if (isTrusted) await secondFactors.trust(user._id, trusted, session);
-      return used;
+      return { ...used, audit: [...confirmed, ...used.audit] };
     };
-    const auth = { amr: [...amr, ...factor.amr], acr: '2' } as const;
+    const spends = first === undefined ? [spend] : [spend, { ...first, proof: ['second-factor', challenge.id] }];
+    const auth = { amr: [...new Set([...amr, ...factor.amr])], acr: '2' } as const;
     try {
-      const login = { seen: user, device, method, auth, isTrusted, jkt, spend, use };
+      const login = { seen: user, device, method, auth, isTrusted, jkt, spends, use };
       const { data } = await factor.during(() => openSession(login, origin));
       await limits.completed({ email: user.email, deviceId }, origin);
       return data;

@@ -1,0 +1,70 @@
+import { ChallengeResponse, challengeExample, ResendCodeRequest, resendCodeExamples } from '../challenges.ts';
+import { TokenResponse, tokenExample } from '../login.ts';
+import { LogInByCodeRequest, logInByCodeExamples } from '../login-code.ts';
+import { PasswordResetRequest, passwordResetExamples } from '../password-reset.ts';
+import type { Route } from '../route.ts';
+import { codeSent, common, commonHeaders } from './shared.ts';
+
+const shared = { tag: 'Sessions', method: 'post', auth: 'none', headers: commonHeaders } as const;
+
+/** With `EMAIL_CODE_LOGIN=false` there are no such paths. */
+const notThere = 'ERR-ROUTE-NOT-FOUND';
+
+/** Operations for a login by a code from the mailbox. */
+export const loginCodeRoutes = {
+  requestLoginCode: {
+    ...shared,
+    operationId: 'requestLoginCode',
+    client: 'loginCode.request',
+    summary: 'Ask for a code to log in',
+    description:
+      'Sends a code of 8 digits to the address, which is good for 10 minutes. The answer is the same for an address ' +
+      'without an account; nobody is sent a mail then. Only the app that has asked knows `challenge_id`.',
+    path: '/api/v1/auth/login-code',
+    body: PasswordResetRequest,
+    requests: passwordResetExamples,
+    success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
+    carriesToken: false,
+    errors: [...common, 'ERR-RATE-LIMITED', notThere],
+  },
+  resendLoginCode: {
+    ...shared,
+    operationId: 'resendLoginCode',
+    client: 'loginCode.resend',
+    summary: 'Send the code to log in again',
+    description: 'Sends the same code once more: three times at most, 60 s apart (429 before `resend_at`).',
+    path: '/api/v1/auth/login-code/resend',
+    body: ResendCodeRequest,
+    requests: resendCodeExamples,
+    success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
+    carriesToken: false,
+    errors: [...common, 'ERR-CODE-INVALID', 'ERR-CODE-EXPIRED', 'ERR-RATE-LIMITED', notThere],
+  },
+  logInByCode: {
+    ...shared,
+    operationId: 'logInByCode',
+    client: 'core',
+    summary: 'Open a session with the code',
+    description:
+      'Like the login by password. A repeat with the same code and `device_id` gets the same session’s newest pair for ' +
+      '60 s. Five wrong codes end the challenge.\n\n' +
+      'If the address was never verified, it is now. All other sessions end then, and so do the password and the other ' +
+      'ways to sign in, because somebody else may have registered the account.',
+    path: '/api/v1/auth/login-code/confirm',
+    headers: [...commonHeaders, 'DPoP'],
+    body: LogInByCodeRequest,
+    requests: logInByCodeExamples,
+    success: { status: 200, description: 'The session is open.', body: TokenResponse, example: tokenExample },
+    carriesToken: true,
+    errors: [
+      ...common,
+      'ERR-CODE-INVALID',
+      'ERR-CODE-EXPIRED',
+      'ERR-ACCOUNT-DISABLED',
+      'ERR-ACCOUNT-DELETION-SCHEDULED',
+      'ERR-SECOND-FACTOR-REQUIRED',
+      'ERR-RATE-LIMITED',
+      notThere,
+    ],
+  },
+} as const satisfies Record<string, Route>;

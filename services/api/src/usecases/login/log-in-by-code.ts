@@ -1,0 +1,91 @@
+import { codeLifeSeconds } from '@auth-account/contracts/http/challenges';
+import type { TokenResponse } from '@auth-account/contracts/http/login';
+import type { LogInByCodeRequest } from '@auth-account/contracts/http/login-code';
+import { isAppError } from '@auth-account/errors';
+import type { UserDocument } from '@auth-account/stores/documents';
+import { hasSecondFactor } from '@auth-account/stores/second-factors';
+import type { ClientSession } from 'mongodb';
+import type { Limits } from '../../limits/limits.ts';
+import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
+import { type CheckCode, codeInvalid } from '../codes/check-code.ts';
+import type { Spend } from '../proofs/once-per-proof.ts';
+import type { DemandSecondFactor } from './demand-second-factor.ts';
+import { knownAs } from './new-device.ts';
+import type { OpenSession } from './open-session.ts';
+import type { ProveAddress } from './prove-address.ts';
+import type { OncePerChallenge } from './spend-proof.ts';
+
+export interface LogInByCodeDeps {
+  readonly checkCode: CheckCode;
+  readonly oncePerChallenge: OncePerChallenge;
+  readonly openSession: OpenSession;
+  readonly demandSecondFactor: DemandSecondFactor;
+  readonly proveAddress: ProveAddress;
+  readonly limits: Pick<Limits, 'tryCode' | 'registered' | 'verified'>;
+  readonly now: () => Date;
+}
+
+/**
+ * Logs a user in by a code from the account's mailbox (docs/specification/sign-in.md, "A code by e-mail"). If a second
+ * factor must follow, that step uses the code up. If the address was never verified, the login verifies it: see
+ * {@link ProveAddress}.
+ *
+ * Raises `ERR-RATE-LIMITED`, the errors of {@link CheckCode}, {@link DemandSecondFactor} and {@link OpenSession}, and
+ * `ERR-CODE-EXPIRED` if the code was used.
+ */
+export function createLogInByCode(deps: LogInByCodeDeps) {
+  const { oncePerChallenge, limits, now } = deps;
+  const open = createOpen(deps);
+
+  return async (input: LogInByCodeRequest, origin: RequestOrigin): Promise<TokenResponse['data']> => {
+    await limits.tryCode(origin);
+    const { code, device_id } = input;
+    const id = input.challenge_id.toLowerCase();
+    const proof = ['email_code', code, device_id?.toLowerCase() ?? null, provenKey(origin) ?? null];
+    // No code that is open now counts for longer.
+    const spend = { id, proof, until: new Date(now().getTime() + codeLifeSeconds * 1_000) };
+    try {
+      return await oncePerChallenge(spend, () => open(input, spend, origin), origin);
+    } catch (error) {
+      // A way in was changed since the code was compared, which makes all codes void.
+      throw isAppError(error) && error.code === 'ERR-INVALID-CREDENTIALS' ? codeInvalid() : error;
+    }
+  };
+}
+
+/** Creates the login by a code that was not used yet. */
+function createOpen({ checkCode, openSession, demandSecondFactor, proveAddress, limits }: LogInByCodeDeps) {
+  return async (input: LogInByCodeRequest, spend: Spend, origin: RequestOrigin) => {
+    const code = await checkCode('login', input, origin);
+    const { user } = code;
+    const isFirstProof = user.email_verified_at === undefined;
+    const first = { method: 'email_code', amr: ['otp'] } as const;
+    const half = { ...first, first: spend, device: input, trustedDeviceToken: input.trusted_device_token };
+    const isTrusted = !isFirstProof && demandSecondFactor(user, half, origin);
+
+    async function use({ _id: user_id }: UserDocument, at: Date, session: ClientSession) {
+      await code.use(at, session);
+      const proof = { user, device: knownAs(input), at };
+      const proved = isFirstProof ? await proveAddress(proof, origin, session) : {};
+      const confirmed = { event: 'code.confirmed', user_id, purpose: 'login' } as const;
+      return { ...proved, audit: [confirmed, ...(proved.audit ?? [])] };
+    }
+
+    const auth = { amr: first.amr, acr: '1' } as const;
+    const login = {
+      seen: user,
+      device: input,
+      method: first.method,
+      auth,
+      isTrusted,
+      spends: [spend],
+      endsAll: isFirstProof,
+      use,
+    };
+    const { data } = await openSession(login, origin);
+    const known = { email: user.email, deviceId: input.device_id?.toLowerCase() };
+    if (isFirstProof) await limits.registered(known, origin);
+    else if (!hasSecondFactor(user)) await limits.verified(known, origin);
+    return data;
+  };
+}

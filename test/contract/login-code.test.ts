@@ -1,0 +1,350 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import { type Account, logIn, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
+import {
+  codeOf,
+  confirmReset,
+  expire,
+  logInByCode,
+  makeResendDue,
+  requestLoginCode,
+  requestReset,
+  requestVerification,
+  wrongCodeOf,
+} from '../support/codes.ts';
+import { newDeviceKey } from '../support/device-key.ts';
+import { bearer, cheapHashes, insertInvite, refresh } from '../support/groups.ts';
+import type { Answer } from '../support/http-client.ts';
+import { addPasskey, logInByPasskey } from '../support/passkeys.ts';
+import { codeAt, completeLogin, guardedAccount, switchOn } from '../support/second-factor.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+let api: TestApi;
+let shiftMs = 0;
+const now = () => Date.now() + shiftMs;
+const minute = 60_000;
+const path = '/api/v1/auth/login-code';
+
+beforeAll(async () => {
+  api = await startTestApi({ ...cheapHashes, TRUST_PROXY_HOPS: '1' }, { now });
+});
+afterAll(() => api.close());
+
+const verify = ({ user_id }: Pick<Account, 'user_id'>) =>
+  api.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });
+const stored = ({ user_id }: Pick<Account, 'user_id'>) => api.collections.users.findOne({ _id: user_id });
+const live = ({ user_id }: Pick<Account, 'user_id'>) =>
+  api.collections.sessions.countDocuments({ user_id, is_revoked: false });
+const statusAndCode = ({ status, json }: Answer) => [status, json.error_code];
+const byPassword = async (email: string) => (await api.post('/api/v1/auth/login', { email, password })).status;
+
+/** Registers an account whose address is verified. */
+async function verified(): Promise<Account> {
+  const account = await registerAccount(api);
+  await verify(account);
+  return account;
+}
+
+/** Registers an account whose address is verified and whose second factor is on. */
+async function guarded() {
+  const account = await guardedAccount(api, now());
+  await verify(account);
+  return account;
+}
+
+describe('POST /auth/login-code', () => {
+  test('answers 202 with a challenge of ten minutes, and asks for the mail', async () => {
+    const { email, user_id } = await verified();
+    const { status, json } = await api.post(path, { email, device_id: randomUUID() });
+    const { challenge_id, expires_at, timestamp } = json.data;
+    expect([status, Date.parse(expires_at) - Date.parse(timestamp)]).toEqual([202, 10 * minute]);
+    const row = await api.collections.outbox.findOne({ 'event.subject': user_id, topic: /code/ });
+    expect(row).toMatchObject({ state: 'pending', event: { data: { challenge_id, user_id, purpose: 'login' } } });
+  });
+
+  test('is answered alike for an unknown address, and nobody is told', async () => {
+    const { status, json } = await api.post(path, { email: newEmail() });
+    expect([status, Object.keys(json.data)]).toEqual([202, ['challenge_id', 'expires_at', 'resend_at', 'timestamp']]);
+    const decoy = await api.collections.challenges.findOne({ _id: json.data.challenge_id });
+    const row = await api.collections.outbox.findOne({ 'event.subject': decoy?.user_id ?? '', topic: /code/ });
+    expect(row?.state).toBe('delivered');
+    expect(statusAndCode(await logInByCode(api, json.data.challenge_id))).toEqual([403, 'ERR-CODE-INVALID']);
+  });
+
+  test('sends the code again, and no sooner than a minute later', async () => {
+    const challenge_id = await requestLoginCode(api, (await verified()).email);
+    expect((await api.post(`${path}/resend`, { challenge_id })).status).toBe(429);
+    await makeResendDue(api, challenge_id);
+    expect((await api.post(`${path}/resend`, { challenge_id })).status).toBe(202);
+  });
+});
+
+describe('POST /auth/login-code/confirm', () => {
+  test('opens a session with one factor, which a refresh keeps', async () => {
+    const account = await verified();
+    const device = { device_id: randomUUID(), device_name: 'Pixel 9', platform: 'android' };
+    const { status, json, headers } = await logInByCode(api, await requestLoginCode(api, account.email), device);
+    expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
+    expect(json.data).toMatchObject({ user_id: account.user_id, device_id: device.device_id });
+    expect(decodeJwt(json.data.access_token)).toMatchObject({ amr: ['otp'], acr: '1' });
+    expect(decodeJwt((await refresh(api, json.data)).access_token)).toMatchObject({ amr: ['otp'], acr: '1' });
+    const session = await api.collections.sessions.findOne({ _id: json.data.session_id });
+    expect(session).toMatchObject({ device_name: 'Pixel 9', platform: 'android' });
+    expect((await stored(account))?.known_devices).toContain(device.device_id);
+  });
+
+  test('leaves password, passkeys and other sessions of a verified address alone', async () => {
+    const account = await newSession(api);
+    await verify(account);
+    const { authenticator } = await addPasskey(api, account);
+    expect((await logInByCode(api, await requestLoginCode(api, account.email))).status).toBe(200);
+    expect([await byPassword(account.email), (await logInByPasskey(api, authenticator)).status]).toEqual([200, 200]);
+    expect(await live(account)).toBe(4);
+  });
+
+  test('gives the same request the same session for 60 s, and any other 410', async () => {
+    const account = await verified();
+    const challenge_id = await requestLoginCode(api, account.email);
+    const code = await codeOf(api, challenge_id);
+    const body = { challenge_id, code, device_id: randomUUID() };
+    const send = (fields: object = {}) => api.post(`${path}/confirm`, { ...body, ...fields });
+    const first = await send();
+    await refresh(api, first.json.data);
+    const again = await send({ challenge_id: challenge_id.toUpperCase() });
+    expect([again.status, again.json.data.session_id]).toEqual([200, first.json.data.session_id]);
+    expect((await refresh(api, again.json.data)).session_id).toBe(first.json.data.session_id);
+    const others = [{ device_id: randomUUID() }, { code: await wrongCodeOf(api, challenge_id) }];
+    for (const fields of others) expect(statusAndCode(await send(fields))).toEqual([410, 'ERR-CODE-EXPIRED']);
+    const key = newDeviceKey();
+    const proof = { DPoP: key.prove({ path: `${path}/confirm`, at: now() }) };
+    expect((await api.post(`${path}/confirm`, body, proof)).status).toBe(410);
+    try {
+      shiftMs += minute + 1;
+      expect(statusAndCode(await send())).toEqual([410, 'ERR-CODE-EXPIRED']);
+    } finally {
+      shiftMs = 0;
+    }
+    expect(await live(account)).toBe(1);
+  });
+
+  test('binds the session to the key of its proof', async () => {
+    const challenge_id = await requestLoginCode(api, (await verified()).email);
+    const key = newDeviceKey();
+    const proof = { DPoP: key.prove({ path: `${path}/confirm`, at: now() }) };
+    const { json } = await logInByCode(api, challenge_id, {}, proof);
+    expect(json.data.bound).toBe(true);
+    const session = await api.collections.sessions.findOne({ _id: json.data.session_id });
+    expect(session?.cnf).toEqual({ jkt: key.jkt });
+  });
+
+  test('counts five wrong codes, and refuses late ones', async () => {
+    const { email } = await verified();
+    const challenge_id = await requestLoginCode(api, email);
+    const code = await wrongCodeOf(api, challenge_id);
+    for (const tries_left of [4, 3, 2, 1, 0, 0]) {
+      const { status, json } = await logInByCode(api, challenge_id, { code });
+      expect([status, json.details.tries_left]).toEqual([403, tries_left]);
+    }
+    expect((await logInByCode(api, challenge_id)).status).toBe(403);
+    const late = await requestLoginCode(api, email);
+    await expire(api, late);
+    expect(statusAndCode(await logInByCode(api, late))).toEqual([410, 'ERR-CODE-EXPIRED']);
+  });
+
+  test.each([
+    ['another purpose', requestReset],
+    ['nobody', async () => randomUUID()],
+  ] as const)('refuses the challenge of %s', async (_, request) => {
+    const { email } = await verified();
+    const code = await codeOf(api, await requestLoginCode(api, email));
+    const answer = await api.post(`${path}/confirm`, { challenge_id: await request(api, email), code });
+    expect(statusAndCode(answer)).toEqual([403, 'ERR-CODE-INVALID']);
+  });
+
+  test('is no code to reset the password', async () => {
+    const challenge_id = await requestLoginCode(api, (await verified()).email);
+    expect(statusAndCode(await confirmReset(api, challenge_id))).toEqual([403, 'ERR-CODE-INVALID']);
+    expect((await logInByCode(api, challenge_id)).status).toBe(200);
+  });
+
+  test('is void after a change of the password', async () => {
+    const session = await newSession(api);
+    await verify(session);
+    const challenge_id = await requestLoginCode(api, session.email);
+    const code = await codeOf(api, challenge_id);
+    await api.post(
+      '/api/v1/account/password',
+      { current_password: password, new_password: 'four right staples' },
+      bearer(session),
+    );
+    expect(statusAndCode(await logInByCode(api, challenge_id, { code }))).toEqual([403, 'ERR-CODE-INVALID']);
+  });
+
+  test('tells only who has the code that the account is disabled or will be deleted, and keeps the code', async () => {
+    const states = [
+      [{ disabled_at: new Date() }, 'ERR-ACCOUNT-DISABLED'],
+      [{ deletes_at: new Date(now() + 86_400_000) }, 'ERR-ACCOUNT-DELETION-SCHEDULED'],
+    ] as const;
+    for (const [fields, error_code] of states) {
+      const account = await verified();
+      await api.collections.users.updateOne({ _id: account.user_id }, { $set: fields });
+      const challenge_id = await requestLoginCode(api, account.email);
+      const wrong = await logInByCode(api, challenge_id, { code: await wrongCodeOf(api, challenge_id) });
+      expect(statusAndCode(wrong)).toEqual([403, 'ERR-CODE-INVALID']);
+      expect(statusAndCode(await logInByCode(api, challenge_id))).toEqual([403, error_code]);
+      const gone = { disabled_at: true, deletes_at: true } as const;
+      await api.collections.users.updateOne({ _id: account.user_id }, { $unset: gone });
+      expect((await logInByCode(api, challenge_id)).status).toBe(200);
+    }
+  });
+
+  test('mails a notice of a new device', async () => {
+    const account = await newSession(api, { device_id: randomUUID() });
+    await verify(account);
+    await logInByCode(api, await requestLoginCode(api, account.email), { device_id: randomUUID() });
+    const notice = { 'event.data.user_id': account.user_id, 'event.data.purpose': 'new_device' };
+    expect(await api.collections.outbox.countDocuments(notice as never)).toBe(1);
+  });
+});
+
+describe('if the second factor is on, a code', () => {
+  test('is the first proof, and the second one uses it up', async () => {
+    const account = await guarded();
+    const device = { device_id: randomUUID() };
+    const challenge_id = await requestLoginCode(api, account.email);
+    const [one, two] = [await logInByCode(api, challenge_id, device), await logInByCode(api, challenge_id, device)];
+    expect(statusAndCode(one)).toEqual([403, 'ERR-SECOND-FACTOR-REQUIRED']);
+    expect([one.json.details.methods, await live(account)]).toEqual([['totp', 'recovery_code'], 1]);
+    shiftMs += 30_000;
+    const answer = await completeLogin(api, one.json.details.challenge_id, { code: codeAt(account.secret, now()) });
+    expect([answer.status, answer.json.data.device_id]).toEqual([200, device.device_id]);
+    expect(decodeJwt(answer.json.data.access_token)).toMatchObject({ amr: ['otp', 'mfa'], acr: '2' });
+    // The code is used, so no other challenge that came from it opens a session.
+    const [code = ''] = account.recovery_codes;
+    const other = { method: 'recovery_code', code };
+    const refused = await completeLogin(api, two.json.details.challenge_id, other);
+    expect(statusAndCode(refused)).toEqual([410, 'ERR-CODE-EXPIRED']);
+    expect((await stored(account))?.recovery_codes).toHaveLength(10);
+    expect(statusAndCode(await logInByCode(api, challenge_id, device))).toEqual([410, 'ERR-CODE-EXPIRED']);
+  });
+
+  test('is enough on a trusted device, and only there', async () => {
+    const account = await guarded();
+    const device = { device_id: randomUUID() };
+    const half = await logInByCode(api, await requestLoginCode(api, account.email), device);
+    const [code = ''] = account.recovery_codes;
+    const proof = { method: 'recovery_code', code, trust_device: true };
+    const { json } = await completeLogin(api, half.json.details.challenge_id, proof);
+    const { trusted_device_token } = json.data;
+    const log = async (fields: object) => logInByCode(api, await requestLoginCode(api, account.email), fields);
+    const trusted = await log({ ...device, trusted_device_token });
+    expect(trusted.status).toBe(200);
+    expect(decodeJwt(trusted.json.data.access_token)).toMatchObject({ amr: ['otp'], acr: '1' });
+    expect(statusAndCode(await log({ device_id: randomUUID(), trusted_device_token }))).toEqual([
+      403,
+      'ERR-SECOND-FACTOR-REQUIRED',
+    ]);
+  });
+});
+
+describe('the first proof of an address', () => {
+  test('takes away what somebody else may have set up, and leaves one session', async () => {
+    const squatter = await newSession(api, { device_id: randomUUID() });
+    const { authenticator } = await addPasskey(api, squatter);
+    await switchOn(api, squatter, now());
+    const invite = await insertInvite(api, squatter.home_group_id, { created_by: squatter.user_id });
+    const open = [await requestReset(api, squatter.email), await requestLoginCode(api, squatter.email)];
+    const device_id = randomUUID();
+    const answer = await logInByCode(api, await requestLoginCode(api, squatter.email), { device_id });
+    expect(answer.status).toBe(200);
+    const user = await stored(squatter);
+    expect(user).toMatchObject({ email_verified_at: expect.any(Date), is_password_void: true, passkeys: [] });
+    expect([user?.totp, user?.recovery_codes, user?.known_devices]).toEqual([undefined, undefined, [device_id]]);
+    expect(await live(squatter)).toBe(1);
+    const { session_id } = answer.json.data;
+    expect(await api.collections.sessions.findOne({ _id: session_id })).toMatchObject({ is_revoked: false });
+    expect((await api.collections.sessions.findOne({ _id: squatter.session_id }))?.is_revoked).toBe(true);
+    const read = { method: 'GET', path: '/api/v1/account', headers: bearer(squatter) };
+    expect((await api.send(read)).status).toBe(401);
+    expect([await byPassword(squatter.email), (await logInByPasskey(api, authenticator)).status]).toEqual([401, 403]);
+    expect((await api.collections.invites.findOne({ _id: invite }))?.revoked_at).toEqual(expect.any(Date));
+    for (const challenge_id of open) {
+      expect((await api.collections.challenges.findOne({ _id: challenge_id }))?.ended_at).toEqual(expect.any(Date));
+    }
+  });
+
+  test('is announced', async () => {
+    const account = await registerAccount(api);
+    await logInByCode(api, await requestLoginCode(api, account.email));
+    const rows = await api.collections.outbox.find({ 'event.subject': account.user_id }).sort({ _id: 1 }).toArray();
+    const told = rows.map(({ event }) => [event.type.split('.').at(-1), event.data] as const);
+    expect(told).toEqual(
+      expect.arrayContaining([
+        ['password_changed', expect.objectContaining({ reason: 'login' })],
+        ['notice', expect.objectContaining({ purpose: 'password_changed', invites_revoked: 0 })],
+        ['email_verified', expect.anything()],
+      ]),
+    );
+  });
+
+  test('happens once: the next login leaves the new password alone', async () => {
+    const account = await registerAccount(api);
+    await logInByCode(api, await requestLoginCode(api, account.email));
+    await confirmReset(api, await requestReset(api, account.email), { new_password: password });
+    expect((await logInByCode(api, await requestLoginCode(api, account.email))).status).toBe(200);
+    expect([await byPassword(account.email), (await stored(account))?.is_password_void]).toEqual([200, false]);
+  });
+
+  test('replaces the session of the same device by one with a greater id', async () => {
+    const device_id = randomUUID();
+    const account = await newSession(api, { device_id });
+    const { json } = await logInByCode(api, await requestLoginCode(api, account.email), { device_id });
+    expect(json.data.session_id > account.session_id).toBe(true);
+    expect(await live(account)).toBe(1);
+  });
+
+  test('changes nothing if the account may not log in', async () => {
+    const account = await newSession(api);
+    await api.collections.users.updateOne({ _id: account.user_id }, { $set: { disabled_at: new Date() } });
+    const answer = await logInByCode(api, await requestLoginCode(api, account.email));
+    expect(statusAndCode(answer)).toEqual([403, 'ERR-ACCOUNT-DISABLED']);
+    expect(await stored(account)).not.toHaveProperty('email_verified_at');
+    expect(await live(account)).toBe(1);
+  });
+});
+
+test('an account that has only its mailbox can do all that asks who is there', async () => {
+  const { email } = await registerAccount(api);
+  const { json } = await logInByCode(api, await requestLoginCode(api, email));
+  const caller = bearer(json.data);
+  const asked = await api.post('/api/v1/account/step-up/challenge', { purpose: 'export' }, caller);
+  expect(asked.json.data.methods).toEqual(['email_code']);
+});
+
+test('a code verifies the address where a verified one is needed', async () => {
+  const strict = await startTestApi({ ...cheapHashes, REQUIRE_VERIFIED_EMAIL: 'true' });
+  try {
+    const { email } = await registerAccount(strict);
+    expect((await logInByCode(strict, await requestLoginCode(strict, email))).status).toBe(200);
+  } finally {
+    await strict.close();
+  }
+});
+
+test('without EMAIL_CODE_LOGIN there are no such paths', async () => {
+  const off = await startTestApi({ ...cheapHashes, EMAIL_CODE_LOGIN: 'false' });
+  try {
+    const { email } = await registerAccount(off);
+    const body = { challenge_id: randomUUID(), code: '00000000' };
+    const sent = [
+      await off.post(path, { email }),
+      await off.post(`${path}/resend`, { challenge_id: randomUUID() }),
+      await off.post(`${path}/confirm`, body),
+    ];
+    expect(sent.map(statusAndCode)).toEqual(Array(3).fill([404, 'ERR-ROUTE-NOT-FOUND']));
+    expect(await requestVerification(off, await logIn(off, email))).toEqual(expect.any(String));
+  } finally {
+    await off.close();
+  }
+});
