@@ -59,7 +59,7 @@ describe('/docs/stream', () => {
     const { channels, components } = (await get('/asyncapi.json')).json;
     const messages = Object.keys(components.messages);
     const { codes } = channels.pushStream['x-close-codes'];
-    expect([messages.length, codes.length]).toEqual([11, 10]);
+    expect([messages.length, codes.length]).toEqual([12, 10]);
     for (const name of messages) expect(page.text).toContain(`<section id="${name}">`);
     for (const { code, reason } of codes) {
       expect(page.text).toContain(`<tr><td>${code}</td><td><code>${reason}</code></td>`);
