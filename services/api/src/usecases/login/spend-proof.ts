@@ -38,7 +38,7 @@ export interface SpendProofDeps {
 }
 
 export interface OncePerChallengeDeps extends OncePerProofDeps {
-  readonly sessions: Pick<SessionStore, 'findConfirmed'>;
+  readonly sessions: Pick<SessionStore, 'exists' | 'find' | 'findConfirmed'>;
   readonly refreshTokens: Pick<RefreshTokens, 'hasKey' | 'rereadKeys'>;
   readonly issueTokens: IssueTokens;
   readonly audit: Audit;
@@ -59,11 +59,12 @@ export function createOncePerChallenge(deps: OncePerChallengeDeps): OncePerChall
   return (spend, open, origin) => oncePerProof(spend, open, (spent) => answerAgain(spent, origin));
 }
 
-/** Creates the function that answers the repeat of a login. */
+/** Creates the function that answers the repeat of a login. The session was opened together with the use. */
 function createAnswerAgain({ sessions, refreshTokens, issueTokens, audit, now }: OncePerChallengeDeps) {
   const awaitKey = createAwaitKey(refreshTokens, now);
   return async ({ session_id = '' }: SpentProofDocument, origin: RequestOrigin): Promise<TokenResponse['data']> => {
-    const session = await sessions.findConfirmed(session_id);
+    // A majority usually has the session by now. If not, the read waits for the majority.
+    const session = await sessions[(await sessions.exists(session_id)) ? 'find' : 'findConfirmed'](session_id);
     if (session === undefined || session.is_revoked) throw new AppError('ERR-CODE-EXPIRED');
     await awaitKey(session);
     audit({ event: 'login.verified', user_id: session.user_id, session_id: session._id }, origin);

