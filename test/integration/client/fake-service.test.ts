@@ -131,6 +131,8 @@ async function tellFactors(base: string, fetchIt: Fetch): Promise<Told[]> {
   await send('POST', `${auth}/refresh`, { refresh_token: other.refresh_token });
   await send('GET', `${own}/factors`, undefined, access);
   await send('POST', `${own}/totp`, { current_password: password }, access);
+  await send('POST', `${auth}/second-factor-removal`, { email });
+  await send('DELETE', `${own}/second-factor-removal`, undefined, access);
 
   const { challenge_id } = await send('POST', `${auth}/login`, logIn);
   const confirm = (fields: object) =>

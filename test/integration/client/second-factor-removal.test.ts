@@ -1,5 +1,8 @@
+import { createAuthClient } from '@auth-account/client';
+import { secondFactor } from '@auth-account/client/second-factor';
+import { createFakeService, memoryStorage } from '@auth-account/client/testing';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { password } from '../../support/accounts.ts';
+import { newEmail, password } from '../../support/accounts.ts';
 import { type ClientScene, openClientScene, type TestApp } from '../../support/client-scene.ts';
 import { codeOf as mailedCodeOf, stopTokenOf } from '../../support/codes.ts';
 import { codeAt } from '../../support/second-factor.ts';
@@ -54,4 +57,21 @@ test('an app that had no stream learns of a removal when it asks for the factors
   expect(secondFactor.removal()).toEqual({ due_at });
   await app.client.logOut();
   await eventually('it is forgotten', () => secondFactor.removal() === undefined);
+});
+
+test('a test of an app can order and stop a removal with the fake service', async () => {
+  const auth = createAuthClient({ ...createFakeService(), storage: memoryStorage(), groups: [secondFactor] });
+  const email = newEmail();
+  await auth.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+  await auth.logIn({ email, password });
+  const { factor_id } = await auth.secondFactor.createTotp({ current_password: password });
+  await auth.secondFactor.confirmTotp({ factor_id, code: '123456' });
+  const { challenge_id } = await auth.secondFactor.requestRemoval({ email });
+  const confirm = (code: string) => auth.secondFactor.confirmRemoval({ challenge_id, code });
+  await expect(confirm('00000000')).rejects.toMatchObject({ code: 'ERR-CODE-INVALID' });
+  const { due_at } = await confirm('04815162');
+  expect([(await auth.secondFactor.find()).removal, auth.secondFactor.removal()]).toEqual([{ due_at }, { due_at }]);
+  await auth.secondFactor.stopRemoval();
+  expect((await auth.secondFactor.find()).removal).toBeNull();
+  auth.close();
 });

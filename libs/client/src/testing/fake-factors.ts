@@ -17,6 +17,11 @@ import {
 
 type Operations = Partial<Record<OperationName, FakeOperation>>;
 
+/** The code of every mail. */
+const mailedCode = '04815162';
+
+const removalMs = 72 * 3_600_000;
+
 /** Creates the operations on the second factor. */
 export function factorsOf(deps: FakeOperationsDeps): Operations {
   const { records, endSession } = deps;
@@ -42,7 +47,7 @@ export function factorsOf(deps: FakeOperationsDeps): Operations {
       return { ...openSession(login), ...(trust_device && { trusted_device_token: trust(records, login) }) };
     },
     findFactors({ session: { user_id } }) {
-      const { confirmed_at = null, recovery_codes = [] } = secondFactor.of.get(user_id) ?? {};
+      const { confirmed_at = null, recovery_codes = [], removal = null } = secondFactor.of.get(user_id) ?? {};
       const passkeys = passkeysBy(records, user_id).length;
       const left = recovery_codes.length;
       return {
@@ -50,6 +55,7 @@ export function factorsOf(deps: FakeOperationsDeps): Operations {
         recovery_codes_left: left,
         passkeys,
         trusted_devices: [],
+        removal,
         timestamp: timestamp(),
       };
     },
@@ -83,6 +89,32 @@ export function factorsOf(deps: FakeOperationsDeps): Operations {
     deleteTrustedDevice({ params: { device_id = '' }, session: { user_id }, example }) {
       endTrust(records, user_id, device_id);
       return { ...example, device_id, timestamp: timestamp() };
+    },
+  };
+}
+
+/** Creates the removal of a lost second factor. */
+export function removalsOf({ records }: FakeOperationsDeps): Operations {
+  const { secondFactor, newId, now } = records;
+  return {
+    requestSecondFactorRemoval({ body, example }) {
+      const challenge_id = newId();
+      secondFactor.removals.set(challenge_id, (body as Body<'requestSecondFactorRemoval'>).email);
+      return { ...example, challenge_id };
+    },
+    confirmSecondFactorRemoval({ body, example }) {
+      const { challenge_id, code } = body as Body<'confirmSecondFactorRemoval'>;
+      const user = userByEmail(records, secondFactor.removals.get(challenge_id) ?? '');
+      const factor = secondFactor.of.get(user?.user_id ?? '');
+      if (!factor?.confirmed_at || code !== mailedCode)
+        throw new FakeRefusal(403, 'ERR-CODE-INVALID', { tries_left: 4 });
+      factor.removal ??= { due_at: new Date(now().getTime() + removalMs).toISOString() };
+      return { ...example, ...factor.removal, timestamp: now().toISOString() };
+    },
+    deleteSecondFactorRemoval({ session, example }) {
+      const factor = secondFactor.of.get(session.user_id);
+      if (factor) factor.removal = undefined;
+      return { ...example, timestamp: now().toISOString() };
     },
   };
 }
@@ -123,10 +155,7 @@ export function stepUpsOf({ records }: FakeOperationsDeps): Operations {
   };
 }
 
-/** Creates the operations with passkeys. */
-/** The code of every mail. */
-const mailedCode = '04815162';
-
+/** Creates the login by a mailed code. */
 export function loginCodesOf(deps: FakeOperationsDeps): Operations {
   const { records } = deps;
   const openSession = createOpenSession(deps);
@@ -148,6 +177,7 @@ export function loginCodesOf(deps: FakeOperationsDeps): Operations {
   };
 }
 
+/** Creates the operations with passkeys. */
 export function passkeysOf(deps: FakeOperationsDeps): Operations {
   const { records } = deps;
   const { passkeys, newId, now } = records;

@@ -1,6 +1,6 @@
 import type { Body, Data } from '../calls/call.ts';
 import type { OperationName } from '../generated/operations.ts';
-import { factorsOf, loginCodesOf, passkeysOf, stepUpsOf } from './fake-factors.ts';
+import { factorsOf, loginCodesOf, passkeysOf, removalsOf, stepUpsOf } from './fake-factors.ts';
 import {
   createOpenSession,
   type FakeCall,
@@ -18,6 +18,7 @@ export function createFakeOperations(deps: FakeOperationsDeps): Partial<Record<O
     ...entranceOf(deps),
     ...loginCodesOf(deps),
     ...factorsOf(deps),
+    ...removalsOf(deps),
     ...stepUpsOf(deps),
     ...passkeysOf(deps),
     ...sessionsOf(deps),

@@ -52,6 +52,8 @@ export interface FakeFactor {
   pending?: string | undefined;
   confirmed_at: string | null;
   recovery_codes: readonly string[];
+  /** Time of the removal that was ordered. */
+  removal?: { readonly due_at: string } | undefined;
 }
 
 export interface FakePasskey {
@@ -82,6 +84,8 @@ export interface FakeRecords {
     readonly of: Map<string, FakeFactor>;
     /** Tokens of trusted devices. */
     readonly trusts: Set<string>;
+    /** Addresses by the challenge of a code to remove the second factor. */
+    readonly removals: Map<string, string>;
   };
   /** Addresses by the challenge of a code to log in. */
   readonly loginCodes: Map<string, string>;

@@ -44,7 +44,7 @@ export function createFakeService(): FakeService {
     users: new Map(),
     sessions: new Map(),
     answers: new Map(),
-    secondFactor: { code: undefined, logins: new Map(), of: new Map(), trusts: new Set() },
+    secondFactor: { code: undefined, logins: new Map(), of: new Map(), trusts: new Set(), removals: new Map() },
     loginCodes: new Map(),
     passkeys: new Map(),
     stepUps: new Map(),
