@@ -1,8 +1,9 @@
 import { newEmail } from '../support/accounts.ts';
 import { authctl } from '../support/authctl.ts';
-import type { AccountModel, Operation } from './account-model.ts';
-import { type Choice, callerOf, counted, endedBy, type Plan, passwordOf, pick } from './account-sessions.ts';
+import type { Operation } from './account-model.ts';
+import { type Choice, callerOf, counted, endedBy, freshOf, type Plan, passwordOf, pick } from './account-sessions.ts';
 import { outcomeOf } from './account-settle.ts';
+import type { AccountModel } from './account-state.ts';
 import { accountOf, nextName, type World } from './account-world.ts';
 
 type Purpose = AccountModel['codes'][string]['purpose'];
@@ -34,13 +35,12 @@ const planAsk =
   };
 
 const planAskForAddress: Plan = (world, choice) => {
-  const password = passwordOf(world, choice);
-  if (password === undefined) return;
-  const { caller, headers } = callerOf(world, choice.device);
+  const fresh = freshOf(world, choice, 'email_change');
+  if (fresh === undefined) return;
   const [code, to] = [nextName(world, 'code'), newEmail()];
-  const body = { current_password: password, new_email: to };
-  const send = () => ask(world, code, 'email_change', '/api/v1/account/email-change', body, headers);
-  return { operation: { kind: 'ask for a change of address', code, to, caller, password }, send };
+  const body = { ...fresh.body, new_email: to };
+  const send = () => ask(world, code, 'email_change', '/api/v1/account/email-change', body, fresh.headers);
+  return { operation: { kind: 'ask for a change of address', code, to, ...fresh.fields }, send };
 };
 
 /** Returns the body that confirms a code, and counts its try. */
@@ -67,17 +67,16 @@ const planReset: Plan = (world, choice) => {
 const newPassword = (world: World) => nextName(world, 'three wrong staples');
 
 const planChangePassword: Plan = (world, choice) => {
-  const password = passwordOf(world, choice);
-  if (password === undefined) return;
-  const { caller, headers } = callerOf(world, choice.device);
+  const fresh = freshOf(world, choice, 'password');
+  if (fresh === undefined) return;
   const to = newPassword(world);
-  const body = { current_password: password, new_password: to };
+  const body = { ...fresh.body, new_password: to };
   const send = async () => {
-    const answer = await world.scene.api.post('/api/v1/account/password', body, headers);
+    const answer = await world.scene.api.post('/api/v1/account/password', body, fresh.headers);
     if (answer.status === 200) world.passwords.push(to);
-    return endedBy(answer, counted(world, answer));
+    return endedBy(answer, fresh.counted(answer));
   };
-  return { operation: { kind: 'change the password', caller, password, to }, send };
+  return { operation: { kind: 'change the password', to, ...fresh.fields }, send };
 };
 
 const planChangeAddress: Plan = (world, choice) => {
@@ -108,12 +107,11 @@ const planUndo: Plan = (world, { which, isOld }) => {
 };
 
 const planOrder: Plan = (world, choice) => {
-  const password = passwordOf(world, choice);
-  if (password === undefined) return;
-  const { caller, headers } = callerOf(world, choice.device);
-  const body = { current_password: password };
-  const send = async () => counted(world, await world.scene.api.post('/api/v1/account/deletion', body, headers));
-  return { operation: { kind: 'order the deletion', caller, password }, send };
+  const fresh = freshOf(world, choice, 'deletion');
+  if (fresh === undefined) return;
+  const { body, headers } = fresh;
+  const send = async () => fresh.counted(await world.scene.api.post('/api/v1/account/deletion', body, headers));
+  return { operation: { kind: 'order the deletion', ...fresh.fields }, send };
 };
 
 const planOrderByCode: Plan = (world, choice) => {

@@ -1,22 +1,36 @@
 import { expect } from '@jest/globals';
 import fc from 'fast-check';
 import { changePlans } from './account-changes.ts';
+import { factorPlans } from './account-factor-plans.ts';
 import type { Operation } from './account-model.ts';
-import { type Choice, isLoggedIn, type Plan, sessionPlans } from './account-sessions.ts';
+import { type Choice, isLoggedIn, type Plan, type Purpose, purposes, sessionPlans } from './account-sessions.ts';
 import { outcomeOf } from './account-settle.ts';
 import { accountOf, take, type World } from './account-world.ts';
 
 type Kind = Operation['kind'];
 
-const plans: Readonly<Record<Kind, Plan>> = { ...sessionPlans, ...changePlans };
+const plans: Readonly<Record<Kind, Plan>> = { ...sessionPlans, ...changePlans, ...factorPlans };
 const kinds = Object.keys(plans) as Kind[];
 
+/** A step-up for the purpose, which is possible only while the second factor is on. */
+const stepUpFor = (purpose: Purpose) => ({ kind: 'step up', which: purposes.indexOf(purpose) }) as const;
+
 /** Operations that must come before, if the account has nothing that allows the operation. */
-const needs: Partial<Readonly<Record<Kind, readonly Kind[]>>> = {
+const needs: Partial<Readonly<Record<Kind, readonly (Kind | Pick<Choice, 'kind' | 'which'>)[]>>> = {
   'reset the password': ['ask for a reset'],
   'order the deletion by code': ['ask for a deletion'],
-  'change the address': ['ask for a change of address'],
-  'undo a change of address': ['ask for a change of address', 'change the address'],
+  'ask for a change of address': [stepUpFor('email_change')],
+  'change the address': [stepUpFor('email_change'), 'ask for a change of address'],
+  'undo a change of address': [stepUpFor('email_change'), 'ask for a change of address', 'change the address'],
+  'change the password': [stepUpFor('password')],
+  'order the deletion': [stepUpFor('deletion')],
+  'begin an app': [stepUpFor('totp')],
+  'confirm the app': [stepUpFor('totp'), 'begin an app'],
+  'switch the factor off': [stepUpFor('totp')],
+  'complete the login': ['log in'],
+  'add a passkey': [stepUpFor('passkeys')],
+  'remove a passkey': [stepUpFor('passkeys'), 'add a passkey'],
+  'log in by passkey': [stepUpFor('passkeys'), 'add a passkey'],
 };
 
 /** Carries out, at the same time, those of the operations that the account's state allows. */
@@ -39,11 +53,18 @@ async function revive(world: World, choices: readonly Choice[]): Promise<void> {
     await takeTogether(world, [alone('reset the password')]);
   }
   if (isLeaving) await takeTogether(world, [alone('restore')]);
-  const devices = new Set(choices.map(({ device }) => device).filter((device) => !isLoggedIn(world, device)));
-  await takeTogether(
-    world,
-    [...devices].map((device) => alone('log in', device)),
-  );
+  await logInOn(world, new Set(choices.map(({ device }) => device).filter((device) => !isLoggedIn(world, device))));
+}
+
+/** Logs in on the devices, with the second factor if it is on. */
+async function logInOn(world: World, devices: Iterable<number>): Promise<void> {
+  for (const kind of ['log in', 'complete the login'] as const) {
+    const left = [...devices].filter((device) => kind === 'log in' || !isLoggedIn(world, device));
+    await takeTogether(
+      world,
+      left.map((device) => alone(kind, device)),
+    );
+  }
 }
 
 /** A step of a course, with operations that run at the same time. */
@@ -56,13 +77,18 @@ export async function takeStep(world: World, { isRevived, choices }: Step): Prom
   if (isRevived) await revive(world, choices);
   for (const choice of choices) {
     if (plans[choice.kind](world, choice) !== undefined) continue;
-    for (const kind of needs[choice.kind] ?? []) await takeTogether(world, [alone(kind, choice.device)]);
+    for (const need of needs[choice.kind] ?? []) {
+      const { device } = choice;
+      await takeTogether(world, [
+        typeof need === 'string' ? alone(need, device) : { ...alone(need.kind, device), ...need },
+      ]);
+    }
   }
   const { changes } = accountOf(world);
   await takeTogether(world, choices);
   if (accountOf(world).changes === changes) return;
   await expectOldToBeDead(world);
-  await takeTogether(world, [alone('log in', 2)]);
+  await logInOn(world, [2]);
 }
 
 /** Asserts that a stranger can log in with neither an earlier password nor an earlier address. */
@@ -104,6 +130,8 @@ const changes = [
   'order the deletion',
   'order the deletion by code',
   'disable',
+  'confirm the app',
+  'add a passkey',
 ] as const;
 
 const inRace = ['log in', 'refresh', 'move', 'log out'] as const;

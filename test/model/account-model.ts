@@ -1,47 +1,34 @@
-/** A session of the model, with its device and the reason that a refresh gives for its end. */
-interface ModelSession {
-  readonly device: number;
-  readonly ended?: string;
-}
-
-/** A code that is still open. */
-interface ModelCode {
-  readonly purpose: 'password_reset' | 'account_deletion' | 'email_change';
-  /** The new address of an `email_change`. */
-  readonly email?: string;
-}
-
-/** A model of docs/specification/account.md without stores. It has one account, and names for ids and secrets. */
-export interface AccountModel {
-  readonly email: string;
-  /** undefined if it is void until a reset. */
-  readonly password: string | undefined;
-  /** True if a reset or a change of the address has verified it. */
-  readonly isVerified: boolean;
-  readonly isDisabled: boolean;
-  /** True if the deletion is ordered and can still be undone. */
-  readonly isLeaving: boolean;
-  readonly group: string;
-  /** Number of changes of group so far. Access tokens from before the last change are refused. */
-  readonly moves: number;
-  /** Number of changes of the password and of the address so far. */
-  readonly changes: number;
-  readonly sessions: Readonly<Record<string, ModelSession>>;
-  /** Open codes. */
-  readonly codes: Readonly<Record<string, ModelCode>>;
-  /** Changes of the address that can be undone, oldest first. */
-  readonly former: readonly { readonly change: string; readonly email: string }[];
-}
-
-/** The session of an access token, and the number of changes of group before the token was signed. */
-export interface Caller {
-  readonly session: string;
-  readonly moves: number;
-}
+import { type FactorOperation, factorJudges } from './account-factors.ts';
+import {
+  type AccountModel,
+  asCaller,
+  asFresh,
+  type Caller,
+  type Credentials,
+  changed,
+  closed,
+  codeRefused,
+  countLive,
+  end,
+  endAll,
+  type Fresh,
+  isLive,
+  type ModelCode,
+  open,
+  type Possible,
+  tokenRefused,
+  without,
+  withoutWays,
+} from './account-state.ts';
 
 /** A request, or an operator's command. */
 export type Operation =
-  | ({ readonly kind: 'log in'; readonly session: string; readonly device: number } & Credentials)
+  | ({
+      readonly kind: 'log in';
+      readonly session: string;
+      readonly device: number;
+      readonly trust?: string;
+    } & Credentials)
   | { readonly kind: 'refresh' | 'refresh in a loop' | 'log out'; readonly session: string }
   | { readonly kind: 'log out everywhere'; readonly caller: Caller }
   | { readonly kind: 'end a session'; readonly caller: Caller; readonly session: string }
@@ -56,23 +43,8 @@ export type Operation =
   | ({ readonly kind: 'order the deletion' } & Fresh)
   | { readonly kind: 'order the deletion by code'; readonly code: string }
   | ({ readonly kind: 'restore' } & Credentials)
-  | { readonly kind: 'disable' | 'enable' };
-
-interface Credentials {
-  readonly email: string;
-  readonly password: string;
-}
-
-interface Fresh {
-  readonly caller: Caller;
-  readonly password: string;
-}
-
-/** A possible outcome of an operation, with the account after it. */
-interface Possible {
-  readonly outcome: string;
-  readonly after: AccountModel;
-}
+  | { readonly kind: 'disable' | 'enable' }
+  | FactorOperation;
 
 type Kind = Operation['kind'];
 type Judge<K extends Kind> = (
@@ -81,78 +53,32 @@ type Judge<K extends Kind> = (
   begun: AccountModel,
 ) => Possible[];
 
-const tokenRefused = '401 IAD_JWT_ACCESS_INVALID';
-const codeRefused = '403 ERR-CODE-INVALID';
-const passwordRefused = '403 ERR-REAUTHENTICATION-FAILED';
-
-const isLive = ({ sessions }: AccountModel, session: string) =>
-  sessions[session] !== undefined && sessions[session].ended === undefined;
-const isGood = (account: AccountModel, { session, moves }: Caller) =>
-  isLive(account, session) && moves === account.moves;
-
-/** Ends all sessions but `spare`. */
-function endAll(account: AccountModel, reason: string, spare?: string): Pick<AccountModel, 'sessions'> {
-  const entries = Object.entries(account.sessions).map(([name, session]) => {
-    return [name, name === spare || session.ended !== undefined ? session : { ...session, ended: reason }] as const;
-  });
-  return { sessions: Object.fromEntries(entries) };
-}
-
-function end(account: AccountModel, name: string, reason: string): AccountModel {
-  const session = account.sessions[name] as ModelSession;
-  return { ...account, sessions: { ...account.sessions, [name]: { ...session, ended: reason } } };
-}
-
-const countLive = ({ sessions }: AccountModel) =>
-  Object.values(sessions).filter(({ ended }) => ended === undefined).length;
-
-const without = (codes: AccountModel['codes'], isOut: (name: string, code: ModelCode) => boolean) =>
-  Object.fromEntries(Object.entries(codes).filter(([name, code]) => !isOut(name, code)));
-
-/** Counts a change of a credential, which voids every open code. */
-const changed = ({ changes }: AccountModel) => ({ changes: changes + 1, codes: {} });
-
-/** Judges an operation that checks the access token first. Its session may end or move after that check. */
-function asCaller(account: AccountModel, caller: Caller, begun: AccountModel, go: () => Possible[]): Possible[] {
-  if (isGood(account, caller)) return go();
-  const refusal = { outcome: tokenRefused, after: account };
-  return isGood(begun, caller) ? [refusal, ...go()] : [refusal];
-}
-
-/** Judges an operation that also checks the current password. A later change of any credential voids this check. */
-function asFresh(account: AccountModel, { caller, password }: Fresh, begun: AccountModel, go: () => Possible[]) {
-  return asCaller(account, caller, begun, () => {
-    const refusal = { outcome: passwordRefused, after: account };
-    if (password !== account.password) return [refusal];
-    return account.changes === begun.changes ? go() : [refusal, ...go()];
-  });
-}
-
 function orderDeletion(account: AccountModel): AccountModel {
   return account.isLeaving ? account : { ...account, ...endAll(account, 'account_deleted'), isLeaving: true };
 }
 
 /** Judges a refresh, or the last refresh of a loop. */
 function refresh(account: AccountModel, session: string): Possible[] {
-  const { ended } = account.sessions[session] as ModelSession;
+  const { ended } = account.sessions[session] as AccountModel['sessions'][string];
   const outcome = ended === undefined ? `200 ${account.group}` : `401 IAD_JWT_REFRESH_STOLEN ${ended}`;
   return [{ outcome, after: account }];
 }
 
 /** Possible outcomes by kind of operation. `begun` is the account before all operations of the same step. */
 const judges: { readonly [K in Kind]: Judge<K> } = {
-  'log in'(account, { session, device, email, password }) {
-    if (email !== account.email || password !== account.password) {
-      return [{ outcome: '401 ERR-INVALID-CREDENTIALS', after: account }];
-    }
-    if (account.isDisabled) return [{ outcome: '403 ERR-ACCOUNT-DISABLED', after: account }];
-    if (account.isLeaving) return [{ outcome: '403 ERR-ACCOUNT-DELETION-SCHEDULED', after: account }];
-    const replaced = Object.entries(account.sessions).find(
-      ([name, each]) => each.device === device && isLive(account, name),
-    );
-    const before = replaced === undefined ? account : end(account, replaced[0], 'replaced');
-    const after = { ...before, sessions: { ...before.sessions, [session]: { device } } };
-    return [{ outcome: `200 ${account.group}`, after }];
+  'log in'(account, { session, device, email, password, trust }, begun) {
+    const refused = [{ outcome: '401 ERR-INVALID-CREDENTIALS', after: account }];
+    if (email !== account.email || password !== account.password) return refused;
+    const isTrusted = ({ trusted }: AccountModel) => trust !== undefined && trusted[device] === trust;
+    const asksFactor = account.factor !== undefined && !isTrusted(account);
+    const opened = closed(account) ?? open(account, device, session);
+    const challenges = { ...account.challenges, [session]: device };
+    const demand = { outcome: '403 ERR-SECOND-FACTOR-REQUIRED', after: { ...account, challenges } };
+    const possible = asksFactor ? (closed(account) ?? [demand]) : opened;
+    // A way in was changed after the password was compared.
+    const outdated = account.changes === begun.changes ? [] : refused;
+    // The end of a session by its id ends the trust in its device a moment later.
+    return [...possible, ...outdated, ...(asksFactor && isTrusted(begun) ? opened : [])];
   },
   refresh: (account, { session }) => refresh(account, session),
   'refresh in a loop': (account, { session }) => refresh(account, session),
@@ -162,15 +88,20 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
   },
   'log out everywhere': (account, { caller }, begun) =>
     asCaller(account, caller, begun, () => {
-      const others = { ...account, ...endAll(account, 'revoked', caller.session) };
+      const own = account.sessions[caller.session]?.device;
+      const trusted = Object.fromEntries(Object.entries(account.trusted).filter(([device]) => Number(device) === own));
+      const others = { ...account, ...endAll(account, 'revoked', caller.session), trusted };
       const after = isLive(account, caller.session) ? end(others, caller.session, 'logged_out') : others;
       return [{ outcome: `200 ${countLive(account)}`, after }];
     }),
   'end a session': (account, { caller, session }, begun) =>
     asCaller(account, caller, begun, () => {
-      if (!isLive(account, session)) return [{ outcome: '404 ERR-LOGOUT-TARGET-NOT-FOUND', after: account }];
+      const { device, ended } = account.sessions[session] as AccountModel['sessions'][string];
       const reason = session === caller.session ? 'logged_out' : 'revoked';
-      return [{ outcome: '200', after: end(account, session, reason) }];
+      const { [device]: _gone, ...others } = account.trusted;
+      const trusted = (ended ?? reason) === 'revoked' ? others : account.trusted;
+      if (ended !== undefined) return [{ outcome: '404 ERR-LOGOUT-TARGET-NOT-FOUND', after: { ...account, trusted } }];
+      return [{ outcome: '200', after: { ...end(account, session, reason), trusted } }];
     }),
   'open a stream': (account, { caller }, begun) =>
     asCaller(account, caller, begun, () => [{ outcome: 'open', after: account }]),
@@ -183,15 +114,16 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
   'ask for a reset': (account, operation, begun) => ask(account, begun, operation, 'password_reset'),
   'ask for a deletion': (account, operation, begun) => ask(account, begun, operation, 'account_deletion'),
   'ask for a change of address': (account, operation, begun) =>
-    asFresh(account, operation, begun, () => {
-      const others = without(account.codes, (_, { purpose }) => purpose === 'email_change');
+    asFresh(account, operation, begun, (checked) => {
+      const others = without(checked.codes, (_, { purpose }) => purpose === 'email_change');
       const codes = { ...others, [operation.code]: { purpose: 'email_change', email: operation.to } as const };
-      return [{ outcome: '202', after: { ...account, codes } }];
+      return [{ outcome: '202', after: { ...checked, codes } }];
     }),
   'reset the password'(account, { code, to }) {
     if (account.codes[code] === undefined) return [{ outcome: codeRefused, after: account }];
+    const left = account.isVerified ? account : withoutWays(account);
     const ended = endAll(account, 'password_changed');
-    const after = { ...account, ...ended, ...changed(account), password: to, isVerified: true };
+    const after = { ...left, ...ended, ...changed(account), password: to, isVerified: true };
     return [{ outcome: '200', after }];
   },
   'change the password': (account, operation, begun) =>
@@ -206,7 +138,8 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
       const email = account.codes[code]?.email;
       if (email === undefined) return [{ outcome: codeRefused, after: account }];
       if (!isLive(account, caller.session)) return [{ outcome: tokenRefused, after: account }];
-      const former = [...account.former, { change, email: account.email }];
+      const { isVerified: wasVerified } = account;
+      const former = [...account.former, { change, email: account.email, wasVerified, since: account.changes }];
       const ended = endAll(account, 'revoked', caller.session);
       const after = { ...account, ...ended, ...changed(account), email, former, isVerified: true };
       return [{ outcome: `200 ${countLive(account) - 1}`, after }];
@@ -214,16 +147,22 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
   'undo a change of address'(account, { change }) {
     const index = account.former.findIndex((each) => each.change === change);
     if (index < 0) return [{ outcome: codeRefused, after: account }];
-    const { email } = account.former[index] as AccountModel['former'][number];
+    const { email, wasVerified, since } = account.former[index] as AccountModel['former'][number];
+    const all = withoutWays(account);
     const address = { email, former: account.former.slice(0, index), password: undefined, isVerified: true };
     const isLeaving = account.isLeaving && account.isDisabled;
     const ended = endAll(account, 'password_changed');
-    return [{ outcome: '200', after: { ...account, ...ended, ...changed(account), ...address, isLeaving } }];
+    // Ways in that were added within a minute before the change go too.
+    const lefts = wasVerified ? [all, withoutWays(account, since + 1)] : [all];
+    return lefts.map((left) => ({
+      outcome: '200',
+      after: { ...left, ...ended, ...changed(account), ...address, isLeaving },
+    }));
   },
   'order the deletion': (account, operation, begun) =>
-    asFresh(account, operation, begun, () => {
-      const isOver = !account.isLeaving && !isLive(account, operation.caller.session);
-      return [isOver ? { outcome: tokenRefused, after: account } : { outcome: '202', after: orderDeletion(account) }];
+    asFresh(account, operation, begun, (checked) => {
+      const isOver = !checked.isLeaving && !isLive(checked, operation.caller.session);
+      return [isOver ? { outcome: tokenRefused, after: checked } : { outcome: '202', after: orderDeletion(checked) }];
     }),
   'order the deletion by code'(account, { code }) {
     if (account.codes[code] === undefined) return [{ outcome: codeRefused, after: account }];
@@ -248,6 +187,7 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
     if (!account.isDisabled) return [{ outcome: 'refused', after: account }];
     return [{ outcome: 'done', after: { ...account, isDisabled: false } }];
   },
+  ...factorJudges,
 };
 
 /**
@@ -279,6 +219,13 @@ export interface Done {
   readonly outcome: string;
 }
 
+/** Returns the accounts without those that differ only in the order of their parts. */
+export function distinct(accounts: readonly AccountModel[]): AccountModel[] {
+  const inOrder = (_: string, value: unknown) =>
+    value instanceof Object && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).sort()) : value;
+  return [...new Map(accounts.map((account) => [JSON.stringify(account, inOrder), account])).values()];
+}
+
 /**
  * Returns the accounts that simultaneous operations with these outcomes may leave. Each takes effect at one moment, in
  * any order. The list is empty if no order explains the outcomes.
@@ -292,6 +239,5 @@ export function explain(begun: AccountModel, done: readonly Done[]): AccountMode
       return possible.flatMap(({ after }) => go(after, others));
     });
   };
-  const found = go(begun, done).map((account) => [JSON.stringify(account), account] as const);
-  return [...new Map(found).values()];
+  return distinct(go(begun, done));
 }

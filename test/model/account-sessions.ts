@@ -2,8 +2,9 @@ import { expect } from '@jest/globals';
 import { accept, bearer, leave } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
 import { openStream } from '../support/push-client.ts';
-import type { Caller, Operation } from './account-model.ts';
+import type { Operation } from './account-model.ts';
 import { outcomeOf } from './account-settle.ts';
+import type { Caller, Fresh } from './account-state.ts';
 import { accountOf, type HeldSession, nextName, type Planned, type Stream, type World } from './account-world.ts';
 
 /** A randomly chosen operation, with its device, the index of its code or session, and its delay. */
@@ -59,11 +60,42 @@ export function counted(world: World, answer: Answer): string {
   return outcome;
 }
 
-const inGroup = (answer: Answer, outcome = outcomeOf(answer)) =>
+export const inGroup = (answer: Answer, outcome = outcomeOf(answer)) =>
   answer.status === 200 ? `200 {${answer.json.data.home_group_id}}` : outcome;
 
 export const endedBy = (answer: Answer, outcome = outcomeOf(answer)) =>
   answer.status === 200 ? `200 ${answer.json.data.sessions_ended ?? answer.json.data.terminated_sessions}` : outcome;
+
+/** Purposes of step-ups. */
+export const purposes = ['password', 'deletion', 'email_change', 'totp', 'passkeys'] as const;
+export type Purpose = (typeof purposes)[number];
+
+/** Request parts of an operation that asks who is there. */
+export interface FreshRequest {
+  readonly fields: Fresh;
+  readonly body: object;
+  readonly headers: Record<string, string>;
+  readonly counted: (answer: Answer) => string;
+}
+
+/**
+ * Returns the caller with the password, or with a step-up token while the second factor is on; undefined if there is
+ * nothing to send.
+ */
+export function freshOf(world: World, choice: Choice, purpose: Purpose): FreshRequest | undefined {
+  const { caller, headers } = callerOf(world, choice.device);
+  const { factor, tokens } = accountOf(world);
+  const request = { headers, counted: (answer: Answer) => counted(world, answer) };
+  if (factor !== undefined && !choice.isOld) {
+    const [token, held] =
+      [...world.stepUpTokens].find(([name, each]) => each.purpose === purpose && tokens[name] === caller.session) ?? [];
+    if (token === undefined || held === undefined) return;
+    return { ...request, fields: { caller, token }, body: { step_up_token: held.text } };
+  }
+  const password = passwordOf(world, choice);
+  if (password === undefined) return;
+  return { ...request, fields: { caller, password }, body: { current_password: password } };
+}
 
 const planMove: Plan = (world, { device, which }) => {
   const { api } = world.scene;
@@ -83,13 +115,17 @@ const planLogIn: Plan = (world, choice) => {
   const session = nextName(world, 'session');
   const isOld = choice.isOld && choice.which % 2 === 0;
   const email = pick(world.emails, accountOf(world).email, { ...choice, isOld });
-  const body = { email, password, device_id: world.deviceIds[device] };
+  const trust = accountOf(world).trusted[device] ?? [...world.trustTokens.keys()].at(-1);
+  const trusted_device_token = world.trustTokens.get(trust ?? '');
+  const body = { email, password, device_id: world.deviceIds[device], ...(trust && { trusted_device_token }) };
   const send = async () => {
     const answer = await world.scene.api.post('/api/v1/auth/login', body);
     if (answer.status === 200) world.sessions.set(session, { device, tokens: answer.json.data, streams: [] });
+    const { challenge_id: id } = answer.json.details ?? {};
+    if (id !== undefined) world.challenges.set(session, { id, device });
     return inGroup(answer, counted(world, answer));
   };
-  return { operation: { kind: 'log in', session, device, email, password }, send };
+  return { operation: { kind: 'log in', session, device, email, password, ...(trust && { trust }) }, send };
 };
 
 /** Refreshes, and repeats the refresh while the account is being changed. */

@@ -5,7 +5,7 @@ import { bearer } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
 import type { TestApi } from '../support/test-api.ts';
 import { eventually } from '../support/worker-scene.ts';
-import type { AccountModel } from './account-model.ts';
+import type { AccountModel } from './account-state.ts';
 import { accountOf, type HeldCode, type HeldSession, type Stream, type World } from './account-world.ts';
 
 /** Returns the status, the error code, and the reason for the end of a session. */

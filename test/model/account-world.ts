@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { trustedDevicesOf } from '@auth-account/stores/second-factors';
 import { logIn, password, registerAccount, type TokenPair } from '../support/accounts.ts';
+import type { Authenticator } from '../support/authenticator.ts';
 import { insertInvite } from '../support/groups.ts';
 import type { PushClient } from '../support/push-client.ts';
-import { type AccountModel, type Done, explain, type Operation } from './account-model.ts';
+import type { Enrolment } from '../support/second-factor.ts';
+import { type Done, distinct, explain, type Operation } from './account-model.ts';
 import type { AccountScene } from './account-scene.ts';
 import { settle } from './account-settle.ts';
+import type { AccountModel } from './account-state.ts';
 
 /** A push stream of a session, and the code with which it closed. */
 export interface Stream {
@@ -50,8 +54,17 @@ export interface World {
   readonly passwords: string[];
   /** All addresses that the account ever had, newest last. */
   readonly emails: string[];
-  /** Number of wrong passwords so far, which keeps a course below the limits. */
+  /** Secrets of the second factor and passkeys, by their names in the model. */
+  readonly apps: Map<string, Enrolment>;
+  readonly recoveryCodes: Map<string, string>;
+  readonly challenges: Map<string, { readonly id: string; readonly device: number }>;
+  readonly stepUpTokens: Map<string, { readonly purpose: string; readonly text: string }>;
+  readonly trustTokens: Map<string, string>;
+  readonly passkeys: Map<string, { readonly id: string; readonly authenticator: Authenticator }>;
+  passkeysAsked: number;
+  /** Numbers of wrong passwords and factors so far, which keep a course below the limits. */
   failures: number;
+  wrongFactors: number;
   names: number;
   /** True while an operation other than a loop has no answer. Loops go on until then. */
   isChanging: boolean;
@@ -87,7 +100,10 @@ export async function begin(scene: AccountScene, figures: Map<string, number>): 
     ]),
     passwords: [password],
     emails: [email],
+    ...{ apps: new Map(), recoveryCodes: new Map(), challenges: new Map(), stepUpTokens: new Map() },
+    ...{ trustTokens: new Map(), passkeys: new Map(), passkeysAsked: 0 },
     failures: 0,
+    wrongFactors: 0,
     names: 0,
     isChanging: false,
     figures,
@@ -100,7 +116,8 @@ export async function begin(scene: AccountScene, figures: Map<string, number>): 
     world.sessions.set(name, { device, tokens: await logIn(api, email, { device_id }), moves: 0, streams: [] });
   }
   const blank = { isVerified: false, isDisabled: false, isLeaving: false, moves: 0, changes: 0, codes: {}, former: [] };
-  world.accounts = [{ email, password, group: 'home', sessions, ...blank }];
+  const ways = { challenges: {}, tokens: {}, trusted: {}, passkeys: {} };
+  world.accounts = [{ email, password, group: 'home', sessions, ...blank, ...ways }];
   return world;
 }
 
@@ -139,7 +156,7 @@ export async function take(world: World, planned: readonly Planned[]): Promise<v
     world.figures.set(what, (world.figures.get(what) ?? 0) + 1);
   }
   const seen = await look(world);
-  const explained = world.accounts.flatMap((account) => explain(account, done));
+  const explained = distinct(world.accounts.flatMap((account) => explain(account, done)));
   const same = explained.filter((account) => JSON.stringify(shownOf(account)) === JSON.stringify(seen));
   if (same.length === 0) throw new Error(describe(world, explained, seen));
   world.accounts = same;
@@ -162,10 +179,14 @@ function learnGroup({ groups }: World, operation: Operation, outcome: string): v
 }
 
 /** Returns what the stores show of an account of the model. */
-function shownOf({ email, isDisabled, isLeaving, group, former, sessions, codes }: AccountModel) {
+function shownOf({ email, isDisabled, isLeaving, group, former, sessions, codes, ...ways }: AccountModel) {
   const ends = Object.entries(sessions).map(([name, { ended }]) => `${name}: ${ended ?? `lives in ${group}`}`);
   const addresses = former.map((each) => each.email);
-  return { email, isDisabled, isLeaving, group, addresses, sessions: ends.sort(), codes: Object.keys(codes).sort() };
+  return {
+    ...{ email, isDisabled, isLeaving, group, addresses, sessions: ends.sort(), codes: Object.keys(codes).sort() },
+    ...{ recoveryCodes: ways.factor?.codes.length, passkeys: Object.keys(ways.passkeys).sort() },
+    trusted: Object.keys(ways.trusted).sort(),
+  };
 }
 
 const toldReasons: Readonly<Record<string, string>> = { logout: 'logged_out', revoked_by_user: 'revoked' };
@@ -181,6 +202,7 @@ async function look({ scene, userId, groups, ...world }: World): Promise<ReturnT
   ]);
   const sessionNames = new Map([...world.sessions].map(([name, { tokens }]) => [tokens.session_id, name]));
   const codeNames = new Map([...world.codes].map(([name, { challengeId }]) => [challengeId, name]));
+  const passkeyNames = new Map([...world.passkeys].map(([name, { id }]) => [id, name]));
   const nameOf = (id: string | undefined) => groups.get(id ?? '') ?? String(id);
   const ends = stored.map(({ _id, is_revoked, revoked_reason: reason = '', claims }) => {
     const end = is_revoked ? (toldReasons[reason] ?? reason) : `lives in ${nameOf(claims.home_group_id)}`;
@@ -195,5 +217,10 @@ async function look({ scene, userId, groups, ...world }: World): Promise<ReturnT
     addresses: (user?.former_emails ?? []).filter(({ until }) => until > now).map(({ email }) => email),
     sessions: ends.sort(),
     codes: open.map(({ _id }) => codeNames.get(_id) ?? _id).sort(),
+    recoveryCodes: user?.totp && (user.recovery_codes?.length ?? 0),
+    passkeys: (user?.passkeys ?? []).map(({ id }) => passkeyNames.get(id) ?? id).sort(),
+    trusted: (user === null ? [] : trustedDevicesOf(user, now))
+      .map(({ device_id }) => String(world.deviceIds.indexOf(device_id)))
+      .sort(),
   };
 }
