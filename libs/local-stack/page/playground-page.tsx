@@ -5,7 +5,7 @@ import type { LiveSequence } from './sequence/follow-live.ts';
 import { SequenceView } from './sequence/sequence-view.tsx';
 import { useStore } from './store.ts';
 import type { Director } from './stories/director.ts';
-import type { Stage } from './stories/stories.ts';
+import type { Stage } from './stories/stage.ts';
 import { StoryBar } from './stories/story-bar.tsx';
 import { choose, type Language, language, languages, Speech } from './words/speech.ts';
 

@@ -234,6 +234,17 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
       await phoneOf('Anna').getByRole('button', { name: 'Log out' }).waitFor();
     });
 
+    test('of a stolen mailbox: the owner is told of the removal that it has ordered, and stops it', async () => {
+      await play('Stolen mailbox');
+      await drawn(/POST \/auth\/second-factor-removal\/confirm/);
+      await drawn(/message: message/);
+      await drawn(/DELETE \/account\/second-factor-removal/);
+      const anna = phoneOf('Anna');
+      await press(anna, 'Security');
+      await anna.getByRole('button', { name: 'Switch it off' }).waitFor();
+      expect(await anna.getByText('Not you?').count()).toBe(0);
+    });
+
     test('of a gateway that dies: nobody is logged out, and what was missed is read again', async () => {
       await begin('Gateway dies');
       await caption('2/3').waitFor();

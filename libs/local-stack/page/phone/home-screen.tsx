@@ -26,6 +26,14 @@ export function HomeScreen({
   );
   return (
     <div className="screen">
+      {view.removalDue !== undefined && (
+        <p className="notice alarming">
+          <span>{words.removalDue(new Date(view.removalDue))}</span>
+          <button type="button" disabled={view.isBusy} onClick={() => void phone.stopRemoval()}>
+            {words.stop}
+          </button>
+        </p>
+      )}
       <div className="tabs">
         {tab('home', words.home)}
         {tab('devices', words.devices)}

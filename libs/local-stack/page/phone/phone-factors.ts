@@ -19,6 +19,11 @@ export interface FactorDeeds {
   /** Sends the entered code, for the new authenticator app or the login that waits. */
   confirmCode(): Promise<void>;
   giveUpLogin(): void;
+  /** Asks for the code by mail with which somebody who has lost the app orders the removal of the second factor. */
+  askRemoval(): Promise<void>;
+  /** Orders the removal with the entered code. */
+  orderRemoval(): Promise<void>;
+  stopRemoval(): Promise<void>;
 }
 
 export interface FactorDeps {
@@ -73,6 +78,28 @@ export function factorDeedsOf(deps: FactorDeps): FactorDeeds {
         set({ code: '', enrolment: undefined });
       }),
     giveUpLogin: client.secondFactor.giveUp,
+    ...removalDeedsOf(deps),
+  };
+}
+
+function removalDeedsOf({ client, view, set, run }: FactorDeps) {
+  return {
+    askRemoval: () =>
+      run(async () => {
+        const { challenge_id } = await client.secondFactor.requestRemoval({ email: view.read().email });
+        client.secondFactor.giveUp();
+        set({ challengeId: challenge_id, code: '', screen: 'lost_app', notice: { kind: 'code_sent' } });
+      }),
+    orderRemoval: () =>
+      run(async () => {
+        const { challengeId: challenge_id = '', code } = view.read();
+        await client.secondFactor.confirmRemoval({ challenge_id, code });
+        set({ challengeId: undefined, code: '', screen: 'log_in', notice: { kind: 'removal_ordered' } });
+      }),
+    stopRemoval: () =>
+      run(async () => {
+        await client.secondFactor.stopRemoval();
+      }),
   };
 }
 

@@ -9,9 +9,9 @@ export type Notice =
   | { readonly kind: 'error'; readonly text: string }
   | { readonly kind: 'signed_out'; readonly reason: SignedOutReason }
   | { readonly kind: 'new_device'; readonly device: NewDevice }
-  | { readonly kind: 'registered' | 'code_sent' | 'password_reset' };
+  | { readonly kind: 'registered' | 'code_sent' | 'password_reset' | 'removal_ordered' };
 
-export type Screen = 'register' | 'log_in' | 'forgot' | 'home' | 'devices' | 'security';
+export type Screen = 'register' | 'log_in' | 'forgot' | 'lost_app' | 'home' | 'devices' | 'security';
 
 export interface PhoneView {
   readonly state: AuthState;
@@ -33,6 +33,8 @@ export interface PhoneView {
   readonly authenticator: AuthenticatorEntry | undefined;
   /** An authenticator app whose code is not confirmed yet. */
   readonly enrolment: (AuthenticatorEntry & { readonly factor_id: string }) | undefined;
+  /** Time from which the second factor counts no longer, if somebody has ordered its removal. */
+  readonly removalDue: string | undefined;
   /** True while a login waits for the second factor. */
   readonly isHalfIn: boolean;
   readonly isBusy: boolean;

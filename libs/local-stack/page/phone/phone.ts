@@ -83,6 +83,7 @@ function firstView(owner: Owner): PhoneView {
     ...{ state: { status: 'unknown' }, screen: exists ? 'log_in' : 'register', hasAccount: exists },
     ...{ email, password, code: '', inviteToken: '', space: 'CREATE_NEW_HOME', challengeId: undefined, authenticator },
     ...{ group: undefined, invite: undefined, sessions: [], passkeys: [], enrolment: undefined, isHalfIn: false },
+    removalDue: undefined,
     ...{ isBusy: false, isStreamOpen: false, notice: undefined, ...noTrouble },
   };
 }
@@ -105,7 +106,10 @@ export function createPhone(options: PhoneOptions): Phone {
     monotonic: () => performance.now() + skippedMs,
   });
   const { run, readAgain } = createWork(client, view, set);
-  client.subscribe((event) => followEvent(event, view, set, readAgain));
+  client.subscribe((event) => {
+    if (event.type === 'second_factor') set({ removalDue: client.secondFactor.removal()?.due_at });
+    followEvent(event, view, set, readAgain);
+  });
 
   return {
     owner,
@@ -154,8 +158,10 @@ function createWork(client: PhoneClient, view: ViewStore, set: SetView) {
     const { state, screen } = view.read();
     if (state.status !== 'signed_in') return;
     if (screen === 'devices') set({ sessions: (await client.sessions.list()).sessions });
-    else if (screen === 'security') set({ passkeys: (await client.passkeys.list()).passkeys });
-    else set({ group: await client.group.find() });
+    else if (screen === 'security') {
+      await client.secondFactor.find();
+      set({ passkeys: (await client.passkeys.list()).passkeys });
+    } else set({ group: await client.group.find() });
   }
   return { run, readAgain };
 }
@@ -181,7 +187,7 @@ function followEvent(event: AuthEvent, view: ViewStore, set: SetView, readAgain:
       set({ notice: { kind: 'signed_out', reason: event.reason } });
       return;
     case 'second_factor':
-      set({ isHalfIn: event.status === 'waiting', code: '' });
+      if (event.status !== 'removal') set({ isHalfIn: event.status === 'waiting', code: '' });
       return;
     case 'new_device':
       set({ notice: { kind: 'new_device', device: event.device } });

@@ -18,9 +18,14 @@ export function SignedOutScreen({ view, phone }: ScreenProps) {
     return (
       <div className="screen">
         <CodeForm view={view} phone={phone} />
-        <button type="button" className="link" onClick={phone.giveUpLogin}>
-          {words.giveUp}
-        </button>
+        <p className="links">
+          <button type="button" className="link" onClick={phone.giveUpLogin}>
+            {words.giveUp}
+          </button>
+          <button type="button" className="link" disabled={view.isBusy} onClick={() => void phone.askRemoval()}>
+            {words.lostApp}
+          </button>
+        </p>
       </div>
     );
   }
@@ -33,10 +38,15 @@ export function SignedOutScreen({ view, phone }: ScreenProps) {
     <div className="screen">
       {view.screen === 'register' && <RegisterForm view={view} phone={phone} />}
       {view.screen === 'forgot' && <ForgotForm view={view} phone={phone} />}
-      {view.screen !== 'register' && view.screen !== 'forgot' && <LogInForm view={view} phone={phone} />}
+      {view.screen === 'lost_app' && (
+        <Form isBusy={view.isBusy} action={words.orderRemoval} onSubmit={phone.orderRemoval}>
+          <Field label={words.code} value={view.code} inputMode="numeric" onChange={(code) => phone.type({ code })} />
+        </Form>
+      )}
+      {!['register', 'forgot', 'lost_app'].includes(view.screen) && <LogInForm view={view} phone={phone} />}
       <p className="links">
         {view.screen !== 'register' && link(words.newAccount, 'register')}
-        {(view.screen === 'register' || view.screen === 'forgot') && link(words.haveAccount, 'log_in')}
+        {view.screen !== 'log_in' && link(words.haveAccount, 'log_in')}
         {view.screen === 'log_in' && link(words.forgot, 'forgot')}
         {view.screen === 'log_in' && (
           <button type="button" className="link" disabled={view.isBusy} onClick={() => void phone.logInByPasskey()}>

@@ -10,6 +10,7 @@ export const guarantees = {
   stolen: ['sessions-and-refresh', 'Two holders of one session cannot both keep it'],
   passkey: ['passkeys', 'Of any number of uses of one assertion'],
   stolenPassword: ['second-factor', 'While it is on, no password alone opens a session'],
+  lostApp: ['second-factor', 'No removal is sooner than 72 hours'],
   gateway: ['push-streams', 'Messages are at most once.'],
 } as const satisfies Readonly<Record<string, readonly [section: string, begins: string]>>;
 

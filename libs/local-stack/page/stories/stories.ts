@@ -1,23 +1,24 @@
-import { codeIn, type Mailbox } from '../mailbox/mailbox.ts';
-import { aDayAheadMs, type Phone } from '../phone/phone.ts';
+import { aDayAheadMs } from '../phone/phone.ts';
 import { newAddress } from '../phone/phone-account.ts';
 import type { Words } from '../words/en.ts';
-import { sleep } from './director.ts';
-
-export interface Stage {
-  readonly anna: Phone;
-  readonly ben: Phone;
-  readonly mailbox: Mailbox;
-  readonly troublemaker: Troublemaker;
-}
-
-/** Actions that neither phone would do. */
-export interface Troublemaker {
-  /** Presents somebody else's refresh token. */
-  useToken(refreshToken: string): Promise<void>;
-  /** Kills the push gateway. The local stack starts it again. */
-  killGateway(): Promise<void>;
-}
+import type { Stage } from './stage.ts';
+import {
+  borrow,
+  ensureIn,
+  handInvite,
+  isIn,
+  logInWhole,
+  mailedCode,
+  outageMs,
+  pause,
+  prepareJoin,
+  refreshOnce,
+  removePasskeys,
+  switchOn,
+  until,
+  untilOut,
+  untilStreamOpen,
+} from './stage-hands.ts';
 
 export type StoryName = keyof Words['stories'];
 type StepName<N extends StoryName> = keyof Words['stories'][N]['steps'];
@@ -27,94 +28,6 @@ export type Tell<N extends StoryName> = (step: StepName<N>) => Promise<void>;
 
 /** A story, which uses the phones the way a person would. */
 export type Story<N extends StoryName> = (stage: Stage, tell: Tell<N>) => Promise<void>;
-
-const shortPauseMs = 500;
-const pause = () => sleep(shortPauseMs);
-
-/**
- * Limit for the time between the end of a gateway and a stream to the new one, in milliseconds. It is long because the
- * client's pauses grow (docs/push.md).
- */
-const outageMs = 60_000;
-
-/**
- * Waits until the phone shows the expected state. After `mostMs` it gives up, because the story has taken another
- * course.
- */
-async function until(isThere: () => boolean, mostMs = 20_000): Promise<void> {
-  for (let waited = 0; !isThere(); waited += 100) {
-    if (waited > mostMs) throw new Error('the story has gone another way');
-    await sleep(100);
-  }
-}
-
-const isIn = (phone: Phone) => phone.view.read().state.status === 'signed_in';
-const untilOut = (phone: Phone) => until(() => !isIn(phone));
-const untilStreamOpen = (phone: Phone, mostMs?: number) => until(() => phone.view.read().isStreamOpen, mostMs);
-const groupOf = (phone: Phone) => phone.view.read().group?.home_group_id;
-
-async function ensureIn(phone: Phone): Promise<void> {
-  if (isIn(phone)) return;
-  if (phone.view.read().hasAccount) {
-    await phone.show('log_in');
-  } else {
-    await phone.show('register');
-    await phone.register();
-  }
-  await logInWhole(phone);
-  await pause();
-}
-
-/** Logs in, with the second factor if it is on. */
-async function logInWhole(phone: Phone): Promise<void> {
-  await phone.logIn();
-  if (phone.view.read().isHalfIn) await enterCode(phone);
-  await untilStreamOpen(phone);
-}
-
-async function enterCode(phone: Phone): Promise<void> {
-  await phone.takeCode();
-  await phone.confirmCode();
-}
-
-async function removePasskeys(phone: Phone): Promise<void> {
-  await phone.show('security');
-  for (const { passkey_id } of phone.view.read().passkeys) await phone.removePasskey(passkey_id);
-}
-
-/** Lets somebody use Ben's phone with Anna's address and password, and gives Ben his phone back afterwards. */
-async function borrow({ anna, ben }: Stage, use: () => Promise<void>): Promise<void> {
-  if (isIn(ben)) await ben.logOut();
-  const { email, password } = ben.view.read();
-  const own = anna.view.read();
-  await ben.show('log_in');
-  try {
-    ben.type({ email: own.email, password: own.password });
-    await use();
-  } finally {
-    ben.type({ email, password });
-  }
-}
-
-/** Prepares Ben: he is logged in, has an invite from Anna, and is in a household of his own. */
-async function prepareJoin({ anna, ben }: Stage): Promise<void> {
-  await ensureIn(anna);
-  await ensureIn(ben);
-  await ben.show('home');
-  await anna.show('home');
-  if (groupOf(ben) === groupOf(anna)) await ben.client.group.leave();
-}
-
-async function handInvite({ anna, ben }: Stage): Promise<void> {
-  await anna.createInvite();
-  ben.type({ inviteToken: anna.view.read().invite ?? '' });
-}
-
-/** Refreshes the phone's tokens by making them expire and sending a request. */
-async function refreshOnce(phone: Phone): Promise<void> {
-  phone.skipTenMinutes();
-  await phone.show('devices');
-}
 
 export const stories: { readonly [N in StoryName]: Story<N> } = {
   async moveIn({ anna }, tell) {
@@ -146,14 +59,10 @@ export const stories: { readonly [N in StoryName]: Story<N> } = {
     await ben.logOut();
     await ben.show('forgot');
     await tell('ask');
-    const { email, password } = ben.view.read();
-    const codes = () => mailbox.mails.read().filter((mail) => mail.to === email && codeIn(mail) !== undefined);
-    const before = codes().length;
-    await ben.askCode();
-    await until(() => codes().length > before);
+    const { password } = ben.view.read();
+    const code = await mailedCode(mailbox, ben, ben.askCode);
     await tell('code');
-    const [newest] = codes();
-    ben.type({ code: (newest && codeIn(newest)) ?? '', password: otherThan(password) });
+    ben.type({ code, password: otherThan(password) });
     await tell('reset');
     await ben.resetPassword();
     await tell('logIn');
@@ -230,8 +139,7 @@ export const stories: { readonly [N in StoryName]: Story<N> } = {
     await ensureIn(anna);
     await anna.show('security');
     await tell('on');
-    await anna.addAuthenticator();
-    await enterCode(anna);
+    await switchOn(anna);
     await borrow(stage, async () => {
       await tell('thief');
       await ben.logIn();
@@ -258,6 +166,22 @@ export const stories: { readonly [N in StoryName]: Story<N> } = {
     await troublemaker.useToken(copy);
     await tell('closed');
     await untilOut(anna);
+  },
+
+  async lostApp(stage, tell) {
+    const { anna, ben, mailbox } = stage;
+    await ensureIn(anna);
+    if (anna.view.read().authenticator === undefined) await switchOn(anna);
+    await borrow(stage, async () => {
+      await tell('order');
+      ben.type({ code: await mailedCode(mailbox, ben, ben.askRemoval) });
+      await ben.orderRemoval();
+      await until(() => anna.view.read().removalDue !== undefined);
+    });
+    await tell('told');
+    await tell('stop');
+    await anna.stopRemoval();
+    await until(() => anna.view.read().removalDue === undefined);
   },
 
   async gateway(stage, tell) {

@@ -3,7 +3,8 @@ import { useStore } from '../store.ts';
 import { useWords } from '../words/speech.ts';
 import type { Director } from './director.ts';
 import { addressOf } from './guarantees.ts';
-import { type Stage, type StoryName, stories } from './stories.ts';
+import type { Stage } from './stage.ts';
+import { type StoryName, stories } from './stories.ts';
 
 interface StoryBarProps {
   readonly stage: Stage;

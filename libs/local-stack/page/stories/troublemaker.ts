@@ -1,6 +1,6 @@
 import { tracedFetch } from '../phone/traced-fetch.ts';
 import type { OnTraffic } from '../phone/traffic.ts';
-import type { Troublemaker } from './stories.ts';
+import type { Troublemaker } from './stage.ts';
 
 export function createTroublemaker(onTraffic: OnTraffic): Troublemaker {
   return {

@@ -60,6 +60,10 @@ export const en = {
     appCode: 'Code of the app',
     confirm: 'Confirm',
     giveUp: 'Another account',
+    lostApp: 'Lost the app?',
+    orderRemoval: 'Order its removal',
+    removalDue: (at: Date) => `Your second factor is removed on ${at.toLocaleString('en')}. Not you?`,
+    stop: 'Stop it',
     kinds: { HOME: 'Household', OFFICE: 'Office' },
     members: 'Members',
     you: 'you',
@@ -87,6 +91,7 @@ export const en = {
   notices: {
     registered: 'The account exists. Log in.',
     code_sent: 'A mail with a code is on its way.',
+    removal_ordered: 'Removal ordered: in 72 hours the password is enough.',
     password_reset: 'New password set; all devices are logged out.',
     newDevice: (device: string) => `New login: ${device}. Not you? End it under “Devices”.`,
     signedOut: (reason: string) => `Logged out: ${reason}`,
@@ -236,6 +241,15 @@ export const en = {
         thief: 'A thief logs in on Ben’s phone with the right password: the service demands a code.',
         guess: 'He guesses a code. Five wrong ones in 15 minutes are the most.',
         owner: 'Anna logs in with her password and the code of her app. Each code counts once.',
+      },
+    },
+    lostApp: {
+      name: 'Stolen mailbox',
+      says: 'Who has lost the app waits 72 hours. So a thief in the mailbox is found out and stopped.',
+      steps: {
+        order: 'A thief has Anna’s mailbox too. With its code he orders the removal of her second factor.',
+        told: 'Nothing is removed for 72 hours. Her phone is told at once, and a mail is on its way.',
+        stop: 'She stops it: the second factor stays on.',
       },
     },
     gateway: {

@@ -1,0 +1,108 @@
+import { codeIn, type Mailbox } from '../mailbox/mailbox.ts';
+import type { Phone } from '../phone/phone.ts';
+import { sleep } from './director.ts';
+import type { Stage } from './stage.ts';
+
+const shortPauseMs = 500;
+export const pause = () => sleep(shortPauseMs);
+
+/**
+ * Limit for the time between the end of a gateway and a stream to the new one, in milliseconds. It is long because the
+ * client's pauses grow (docs/push.md).
+ */
+export const outageMs = 60_000;
+
+/**
+ * Waits until the phone shows the expected state. After `mostMs` it gives up, because the story has taken another
+ * course.
+ */
+export async function until(isThere: () => boolean, mostMs = 20_000): Promise<void> {
+  for (let waited = 0; !isThere(); waited += 100) {
+    if (waited > mostMs) throw new Error('the story has gone another way');
+    await sleep(100);
+  }
+}
+
+export const isIn = (phone: Phone) => phone.view.read().state.status === 'signed_in';
+export const untilOut = (phone: Phone) => until(() => !isIn(phone));
+export const untilStreamOpen = (phone: Phone, mostMs?: number) => until(() => phone.view.read().isStreamOpen, mostMs);
+const groupOf = (phone: Phone) => phone.view.read().group?.home_group_id;
+
+export async function ensureIn(phone: Phone): Promise<void> {
+  if (isIn(phone)) return;
+  if (phone.view.read().hasAccount) {
+    await phone.show('log_in');
+  } else {
+    await phone.show('register');
+    await phone.register();
+  }
+  await logInWhole(phone);
+  await pause();
+}
+
+/** Logs in, with the second factor if it is on. */
+export async function logInWhole(phone: Phone): Promise<void> {
+  await phone.logIn();
+  if (phone.view.read().isHalfIn) await enterCode(phone);
+  await untilStreamOpen(phone);
+}
+
+async function enterCode(phone: Phone): Promise<void> {
+  await phone.takeCode();
+  await phone.confirmCode();
+}
+
+export async function removePasskeys(phone: Phone): Promise<void> {
+  await phone.show('security');
+  for (const { passkey_id } of phone.view.read().passkeys) await phone.removePasskey(passkey_id);
+}
+
+/** Lets somebody use Ben's phone with Anna's address and password, and gives Ben his phone back afterwards. */
+export async function borrow({ anna, ben }: Stage, use: () => Promise<void>): Promise<void> {
+  if (isIn(ben)) await ben.logOut();
+  const { email, password } = ben.view.read();
+  const own = anna.view.read();
+  await ben.show('log_in');
+  try {
+    ben.type({ email: own.email, password: own.password });
+    await use();
+  } finally {
+    ben.type({ email, password });
+  }
+}
+
+/** Prepares Ben: he is logged in, has an invite from Anna, and is in a household of his own. */
+export async function prepareJoin({ anna, ben }: Stage): Promise<void> {
+  await ensureIn(anna);
+  await ensureIn(ben);
+  await ben.show('home');
+  await anna.show('home');
+  if (groupOf(ben) === groupOf(anna)) await ben.client.group.leave();
+}
+
+export async function handInvite({ anna, ben }: Stage): Promise<void> {
+  await anna.createInvite();
+  ben.type({ inviteToken: anna.view.read().invite ?? '' });
+}
+
+/** Refreshes the phone's tokens by making them expire and sending a request. */
+export async function refreshOnce(phone: Phone): Promise<void> {
+  phone.skipTenMinutes();
+  await phone.show('devices');
+}
+
+/** Switches the second factor on. */
+export async function switchOn(phone: Phone): Promise<void> {
+  await phone.addAuthenticator();
+  await enterCode(phone);
+}
+
+/** Lets the phone ask for a code by mail, and returns the code. */
+export async function mailedCode(mailbox: Mailbox, phone: Phone, ask: () => Promise<void>): Promise<string> {
+  const { email } = phone.view.read();
+  const codes = () => mailbox.mails.read().flatMap((mail) => (mail.to === email ? (codeIn(mail) ?? []) : []));
+  const before = codes().length;
+  await ask();
+  await until(() => codes().length > before);
+  return codes()[0] ?? '';
+}
