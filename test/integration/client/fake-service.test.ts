@@ -6,7 +6,7 @@ import { loginCode } from '@auth-account/client/login-code';
 import { passkeys } from '@auth-account/client/passkeys';
 import { secondFactor } from '@auth-account/client/second-factor';
 import { stepUp } from '@auth-account/client/step-up';
-import { createFakeService, fakePasskeys, memoryStorage } from '@auth-account/client/testing';
+import { createFakeService, fakePasskeys, mailedCode, memoryStorage } from '@auth-account/client/testing';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newEmail, password } from '../../support/accounts.ts';
 import { createAuthenticator } from '../../support/authenticator.ts';
@@ -223,9 +223,9 @@ test('an app’s test logs in by a mailed code', async () => {
     code: 'ERR-CODE-INVALID',
   });
   service.loseNextAnswer();
-  expect((await auth.loginCode.logIn({ challenge_id, code: '04815162' })).user_id).toBe(user_id);
+  expect((await auth.loginCode.logIn({ challenge_id, code: mailedCode })).user_id).toBe(user_id);
   service.secondFactorCode = '123456';
-  await expect(auth.loginCode.logIn({ challenge_id, code: '04815162' })).rejects.toMatchObject({
+  await expect(auth.loginCode.logIn({ challenge_id, code: mailedCode })).rejects.toMatchObject({
     code: 'ERR-SECOND-FACTOR-REQUIRED',
   });
 });

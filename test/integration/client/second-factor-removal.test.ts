@@ -1,6 +1,6 @@
 import { createAuthClient } from '@auth-account/client';
 import { secondFactor } from '@auth-account/client/second-factor';
-import { createFakeService, memoryStorage } from '@auth-account/client/testing';
+import { createFakeService, mailedCode, memoryStorage } from '@auth-account/client/testing';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newEmail, password } from '../../support/accounts.ts';
 import { type ClientScene, openClientScene, type TestApp } from '../../support/client-scene.ts';
@@ -69,7 +69,7 @@ test('a test of an app can order and stop a removal with the fake service', asyn
   const { challenge_id } = await auth.secondFactor.requestRemoval({ email });
   const confirm = (code: string) => auth.secondFactor.confirmRemoval({ challenge_id, code });
   await expect(confirm('00000000')).rejects.toMatchObject({ code: 'ERR-CODE-INVALID' });
-  const { due_at } = await confirm('04815162');
+  const { due_at } = await confirm(mailedCode);
   expect([(await auth.secondFactor.find()).removal, auth.secondFactor.removal()]).toEqual([{ due_at }, { due_at }]);
   await auth.secondFactor.stopRemoval();
   expect((await auth.secondFactor.find()).removal).toBeNull();

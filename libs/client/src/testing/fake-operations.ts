@@ -1,6 +1,7 @@
 import type { Body, Data } from '../calls/call.ts';
 import type { OperationName } from '../generated/operations.ts';
-import { factorsOf, loginCodesOf, passkeysOf, removalsOf, stepUpsOf } from './fake-factors.ts';
+import { loginCodesOf, removalsOf } from './fake-codes.ts';
+import { factorsOf, passkeysOf, stepUpsOf } from './fake-factors.ts';
 import {
   createOpenSession,
   type FakeCall,

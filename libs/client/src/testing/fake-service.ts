@@ -3,10 +3,13 @@ import { examples } from '../generated/examples.ts';
 import { takesToken } from '../generated/operations.ts';
 import type { PasskeyBridge } from '../groups/passkeys.ts';
 import type { AuthStorage, Platform } from '../platform/platform.ts';
+import { mailedCode } from './fake-codes.ts';
 import { type FakeCall, FakeRefusal } from './fake-logins.ts';
 import { createFakeOperations } from './fake-operations.ts';
 import { type FakeRecords, type FakeSession, sessionOfAccess } from './fake-records.ts';
 import { createFakeStreams, type FakeStreams } from './fake-streams.ts';
+
+export { mailedCode };
 
 /** Gives the service's answers without a service, for the tests of an app. */
 export interface FakeService extends Pick<Platform, 'fetch'> {
@@ -34,10 +37,10 @@ export interface FakeService extends Pick<Platform, 'fetch'> {
 const closes: Readonly<Partial<Record<SignedOutReason, number>>> = { replaced: 4005, logged_out: 1000 };
 
 /**
- * Creates a service in memory that follows the contract for registration, logins (the code of each mail is
- * `04815162`), the second factor, passkeys and step-ups (without cryptography), refresh with rotation, logout, sessions, the caller's account and the stream. Any
- * other operation succeeds with the contract's example and changes nothing. It checks neither the shape of bodies nor
- * limits.
+ * Creates a service in memory that follows the contract for registration, logins (also by the code of a mail, which is
+ * {@link mailedCode}), the second factor, passkeys and step-ups (without cryptography), refresh with rotation, logout,
+ * sessions, the caller's account and the stream. Any other operation succeeds with the contract's example and changes
+ * nothing. It checks neither the shape of bodies nor limits.
  */
 export function createFakeService(): FakeService {
   const records: FakeRecords = {
