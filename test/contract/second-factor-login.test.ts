@@ -175,7 +175,7 @@ describe('a challenge', () => {
     expect(await completeLogin(api, challenge_id, { code: nextCode(secret) })).toMatchObject(over);
   });
 
-  test.each(['none', '.', 'a.b', `${'x'.repeat(16)}.t0.${'A'.repeat(200)}`])('%j is none', async (challenge_id) => {
+  test.each(['none', '.', 'a.b', `${'x'.repeat(16)}.${'A'.repeat(200)}`])('%j is none', async (challenge_id) => {
     expect(await completeLogin(api, challenge_id, { code: '000000' })).toMatchObject(over);
   });
 
@@ -193,7 +193,7 @@ describe('a challenge', () => {
   test('tells nothing of the account, and is stored nowhere before it is used', async () => {
     const { email, user_id } = await account();
     const challenge_id = await beginLogin(api, email);
-    const bytes = Buffer.from(challenge_id.split('.').at(-1) ?? '', 'base64url').toString('latin1');
+    const bytes = Buffer.from(challenge_id.split('.')[1] ?? '', 'base64url').toString('latin1');
     for (const text of [email, user_id, 'password']) expect(bytes).not.toContain(text);
     expect(await api.collections.challenges.countDocuments({ user_id })).toBe(0);
   });

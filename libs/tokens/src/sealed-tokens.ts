@@ -12,41 +12,25 @@ export interface SealedTokens {
   /** Returns the token with that content, which must be JSON. */
   seal(label: SealLabel, content: object): string;
   /**
-   * Returns the content of a token of that purpose; undefined for any other text. Raises the error of `awaitKey`.
+   * Returns the content of a token of that purpose; undefined for any other text. Looks for newer keys first, if
+   * another process has made the token with a key that is not here yet.
    */
   open(label: SealLabel, token: string): Promise<unknown>;
-}
-
-/** The part of a token that anybody can read, and anybody can forge until the token is opened. */
-export interface SealedHead {
-  /** Server key that has sealed the token. */
-  readonly kid: string;
-  readonly handed_out_at: Date;
-}
-
-export interface SealedTokensOptions {
-  /** Called before a token is opened. Raises an error if the token's key may still arrive here. */
-  readonly awaitKey: (head: SealedHead) => Promise<void>;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
 }
 
 const ivLength = 12;
 const tagLength = 16;
 
-/** Key id, seconds since the epoch in base 36, and base64url. */
-const tokenPattern = /^(.{1,64})\.([0-9a-z]{1,8})\.([\w-]+)$/;
-
 /**
- * Creates the sealed tokens from a key file with symmetric keys of at least 256 bits. A token is `kid.time.text`, where
+ * Creates the sealed tokens from a key file with symmetric keys of at least 256 bits. A token is `kid.text`, where
  * `text` is the base64url form of 96 random bits, the AES-256-GCM ciphertext and its tag. The key is derived from the
  * server key for each purpose (HKDF-SHA-256, RFC 5869). A change of the key source applies from the next call on.
  */
-export function createSealedTokens(keys: KeySet | KeySource, { awaitKey, now }: SealedTokensOptions): SealedTokens {
+export function createSealedTokens(keys: KeySet | KeySource): SealedTokens {
   const source = toKeySource(keys);
   const derivedOf = oncePerSet((set) => createDerived(readSecrets(set)));
   derivedOf(source.current());
-  const aadOf = (label: SealLabel, kid: string, time: string) => Buffer.from(JSON.stringify([label, kid, time]));
+  const aadOf = (label: SealLabel, kid: string) => Buffer.from(JSON.stringify([label, kid]));
 
   return {
     seal(label, content) {
@@ -54,20 +38,25 @@ export function createSealedTokens(keys: KeySet | KeySource, { awaitKey, now }: 
       const { kid } = set.keys[0];
       const key = derivedOf(set)(kid, label);
       if (key === undefined) throw new Error('the server has no secret');
-      const time = Math.floor(now() / 1_000).toString(36);
       const iv = randomBytes(ivLength);
-      const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(aadOf(label, kid, time));
+      const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(aadOf(label, kid));
       const text = Buffer.concat([iv, cipher.update(JSON.stringify(content)), cipher.final(), cipher.getAuthTag()]);
-      return `${kid}.${time}.${text.toString('base64url')}`;
+      return `${kid}.${text.toString('base64url')}`;
     },
     async open(label, token) {
-      const [, kid = '', time = '', text = ''] = tokenPattern.exec(token) ?? [];
-      const bytes = Buffer.from(text, 'base64url');
-      // The last character has unused bits, but only the exact text that we issue counts as a token.
-      if (bytes.toString('base64url') !== text || bytes.length <= ivLength + tagLength) return;
-      await awaitKey({ kid, handed_out_at: new Date(Number.parseInt(time, 36) * 1_000) });
-      const key = derivedOf(source.current())(kid, label);
-      return key && decrypt(key, bytes, aadOf(label, kid, time));
+      const end = token.lastIndexOf('.');
+      const kid = token.slice(0, end);
+      const bytes = Buffer.from(token.slice(end + 1), 'base64url');
+      // Node's decoder skips characters that are not base64url, but only the exact text that we issue counts as a
+      // token.
+      const isText = end > 0 && bytes.toString('base64url') === token.slice(end + 1);
+      if (!isText || bytes.length <= ivLength + tagLength) return;
+      let key = derivedOf(source.current())(kid, label);
+      if (key === undefined) {
+        await source.reread();
+        key = derivedOf(source.current())(kid, label);
+      }
+      return key && decrypt(key, bytes, aadOf(label, kid));
     },
   };
 }

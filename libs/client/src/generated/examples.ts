@@ -396,7 +396,7 @@ export const examples: readonly (readonly [operation: operations.Operation, stat
     "timestamp": "2026-11-20T09:31:00.000Z"
   }],
   [operations.createStepUpChallenge, 200, {
-    "challenge_id": "2026-11.t7kqv4.c2VhbGVk",
+    "challenge_id": "2026-11.c2VhbGVk",
     "methods": [
       "password"
     ],
@@ -404,7 +404,7 @@ export const examples: readonly (readonly [operation: operations.Operation, stat
     "timestamp": "2026-11-22T09:31:00.000Z"
   }],
   [operations.confirmStepUp, 200, {
-    "step_up_token": "2026-11.t7kqv4.dG9rZW4",
+    "step_up_token": "2026-11.dG9rZW4",
     "expires_at": "2026-11-22T09:36:00.000Z",
     "timestamp": "2026-11-22T09:31:00.000Z"
   }],

@@ -110,7 +110,7 @@ export const ChallengeToken = Type.String({ minLength: 1, maxLength: 2_048 });
 export const Seconds = Type.Integer({ minimum: 1 });
 
 /** A sealed challenge or step-up token: opaque to apps (docs/specification/sign-in.md, "One end"). */
-export const SealedToken = Type.String({ minLength: 1, maxLength: 2_048, examples: ['2026-11.t7kqv4.c2VhbGVk'] });
+export const SealedToken = Type.String({ minLength: 1, maxLength: 2_048, examples: ['2026-11.c2VhbGVk'] });
 
 /** The envelope of every success. `status` is constant. */
 export function Success<T extends Type.TSchema>(data: T) {

@@ -67,7 +67,7 @@ export const StepUpResponse = Success(
 );
 export type StepUpResponse = Type.Static<typeof StepUpResponse>;
 
-const challenge_id = '2026-11.t7kqv4.c2VhbGVk';
+const challenge_id = '2026-11.c2VhbGVk';
 const timestamp = '2026-11-22T09:31:00.000Z';
 
 export const stepUpChallengeExamples = {
@@ -85,5 +85,5 @@ export const stepUpExamples = {
 
 export const stepUpExample = {
   status: 'success',
-  data: { step_up_token: '2026-11.t7kqv4.dG9rZW4', expires_at: '2026-11-22T09:36:00.000Z', timestamp },
+  data: { step_up_token: '2026-11.dG9rZW4', expires_at: '2026-11-22T09:36:00.000Z', timestamp },
 } satisfies StepUpResponse;

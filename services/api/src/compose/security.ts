@@ -30,7 +30,6 @@ import {
 import type { ApiConfig } from '../config.ts';
 import type { PublicDocuments } from '../http/operations.ts';
 import type { ApiMetrics } from '../runtime/metrics.ts';
-import { createAwaitKey } from '../security/await-key.ts';
 import { openHasher } from '../security/open-hasher.ts';
 import { wellKnownFiles } from '../security/passkeys/well-known-files.ts';
 import { loadBlockLists } from '../security/password-block-list.ts';
@@ -106,7 +105,6 @@ export async function composeSecurity(
     metrics,
     logger,
   });
-  const sealedSecrets = createSealedSecrets(serverKeys);
   return {
     hasher,
     isBlockedPassword: await loadBlockLists(
@@ -126,11 +124,8 @@ export async function composeSecurity(
     emailCodes: createEmailCodes(serverKeys),
     emailChangeTokens: createEmailChangeTokens(serverKeys),
     removalStopTokens: createRemovalStopTokens(serverKeys),
-    sealedSecrets,
-    sealedTokens: createSealedTokens(serverKeys, {
-      awaitKey: createAwaitKey(sealedSecrets, () => new Date(now())),
-      now,
-    }),
+    sealedSecrets: createSealedSecrets(serverKeys),
+    sealedTokens: createSealedTokens(serverKeys),
     serverSecrets: createServerSecrets(serverKeys),
     signStatement: createStatementSigner(access),
     findSibling: siblingKeys && createFindSibling(siblingKeys),
