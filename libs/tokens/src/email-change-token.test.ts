@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { parseKeySet } from '@auth-account/verifier/access-token';
 import { expect, test } from '@jest/globals';
-import { createEmailChangeTokens } from './email-change-token.ts';
+import { createEmailChangeTokens, createRemovalStopTokens } from './email-change-token.ts';
 
 const key = (kid: string) => ({ kty: 'oct', kid, k: randomBytes(32).toString('base64url') });
 const [first, second] = [key('s1'), key('s2')];
@@ -37,6 +37,7 @@ test('a token with any one bit changed is none', () => {
 test.each([
   ['of a key that is gone', () => createEmailChangeTokens(set(key('gone'))).issue(randomUUID())],
   ['of another secret', () => createEmailChangeTokens(set(key('s1'))).issue(randomUUID())],
+  ['that stops a removal', () => createRemovalStopTokens(set(first)).issue(randomUUID())],
   ['in another spelling of the same bytes', () => `${tokens.issue(randomUUID())}=`],
   ['cut short', () => tokens.issue(randomUUID()).slice(0, -4)],
   ['without a key', () => randomBytes(48).toString('base64url')],

@@ -7,6 +7,7 @@ import {
   passkeyAddedEvents,
   passkeyRemovedEvents,
   passwordChangedEvents,
+  removalOrderedNotice,
 } from './account-events.ts';
 import { eventOrigin } from './create-events.ts';
 
@@ -50,6 +51,19 @@ test.each([
     [
       ['service.auth.events.passkey_removed', { user_id, passkey_id: user_id, removed_at: time }],
       ['service.auth.events.notice', { user_id, purpose: 'passkey_removed', locale: 'en' }],
+    ],
+  ],
+  [
+    'an ordered removal of the second factor',
+    () => [removalOrderedNotice({ user_id, removal: { id: user_id, due_at: deletesAt }, locale: 'ru' }, origins()())],
+    [
+      [
+        'service.auth.events.notice',
+        {
+          ...{ user_id, purpose: 'second_factor_removal_ordered', locale: 'ru' },
+          ...{ removal_id: user_id, due_at: deletes_at },
+        },
+      ],
     ],
   ],
   [
