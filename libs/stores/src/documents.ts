@@ -184,7 +184,7 @@ export interface ErasedSessionDocument {
 export interface SpentProofDocument {
   /** SHA-256 of the challenge's or token's id, base64url. */
   readonly _id: string;
-  /** SHA-256 of the proof and its device, base64url. Only the same request may get the same answer again. */
+  /** HMAC-SHA-256 of the proof and its device under a server key, base64url. Only the same request may get the same answer again. */
   readonly proof: string;
   /** The session that the proof has opened. */
   readonly session_id?: string;

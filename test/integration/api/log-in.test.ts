@@ -7,6 +7,7 @@ import { createOpenIdempotent } from '../../../services/api/src/idempotency/open
 import { RequestAbandoned } from '../../../services/api/src/request/assert-client-connected.ts';
 import { systemIds } from '../../../services/api/src/request/ids.ts';
 import type { HashedFor, HashTurn } from '../../../services/api/src/security/password-hasher.ts';
+import type { ServerSecrets } from '../../../services/api/src/security/server-secrets.ts';
 import { createLogIn, type LogInDeps as PasswordDeps } from '../../../services/api/src/usecases/login/log-in.ts';
 import { createOpenSession, type OpenSessionDeps } from '../../../services/api/src/usecases/login/open-session.ts';
 import { createSpendProof } from '../../../services/api/src/usecases/login/spend-proof.ts';
@@ -73,10 +74,11 @@ async function logIn(
     inviteToken: () => randomUUID(),
   };
   const { idempotency: store, spentProofs } = storesOf(scene.collections);
-  const openIdempotent = createOpenIdempotent({ store, secrets: () => [], now });
+  const secrets: ServerSecrets = () => [createSecretKey(randomBytes(32))];
+  const openIdempotent = createOpenIdempotent({ store, secrets, now });
   const own = {
     openIdempotent,
-    spendProof: createSpendProof({ spentProofs }),
+    spendProof: createSpendProof({ spentProofs, secrets }),
     demandSecondFactor: () => false,
     users,
     sessions,

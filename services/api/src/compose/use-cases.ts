@@ -137,19 +137,20 @@ type SharedParts = ReturnType<typeof sharedParts>;
 function sharedParts({ config, stores, commit, security, announce, isDenied, limits, audit, now }: UseCaseParts) {
   const date = () => new Date(now());
   const { idempotency: store, outbox: _ofCommit, ...nouns } = stores;
-  const { sealedTokens, sealedSecrets, signAccessToken, refreshTokens } = security;
+  const { sealedTokens, sealedSecrets, serverSecrets: secrets, signAccessToken, refreshTokens } = security;
   const openSeed = createOpenSeed({ sealedSecrets, now: date });
   const warnOfGuesses = createWarnOfGuesses({ ...nouns, commit, ids, now: date });
   const passkeyParts = composePasskeys(config, nouns);
   const passkeyProof = passkeyParts?.passkeyProof;
   return {
     ...nouns,
+    secrets,
     openSeed,
     checkFactor: createCheckFactor({ ...nouns, openSeed, passkeyProof, limits, warnOfGuesses, audit, ids, now: date }),
     passkeyParts,
     rpId: passkeyParts?.rpId,
-    stepUpTokens: createStepUpTokens({ ...nouns, sealedTokens, now: date }),
-    oncePerProof: createOncePerProof({ ...nouns, now: date }),
+    stepUpTokens: createStepUpTokens({ ...nouns, sealedTokens, secrets, now: date }),
+    oncePerProof: createOncePerProof({ ...nouns, secrets, now: date }),
     issueTokens: createIssueTokens({
       signAccessToken,
       refreshTokens,
@@ -164,7 +165,7 @@ function sharedParts({ config, stores, commit, security, announce, isDenied, lim
     limits,
     audit,
     ids,
-    openIdempotent: createOpenIdempotent({ store, secrets: security.serverSecrets, now: date }),
+    openIdempotent: createOpenIdempotent({ store, secrets, now: date }),
     maxGroupMembers: config.MAX_GROUP_MEMBERS,
     now: date,
   };

@@ -8,6 +8,7 @@ import type { ClientSession } from 'mongodb';
 import type { Audit } from '../../audit/audit.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { createAwaitKey } from '../../security/await-key.ts';
+import type { ServerSecrets } from '../../security/server-secrets.ts';
 import { createOncePerProof, type OncePerProofDeps, type Spend, spentBy } from '../proofs/once-per-proof.ts';
 import type { IssueTokens } from '../sessions/issue-tokens.ts';
 
@@ -35,6 +36,7 @@ export type OncePerChallenge = (
 
 export interface SpendProofDeps {
   readonly spentProofs: Pick<SpentProofStore, 'spend'>;
+  readonly secrets: ServerSecrets;
 }
 
 export interface OncePerChallengeDeps extends OncePerProofDeps {
@@ -45,9 +47,9 @@ export interface OncePerChallengeDeps extends OncePerProofDeps {
 }
 
 /** Creates the function by which a login uses up its challenge. */
-export function createSpendProof({ spentProofs }: SpendProofDeps): SpendProof {
+export function createSpendProof({ spentProofs, secrets }: SpendProofDeps): SpendProof {
   return async (spend, { sessionId: session_id, at }, transactionSession) => {
-    const isFirst = await spentProofs.spend({ ...spentBy(spend), session_id, at }, transactionSession);
+    const isFirst = await spentProofs.spend({ ...spentBy(spend, secrets()), session_id, at }, transactionSession);
     if (!isFirst) throw new AppError('ERR-CODE-EXPIRED');
   };
 }

@@ -1,7 +1,8 @@
-import { hash } from 'node:crypto';
+import { createHmac, hash, type KeyObject } from 'node:crypto';
 import { AppError, isAppError } from '@auth-account/errors';
 import type { SpentProofDocument } from '@auth-account/stores/documents';
 import type { Spent, SpentProofStore } from '@auth-account/stores/spent-proofs';
+import type { ServerSecrets } from '../../security/server-secrets.ts';
 
 /** A challenge that a request uses up. */
 export interface Spend {
@@ -26,6 +27,7 @@ export type OncePerProof = <T>(
 
 export interface OncePerProofDeps {
   readonly spentProofs: Pick<SpentProofStore, 'find'>;
+  readonly secrets: ServerSecrets;
   readonly now: () => Date;
 }
 
@@ -33,12 +35,12 @@ export interface OncePerProofDeps {
 const repeatMs = 60_000;
 
 /** Creates the frame of every request that uses up a challenge. */
-export function createOncePerProof({ spentProofs, now }: OncePerProofDeps): OncePerProof {
-  async function findEarlier(spend: Spend): Promise<SpentProofDocument | undefined> {
-    const { _id, proof } = spentBy(spend);
-    const spent = await spentProofs.find(_id);
+export function createOncePerProof({ spentProofs, secrets, now }: OncePerProofDeps): OncePerProof {
+  async function findEarlier({ id, proof }: Spend): Promise<SpentProofDocument | undefined> {
+    const spent = await spentProofs.find(digest(id));
     if (spent === undefined) return;
-    const isSame = spent.proof === proof && spent.at.getTime() + repeatMs > now().getTime();
+    const isProof = secrets().some((secret) => spent.proof === fingerprint(proof, secret));
+    const isSame = isProof && spent.at.getTime() + repeatMs > now().getTime();
     if (!isSame) throw new AppError('ERR-CODE-EXPIRED');
     return spent;
   }
@@ -57,9 +59,21 @@ export function createOncePerProof({ spentProofs, now }: OncePerProofDeps): Once
   };
 }
 
-/** Returns the record of a used challenge. It shows neither the challenge nor the proof. */
-export function spentBy({ id, proof, until }: Spend): Pick<Spent, '_id' | 'proof' | 'until'> {
-  return { _id: digest(id), proof: digest(JSON.stringify(proof)), until };
+/**
+ * Returns the record of a used challenge. It shows neither the challenge nor the proof: a mailed code has 8 digits, so
+ * anybody who reads the database could find it from a fast hash without a key.
+ */
+export function spentBy(
+  { id, proof, until }: Spend,
+  [newest]: ReturnType<ServerSecrets>,
+): Pick<Spent, '_id' | 'proof' | 'until'> {
+  return { _id: digest(id), proof: fingerprint(proof, newest), until };
+}
+
+function fingerprint(proof: Spend['proof'], secret: KeyObject): string {
+  return createHmac('sha256', secret)
+    .update(`spent-proof:${JSON.stringify(proof)}`)
+    .digest('base64url');
 }
 
 function digest(text: string): string {

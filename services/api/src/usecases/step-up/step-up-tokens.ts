@@ -6,6 +6,7 @@ import type { SpentProofStore } from '@auth-account/stores/spent-proofs';
 import type { SealedTokens } from '@auth-account/tokens';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { ClientSession } from 'mongodb';
+import type { ServerSecrets } from '../../security/server-secrets.ts';
 import { type Spend, spentBy } from '../proofs/once-per-proof.ts';
 
 /** Content of a challenge, and of the token that its proof gives. Both have the same id, so each counts once. */
@@ -54,6 +55,7 @@ export interface StepUpTokens {
 export interface StepUpTokensDeps {
   readonly sealedTokens: SealedTokens;
   readonly spentProofs: Pick<SpentProofStore, 'spend'>;
+  readonly secrets: ServerSecrets;
   readonly now: () => Date;
 }
 
@@ -63,7 +65,7 @@ function spendOfToken({ id, latest }: StepUp): Spend {
 }
 
 /** Creates the challenges and tokens of step-ups (docs/specification/sign-in.md, "Step-up"). */
-export function createStepUpTokens({ sealedTokens, spentProofs, now }: StepUpTokensDeps): StepUpTokens {
+export function createStepUpTokens({ sealedTokens, spentProofs, secrets, now }: StepUpTokensDeps): StepUpTokens {
   const later = (seconds: number) => new Date(now().getTime() + seconds * 1_000);
 
   async function open(label: 'step-up' | 'step-up-token', text: string, { user, caller, purpose }: StepUpScope) {
@@ -89,11 +91,11 @@ export function createStepUpTokens({ sealedTokens, spentProofs, now }: StepUpTok
       return { text: sealedTokens.seal('step-up-token', { ...challenge, until: until.getTime() }), until };
     },
     spendOf: ({ id, until }, proof) => ({ id: `step-up:${id}`, proof, until: new Date(until) }),
-    useChallenge: (used, session) => spentProofs.spend({ ...spentBy(used), at: now() }, session),
+    useChallenge: (used, session) => spentProofs.spend({ ...spentBy(used, secrets()), at: now() }, session),
     isToken: async (text, scope) => (await open('step-up-token', text, scope)) !== undefined,
     async useToken(text, scope) {
       const opened = await open('step-up-token', text, scope);
-      return opened !== undefined && spentProofs.spend({ ...spentBy(spendOfToken(opened)), at: now() });
+      return opened !== undefined && spentProofs.spend({ ...spentBy(spendOfToken(opened), secrets()), at: now() });
     },
   };
 }
