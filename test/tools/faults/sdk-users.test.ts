@@ -16,6 +16,7 @@ import { checkSdkUsers } from './sdk/check-sdk-users.ts';
 import type { App } from './sdk/phone.ts';
 import { describeSdk, reportOn } from './sdk/sdk-report.ts';
 import { attempt, createSdkUser, killApp, type SdkUser, startApp, stateOf } from './sdk/sdk-user.ts';
+import { addWay, lacksWay } from './sdk/ways-in.ts';
 
 let stack: TestStack;
 let dir: string;
@@ -34,11 +35,11 @@ afterAll(async () => {
 const portOf = (url: string) => Number(new URL(url).port);
 
 /** Creates a user of the client who has registered and logged in. */
-async function begin(gatewayPort = portOf(stack.pushUrl)): Promise<void> {
+async function begin(gatewayPort = portOf(stack.pushUrl), id = 1): Promise<void> {
   const history = createHistory(join(dir, `${randomUUID()}.jsonl`));
   const apiPorts = [portOf(stack.apiUrl)];
   const world = { history, ledger: createLedger(), apiPorts, gatewayPorts: [gatewayPort] };
-  user = createSdkUser({ world, id: 1, seed: 1, isHost: true, household: {} });
+  user = createSdkUser({ world, id, seed: 1, isHost: true, household: {} });
   app = await startApp(user);
   await register(user, app);
   await logIn(user, app);
@@ -66,7 +67,8 @@ test('finds nothing where a user works, and tells the figures', async () => {
   expect(await found(long)).toEqual([]);
   expect(user.household.invite).toEqual(expect.any(String));
   expect(describeSdk(reportOn([user]))).toBe(
-    '1 users of the client: 1 sessions opened, 0 lost, 1 signed in at the end; 0 refreshes; ' +
+    '1 users of the client: 1 sessions opened, 0 lost, 1 signed in at the end; ' +
+      '0 logins by a second factor, 0 by a passkey; 0 refreshes; ' +
       '0 sign-outs asked for, 0 of them offline; 0 apps killed; 4 calls answered, 0 failed for the moment',
   );
 });
@@ -76,6 +78,31 @@ test('finds nothing where an app was killed and started again, and refreshes', a
   await startApp(user);
   expect(await found(long)).toEqual([]);
   expect(reportOn([user])).toMatchObject({ kills: 1, refreshes: 1, lost: 0 });
+});
+
+describe('of a user with another way in', () => {
+  test.each([
+    ['bySecondFactor', 1],
+    ['byPasskey', 2],
+  ] as const)('finds nothing where its logins succeed: %s', async (figure, id) => {
+    user.phone.kill();
+    await begin(portOf(stack.pushUrl), id);
+    expect(lacksWay(user)).toBe(true);
+    await addWay(user, app);
+    expect(lacksWay(user)).toBe(false);
+    for (let turn = 0; turn < 10 && user.figures[figure] === 0; turn += 1) {
+      await logOut(user, app);
+      await logIn(user, app);
+    }
+    expect(await found(long)).toEqual([]);
+    expect(reportOn([user])[figure]).toBe(1);
+  });
+
+  test('finds that it is gone', async () => {
+    await addWay(user, app);
+    await stack.collections.users.updateOne({ _id: user.registration?.userId ?? '' }, { $unset: { totp: true } });
+    expect(await found(0)).toEqual(['a way in of a user of the client is gone']);
+  });
 });
 
 describe('of a session that ends', () => {

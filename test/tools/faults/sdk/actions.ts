@@ -2,6 +2,7 @@ import { AuthError } from '@auth-account/client';
 import type { Registration } from '../load/ledger.ts';
 import type { App } from './phone.ts';
 import { attempt, type SdkUser, stateOf } from './sdk-user.ts';
+import { openSession } from './ways-in.ts';
 
 /** Something that a user does with the running app. */
 export type Action = (user: SdkUser, app: App) => Promise<void>;
@@ -44,10 +45,10 @@ export const register: Action = async (user, app) => {
 };
 
 export const logIn: Action = async (user, app) => {
-  const { email, password, figures } = user;
+  const { figures } = user;
   user.isLoginUnsure = true;
   user.wantsOut = false;
-  const told = await attempt(user, app, 'logIn', (auth) => auth.logIn({ email, password }));
+  const told = await openSession(user, app);
   if (told instanceof AuthError) return;
   user.isLoginUnsure = false;
   user.sessionId = told.session_id;

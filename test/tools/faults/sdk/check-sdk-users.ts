@@ -6,7 +6,7 @@ import { type SdkUser, stateOf } from './sdk-user.ts';
 export interface SdkEvidence {
   readonly users: readonly SdkUser[];
   readonly history: History;
-  readonly collections: Pick<Collections, 'sessions'>;
+  readonly collections: Pick<Collections, 'sessions' | 'users'>;
   /** Milliseconds within which all checks must succeed, from the time that all parts are ready and every app runs. */
   readonly patienceMs: number;
 }
@@ -19,7 +19,11 @@ const lookMs = 500;
  * has leaked a secret. Must be called when all parts are ready and every app runs with a network.
  */
 export async function checkSdkUsers(evidence: SdkEvidence): Promise<void> {
-  await Promise.all([...evidence.users.map((user) => checkSignedIn(user, evidence)), checkLogouts(evidence)]);
+  await Promise.all([
+    ...evidence.users.map((user) => checkSignedIn(user, evidence)),
+    checkLogouts(evidence),
+    checkWaysIn(evidence),
+  ]);
   for (const { id, phone } of evidence.users) {
     for (const said of phone.secrets.leaks()) {
       evidence.history.violate('an app of the client has told a secret', { user: id, said: said.split('\n')[0] });
@@ -61,6 +65,16 @@ async function findFault(user: SdkUser): Promise<Fault | undefined> {
     return { what: 'an app of the client speaks of another group than its user is in' };
   }
   return auth.stream.isOpen() ? undefined : { what: 'the stream of a signed-in user of the client is not open' };
+}
+
+/** Checks that every account has the way in that its app was told of. */
+async function checkWaysIn({ users, history, collections }: SdkEvidence): Promise<void> {
+  for (const { id, wayIn, hasWay, registration } of users) {
+    if (!hasWay || registration?.userId === undefined) continue;
+    const stored = await collections.users.findOne({ _id: registration.userId });
+    const has = wayIn === 'totp' ? stored?.totp !== undefined : (stored?.passkeys ?? []).length > 0;
+    if (!has) history.violate('a way in of a user of the client is gone', { user: id, wayIn });
+  }
 }
 
 /** Checks that every session that its user logged out has ended in the store, whatever the phone's state then. */

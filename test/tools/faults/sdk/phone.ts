@@ -2,12 +2,16 @@ import { type AuthClient, type AuthEvent, createAuthClient } from '@auth-account
 import { type Account, account } from '@auth-account/client/account';
 import { boundKey, memoryKeys } from '@auth-account/client/bound-key';
 import { type Household, household } from '@auth-account/client/household';
+import { type Passkeys, passkeys } from '@auth-account/client/passkeys';
+import { type SecondFactor, secondFactor } from '@auth-account/client/second-factor';
 import { type Sessions, sessions } from '@auth-account/client/sessions';
 
-type Auth = AuthClient & Account & Household & Sessions;
+type Auth = AuthClient & Account & Household & Passkeys & SecondFactor & Sessions;
 
 import { memoryStorage } from '@auth-account/client/testing';
+import { type Authenticator, createAuthenticator } from '../../../support/authenticator.ts';
 import { testIssuer } from '../../../support/device-key.ts';
+import { appOrigin } from '../../../support/passkeys.ts';
 import { type AppLife, beginLife, never } from './app-life.ts';
 import { createPhoneNetwork, type NetworkOptions, type PhoneNetwork } from './phone-network.ts';
 import { createSecrets, type Secrets } from './secrets.ts';
@@ -18,6 +22,8 @@ export interface Phone {
   readonly secrets: Secrets;
   readonly network: PhoneNetwork;
   readonly foreground: Switch;
+  /** The phone's passkeys. */
+  readonly authenticator: Authenticator;
   /** Starts the app, which must not be running. */
   start(): App;
   /** Ends the app as a phone's system does. Nothing goes on, not even a write that has begun. */
@@ -43,16 +49,22 @@ export function createPhone({ onEvent, isBound, ...ways }: PhoneOptions): Phone 
   const secrets = createSecrets();
   const network = createPhoneNetwork({ ...ways, secrets });
   const foreground = createSwitch();
+  const authenticator = createAuthenticator({ origin: appOrigin });
   let running: { readonly auth: Auth; readonly life: AppLife } | undefined;
 
   return {
     secrets,
     network,
     foreground,
+    authenticator,
     start() {
       const life = beginLife(storage);
+      const bridge = {
+        create: (options: never) => life.tell(Promise.resolve(authenticator.create(options))),
+        get: (options: never) => life.tell(Promise.resolve(authenticator.get(options))),
+      };
       const auth = createAuthClient({
-        groups: [account, household, sessions],
+        groups: [account, household, passkeys(bridge), secondFactor, sessions],
         baseUrl: 'http://api.example.com',
         storage: life.storage,
         timers: life.timers,

@@ -22,14 +22,18 @@ export function reportOn(users: readonly SdkUser[]): SdkReport {
     kills: figure('kills'),
     answered: figure('answered'),
     failed: figure('failed'),
+    bySecondFactor: figure('bySecondFactor'),
+    byPasskey: figure('byPasskey'),
   };
 }
 
 /** Describes the figures in a line. */
 export function describeSdk(report: SdkReport): string {
   const { users, signedIn, sessions, lost, refreshes, signOuts, offline, kills, answered, failed } = report;
+  const { bySecondFactor, byPasskey } = report;
   return (
     `${users} users of the client: ${sessions} sessions opened, ${lost} lost, ${signedIn} signed in at the end; ` +
+    `${bySecondFactor} logins by a second factor, ${byPasskey} by a passkey; ` +
     `${refreshes} refreshes; ${signOuts} sign-outs asked for, ${offline} of them offline; ` +
     `${kills} apps killed; ${answered} calls answered, ${failed} failed for the moment`
   );

@@ -26,6 +26,9 @@ export interface SdkFigures {
   /** Numbers of calls that were answered, and of those that failed temporarily. */
   answered: number;
   failed: number;
+  /** Numbers of logins by a second factor, and by a passkey. */
+  bySecondFactor: number;
+  byPasskey: number;
 }
 
 /** A user whose app uses the client and does one thing at a time. */
@@ -38,10 +41,18 @@ export interface SdkUser {
   readonly isHost: boolean;
   readonly household: Household;
   readonly phone: Phone;
+  /** The way in that the user adds, or the password alone. */
+  readonly wayIn: 'password' | 'totp' | 'passkey';
   readonly figures: SdkFigures;
   /** Sessions that the user has logged out. */
   readonly loggedOut: Set<string>;
   registration: Registration | undefined;
+  /** True if an answer said that the account has the way in. */
+  hasWay: boolean;
+  /** Seed of the user's latest authenticator app. */
+  secret: string | undefined;
+  /** The latest step of the app whose code was sent. */
+  lastStep: number;
   /** Undefined while the app is killed. */
   app: App | undefined;
   /** The app's latest session. */
@@ -75,9 +86,16 @@ export function createSdkUser({ world, id, seed, isHost, household }: SdkUserOpt
     isHost,
     household,
     phone: createPhone({ apiPorts, gatewayPorts, random, onEvent, isBound: id % 4 < 2 }),
-    figures: { sessions: 0, lost: 0, signOuts: 0, offline: 0, kills: 0, answered: 0, failed: 0 },
+    wayIn: (['password', 'totp', 'passkey'] as const)[id % 3] ?? 'password',
+    figures: {
+      ...{ sessions: 0, lost: 0, signOuts: 0, offline: 0, kills: 0, answered: 0, failed: 0 },
+      ...{ bySecondFactor: 0, byPasskey: 0 },
+    },
     loggedOut: new Set(),
     registration: undefined,
+    hasWay: false,
+    secret: undefined,
+    lastStep: 0,
     app: undefined,
     sessionId: undefined,
     wantsOut: false,

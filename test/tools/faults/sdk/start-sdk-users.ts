@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Action, logIn, logOut, move, read, register } from './actions.ts';
 import { createSdkUser, type Household, killApp, type SdkUser, type SdkWorld, startApp, stateOf } from './sdk-user.ts';
+import { addWay, lacksWay } from './ways-in.ts';
 
 /** Users of the client who use their apps as usual while things break. */
 export interface SdkUsers {
@@ -94,8 +95,10 @@ function choose(user: SdkUser): Doing {
 async function doNext(user: SdkUser, rest: Rest): Promise<void> {
   if (user.app === undefined) await startApp(user);
   if (user.registration?.outcome !== 'acknowledged') await useApp(user, register);
-  else if (stateOf(user).status === 'signed_in') await choose(user)(user, rest);
-  else await useApp(user, logIn);
+  else if (stateOf(user).status === 'signed_in') {
+    if (lacksWay(user) && user.random() < 0.5) await useApp(user, addWay);
+    else await choose(user)(user, rest);
+  } else await useApp(user, logIn);
 }
 
 /** Makes the app run in the foreground with a network, so that everything that has waited for this is done. */

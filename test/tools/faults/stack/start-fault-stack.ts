@@ -13,6 +13,7 @@ import {
 import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
 import { createProcessGuard } from '../../../support/create-process-guard.ts';
+import { passkeySettings } from '../../../support/passkeys.ts';
 import { processEnvironment } from '../../../support/process-environment.ts';
 import { unlimitedRequests } from '../../../support/test-environment.ts';
 import { createFakedClock, type FakedClock } from './faked-clock.ts';
@@ -172,6 +173,7 @@ function environment(
     LOGIN_KNOWN_FAILURES_PER_DAY: '100',
     LOGIN_ACCOUNT_FREE_FAILURES: '1000000',
     CODE_LIMIT_PER_ACCOUNT: '100',
+    ...passkeySettings,
     ERASURE_INTERVAL_MS: '500',
     ERASURE_DELAY_SECONDS: '0',
   };
