@@ -1,20 +1,5 @@
-/** Sources to mutate, and the test files that run against each of the mutants. */
-export interface Part {
-  readonly sources: readonly string[];
-  readonly tests: readonly string[];
-}
-
-/** Sources with a common score. */
-export interface Area {
-  readonly name: string;
-  /** A description of the sources, for docs/mutation.md. */
-  readonly covers: string;
-  readonly parts: readonly Part[];
-  /** True if the tests need MongoDB and Redis. */
-  readonly needsServers: boolean;
-  /** The score in percent that the area must reach. */
-  readonly aim: number;
-}
+import { type Area, ofLimits, useCases } from './area.ts';
+import { waysIn } from './ways-in-areas.ts';
 
 const usualAim = 85;
 
@@ -92,8 +77,6 @@ const validation: Area = {
     },
   ],
 };
-
-const useCases = 'services/api/src/usecases/*';
 
 const sessions: Area = {
   name: 'sessions',
@@ -232,8 +215,6 @@ const recovery: Area = {
   ],
 };
 
-const ofLimits = 'services/api/src/limits';
-
 const limits: Area = {
   name: 'limits',
   covers: 'the limits of `services/api/src/limits`, but for their Lua scripts and the table of their settings',
@@ -286,4 +267,8 @@ const outbox: Area = {
 };
 
 const behindTheApi = [erasure, outbox, errors, validation];
-export const areas: readonly Area[] = [tokens, sessions, account, address, holder, recovery, limits, ...behindTheApi];
+export const areas: readonly Area[] = [
+  ...[tokens, sessions, account, address, holder, recovery, limits],
+  ...waysIn,
+  ...behindTheApi,
+];

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import type { Area } from './areas.ts';
+import type { Area } from './area.ts';
 import {
   areaResult,
   mutationPage,

@@ -1,4 +1,4 @@
-import type { Area } from './areas.ts';
+import type { Area } from './area.ts';
 
 interface Position {
   readonly line: number;

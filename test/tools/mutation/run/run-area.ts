@@ -4,8 +4,8 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ProcessGuard } from '../../../support/create-process-guard.ts';
-import type { Area, Part } from '../areas.ts';
-import type { StrykerReport } from '../results.ts';
+import type { Area, Part } from '../area.ts';
+import type { ReportedMutant, StrykerReport } from '../results.ts';
 import { strykerOptions } from './stryker-options.ts';
 
 export interface RunAreaOptions {
@@ -28,8 +28,11 @@ export async function runArea(area: Area, options: RunAreaOptions): Promise<Stry
   const reports: StrykerReport[] = [];
   for (const [index, part] of area.parts.entries()) {
     const start = performance.now();
-    const report = await runPart(part, join(options.output, `${area.name}-${index + 1}`), options);
-    reports.push(report);
+    const path = join(options.output, `${area.name}-${index + 1}`);
+    const report = await runPart(part, path, options);
+    const ranges = staticRanges(report);
+    reports.push(withoutStatic(report));
+    if (ranges.length > 0) reports.push(await runPart(part, `${path}-static`, options, ranges));
     const mutants = Object.values(report.files).reduce((sum, file) => sum + file.mutants.length, 0);
     const seconds = Math.round((performance.now() - start) / 1_000);
     options.log(
@@ -39,11 +42,36 @@ export async function runArea(area: Area, options: RunAreaOptions): Promise<Stry
   return reports;
 }
 
-async function runPart(part: Part, path: string, options: RunAreaOptions): Promise<StrykerReport> {
+const isStatic = ({ status }: ReportedMutant) => status === 'Ignored';
+
+/** Returns the ranges of the mutants that need fresh modules, as Stryker's option `mutate` takes them. */
+function staticRanges({ files }: StrykerReport): string[] {
+  const ranges = Object.entries(files).flatMap(([file, { mutants }]) =>
+    mutants.filter(isStatic).map(({ location: { start, end } }) => {
+      const [from, to] = [start, end].map(({ line, column }) => `${line}:${column - 1}`);
+      return `${file}:${from}-${to}`;
+    }),
+  );
+  return [...new Set(ranges)];
+}
+
+function withoutStatic({ files }: StrykerReport): StrykerReport {
+  const others = Object.entries(files).map(([file, { source, mutants }]) => {
+    return [file, { source, mutants: mutants.filter((mutant) => !isStatic(mutant)) }] as const;
+  });
+  return { files: Object.fromEntries(others) };
+}
+
+async function runPart(
+  part: Part,
+  path: string,
+  options: RunAreaOptions,
+  ranges?: readonly string[],
+): Promise<StrykerReport> {
   const { root, force } = options;
   const report = `${path}.json`;
   const config = join(root, 'stryker.config.json');
-  const input = { part, root, report, incremental: `${path}.incremental.json`, force };
+  const input = { part, root, report, incremental: `${path}.incremental.json`, force, ranges };
   await writeFile(config, JSON.stringify(strykerOptions(input), undefined, 2));
   await rm(report, { force: true });
   await runStryker(config, `${path}.log`, options);

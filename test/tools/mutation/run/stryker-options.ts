@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Part } from '../areas.ts';
+import type { Part } from '../area.ts';
 
 export interface StrykerOptionsInput {
   readonly part: Part;
@@ -9,12 +9,34 @@ export interface StrykerOptionsInput {
   readonly report: string;
   readonly incremental: string;
   readonly force: boolean;
+  /** Ranges of static mutants (`file:line:column-line:column`), which need fresh modules; all other mutants if missing. */
+  readonly ranges?: readonly string[] | undefined;
 }
 
+/** The runtime for mutants that are active only while a test runs: the modules stay loaded. */
+const loaded = (root: string) => ({
+  transform: {},
+  runtime: join(root, 'test/support/jest/native-mutant-runtime.ts'),
+  testEnvironment: join(root, 'test/support/jest/mutant-environment.cjs'),
+});
+
+/** The runtime for static mutants: Jest's own gives fresh modules, but cannot strip types. */
+const fresh = (root: string) => ({
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      { jsc: { target: 'es2024', parser: { syntax: 'typescript' } }, module: { type: 'es6' } },
+    ],
+  },
+  testEnvironment: join(root, 'test/support/jest/bail-environment.cjs'),
+});
+
 /** Returns Stryker's options (its `stryker.config.json`) for a part of an area. */
-export function strykerOptions({ part, root, report, incremental, force }: StrykerOptionsInput) {
+export function strykerOptions({ part, root, report, incremental, force, ranges }: StrykerOptionsInput) {
   return {
-    mutate: [...part.sources, '!**/*.test.ts'],
+    mutate: ranges === undefined ? [...part.sources, '!**/*.test.ts'] : [...ranges],
+    ignoreStatic: ranges === undefined,
     testRunner: 'jest',
     // In Stryker's own sandbox the workspaces would resolve to the files that it has not mutated.
     inPlace: true,
@@ -41,20 +63,12 @@ export function strykerOptions({ part, root, report, incremental, force }: Stryk
       enableFindRelatedTests: false,
       config: {
         rootDir: root,
-        // Each mutant needs fresh modules, which Jest's own runtime gives, but that cannot strip types.
-        extensionsToTreatAsEsm: ['.ts'],
-        transform: {
-          '^.+\\.ts$': [
-            '@swc/jest',
-            { jsc: { target: 'es2024', parser: { syntax: 'typescript' } }, module: { type: 'es6' } },
-          ],
-        },
+        ...(ranges === undefined ? loaded(root) : fresh(root)),
         // The areas' tests take up to a second each.
         testTimeout: 10_000,
         // Otherwise Jest would list all files below the root. These folders have few.
         roots: [...new Set(part.tests.map((file) => join(root, file, '..').replace(/[*{].*$/, '')))],
         testMatch: part.tests.map((file) => join(root, file)),
-        testEnvironment: join(root, 'test/tools/mutation/run/bail-environment.cjs'),
         watchman: false,
       },
     },

@@ -8,13 +8,17 @@ const mutantVariable = '__STRYKER_ACTIVE_MUTANT__';
 let killed;
 
 /** Runs no test after the first one that fails with a mutant: one is enough to kill it, and Jest alone can't stop within a file. */
-module.exports = class BailEnvironment extends TestEnvironment {
-  handleTestEvent({ name, test, describeBlock }) {
-    const mutant = process.env[mutantVariable];
-    if (mutant === undefined) return;
-    if (name === 'test_fn_failure' || name === 'hook_failure') killed = mutant;
-    if (killed !== mutant) return;
-    if (name === 'run_describe_start') describeBlock.mode = 'skip';
-    if (name === 'test_start') test.mode = 'skip';
-  }
-};
+const bailing = (Environment) =>
+  class extends Environment {
+    handleTestEvent({ name, test, describeBlock }) {
+      const mutant = process.env[mutantVariable];
+      if (mutant === undefined) return;
+      if (name === 'test_fn_failure' || name === 'hook_failure') killed = mutant;
+      if (killed !== mutant) return;
+      if (name === 'run_describe_start') describeBlock.mode = 'skip';
+      if (name === 'test_start') test.mode = 'skip';
+    }
+  };
+
+module.exports = bailing(TestEnvironment);
+Object.assign(module.exports, { bailing, mutantVariable });
