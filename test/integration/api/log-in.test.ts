@@ -401,6 +401,20 @@ describe('a login ends', () => {
   });
 });
 
+test.each([true, false])('a login holds the account’s sessions only if it ends one: %s', async (endsOne) => {
+  const user = await scene.user();
+  const device_id = randomUUID();
+  if (endsOne) await logIn({ email: user.email, device_id });
+  const held: Parameters<LogInDeps['sessions']['holdOf']>[0][] = [];
+  const holdOf: LogInDeps['sessions']['holdOf'] = (users, now) => {
+    held.push(users);
+    return scene.sessions.holdOf(users, now);
+  };
+  await logIn({ email: user.email, device_id }, { sessions: { ...scene.sessions, holdOf } });
+  const found = held.map((users) => (typeof users === 'function' ? users() : users));
+  expect(found.at(-1)).toEqual(endsOne ? [user._id] : []);
+});
+
 describe('a login on a known device looks at the live sessions', () => {
   const device_id = '7d0f7a34-52f1-4a4e-9b0e-3a1c5d2e8f90';
   const dayMs = 86_400_000;

@@ -16,11 +16,12 @@ export const waysIn: readonly Area[] = [
   area(
     'login',
     'the one end of every login, its challenges and their one use, proofs of a device’s key, keys that have not arrived yet, and the commit with its announcements',
-    [`${useCases}/{open-session,device-name,assert-may-log-in}.ts`, 'test/integration/api/log-in.test.ts'],
     [
-      `${useCases}/{second-factor-challenge,demand-second-factor,spend-proof}.ts`,
-      'test/contract/{second-factor-login,passkey-factor,bound-sessions}.test.ts',
+      `${useCases}/{open-session,device-name,assert-may-log-in}.ts`,
+      'test/{integration/api/log-in,contract/repeated-login}.test.ts',
     ],
+    [`${useCases}/{second-factor-challenge,demand-second-factor}.ts`, `${useCases}/demand-second-factor.test.ts`],
+    [`${useCases}/{spend-proof,once-per-proof}.ts`, 'test/contract/{second-factor-login,step-up}.test.ts'],
     [`${useCases}/assert-email-verified.ts`, 'test/contract/email-verification.test.ts'],
     [`${ofSecurity}/await-key.ts`, `${ofSecurity}/await-key.test.ts`],
     ['services/api/src/announcements/commit.ts', 'test/integration/api/commit.test.ts'],

@@ -1,0 +1,130 @@
+import type { AppError } from '@auth-account/errors';
+import { credentialsVersion } from '@auth-account/stores/credentials';
+import type { UserDocument } from '@auth-account/stores/documents';
+import { beforeEach, describe, expect, test } from '@jest/globals';
+import { createDemandSecondFactor, type HalfLogin, trustTokenHash } from './demand-second-factor.ts';
+import { openChallenge } from './second-factor-challenge.ts';
+
+const at = new Date('2026-11-25T10:00:00.000Z');
+const later = (ms: number) => new Date(at.getTime() + ms);
+const origin = { requestId: 'request-1', network: '192.0.2.1' };
+const bound = { ...origin, proof: { jkt: 'key' } };
+const plain = { _id: 'cook', email_key: 'cook@example.com' } as UserDocument;
+const totp = { confirmed_at: at } as NonNullable<UserDocument['totp']>;
+const passkeys = [{ credential_id: 'credential', transports: [] }] as never;
+const guarded: UserDocument = { ...plain, totp, recovery_codes: ['hash'], passkeys };
+const device_id = '7d0f7a34-52f1-4a4e-9b0e-3a1c5d2e8f90';
+const half: HalfLogin = { method: 'password', amr: ['pwd'], device: {} };
+
+let audited: unknown[];
+beforeEach(() => {
+  audited = [];
+});
+
+/** Tokens that hold their content readably. */
+const sealedTokens = {
+  seal: (label: string, content: unknown) => `${label} ${JSON.stringify(content)}`,
+  async open(label: string, text: string) {
+    return text.startsWith(`${label} `) ? JSON.parse(text.slice(label.length)) : undefined;
+  },
+};
+
+function demand(user: UserDocument, login: Partial<HalfLogin> = {}, from: object = origin, rpId?: string) {
+  const ids = { deviceId: () => 'made up' };
+  const audit = (...record: unknown[]) => void audited.push(record);
+  const demanding = createDemandSecondFactor({ sealedTokens, audit, ids, rpId, now: () => at });
+  return demanding(user, { ...half, ...login }, from as typeof origin);
+}
+
+/** Returns the refusal's details, and the content of its challenge. */
+async function refusal(...given: Parameters<typeof demand>) {
+  try {
+    demand(...given);
+  } catch (error) {
+    const { code, details } = error as AppError<'ERR-SECOND-FACTOR-REQUIRED'>;
+    return { code, details, challenge: await openChallenge(sealedTokens, String(details.challenge_id)) };
+  }
+  throw new Error('nothing was demanded');
+}
+
+describe('a second factor', () => {
+  test('is demanded of nobody who has none', () => {
+    expect(demand(plain)).toBe(false);
+    expect(audited).toEqual([]);
+  });
+
+  test('is demanded with a challenge for ten minutes, which keeps the login', async () => {
+    const device = { device_id: device_id.toUpperCase(), device_name: 'Pixel 9', platform: 'android' } as const;
+    const first = { id: 'first', until: later(1) };
+    const { code, details, challenge } = await refusal(guarded, { device, first }, bound);
+    expect([code, details]).toEqual([
+      'ERR-SECOND-FACTOR-REQUIRED',
+      {
+        challenge_id: expect.any(String),
+        methods: ['totp', 'recovery_code'],
+        expires_at: later(600_000).toISOString(),
+      },
+    ]);
+    expect(challenge).toEqual({
+      ...{ id: expect.stringMatching(/^[\w-]{22}$/), userId: 'cook', version: credentialsVersion(guarded) },
+      ...{ method: 'password', amr: ['pwd'], first, isDeviceSent: true, jkt: 'key', expiresAt: later(600_000) },
+      ...{ trustToken: expect.stringMatching(/^[\w-]{43}$/), device: { ...device, device_id } },
+    });
+    const refused = { event: 'login.refused', user_id: 'cook', reason: 'second_factor_required' };
+    expect(audited).toEqual([[refused, bound]]);
+  });
+
+  test('gets a device made up for an app that has sent none', async () => {
+    const { challenge } = await refusal(guarded);
+    expect(challenge).toMatchObject({ isDeviceSent: false, jkt: undefined, first: undefined });
+    expect(challenge?.device).toEqual({ device_id: 'made up' });
+  });
+
+  test('may be a passkey, if the service has them and the account too', async () => {
+    const { details } = await refusal(guarded, {}, origin, 'example.com');
+    expect(details).toMatchObject({
+      methods: ['totp', 'recovery_code', 'passkey'],
+      passkey_options: { rpId: 'example.com', allowCredentials: [{ id: 'credential' }] },
+    });
+    const without = await refusal({ ...guarded, passkeys: [] }, {}, origin, 'example.com');
+    expect(Object.keys(without.details)).not.toContain('passkey_options');
+  });
+
+  test.each([
+    ['account_disabled', 'ERR-ACCOUNT-DISABLED', { disabled_at: at }],
+    ['deletion_scheduled', 'ERR-ACCOUNT-DELETION-SCHEDULED', { deletes_at: later(1) }],
+  ])('is not demanded if nobody may log in: %s', (reason, code, fields) => {
+    expect(() => demand({ ...guarded, ...fields })).toThrow(expect.objectContaining({ code }));
+    expect(audited).toEqual([[{ event: 'login.refused', user_id: 'cook', reason }, origin]]);
+  });
+
+  test('is no token of another purpose', async () => {
+    expect(await openChallenge(sealedTokens, 'step-up {}')).toBeUndefined();
+  });
+});
+
+describe('a trusted device', () => {
+  const trust = (fields: object = {}) => {
+    const version = credentialsVersion(guarded);
+    const device = { device_id, token: trustTokenHash('token'), version, trusted_at: at, until: later(1), ...fields };
+    return { ...guarded, trusted_devices: [device] };
+  };
+  const sent = { device: { device_id: device_id.toUpperCase() }, trustedDeviceToken: 'token' };
+
+  test('needs none', () => {
+    expect(demand(trust(), sent)).toBe(true);
+    expect(demand(trust({ jkt: 'key' }), sent, bound)).toBe(true);
+    expect(audited).toEqual([]);
+  });
+
+  test.each<[string, object, object]>([
+    ['no token', {}, { trustedDeviceToken: undefined }],
+    ['another token', {}, { trustedDeviceToken: 'other' }],
+    ['no device', {}, { device: {} }],
+    ['a time that is over', { until: at }, {}],
+    ['a change of a way in', { version: 'another' }, {}],
+    ['another key', { jkt: 'other' }, {}],
+  ])('is none with %s', async (_, fields, login) => {
+    expect((await refusal(trust(fields), { ...sent, ...login }, bound)).code).toBe('ERR-SECOND-FACTOR-REQUIRED');
+  });
+});
