@@ -67,6 +67,7 @@ describe('an order', () => {
 
   test('that runs already is mailed again, and its sessions are not told again', async () => {
     const { removal, user } = await ordered(3_600_000);
+    await scene.session({ user_id: user._id });
     expect(await order(user)).toMatchObject({ due_at: removal.due_at.toISOString() });
     expect([await stored(user), scene.messages, await purposes()]).toEqual([
       removal,
@@ -90,8 +91,10 @@ describe('a stop', () => {
   test('by a session is mailed, audited, and told to all sessions', async () => {
     const { user } = await ordered(1);
     const [own, other] = [await scene.session({ user_id: user._id }), await scene.session({ user_id: user._id })];
-    await createStopFactorRemoval(scene.deps)(bearerOf(own), scene.origin);
+    const stopped = await createStopFactorRemoval(scene.deps)(bearerOf(own), scene.origin);
+    expect(stopped).toEqual({ message: 'REMOVAL_STOPPED', timestamp: scene.now().toISOString() });
     expect([await stored(user), await purposes()]).toEqual([undefined, ['second_factor_removal_stopped']]);
+    expect((await scene.rows()).map(({ topic }) => topic)).toEqual(['service.auth.events.notice']);
     const [to, content] = scene.messages[0] ?? [];
     expect(to?.toSorted()).toEqual([own.document._id, other.document._id].toSorted());
     expect(content).toEqual({ topic, payload: { due_at: null }, at: scene.now() });
@@ -99,6 +102,16 @@ describe('a stop', () => {
     expect(scene.audited.map(([event]) => event)).toEqual([
       { event: 'account.second_factor_removal_stopped', user_id: user._id, session_id },
     ]);
+  });
+
+  test('by a session that has ended is refused, and so is one by a token whose order has ended since the read', async () => {
+    const { removal, user, token } = await ordered(1);
+    const ended = await scene.session({ user_id: user._id, is_revoked: true });
+    const stop = createStopFactorRemoval(scene.deps)(bearerOf(ended), scene.origin);
+    await expect(stop).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
+    const factorRemovals = { ...scene.deps.factorRemovals, stop: async () => false };
+    await expect(stopBy(token, { factorRemovals })).rejects.toMatchObject(invalid);
+    expect([await stored(user), await scene.rows()]).toEqual([removal, []]);
   });
 
   test('in parallel is one stop', async () => {
@@ -137,6 +150,7 @@ describe('a stop', () => {
 
   test('by a genuine token of no order, or of an account that is due to be erased, is none', async () => {
     const { user, token } = await ordered(1);
+    await scene.user();
     await scene.collections.users.updateOne({ _id: user._id }, { $set: { deletes_at: scene.now() } });
     for (const each of [token, removalStopTokens.issue(randomUUID()), 'x']) {
       await expect(stopBy(each)).rejects.toMatchObject(invalid);
