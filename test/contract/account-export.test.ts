@@ -103,6 +103,7 @@ describe('an export', () => {
       known_devices: ['unnamed'],
       second_factor: { confirmed_at: null, recovery_codes_left: 0, removal_due_at: null, trusted_devices: [] },
       passkeys: [],
+      identities: [],
       codes: [],
       group: { home_group_id, name: null, account_type: 'HOME', role: 'owner', joined_at: shown.created_at },
       sessions: [

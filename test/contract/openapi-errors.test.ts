@@ -33,6 +33,14 @@ import {
   voidPassword,
   withoutPasskeys,
 } from '../support/passkeys.ts';
+import {
+  linkIdentity,
+  logInByProvider,
+  newHome,
+  newPerson,
+  provePerson,
+  unlinkIdentity,
+} from '../support/providers.ts';
 import { beginLogin, codeAt, completeLogin, guardedAccount, orderRemoval, stepUpBy } from '../support/second-factor.ts';
 import { challengeStepUp, confirmStepUp } from '../support/step-up.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
@@ -48,7 +56,7 @@ let narrow: TestApi;
 let strict: TestApi;
 /** An api whose collections refuse every write, as after a fault in the schema. */
 let faulty: TestApi;
-/** An api without a feed of revocations, passkeys and logins by a code. */
+/** An api without a feed of revocations, passkeys, providers and logins by a code. */
 let closed: TestApi;
 /** An api that requires verified addresses, and allows each network one try of a code a minute. */
 let wary: TestApi;
@@ -77,10 +85,17 @@ beforeAll(async () => {
       REFRESH_LIMIT_PER_ADDRESS: '1',
       INVITE_LIMIT_PER_ADDRESS: '1',
       PASSKEY_LIMIT_PER_ADDRESS: '1',
+      PROVIDER_LIMIT_PER_ADDRESS: '1',
     }),
     startTestApi(cheapHashes),
     startTestApi({ ...cheapHashes, REQUIRE_VERIFIED_EMAIL: 'true', CODE_TRY_LIMIT_PER_ADDRESS: '1' }),
-    startTestApi({ ...cheapHashes, REVOCATION_FEED_SECRETS_FILE: '', EMAIL_CODE_LOGIN: 'false', ...withoutPasskeys }),
+    startTestApi({
+      ...cheapHashes,
+      REVOCATION_FEED_SECRETS_FILE: '',
+      EMAIL_CODE_LOGIN: 'false',
+      IDENTITY_PROVIDERS: '',
+      ...withoutPasskeys,
+    }),
   ]);
   await proxy.close();
 });
@@ -248,7 +263,8 @@ type LimitedByAddress =
   | 'undoEmailChange'
   | 'confirmSecondFactor'
   | 'requestLoginCode'
-  | 'logInByCode';
+  | 'logInByCode'
+  | 'logInByProvider';
 
 async function pastTheLimit(name: LimitedByAddress): Promise<Answer> {
   const good = await goodRequests[name](api);
@@ -447,6 +463,28 @@ async function logInByPasskeyTo(set: Partial<UserDocument>): Promise<Answer> {
   const { authenticator } = await addPasskey(api, session);
   await api.collections.users.updateOne({ _id: session.user_id }, { $set: set });
   return logInByPasskey(api, authenticator);
+}
+
+/** Logs in by a provider, to an account whose document got these fields. */
+async function logInByProviderTo(set: Partial<UserDocument>): Promise<Answer> {
+  const person = newPerson();
+  const { json } = await logInByProvider(api, person, newHome);
+  await api.collections.users.updateOne({ _id: json.data.user_id }, { $set: set });
+  return logInByProvider(api, person);
+}
+
+/** Lists the identities of an account whose only identity lacks most fields. */
+async function ofBrokenIdentity(): Promise<Answer> {
+  const session = await newSession(faulty);
+  const identities = [{ sub: session.user_id }] as never;
+  await faulty.collections.users.updateOne({ _id: session.user_id }, { $set: { identities } });
+  return sendTo('listIdentities', faulty, { headers: bearer(session) });
+}
+
+/** Returns a step-up token by the password. */
+async function stepUpByPassword(session: TokenPair, purpose: string): Promise<string> {
+  const challenge_id = await challengeStepUp(api, session, purpose);
+  return (await confirmStepUp(api, session, challenge_id, { method: 'password', password })).json.data.step_up_token;
 }
 
 /** Sends the operation for an account whose only passkey lacks most fields. */
@@ -932,6 +970,80 @@ const ownProvocations: {
       return deletePasskey(api, session, passkey_id, { step_up_token });
     },
     'ERR-ROUTE-NOT-FOUND': () => closedAnswer('deletePasskey'),
+  },
+  createFederatedChallenge: { 'ERR-ROUTE-NOT-FOUND': () => closedAnswer('createFederatedChallenge') },
+  logInByProvider: {
+    'ERR-INTERNAL': () => refusedWrite('logInByProvider', 'users'),
+    'ERR-IDENTITY-TOKEN-INVALID': async () =>
+      sendGood('logInByProvider', api, { body: { ...(await provePerson(api, newPerson())), id_token: 'none' } }),
+    'ERR-CODE-EXPIRED': () => sendGood('logInByProvider', api, { body: { challenge_id: 'none', id_token: 'none' } }),
+    'ERR-REGISTRATION-REQUIRED': () => logInByProvider(api, newPerson()),
+    'ERR-EMAIL-ALREADY-EXISTS': async () =>
+      logInByProvider(api, newPerson({ email: (await registerAccount(api)).email }), newHome),
+    'ERR-INVITE-TOKEN-INVALID': {
+      404: () => logInByProvider(api, newPerson(), { space_creation_mode: 'JOIN_EXISTING', invite_token: 'none' }),
+      async 410() {
+        const group = await registerAccount(api);
+        const invite_token = await insertInvite(api, group.home_group_id, { expires_at: new Date(0) });
+        return logInByProvider(api, newPerson(), { space_creation_mode: 'JOIN_EXISTING', invite_token });
+      },
+    },
+    'ERR-ACCOUNT-DISABLED': () => logInByProviderTo({ disabled_at: new Date() }),
+    'ERR-ACCOUNT-DELETION-SCHEDULED': () => logInByProviderTo({ deletes_at: inAnHour() }),
+    'ERR-EMAIL-NOT-VERIFIED': () => logInByProvider(wary, newPerson({ email_verified: false }), newHome),
+    async 'ERR-SECOND-FACTOR-REQUIRED'() {
+      const person = newPerson();
+      const { json } = await logInByProvider(api, person, newHome);
+      const guarded = await guardedAccount(api);
+      const totp = (await api.collections.users.findOne({ _id: guarded.user_id }))?.totp;
+      if (totp) await api.collections.users.updateOne({ _id: json.data.user_id }, { $set: { totp } });
+      return logInByProvider(api, person);
+    },
+    'ERR-RATE-LIMITED': () => pastTheLimit('logInByProvider'),
+    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('logInByProvider'),
+  },
+  listIdentities: {
+    'ERR-INTERNAL': () => ofBrokenIdentity(),
+    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('listIdentities'),
+  },
+  linkIdentity: {
+    'ERR-INTERNAL': () => refusedWrite('linkIdentity', 'users'),
+    'ERR-REAUTHENTICATION-FAILED': async () => linkIdentity(api, await newSession(api), newPerson(), wrong),
+    'ERR-STEP-UP-REQUIRED': async () =>
+      linkIdentity(api, await newSession(api), newPerson(), { ...wrong, step_up_token: 'none' }),
+    'ERR-RATE-LIMITED': () => pastTheGuesses('linkIdentity'),
+    'ERR-OVERLOADED': () => overloadFresh('linkIdentity'),
+    'ERR-IDENTITY-TOKEN-INVALID': async () => linkIdentity(api, await newSession(api), newPerson({ sub: '' })),
+    'ERR-CODE-EXPIRED': async () =>
+      linkIdentity(api, await newSession(api), newPerson(), { challenge_id: 'none', current_password: password }),
+    async 'ERR-IDENTITY-IN-USE'() {
+      const person = newPerson();
+      await logInByProvider(api, person, newHome);
+      return linkIdentity(api, await newSession(api), person);
+    },
+    async 'ERR-IDENTITY-LIMIT-REACHED'() {
+      const session = await newSession(api);
+      const identities = Array.from({ length: 10 }, (_, at) => ({
+        provider: 'other',
+        sub: `${session.user_id}-${at}`,
+      }));
+      await api.collections.users.updateOne({ _id: session.user_id }, { $set: { identities: identities as never } });
+      return linkIdentity(api, session, newPerson());
+    },
+    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('linkIdentity'),
+  },
+  unlinkIdentity: {
+    'ERR-INTERNAL': () => refusedWrite('unlinkIdentity', 'users'),
+    ...freshProvocations('unlinkIdentity'),
+    'ERR-IDENTITY-NOT-FOUND': () => sendGood('unlinkIdentity', api, { params: { identity: crypto.randomUUID() } }),
+    async 'ERR-LAST-CREDENTIAL'() {
+      const session = await newSession(api);
+      const { identity_id } = (await linkIdentity(api, session, newPerson())).json.data;
+      const step_up_token = await stepUpByPassword(session, 'identities');
+      await voidPassword(api, session);
+      return unlinkIdentity(api, session, identity_id, { step_up_token });
+    },
+    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('unlinkIdentity'),
   },
   createPasskeyLoginChallenge: { 'ERR-ROUTE-NOT-FOUND': () => closedAnswer('createPasskeyLoginChallenge') },
   logInByPasskey: {

@@ -1,4 +1,5 @@
 import { startTestServers, type TestServers } from './start-test-servers.ts';
+import { startTestIssuer } from './test-issuer.ts';
 
 declare global {
   /** Passed from the set-up to the teardown; Jest runs both in its parent process. */
@@ -12,4 +13,8 @@ export default async function setUp(): Promise<void> {
   process.env.TEST_MONGODB_URI = servers.mongo.uri;
   process.env.TEST_REDIS_URL = servers.redis.url;
   process.env.TEST_KEYS_DIR = servers.keysDir;
+  // It ends with this process.
+  const issuer = await startTestIssuer();
+  process.env.TEST_PROVIDER_URL = issuer.issuer;
+  process.env.TEST_PROVIDER_KEY = JSON.stringify(await issuer.privateKey());
 }

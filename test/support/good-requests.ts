@@ -16,6 +16,7 @@ import {
 import { bearer, type GroupApi, insertInvite, joinByInvite } from './groups.ts';
 import type { Answer } from './http-client.ts';
 import { addPasskey, appOrigin, passkeyLogin, requestPasskey } from './passkeys.ts';
+import { linkIdentity, newHome, newPerson, provePerson } from './providers.ts';
 import { beginLogin, beginTotp, codeAt, guardedAccount, orderRemoval, requestRemoval } from './second-factor.ts';
 import { completeDenyList, siblingCredential } from './siblings.ts';
 import { challengeStepUp } from './step-up.ts';
@@ -241,6 +242,22 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
     const { authenticator } = await addPasskey(on, await newSession(on));
     const device = { device_id: crypto.randomUUID(), device_name: 'Pixel 9', platform: 'android' };
     return { body: { ...(await passkeyLogin(on, authenticator)), ...device } };
+  },
+  createFederatedChallenge: async () => ({}),
+  async logInByProvider(on) {
+    const device = { device_id: crypto.randomUUID(), device_name: 'Pixel 9', platform: 'android' };
+    const body = { ...(await provePerson(on, newPerson())), ...newHome, ...device, display_name: 'Anna' };
+    return { params: { provider: 'office' }, body: { ...body, invite_token: null } };
+  },
+  listIdentities: ownHeaders,
+  async linkIdentity(on) {
+    const body = { ...(await provePerson(on, newPerson())), current_password: password };
+    return { ...(await ownHeaders(on)), params: { identity: 'office' }, body };
+  },
+  async unlinkIdentity(on) {
+    const session = await newSession(on);
+    const { identity_id } = (await linkIdentity(on, session, newPerson())).json.data;
+    return { headers: bearer(session), params: { identity: identity_id }, body: { current_password: password } };
   },
   getAppleApps: async () => ({}),
   getAssetLinks: async () => ({}),

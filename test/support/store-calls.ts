@@ -53,6 +53,10 @@ const passkeys: Calls['passkeys'] = {
   has: ({ stores }) => stores.passkeys.has(id, id),
 };
 
+const identities: Calls['identities'] = {
+  has: ({ stores }) => stores.identities.has(id, id),
+};
+
 const groups: Calls['groups'] = {
   hasOwner: ({ stores }) => stores.groups.hasOwner(id, id),
 };
@@ -150,6 +154,7 @@ export const storeCalls: Calls = {
   ...{
     users,
     passkeys,
+    identities,
     groups,
     invites,
     sessions,

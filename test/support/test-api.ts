@@ -9,6 +9,7 @@ import { createLogger, createMetrics, type Logger } from '@auth-account/telemetr
 import { MongoClient } from 'mongodb';
 import { type Answer, type SentRequest, send } from './http-client.ts';
 import { passkeySettings } from './passkeys.ts';
+import { providerSettings } from './providers.ts';
 import { siblingSecretsFile } from './siblings.ts';
 import { testEnvironment, uniqueName, unlimitedRequests } from './test-environment.ts';
 
@@ -47,6 +48,7 @@ export function serviceEnvironment(name: string): Record<string, string> {
     SERVER_KEYS_FILE: join(keysDir, 'server-keys.json'),
     REVOCATION_FEED_SECRETS_FILE: siblingSecretsFile(keysDir),
     ...passkeySettings,
+    ...providerSettings(),
     // No shedding under load: other tests keep the machine busy.
     HASH_QUEUE_TIMEOUT_MS: '60000',
     // All tests share one network.

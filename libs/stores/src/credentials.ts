@@ -27,6 +27,21 @@ export function unchangedSince({
 }
 
 /**
+ * Returns true if the account's user can log in without the way of that id: by a password that somebody knows, a passkey
+ * or an identity.
+ */
+export function hasWayInBesides(
+  {
+    is_password_void = false,
+    passkeys = [],
+    identities = [],
+  }: Pick<UserDocument, 'is_password_void' | 'passkeys' | 'identities'>,
+  id: string,
+): boolean {
+  return !is_password_void || [...passkeys, ...identities].some((way) => way.id !== id);
+}
+
+/**
  * Returns a text that differs after every change of the address, the password or another way in. Challenges and trusted
  * devices carry it, so such a change ends all of them without a write.
  */

@@ -25,7 +25,7 @@ export interface EmailUndo {
   readonly others: readonly FormerEmail[];
   readonly password_hash: string;
   /** The account's other ways in that are left. */
-  readonly ways: Pick<UserDocument, 'passkeys'>;
+  readonly ways: Pick<UserDocument, 'passkeys' | 'identities'>;
   /** Fields of other ways in that are removed. */
   readonly gone: readonly (keyof UserDocument)[];
   readonly at: Date;

@@ -20,6 +20,11 @@ const indexes = {
     [{ home_group_id: 1, joined_at: 1, _id: 1 }, { name: 'group_members_by_age' }],
     // Passkeys. The index holds only accounts that have passkeys.
     [{ 'passkeys.credential_id': 1 }, { name: 'passkey_unique', unique: true, sparse: true }],
+    // Identities at providers. The index holds only accounts that have identities.
+    [
+      { 'identities.sub': 1, 'identities.provider': 1 },
+      { name: 'identity_unique', unique: true, sparse: true },
+    ],
     // Accounts about to be deleted. The index holds no other accounts, so registrations and logins don't write it.
     [{ deletes_at: 1 }, { name: 'deletion_due', sparse: true }],
     // Former addresses to which a change can be undone. These indexes hold only the few accounts that have such

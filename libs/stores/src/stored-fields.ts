@@ -147,6 +147,13 @@ export const storedFields = describeAll({
         'until the person removes them',
       ],
       [
+        ['identities.id', 'identities.provider', 'identities.email', 'identities.created_at'],
+        'identities at providers such as Google, and the address that the provider named',
+        'yes',
+        'until the person removes them',
+      ],
+      [['identities.sub'], "the provider's id of the person", 'no', 'the same'],
+      [
         [
           'user_handle',
           'passkeys.credential_id',

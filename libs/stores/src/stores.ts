@@ -6,6 +6,7 @@ import { createEmailChangeStore, type EmailChangeStore } from './email-change-st
 import { createFactorRemovalStore, type FactorRemovalStore } from './factor-removal-store.ts';
 import { createGroupStore, type GroupStore } from './group-store.ts';
 import { createIdempotencyStore, type IdempotencyStore } from './idempotency-store.ts';
+import { createIdentityStore, type IdentityStore } from './identity-store.ts';
 import { createInviteStore, type InviteStore } from './invite-store.ts';
 import { createMembershipStore, type MembershipStore } from './membership-store.ts';
 import { createOutboxStore, type OutboxStore } from './outbox-store.ts';
@@ -32,6 +33,7 @@ export interface Stores {
   readonly secondFactors: SecondFactorStore;
   readonly factorRemovals: FactorRemovalStore;
   readonly passkeys: PasskeyStore;
+  readonly identities: IdentityStore;
   readonly spentProofs: SpentProofStore;
   readonly outbox: OutboxStore;
   readonly deadLetters: DeadLetterStore;
@@ -60,6 +62,7 @@ export function createStores(collections: Collections, transaction: RunTransacti
     secondFactors: createSecondFactorStore(collections),
     factorRemovals: createFactorRemovalStore(collections),
     passkeys: createPasskeyStore(collections),
+    identities: createIdentityStore(collections),
     spentProofs: createSpentProofStore(collections),
     outbox: createOutboxStore(collections),
     deadLetters: createDeadLetterStore(collections, transaction),

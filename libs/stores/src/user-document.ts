@@ -75,6 +75,8 @@ export interface UserDocument {
   readonly user_handle?: Binary;
   /** At most 20, oldest first. */
   readonly passkeys?: readonly PasskeyDocument[];
+  /** Identities at providers, at most 10, oldest first. */
+  readonly identities?: readonly IdentityDocument[];
   /** Time at which an operator disabled the account. From then on, nobody can log in. */
   readonly disabled_at?: Date;
   /** Reason that the operator gave, for the support desk. */
@@ -169,6 +171,19 @@ export interface PasskeyDocument {
   readonly name: string | null;
   readonly created_at: Date;
   readonly last_used_at?: Date;
+}
+
+/** A person as a provider of OpenID Connect knows them. The pair of `provider` and `sub` is unique. */
+export interface IdentityDocument {
+  /** `identity_id`, UUIDv7. */
+  readonly id: string;
+  /** Name of the provider in the configuration. */
+  readonly provider: string;
+  /** The provider's id of the person. */
+  readonly sub: string;
+  /** Address that the provider named when the identity was linked. */
+  readonly email?: string;
+  readonly created_at: Date;
 }
 
 /** An address that the account had before a change of address. */

@@ -5,7 +5,7 @@ import { readSecrets } from './secrets.ts';
 /**
  * Purpose of a sealed token. A token of one purpose is no token of another, because each purpose has keys of its own.
  */
-export type SealLabel = 'second-factor' | 'step-up' | 'step-up-token' | 'passkey' | 'passkey-login';
+export type SealLabel = 'second-factor' | 'step-up' | 'step-up-token' | 'passkey' | 'passkey-login' | 'federated';
 
 /** Tokens whose content only this service can read or make: challenges that are stored nowhere. */
 export interface SealedTokens {

@@ -11,6 +11,7 @@ import * as Type from '@auth-account/contracts/type';
 import { redisChecks } from '@auth-account/redis';
 import { limitConfig } from './limits/limits-table.ts';
 import { passkeyConfig } from './security/passkeys/passkey-config.ts';
+import { providerConfig } from './security/providers/provider-config.ts';
 
 const daySeconds = 86_400;
 
@@ -24,6 +25,7 @@ export const apiConfig = Type.Object({
   ...proxyConfig,
   ...limitConfig,
   ...passkeyConfig,
+  ...providerConfig,
   API_PORT: Type.Integer({ minimum: 0, maximum: 65_535, default: 8080, description: 'Port of the HTTP API' }),
   API_OPS_PORT: Type.Integer({
     minimum: 0,

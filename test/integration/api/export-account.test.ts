@@ -78,6 +78,7 @@ describe('an export', () => {
       former_emails: [{ email: 'Old@example.com', undo_until: iso(-5) }],
       known_devices: ['phone'],
       passkeys: [],
+      identities: [],
       second_factor: { confirmed_at: null, recovery_codes_left: 0, removal_due_at: null, trusted_devices: [] },
       codes: [{ purpose: 'password_reset', created_at: iso(60_000), expires_at: iso(-540_000) }],
       group: { home_group_id, name: 'Kitchen', account_type, role: 'member', joined_at: iso(2) },

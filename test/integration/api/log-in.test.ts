@@ -51,6 +51,7 @@ const turn: HashTurn = {
 };
 const hasher: LogInDeps['hasher'] = {
   admit: (_client, use) => use(turn),
+  voidHash: () => 'void',
   isWeak: (stored) => stored.startsWith('weak'),
 };
 

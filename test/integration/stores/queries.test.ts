@@ -185,6 +185,7 @@ describe('the plan of a sharded MongoDB', () => {
     const told = (await Promise.all(indexes)).flat();
     expect(told.map(([name]) => name).toSorted()).toEqual([
       'email_key_unique',
+      'identity_unique',
       'import_key_unique',
       'live_device_unique',
       'passkey_unique',

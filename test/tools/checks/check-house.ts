@@ -141,7 +141,7 @@ const measures: readonly Measure[] = [
   {
     name: 'words of Markdown by hand',
     how: 'all *.md without generated pages and parts',
-    aim: 60_000,
+    aim: 60_700,
     count: wordsByHand,
   },
   {

@@ -39,6 +39,11 @@ export const topics: readonly Topic[] = [
     names: /^(WEBAUTHN_|APPLE_APP_IDS$|ANDROID_APPS$)/,
   },
   {
+    title: 'Providers',
+    intro: 'Apple, Google and others: [providers](specification/sign-in.md#providers).',
+    names: /^IDENTITY_PROVIDERS$/,
+  },
+  {
     title: 'Rate limits',
     intro:
       'A request over a limit gets 429 `ERR-RATE-LIMITED`. How guessing is slowed down: [wrong passwords](specification/login-and-tokens.md#wrong-passwords).',

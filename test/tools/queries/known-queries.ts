@@ -74,6 +74,7 @@ const reasons: Readonly<Record<string, Reasons>> = {
   'users find {email_key}': { becomes: reservation },
   'users find {former_emails.change_id}': { allShards: person },
   'users find {former_emails.until <>}': { allShards: worker },
+  'users find {identities [provider, sub]}': { becomes: '`identities` by `_id`, which names the user, as `emails`' },
   'users find {passkeys.credential_id}': { becomes: '`passkeys` by `_id`, which names the user, as `emails`' },
   'users find {home_group_id}': { allShards: group },
   'users find {home_group_id} by joined_at, _id': { allShards: group },

@@ -15,7 +15,7 @@ export const shardKeys: Readonly<Record<string, ShardKey>> = {
     slotFrom: ['_id'],
     why: 'logins, moves and removals write by `_id`',
     changes:
-      '`email_key_unique` and `passkey_unique` go. A group’s members are asked for on all shards; `promoteEldest` becomes a find by group and an update by `_id`',
+      '`email_key_unique`, `passkey_unique` and `identity_unique` go. A group’s members are asked for on all shards; `promoteEldest` becomes a find by group and an update by `_id`',
   },
   user_sessions: {
     key: '{slot: 1, user_id: 1}',

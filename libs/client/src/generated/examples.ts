@@ -78,6 +78,14 @@ export const examples: readonly (readonly [operation: operations.Operation, stat
         "last_used_at": null
       }
     ],
+    "identities": [
+      {
+        "identity_id": "019a9e0f-2c11-7d5e-8b4a-6e3d0f1a9b73",
+        "provider": "google",
+        "email": "cook@example.com",
+        "created_at": "2026-11-20T08:00:00.000Z"
+      }
+    ],
     "second_factor": {
       "confirmed_at": "2026-11-20T10:05:00.000Z",
       "recovery_codes_left": 9,

@@ -123,6 +123,13 @@ export interface OperationTypes {
         readonly created_at: string;
         readonly last_used_at: string | null;
       }[];
+      readonly identities: readonly {
+        readonly identity_id: string;
+        readonly provider: string;
+        /** The address that the provider named when the identity was linked. */
+        readonly email: string | null;
+        readonly created_at: string;
+      }[];
       readonly second_factor: {
         readonly confirmed_at: string | null;
         readonly recovery_codes_left: number;
@@ -739,7 +746,8 @@ export interface OperationTypes {
         | 'export'
         | 'totp'
         | 'recovery_codes'
-        | 'passkeys';
+        | 'passkeys'
+        | 'identities';
     };
     readonly data: {
       readonly challenge_id: string;

@@ -25,6 +25,8 @@ export const NoticePurpose = Type.Enum([
   'recovery_codes',
   'passkey_added',
   'passkey_removed',
+  'identity_linked',
+  'identity_unlinked',
 ]);
 export type NoticePurpose = Type.Static<typeof NoticePurpose>;
 
@@ -118,6 +120,14 @@ export const PasskeyRemovedEvent = CloudEvent(
   'service.auth.events.passkey_removed',
   Type.Object({ user_id: Uuid, passkey_id: Uuid, removed_at: Timestamp }),
 );
+export const IdentityLinkedEvent = CloudEvent(
+  'service.auth.events.identity_linked',
+  Type.Object({ user_id: Uuid, identity_id: Uuid, provider: Type.String(), linked_at: Timestamp }),
+);
+export const IdentityUnlinkedEvent = CloudEvent(
+  'service.auth.events.identity_unlinked',
+  Type.Object({ user_id: Uuid, identity_id: Uuid, provider: Type.String(), unlinked_at: Timestamp }),
+);
 export const DeletionScheduledEvent = CloudEvent(
   'service.auth.events.deletion_scheduled',
   Type.Object({ user_id: Uuid, scheduled_at: Timestamp, deletes_at: Timestamp }),
@@ -144,6 +154,8 @@ export const accountEvents = {
   'service.auth.events.second_factor_changed': SecondFactorChangedEvent,
   'service.auth.events.passkey_added': PasskeyAddedEvent,
   'service.auth.events.passkey_removed': PasskeyRemovedEvent,
+  'service.auth.events.identity_linked': IdentityLinkedEvent,
+  'service.auth.events.identity_unlinked': IdentityUnlinkedEvent,
   'service.auth.events.deletion_scheduled': DeletionScheduledEvent,
   'service.auth.events.deletion_cancelled': DeletionCancelledEvent,
   'service.auth.events.deleted': DeletedEvent,

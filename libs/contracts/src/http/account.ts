@@ -13,6 +13,7 @@ import {
   Uuid,
 } from './fields.ts';
 import { GroupRole } from './groups.ts';
+import { Identity } from './identity.ts';
 import { Platform } from './login.ts';
 import { Passkey } from './passkey-credentials.ts';
 
@@ -95,6 +96,7 @@ const exported = {
     description: 'Devices from which a login gives no notice; `unnamed` is any client that sends no `device_id`.',
   }),
   passkeys: Type.Array(Passkey),
+  identities: Type.Array(Identity),
   second_factor: Type.Object({
     confirmed_at: TimestampOrNull,
     recovery_codes_left: Type.Integer({ minimum: 0 }),
@@ -210,6 +212,14 @@ export const accountExportExample = {
         backed_up: true,
         created_at: '2026-11-20T08:00:00.000Z',
         last_used_at: null,
+      },
+    ],
+    identities: [
+      {
+        identity_id: '019a9e0f-2c11-7d5e-8b4a-6e3d0f1a9b73',
+        provider: 'google',
+        email: 'cook@example.com',
+        created_at: '2026-11-20T08:00:00.000Z',
       },
     ],
     second_factor: {

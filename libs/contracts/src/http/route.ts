@@ -13,7 +13,7 @@ export interface RequestExample {
  */
 export interface Route {
   readonly operationId: string;
-  readonly tag: 'Accounts' | 'Sessions' | 'Groups' | 'Invites' | 'Passkeys' | 'Keys';
+  readonly tag: 'Accounts' | 'Sessions' | 'Groups' | 'Invites' | 'Passkeys' | 'Identities' | 'Keys';
   /**
    * Name of the generated method in the client for apps (`libs/client`), such as `sessions.revoke`. `core` means that
    * the client's own code calls the operation. Null means that no app calls it.
@@ -37,10 +37,12 @@ export interface Route {
   readonly body?: TSchema;
   /** Query parameters, by name. */
   readonly requests?: Readonly<Record<string, RequestExample>>;
-  /** The only success status, and its body. */
+  /** The success status, and its body. */
   readonly success: {
     readonly status: number;
     readonly description: string;
+    /** Description of a 201 with the same body, if the operation can create what it otherwise finds. */
+    readonly created?: string;
     readonly body: TSchema;
     readonly example: unknown;
     /** Operations to call next with this answer. The body is an OpenAPI runtime expression. */

@@ -2,6 +2,7 @@ import type { Route } from './route.ts';
 import { accountRoutes } from './routes/account-routes.ts';
 import { deletionRoutes } from './routes/deletion-routes.ts';
 import { emailRoutes } from './routes/email-routes.ts';
+import { federatedRoutes } from './routes/federated-routes.ts';
 import { groupRoutes } from './routes/group-routes.ts';
 import { inviteRoutes } from './routes/invite-routes.ts';
 import { keyRoutes } from './routes/key-routes.ts';
@@ -27,6 +28,7 @@ export const routes = {
   ...loginCodeRoutes,
   ...stepUpRoutes,
   ...passkeyRoutes,
+  ...federatedRoutes,
   ...groupRoutes,
   ...inviteRoutes,
   ...keyRoutes,

@@ -19,6 +19,7 @@ export const StepUpPurpose = Type.Enum([
   'totp',
   'recovery_codes',
   'passkeys',
+  'identities',
 ]);
 export type StepUpPurpose = Type.Static<typeof StepUpPurpose>;
 

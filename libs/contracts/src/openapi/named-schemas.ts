@@ -4,8 +4,10 @@ import * as deletion from '../http/deletion.ts';
 import * as emailChange from '../http/email-change.ts';
 import * as emailVerification from '../http/email-verification.ts';
 import { ErrorBody, ErrorDetails, ValidationErrorBody, ValidationItem } from '../http/error-body.ts';
+import * as federated from '../http/federated.ts';
 import { AccountType } from '../http/fields.ts';
 import * as groups from '../http/groups.ts';
+import { Identity } from '../http/identity.ts';
 import * as invites from '../http/invites.ts';
 import { JsonWebKey, JsonWebKeySet } from '../http/jwks.ts';
 import * as login from '../http/login.ts';
@@ -34,6 +36,7 @@ const features = [
   logout,
   sessions,
   passkeys,
+  federated,
   account,
   deletion,
   challenges,
@@ -58,6 +61,7 @@ export const namedSchemas: Readonly<Record<string, TSchema>> = {
   SessionSummary: sessions.SessionSummary,
   GroupMember: groups.GroupMember,
   Invite: invites.Invite,
+  Identity,
   ...passkeyCredentials,
   JsonWebKeySet,
   JsonWebKey,

@@ -27,6 +27,7 @@ const tags = {
   Groups: 'Members who share a space.',
   Invites: 'Ways into a group: anyone who has the token can join.',
   Passkeys: 'Public keys of authenticators, in place of a password; and which apps may use them.',
+  Identities: 'Logins by Apple, Google and other providers of OpenID Connect.',
   Keys: 'What other services need to verify access tokens: public keys, the metadata that leads to them, revocations.',
 } satisfies Record<Route['tag'], string>;
 
@@ -106,6 +107,11 @@ function operationOf(route: Route, errors: DocumentedErrors, names: ReadonlyMap<
   const replayed: JsonObject = isIdempotent ? headersOf(['Idempotency-Replayed'], () => false) : {};
   const parameters = parametersOf(route);
   const ownHeaders = ['X-Request-ID', ...(success.cacheControl === undefined ? [] : ['Cache-Control'])];
+  const answer = {
+    headers: { ...headersOf(ownHeaders, () => true), ...noStore, ...replayed },
+    content: { 'application/json': { schema: publishSchema(success.body), example: success.example as Json } },
+    ...(success.links === undefined ? {} : { links: success.links }),
+  };
   return {
     operationId,
     tags: [tag],
@@ -117,10 +123,9 @@ function operationOf(route: Route, errors: DocumentedErrors, names: ReadonlyMap<
     responses: {
       [String(success.status)]: {
         description: success.description,
-        headers: { ...headersOf(ownHeaders, () => true), ...noStore, ...replayed },
-        content: { 'application/json': { schema: publishSchema(success.body), example: success.example as Json } },
-        ...(success.links === undefined ? {} : { links: success.links }),
+        ...answer,
       },
+      ...(success.created === undefined ? {} : { 201: { description: success.created, ...answer } }),
       // A request that is refused before its operation is known gets an answer without this header.
       ...errorResponses(
         { operationId, codes: route.errors },

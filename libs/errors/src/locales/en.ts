@@ -254,6 +254,26 @@ export const en: Messages = {
     message: 'You have as many passkeys as possible.',
     action: 'Remove one that you no longer use.',
   },
+  'ERR-IDENTITY-TOKEN-INVALID': {
+    message: 'The sign-in at the provider does not count.',
+    action: 'Sign in there again.',
+  },
+  'ERR-REGISTRATION-REQUIRED': {
+    message: 'You have no account yet.',
+    action: 'Create one, or log in another way.',
+  },
+  'ERR-IDENTITY-IN-USE': {
+    message: 'Another account is linked with it.',
+    action: 'Choose another one, or log in with it.',
+  },
+  'ERR-IDENTITY-NOT-FOUND': {
+    message: 'Your account is not linked with it.',
+    action: 'Reload the list.',
+  },
+  'ERR-IDENTITY-LIMIT-REACHED': {
+    message: 'Your account is linked with as many as possible.',
+    action: 'Remove one that you no longer use.',
+  },
   'ERR-LAST-CREDENTIAL': {
     message: 'This is your last way to log in.',
     action: 'Add another way first.',

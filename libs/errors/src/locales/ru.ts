@@ -255,6 +255,26 @@ export const ru: Messages = {
     message: 'Больше ключей доступа добавить нельзя.',
     action: 'Удалите тот, которым больше не пользуетесь.',
   },
+  'ERR-IDENTITY-TOKEN-INVALID': {
+    message: 'Вход через этот сервис не засчитан.',
+    action: 'Войдите через него ещё раз.',
+  },
+  'ERR-REGISTRATION-REQUIRED': {
+    message: 'У вас ещё нет аккаунта.',
+    action: 'Создайте его или войдите другим способом.',
+  },
+  'ERR-IDENTITY-IN-USE': {
+    message: 'С ним уже связан другой аккаунт.',
+    action: 'Выберите другой или войдите с ним.',
+  },
+  'ERR-IDENTITY-NOT-FOUND': {
+    message: 'Ваш аккаунт с ним не связан.',
+    action: 'Обновите список.',
+  },
+  'ERR-IDENTITY-LIMIT-REACHED': {
+    message: 'Больше привязать нельзя.',
+    action: 'Удалите то, чем больше не пользуетесь.',
+  },
   'ERR-LAST-CREDENTIAL': {
     message: 'Это ваш последний способ входа.',
     action: 'Сначала добавьте другой способ.',

@@ -182,3 +182,48 @@ export function secondFactorRemovedEvent(
   const changed = { user_id, changed_at: origin.at.toISOString(), change: 'switched_off' } as const;
   return createAccountEvent('service.auth.events.second_factor_changed', changed, origin);
 }
+
+/** An identity that was linked to an account or removed from it. */
+export interface IdentityChange {
+  readonly user_id: string;
+  readonly identity_id: string;
+  /** Name of the provider. */
+  readonly provider: string;
+  /** Language of the mail. */
+  readonly locale: Locale;
+}
+
+/** Creates the events of a new identity: the event for subscribers, and the notice to the account's holder. */
+export function identityLinkedEvents(
+  { locale, ...identity }: IdentityChange,
+  nextOrigin: NextOrigin,
+): [AccountEventOf<'service.auth.events.identity_linked'>, Notice] {
+  const origin = nextOrigin();
+  const linked = { ...identity, linked_at: origin.at.toISOString() };
+  const notice = { user_id: identity.user_id, purpose: 'identity_linked', locale } as const;
+  return [
+    createAccountEvent('service.auth.events.identity_linked', linked, origin),
+    createAccountEvent('service.auth.events.notice', notice, nextOrigin()),
+  ];
+}
+
+/** Creates the event for subscribers of an identity that was removed. */
+export function identityUnlinkedEvent(
+  identity: Omit<IdentityChange, 'locale'>,
+  origin: AccountEventOrigin,
+): AccountEventOf<'service.auth.events.identity_unlinked'> {
+  const unlinked = { ...identity, unlinked_at: origin.at.toISOString() };
+  return createAccountEvent('service.auth.events.identity_unlinked', unlinked, origin);
+}
+
+/** Creates the events of a removed identity: the event for subscribers, and the notice to the account's holder. */
+export function identityUnlinkedEvents(
+  { locale, ...identity }: IdentityChange,
+  nextOrigin: NextOrigin,
+): [AccountEventOf<'service.auth.events.identity_unlinked'>, Notice] {
+  const notice = { user_id: identity.user_id, purpose: 'identity_unlinked', locale } as const;
+  return [
+    identityUnlinkedEvent(identity, nextOrigin()),
+    createAccountEvent('service.auth.events.notice', notice, nextOrigin()),
+  ];
+}

@@ -2,7 +2,7 @@ import type { CodePurpose } from '@auth-account/contracts/events';
 import { StepUpMethod } from '@auth-account/contracts/http/step-up';
 
 /** The ways in, with which a login begins. */
-const loginMethods = ['password', 'passkey', 'email_code'] as const;
+const loginMethods = ['password', 'passkey', 'email_code', 'federated'] as const;
 export type LoginMethod = (typeof loginMethods)[number];
 
 export interface CounterRow {
@@ -112,6 +112,8 @@ interface Fields {
   readonly method: LoginMethod | StepUpMethod;
   readonly recovery_codes_left: number;
   readonly passkey_id: string;
+  readonly identity_id: string;
+  readonly provider: string;
   readonly purpose: CodePurpose;
   /** Template of the route. */
   readonly route: string;

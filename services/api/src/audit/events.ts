@@ -30,7 +30,7 @@ export const auditEvents = {
   'login.succeeded': {
     fields: [...session, 'method'],
     counts: [{ in: 'logins' }, { in: 'sessionsOpened', as: 'method' }],
-    meaning: 'A session was opened; `method` is the way in: `password`, `passkey` or `email_code`.',
+    meaning: 'A session was opened; `method` is the way in: `password`, `passkey`, `email_code` or `federated`.',
   },
   'login.failed': {
     outcome: 'failure',
@@ -40,6 +40,7 @@ export const auditEvents = {
       wrong_password: '',
       unknown_passkey: 'no account has it',
       wrong_passkey: 'signature, origin, user handle or user verification',
+      wrong_identity_token: 'a token of a provider: not for this app and challenge, or over',
       idempotency_key_reused:
         'a registration with a known `Idempotency-Key` and another body: it may be a guess at the password',
     },
@@ -161,6 +162,12 @@ export const auditEvents = {
     fields: ['user_id', 'passkey_id'],
     meaning:
       'The signature was right, but its counter has not risen: the authenticator may have a copy. Nothing was refused.',
+  },
+  'identity.linked': { fields: [...session, 'identity_id', 'provider'], meaning: 'The user linked an identity.' },
+  'identity.unlinked': {
+    fields: ['user_id', 'session_id?', 'identity_id', 'provider'],
+    meaning:
+      'The user removed an identity; without `session_id` a recovery did, because somebody else may have added it.',
   },
   'account.email_changed': {
     fields: session,

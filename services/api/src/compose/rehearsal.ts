@@ -42,7 +42,7 @@ export function composeRehearsal({ deps, users, readSessions }: RehearsalParts):
 function createRefusal(users: Pick<UserStore, 'findByEmail'>): Authenticate {
   const nothing = async () => undefined;
   const turn: HashTurn = { hash: async () => '', verify: async () => false };
-  const hasher: PasswordHasher = { admit: (_client, use) => use(turn), isWeak: () => false };
+  const hasher: PasswordHasher = { admit: (_client, use) => use(turn), voidHash: () => '', isWeak: () => false };
   return createAuthenticate({
     users: { findByEmail: users.findByEmail, setPasswordHash: nothing },
     hasher,

@@ -22,6 +22,7 @@ import { presentUsers } from '../usecases/account/present-users.ts';
 import { createRestoreAccount } from '../usecases/account/restore-account.ts';
 import type { RequestCode } from '../usecases/codes/request-code.ts';
 import { createChangePassword } from '../usecases/credentials/change-password.ts';
+import { createDecideAnew } from '../usecases/credentials/decide-anew.ts';
 import { createChangeGroup } from '../usecases/groups/change-group.ts';
 import { createFindCurrentGroup } from '../usecases/groups/find-current-group.ts';
 import { createHandOverGroup } from '../usecases/groups/hand-over-group.ts';
@@ -43,8 +44,10 @@ import { createCheckFactor } from '../usecases/proofs/check-factor.ts';
 import { createOncePerProof } from '../usecases/proofs/once-per-proof.ts';
 import { createOpenSeed } from '../usecases/proofs/open-seed.ts';
 import { createWarnOfGuesses } from '../usecases/proofs/warn-of-guesses.ts';
+import { createCountRegistration } from '../usecases/registration/count-registration.ts';
 import { createRegister } from '../usecases/registration/register.ts';
 import { createSpaces } from '../usecases/registration/spaces.ts';
+import { createStoreAccount } from '../usecases/registration/store-account.ts';
 import { createEndSessions } from '../usecases/sessions/end-sessions.ts';
 import { createIssueTokens } from '../usecases/sessions/issue-tokens.ts';
 import { createListSessions } from '../usecases/sessions/list-sessions.ts';
@@ -58,6 +61,7 @@ import { createStepUpTokens } from '../usecases/step-up/step-up-tokens.ts';
 import { codeUseCases } from './code-use-cases.ts';
 import { loginCodeUseCases } from './login-code-use-cases.ts';
 import { composePasskeys, passkeyUseCases } from './passkey-use-cases.ts';
+import { providerUseCases } from './provider-use-cases.ts';
 import { secondFactorUseCases } from './second-factor-use-cases.ts';
 import type { Security } from './security.ts';
 
@@ -182,15 +186,26 @@ function accountUseCases(
   };
   const retryWindowMs = config.REFRESH_RETRY_WINDOW * 1_000;
   const shared = { ...parts, hasher, refreshTokens, lifetime };
-  const fresh = { ...shared, reauthenticate: createReauthenticate(shared), endSessions: createEndSessions(shared) };
+  const fresh = {
+    ...shared,
+    reauthenticate: createReauthenticate(shared),
+    endSessions: createEndSessions(shared),
+    decideAnew: createDecideAnew(shared),
+  };
   const isRequired = config.REQUIRE_VERIFIED_EMAIL;
   const assertEmailVerified = createAssertEmailVerified({ ...shared, isRequired });
-  const openSession = createOpenSession({ ...shared, spendProof: createSpendProof(shared) });
+  const spendProof = createSpendProof(shared);
+  const openSession = createOpenSession({ ...shared, spendProof });
   const oncePerChallenge = createOncePerChallenge(shared);
   const byPasskey = { ...fresh, sealedTokens, oncePerChallenge, openSession, assertEmailVerified };
   const passkeys = passkeyUseCases(byPasskey, shared.passkeyParts);
   const limited = createLimitWrites(parts.limits);
   const demandSecondFactor = createDemandSecondFactor({ ...shared, sealedTokens });
+  const spaces = createSpaces(shared);
+  const storeAccount = createStoreAccount({ ...shared, spaces });
+  const countRegistration = createCountRegistration((mode, outcome) => metrics.registrations.inc({ mode, outcome }));
+  const registering = { ...shared, spaces, storeAccount, countRegistration };
+  const byProvider = { ...byPasskey, ...registering, demandSecondFactor, spendProof };
   const byCode = { ...fresh, codes, oncePerChallenge, openSession, demandSecondFactor };
   const sealing = { sealedSecrets: security.sealedSecrets, sealedTokens, totpIssuer: totpIssuerOf(config) };
   const secondFactor = secondFactorUseCases({ ...fresh, ...sealing, openSession, oncePerChallenge });
@@ -200,11 +215,8 @@ function accountUseCases(
     ...passkeys,
     renamePasskey: limited(passkeys.renamePasskey),
     ...loginCodeUseCases(byCode, config.EMAIL_CODE_LOGIN),
-    registerAccount: createRegister({
-      ...shared,
-      spaces: createSpaces(shared),
-      onEnd: (mode, outcome) => metrics.registrations.inc({ mode, outcome }),
-    }),
+    ...providerUseCases(byProvider, security.providerTokens),
+    registerAccount: createRegister(registering),
     findAccount: createFindAccount(shared),
     changeAccount: limited(createChangeAccount(shared)),
     exportAccount: createExportAccount(fresh),

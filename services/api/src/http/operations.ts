@@ -54,9 +54,17 @@ interface Replayable<D> {
   readonly isReplayed: boolean;
 }
 
+interface Creatable<D> {
+  readonly data: D;
+  /** True if the request has created what it otherwise finds. */
+  readonly isCreated: boolean;
+}
+
 type OutputOf<N extends RouteName> = 'Idempotency-Key' extends Routes[N]['headers'][number]
   ? Replayable<DataOf<N>>
-  : DataOf<N>;
+  : Routes[N]['success'] extends { readonly created: string }
+    ? Creatable<DataOf<N>>
+    : DataOf<N>;
 
 /**
  * The use case of each route. It takes the parts of the request that the route declares, and may omit trailing parts. A
@@ -104,9 +112,12 @@ function createHandler(route: Route, operation: AnyOperation): RequestHandler {
   const isIdempotent = route.headers.includes('Idempotency-Key');
   return async (req, res) => {
     const output = await operation(...partsOf(route, req, res), contextOf(res));
-    const { data, isReplayed } = isIdempotent ? (output as Replayable<unknown>) : { data: output, isReplayed: false };
+    const isWrapped = isIdempotent || route.success.created !== undefined;
+    const { data, isReplayed, isCreated } = (isWrapped ? output : { data: output }) as Partial<
+      Replayable<unknown> & Creatable<unknown>
+    >;
     if (isReplayed) res.setHeader('Idempotency-Replayed', 'true');
-    sendSuccess(res, route, { status: 'success', data });
+    sendSuccess(res, route, { status: 'success', data }, isCreated ? 201 : route.success.status);
   };
 }
 
@@ -117,7 +128,12 @@ function partsOf(route: Route, { params, body }: Request, res: Response): unknow
   return [...values, ...(route.body ? [body] : []), ...(route.auth === 'none' ? [] : [callers[route.auth](res)])];
 }
 
-function sendSuccess(res: Response, { success: { status, cacheControl } }: Route, body: unknown): void {
+function sendSuccess(
+  res: Response,
+  { success: { status: usual, cacheControl } }: Route,
+  body: unknown,
+  status = usual,
+): void {
   if (cacheControl !== undefined) res.setHeader('Cache-Control', cacheControl);
   sendJson(res, status, body);
 }

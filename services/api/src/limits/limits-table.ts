@@ -63,6 +63,16 @@ export const requestLimits = {
     more: ', successful or not',
     key: 'passkey',
   },
+  logInByProvider: {
+    rule: 'provider_address',
+    setting: 'PROVIDER_LIMIT_PER_ADDRESS',
+    default: 300,
+    counts: 'logins by a provider',
+    per: 'network',
+    window: { seconds: 15 * 60, text: '15 minutes' },
+    more: ', successful or not',
+    key: 'provider',
+  },
   refresh: {
     rule: 'refresh_address',
     setting: 'REFRESH_LIMIT_PER_ADDRESS',
@@ -111,7 +121,7 @@ export const requestLimits = {
     counts: 'writes',
     per: 'session',
     window: minute,
-    more: ' that no other limit counts: `PATCH` of account and group, a new owner, removed members, ends of sessions, names and removals of passkeys',
+    more: ' that no other limit counts: `PATCH` of account and group, a new owner, removed members, ends of sessions, names and removals of passkeys, removals of identities',
     key: 'write',
   },
   changePassword: {
@@ -134,6 +144,17 @@ export const requestLimits = {
     window: day,
     more: ', with a right credential',
     key: 'passkey-add',
+  },
+  /** Removals have no such limit, as those of passkeys have none. */
+  addIdentity: {
+    rule: 'identity_account',
+    setting: 'IDENTITY_ADD_LIMIT_PER_USER',
+    default: 10,
+    counts: 'attempts to link an identity',
+    per: 'account',
+    window: day,
+    more: ', with a right token',
+    key: 'identity-add',
   },
   /** Each change ends open codes and is mailed, so a thief must not repeat it at will. */
   changeFactor: {

@@ -99,6 +99,11 @@ export interface Limits extends CountRequests {
   /** Takes one try of a second factor by the user of a session. */
   stepUp(sessionId: string, origin: RequestOrigin): Promise<FactorTry>;
   /**
+   * Called when a login was right. The account then knows this device and network, and their failures are forgotten.
+   * Never raises.
+   */
+  known(login: Login, origin: RequestOrigin): Promise<void>;
+  /**
    * Called when two factors have completed a login, or have been shown in a session. The account then knows this device
    * and network. Never raises.
    */
@@ -188,6 +193,10 @@ export function createLimits(deps: LimitsDeps): Limits {
     throw new AppError('ERR-RATE-LIMITED', { retryAfterSeconds: waitMs / 1_000 });
   };
 
+  const after = (step: 'succeed' | 'register' | 'prove' | 'verify') => async (login: Login, origin: RequestOrigin) => {
+    await logins[step](identityOf(login, origin));
+  };
+
   async function attempt(
     [first, last]: readonly ['check' | 'checkGuess', 'succeed' | 'confirm'],
     login: Login,
@@ -235,14 +244,9 @@ export function createLimits(deps: LimitsDeps): Limits {
       const identity = identityOf(login, origin);
       await Promise.all([logins.succeed(identity), factors.know(identity)]);
     },
-    async registered(login, origin) {
-      await logins.register(identityOf(login, origin));
-    },
-    async proved(login, origin) {
-      await logins.prove(identityOf(login, origin));
-    },
-    async verified(login, origin) {
-      await logins.verify(identityOf(login, origin));
-    },
+    known: after('succeed'),
+    registered: after('register'),
+    proved: after('prove'),
+    verified: after('verify'),
   };
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { networkOf, type PrefixLength } from '@auth-account/lifecycle';
+import { voidHash } from '@auth-account/stores/void-hash';
 import { withSpan } from '@auth-account/telemetry';
 import type { Argon2Binding, Argon2Cost } from './argon2-binding.ts';
 import { type BcryptBinding, isBcryptHash } from './bcrypt-binding.ts';
@@ -37,6 +38,11 @@ export interface PasswordHasher {
    * place (see {@link HashGate}).
    */
   admit<T>(client: HashedFor, use: (turn: HashTurn) => Promise<T>): Promise<T>;
+  /**
+   * Returns a hash that no known password has, for an account without a password. A login takes the same time as with
+   * another hash.
+   */
+  voidHash(): string;
   /** Returns true if the hash was made at less than the configured cost, or with another algorithm than Argon2id. */
   isWeak(stored: string): boolean;
 }
@@ -69,6 +75,7 @@ export async function createPasswordHasher(deps: PasswordHasherDeps): Promise<Pa
           },
         }),
       ),
+    voidHash: () => voidHash(nobodys),
     isWeak: (stored) => isWeaker(stored, cost),
   };
 }

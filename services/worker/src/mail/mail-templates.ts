@@ -41,6 +41,8 @@ const fieldsOf: Readonly<Record<MailPurpose, readonly string[]>> = {
   recovery_codes: [...noticeFields, 'recovery_codes_left'],
   passkey_added: noticeFields,
   passkey_removed: noticeFields,
+  identity_linked: noticeFields,
+  identity_unlinked: noticeFields,
 };
 
 export const mailPurposes: readonly MailPurpose[] = [...CodePurpose.enum, ...NoticePurpose.enum];

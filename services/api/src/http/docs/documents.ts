@@ -93,6 +93,14 @@ const samples: Partial<Record<ThrowableCode, Sample>> = {
   'ERR-PASSKEY-LIMIT-REACHED': {
     'ERR-PASSKEY-LIMIT-REACHED': new AppError('ERR-PASSKEY-LIMIT-REACHED', { details: { limit: 20 } }),
   },
+  'ERR-REGISTRATION-REQUIRED': {
+    'ERR-REGISTRATION-REQUIRED': new AppError('ERR-REGISTRATION-REQUIRED', {
+      details: { email: 'cook@example.com', display_name: 'Anna' },
+    }),
+  },
+  'ERR-IDENTITY-LIMIT-REACHED': {
+    'ERR-IDENTITY-LIMIT-REACHED': new AppError('ERR-IDENTITY-LIMIT-REACHED', { details: { limit: 10 } }),
+  },
   'ERR-INVITE-LIMIT-REACHED': {
     'ERR-INVITE-LIMIT-REACHED': new AppError('ERR-INVITE-LIMIT-REACHED', { details: { limit: 100 } }),
   },

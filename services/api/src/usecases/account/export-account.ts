@@ -6,6 +6,7 @@ import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
+import { describeIdentity } from '../federated/identity-lists.ts';
 import { describePasskey } from '../passkeys/passkey-lists.ts';
 import { sessionAuth } from '../sessions/session-auth.ts';
 import { toldReasonOf } from '../sessions/told-reason.ts';
@@ -60,6 +61,7 @@ export function createExportAccount(deps: ExportAccountDeps) {
       former_emails: (user.former_emails ?? []).map(({ email, until }) => ({ email, undo_until: until.toISOString() })),
       known_devices: [...(user.known_devices ?? [])],
       passkeys: (user.passkeys ?? []).map(describePasskey),
+      identities: (user.identities ?? []).map(describeIdentity),
       second_factor: describeFactor(user),
       codes: codes.map(describeCode),
       group: describeGroup(user, group),

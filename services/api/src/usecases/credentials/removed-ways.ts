@@ -1,6 +1,10 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
 import type { AccountEventOrigin } from '@auth-account/messaging';
-import { passkeyRemovedEvent, secondFactorRemovedEvent } from '@auth-account/messaging/account-events';
+import {
+  identityUnlinkedEvent,
+  passkeyRemovedEvent,
+  secondFactorRemovedEvent,
+} from '@auth-account/messaging/account-events';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { secondFactorFields } from '@auth-account/stores/second-factors';
 import type { AuditEvent } from '../../audit/events.ts';
@@ -8,7 +12,7 @@ import type { AuditEvent } from '../../audit/events.ts';
 /** Ways in that a recovery takes away. */
 export interface RemovedWays {
   /** The ways that are left, as fields of the user's document; empty if all are left. */
-  readonly left: Pick<UserDocument, 'passkeys'>;
+  readonly left: Pick<UserDocument, 'passkeys' | 'identities'>;
   /** Fields of the user's document that are removed. */
   readonly gone: readonly (keyof UserDocument)[];
   /** The recovery's own notice tells the owner. */
@@ -21,24 +25,41 @@ export interface RemovedWays {
  * added at a time or after it, or all, because somebody else may have registered the account.
  */
 export function removedWays(
-  { _id: user_id, passkeys = [], totp }: UserDocument,
+  { _id: user_id, passkeys = [], identities = [], totp }: UserDocument,
   which: 'none' | 'all' | Date,
   nextOrigin: () => AccountEventOrigin,
 ): RemovedWays {
   const isRemoved = (at: Date) => (which instanceof Date ? at >= which : which === 'all');
-  const removed = passkeys.filter(({ created_at }) => isRemoved(created_at));
-  const left = passkeys.filter(({ created_at }) => !isRemoved(created_at));
+  const [removed, left] = partition(passkeys, isRemoved);
+  const [unlinked, linked] = partition(identities, isRemoved);
   const isSwitchedOff = totp !== undefined && isRemoved(totp.confirmed_at);
   const switchedOff = { event: 'account.second_factor_off', user_id, session_id: undefined } as const;
   const removal = (passkey_id: string) =>
     ({ event: 'passkey.removed', user_id, session_id: undefined, passkey_id }) as const;
+  const unlinking = (identity_id: string, provider: string) =>
+    ({ event: 'identity.unlinked', user_id, session_id: undefined, identity_id, provider }) as const;
   return {
-    left: removed.length > 0 ? { passkeys: left } : {},
+    left: {
+      ...(removed.length > 0 && { passkeys: left }),
+      ...(unlinked.length > 0 && { identities: linked }),
+    },
     gone: isSwitchedOff || which === 'all' ? secondFactorFields : [],
     events: [
       ...removed.map(({ id: passkey_id }) => passkeyRemovedEvent({ user_id, passkey_id }, nextOrigin())),
+      ...unlinked.map(({ id: identity_id, provider }) =>
+        identityUnlinkedEvent({ user_id, identity_id, provider }, nextOrigin()),
+      ),
       ...(isSwitchedOff ? [secondFactorRemovedEvent({ user_id }, nextOrigin())] : []),
     ],
-    audit: [...removed.map(({ id }) => removal(id)), ...(isSwitchedOff ? [switchedOff] : [])],
+    audit: [
+      ...removed.map(({ id }) => removal(id)),
+      ...unlinked.map(({ id: identity_id, provider }) => unlinking(identity_id, provider)),
+      ...(isSwitchedOff ? [switchedOff] : []),
+    ],
   };
+}
+
+function partition<W extends { readonly created_at: Date }>(ways: readonly W[], isRemoved: (at: Date) => boolean) {
+  const removed = ways.filter(({ created_at }) => isRemoved(created_at));
+  return [removed, ways.filter((way) => !removed.includes(way))] as const;
 }

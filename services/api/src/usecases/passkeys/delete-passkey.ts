@@ -2,8 +2,8 @@ import type { DeletePasskeyRequest, PasskeyDeletedResponse } from '@auth-account
 import { AppError } from '@auth-account/errors';
 import { eventOrigin } from '@auth-account/messaging';
 import { passkeyRemovedEvents } from '@auth-account/messaging/account-events';
-import type { UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
+import { hasWayInBesides } from '@auth-account/stores/credentials';
 import type { PasskeyDocument, UserDocument } from '@auth-account/stores/documents';
 import type { PasskeyStore } from '@auth-account/stores/passkeys';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
@@ -11,23 +11,21 @@ import { type Commit, none } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
+import type { DecideAnew } from '../credentials/decide-anew.ts';
 import type { Reauthenticate } from '../step-up/reauthenticate.ts';
 import { signalOf } from './passkey-lists.ts';
 
 export interface DeletePasskeyDeps {
-  readonly users: Pick<UserStore, 'find'>;
   readonly passkeys: Pick<PasskeyStore, 'remove' | 'has'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
   readonly reauthenticate: Reauthenticate;
+  readonly decideAnew: DecideAnew;
   readonly limits: Pick<Limits, 'write'>;
   readonly commit: Commit;
   readonly rpId: string;
   readonly ids: Pick<Ids, 'entityId'>;
   readonly now: () => Date;
 }
-
-/** Limit for the tries of a removal that conflicts with simultaneous changes of the account. */
-const mostTries = 5;
 
 /**
  * Removes one of the caller's passkeys, if another way in is left. It ends the account's open codes, like a new passkey.
@@ -38,7 +36,7 @@ const mostTries = 5;
  * `ERR-PASSKEY-NOT-FOUND`, `ERR-LAST-CREDENTIAL` and `ERR-RATE-LIMITED`.
  */
 export function createDeletePasskey(deps: DeletePasskeyDeps) {
-  const { users, reauthenticate, limits, rpId, now } = deps;
+  const { reauthenticate, decideAnew, limits, rpId, now } = deps;
   const remove = createRemove(deps);
 
   return async (
@@ -49,29 +47,20 @@ export function createDeletePasskey(deps: DeletePasskeyDeps) {
   ): Promise<PasskeyDeletedResponse['data']> => {
     const proved = await reauthenticate(input, caller, origin, 'passkeys');
     await limits.write(caller.sid, origin);
-    let user: UserDocument | undefined = proved;
-    for (let tries = 0; tries < mostTries; tries += 1) {
-      if (user === undefined || !isProved(proved, user)) throw new AppError('ERR-REAUTHENTICATION-FAILED');
-      const left = leftWithout(user, passkeyId);
-      if (await remove(user, passkeyId, { sessionId: caller.sid, origin })) {
-        return { ...signalOf(rpId, user, left), timestamp: now().toISOString() };
-      }
-      user = await users.find(proved._id);
-    }
-    throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: 1 });
+    const user = await decideAnew(proved, async (seen) => {
+      leftWithout(seen, passkeyId);
+      return remove(seen, passkeyId, { sessionId: caller.sid, origin });
+    });
+    return { ...signalOf(rpId, user, leftWithout(user, passkeyId)), timestamp: now().toISOString() };
   };
 }
 
-/** Returns true if the password and the address are those of the proof. Other ways in may have been changed. */
-function isProved(proved: UserDocument, { email_key, password_changed_at }: UserDocument): boolean {
-  return proved.email_key === email_key && proved.password_changed_at?.getTime() === password_changed_at?.getTime();
-}
-
 /** Returns the passkeys that are left. Raises an error if there is no such passkey, or if it is the last way in. */
-function leftWithout({ passkeys = [], is_password_void = false }: UserDocument, passkeyId: string): PasskeyDocument[] {
+function leftWithout(user: UserDocument, passkeyId: string): PasskeyDocument[] {
+  const { passkeys = [] } = user;
   const left = passkeys.filter(({ id }) => id !== passkeyId);
   if (left.length === passkeys.length) throw new AppError('ERR-PASSKEY-NOT-FOUND');
-  if (left.length === 0 && is_password_void) throw new AppError('ERR-LAST-CREDENTIAL');
+  if (!hasWayInBesides(user, passkeyId)) throw new AppError('ERR-LAST-CREDENTIAL');
   return left;
 }
 

@@ -23,7 +23,7 @@ export interface SpacesDeps {
 /** The spaces of new accounts. Both functions raise `ERR-INVITE-TOKEN-INVALID`. */
 export interface Spaces {
   /** Chooses a new space, or the space of the invite. Stores nothing. */
-  choose(input: RegisterRequest): Promise<Space>;
+  choose(input: Pick<RegisterRequest, 'space_creation_mode' | 'invite_token'>): Promise<Space>;
   /** Creates the new space, or uses the invite and counts the user as a member of its group. */
   enter(space: Space, userId: string, at: Date, session: ClientSession): Promise<void>;
 }

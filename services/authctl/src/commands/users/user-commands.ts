@@ -104,6 +104,7 @@ async function showUser(collections: Collections, idOrEmail: string, now: Date):
     locale: user.locale ?? null,
     password: hashKindOf(user),
     passkeys: user.passkeys?.length ?? 0,
+    identities: user.identities?.map(({ provider }) => provider) ?? [],
     ...describeFactor(user),
     home_group_id: user.home_group_id,
     account_type: user.account_type,

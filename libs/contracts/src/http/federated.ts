@@ -1,0 +1,93 @@
+import * as Type from '../type.ts';
+import { freshFields } from './account.ts';
+import { NameOrNull, SealedToken, Success, Timestamp, Uuid } from './fields.ts';
+import { Identity } from './identity.ts';
+import { LoginRequest } from './login.ts';
+import { RegisterRequest } from './register.ts';
+
+/** Name of a provider in a path. */
+export const ProviderName = Type.String({ minLength: 1, maxLength: 32, examples: ['google'] });
+
+const IdToken = Type.String({ minLength: 1, maxLength: 8_192, examples: ['eyJhbGciOiJSUzI1NiJ9.e30.c2ln'] });
+
+/** Answer 200 of `POST /api/v1/auth/federated/challenge`. */
+export const FederatedChallengeResponse = Success(
+  Type.Object({
+    challenge_id: SealedToken,
+    nonce: Type.String({ description: 'For the request to the provider.' }),
+    nonce_sha256: Type.String({ description: 'Its SHA-256 in hexadecimal, for libraries that take the digest.' }),
+    expires_at: Timestamp,
+    timestamp: Timestamp,
+  }),
+);
+export type FederatedChallengeResponse = Type.Static<typeof FederatedChallengeResponse>;
+
+const { device_id, device_name, platform, trusted_device_token } = LoginRequest.properties;
+const { space_creation_mode, invite_token } = RegisterRequest.properties;
+
+/** Body of `POST /api/v1/auth/federated/{provider}`. */
+export const FederatedLoginRequest = Type.Object({
+  challenge_id: SealedToken,
+  id_token: IdToken,
+  display_name: Type.Optional(NameOrNull),
+  space_creation_mode: Type.Optional(space_creation_mode),
+  invite_token,
+  device_id,
+  device_name,
+  platform,
+  trusted_device_token,
+});
+export type FederatedLoginRequest = Type.Static<typeof FederatedLoginRequest>;
+
+/** Answer 200 of `GET /api/v1/account/identities`. */
+export const IdentityListResponse = Success(Type.Object({ identities: Type.Array(Identity), timestamp: Timestamp }));
+export type IdentityListResponse = Type.Static<typeof IdentityListResponse>;
+
+/** Body of `POST /api/v1/account/identities/{provider}`. */
+export const LinkIdentityRequest = Type.Object({ challenge_id: SealedToken, id_token: IdToken, ...freshFields });
+export type LinkIdentityRequest = Type.Static<typeof LinkIdentityRequest>;
+
+/** Answer 201 of `POST /api/v1/account/identities/{provider}`. */
+export const IdentityResponse = Success(Type.Object({ ...Identity.properties, timestamp: Timestamp }));
+export type IdentityResponse = Type.Static<typeof IdentityResponse>;
+
+/** Body of `DELETE /api/v1/account/identities/{identity_id}`. */
+export const UnlinkIdentityRequest = Type.Object(freshFields);
+export type UnlinkIdentityRequest = Type.Static<typeof UnlinkIdentityRequest>;
+
+/** Answer 200 of `DELETE /api/v1/account/identities/{identity_id}`. */
+export const IdentityUnlinkedResponse = Success(
+  Type.Object({ message: Type.Literal('IDENTITY_UNLINKED'), identity_id: Uuid, timestamp: Timestamp }),
+);
+export type IdentityUnlinkedResponse = Type.Static<typeof IdentityUnlinkedResponse>;
+
+const timestamp = '2026-11-22T09:31:00.000Z';
+const identity = {
+  identity_id: '019a9e0f-2c11-7d5e-8b4a-6e3d0f1a9b73',
+  provider: 'google',
+  email: 'cook@example.com',
+  created_at: '2026-11-20T08:00:00.000Z',
+} satisfies Identity;
+
+export const federatedChallengeExample = {
+  status: 'success',
+  data: {
+    challenge_id: '2026-11.Zm9yIHRoZSBkb2N1bWVudGF0aW9uIG9ubHk',
+    nonce: 'q1Tn0FYw4fJ1m5Jm3b0b0iF6mV4Yk8QzJc4cGQzqk1M',
+    nonce_sha256: '5c0f8b7d3e2a19480f6c7d8e9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b',
+    expires_at: '2026-11-22T09:41:00.000Z',
+    timestamp,
+  },
+} satisfies FederatedChallengeResponse;
+
+export const identityListExample = {
+  status: 'success',
+  data: { identities: [identity], timestamp },
+} satisfies IdentityListResponse;
+
+export const identityExample = { status: 'success', data: { ...identity, timestamp } } satisfies IdentityResponse;
+
+export const identityUnlinkedExample = {
+  status: 'success',
+  data: { message: 'IDENTITY_UNLINKED', identity_id: identity.identity_id, timestamp },
+} satisfies IdentityUnlinkedResponse;

@@ -1,0 +1,14 @@
+import * as Type from '../type.ts';
+import { Timestamp, Uuid } from './fields.ts';
+
+/** An identity at a provider, as its owner sees it. */
+export const Identity = Type.Object({
+  identity_id: Uuid,
+  provider: Type.String(),
+  email: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    description: 'The address that the provider named when the identity was linked.',
+  }),
+  created_at: Timestamp,
+});
+export type Identity = Type.Static<typeof Identity>;

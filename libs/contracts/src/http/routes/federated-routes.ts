@@ -1,0 +1,144 @@
+import {
+  FederatedChallengeResponse,
+  FederatedLoginRequest,
+  federatedChallengeExample,
+  IdentityListResponse,
+  IdentityResponse,
+  IdentityUnlinkedResponse,
+  identityExample,
+  identityListExample,
+  identityUnlinkedExample,
+  LinkIdentityRequest,
+  ProviderName,
+  UnlinkIdentityRequest,
+} from '../federated.ts';
+import { Uuid } from '../fields.ts';
+import { TokenResponse, tokenExample } from '../login.ts';
+import type { Route } from '../route.ts';
+import { access, common, commonHeaders, fresh, refusedStepUp, withoutBody } from './shared.ts';
+
+/** Without `IDENTITY_PROVIDERS` there are no such paths. A provider that is not configured has none either. */
+const notThere = 'ERR-ROUTE-NOT-FOUND';
+
+const shared = { tag: 'Identities', client: null, headers: commonHeaders, carriesToken: false } as const;
+
+/** Operations with providers of OpenID Connect. */
+export const federatedRoutes = {
+  createFederatedChallenge: {
+    ...shared,
+    operationId: 'createFederatedChallenge',
+    summary: 'Begin a login by a provider',
+    description:
+      'Ask the provider for an ID token with `nonce`, or with `nonce_sha256` if its library wants the digest. The ' +
+      'challenge counts for 10 minutes, for one login or one link.',
+    method: 'post',
+    path: '/api/v1/auth/federated/challenge',
+    auth: 'none',
+    success: {
+      status: 200,
+      description: 'The challenge.',
+      body: FederatedChallengeResponse,
+      example: federatedChallengeExample,
+    },
+    carriesToken: true,
+    // It reads no store.
+    errors: ['PMA_TRACE_ID_MISSING', 'ERR-VALIDATION-FAILED', notThere],
+  },
+  logInByProvider: {
+    ...shared,
+    operationId: 'logInByProvider',
+    summary: 'Open a session by a provider’s ID token',
+    description:
+      'Like the login by password. A person whom no account has gets 403 `ERR-REGISTRATION-REQUIRED`: send the same ' +
+      'token again with `space_creation_mode`, which registers the account and answers 201. Its address must be free: ' +
+      'an address never joins two accounts.\n\n' +
+      'A repeat with the same token and `device_id` gets the same session’s newest pair for 60 s.',
+    method: 'post',
+    path: '/api/v1/auth/federated/:provider',
+    auth: 'none',
+    params: { provider: ProviderName },
+    headers: [...commonHeaders, 'DPoP'],
+    body: FederatedLoginRequest,
+    success: {
+      status: 200,
+      description: 'The session is open.',
+      created: 'The account is there, and the session is open.',
+      body: TokenResponse,
+      example: tokenExample,
+    },
+    carriesToken: true,
+    errors: [
+      ...common,
+      'ERR-IDENTITY-TOKEN-INVALID',
+      'ERR-CODE-EXPIRED',
+      'ERR-REGISTRATION-REQUIRED',
+      'ERR-EMAIL-ALREADY-EXISTS',
+      'ERR-INVITE-TOKEN-INVALID',
+      'ERR-ACCOUNT-DISABLED',
+      'ERR-ACCOUNT-DELETION-SCHEDULED',
+      'ERR-EMAIL-NOT-VERIFIED',
+      'ERR-SECOND-FACTOR-REQUIRED',
+      'ERR-RATE-LIMITED',
+      notThere,
+    ],
+  },
+  listIdentities: {
+    ...shared,
+    operationId: 'listIdentities',
+    summary: 'List the identities at providers',
+    description: 'The caller’s identities, oldest first.',
+    method: 'get',
+    path: '/api/v1/account/identities',
+    auth: 'bearer',
+    success: {
+      status: 200,
+      description: 'The identities.',
+      body: IdentityListResponse,
+      example: identityListExample,
+      cacheControl: 'no-store',
+    },
+    errors: [...withoutBody, ...access, notThere],
+  },
+  linkIdentity: {
+    ...shared,
+    operationId: 'linkIdentity',
+    summary: 'Link an identity at a provider',
+    description: 'The account’s owner gets a mail. An account has at most 10 identities.',
+    method: 'post',
+    path: '/api/v1/account/identities/:identity',
+    auth: 'bearer',
+    params: { identity: ProviderName },
+    body: LinkIdentityRequest,
+    success: { status: 201, description: 'The identity is linked.', body: IdentityResponse, example: identityExample },
+    errors: [
+      ...common,
+      ...access,
+      ...fresh,
+      'ERR-IDENTITY-TOKEN-INVALID',
+      'ERR-CODE-EXPIRED',
+      'ERR-IDENTITY-IN-USE',
+      'ERR-IDENTITY-LIMIT-REACHED',
+      notThere,
+    ],
+    errorStatuses: refusedStepUp,
+  },
+  unlinkIdentity: {
+    ...shared,
+    operationId: 'unlinkIdentity',
+    summary: 'Remove an identity',
+    description: 'The account’s owner gets a mail. The last way to sign in stays.',
+    method: 'delete',
+    path: '/api/v1/account/identities/:identity',
+    auth: 'bearer',
+    params: { identity: Uuid },
+    body: UnlinkIdentityRequest,
+    success: {
+      status: 200,
+      description: 'The identity is gone.',
+      body: IdentityUnlinkedResponse,
+      example: identityUnlinkedExample,
+    },
+    errors: [...common, ...access, ...fresh, 'ERR-IDENTITY-NOT-FOUND', 'ERR-LAST-CREDENTIAL', notThere],
+    errorStatuses: refusedStepUp,
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,60 @@
+import { AppError } from '@auth-account/errors';
+import type { Operations } from '../http/operations.ts';
+import type { VerifyIdToken } from '../security/providers/provider.ts';
+import { createListIdentities, type ListIdentitiesDeps } from '../usecases/federated/identity-lists.ts';
+import { createLinkIdentity, type LinkIdentityDeps } from '../usecases/federated/link-identity.ts';
+import { createLogInByProvider, type LogInByProviderDeps } from '../usecases/federated/log-in-by-provider.ts';
+import {
+  createCreateFederatedChallenge,
+  createOpenProviderChallenge,
+  type ProviderChallengeDeps,
+} from '../usecases/federated/provider-challenge.ts';
+import { createRegisterIdentity, type RegisterIdentityDeps } from '../usecases/federated/register-identity.ts';
+import { createUnlinkIdentity, type UnlinkIdentityDeps } from '../usecases/federated/unlink-identity.ts';
+
+const names = [
+  'createFederatedChallenge',
+  'logInByProvider',
+  'listIdentities',
+  'linkIdentity',
+  'unlinkIdentity',
+] as const;
+type ProviderOperations = Pick<Operations, (typeof names)[number]>;
+
+type OwnParts = 'verifiers' | 'openProviderChallenge' | 'registerIdentity';
+export type ProviderUseCaseParts = Omit<
+  ProviderChallengeDeps &
+    LogInByProviderDeps &
+    RegisterIdentityDeps &
+    LinkIdentityDeps &
+    UnlinkIdentityDeps &
+    ListIdentitiesDeps,
+  OwnParts
+>;
+
+/** Creates the use cases of providers. Without providers each answers that there is no such route. */
+export function providerUseCases(
+  parts: ProviderUseCaseParts,
+  verifiers: ReadonlyMap<string, VerifyIdToken>,
+): ProviderOperations {
+  if (verifiers.size === 0) {
+    return Object.fromEntries(names.map((name) => [name, refuse])) as unknown as ProviderOperations;
+  }
+  const challenges = { ...parts, verifiers };
+  const all = {
+    ...parts,
+    openProviderChallenge: createOpenProviderChallenge(challenges),
+    registerIdentity: createRegisterIdentity(parts),
+  };
+  return {
+    createFederatedChallenge: createCreateFederatedChallenge(challenges),
+    logInByProvider: createLogInByProvider(all),
+    listIdentities: createListIdentities(all),
+    linkIdentity: createLinkIdentity(all),
+    unlinkIdentity: createUnlinkIdentity(all),
+  };
+}
+
+async function refuse(): Promise<never> {
+  throw new AppError('ERR-ROUTE-NOT-FOUND');
+}

@@ -1,0 +1,23 @@
+import type { IdentityProvider, VerifyIdToken } from './provider.ts';
+import type { ProviderKeysDeps } from './provider-keys.ts';
+
+export interface IdTokenDeps extends Omit<ProviderKeysDeps, 'url'> {
+  readonly now: () => Date;
+}
+
+/**
+ * Creates the check of a provider's tokens. The library is loaded with the first token, because it costs a process
+ * memory and start-up time.
+ */
+export function createVerifyIdToken(provider: IdentityProvider, deps: IdTokenDeps): VerifyIdToken {
+  let loaded: Promise<VerifyIdToken> | undefined;
+  async function load(): Promise<VerifyIdToken> {
+    const { createProviderKeys } = await import('./provider-keys.ts');
+    const { createVerify } = await import('./verify-id-token.ts');
+    return createVerify(provider, createProviderKeys({ ...deps, url: provider.jwksUri }), deps.now);
+  }
+  return async (token, nonce) => {
+    loaded ??= load();
+    return (await loaded)(token, nonce);
+  };
+}

@@ -1,0 +1,116 @@
+import { AppError } from '@auth-account/errors';
+import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
+
+export interface ProviderKeysDeps {
+  readonly url: string;
+  readonly fetch: typeof fetch;
+  /** Called for each attempt that fails. */
+  readonly onError: (error: Error) => void;
+  /** Returns milliseconds that only go forward. */
+  readonly elapsed: () => number;
+}
+
+/** Keys that the provider has sent. */
+interface Known {
+  readonly find: JWTVerifyGetKey;
+  readonly at: number;
+  /** Time from which the provider is asked again. */
+  readonly freshUntil: number;
+}
+
+const secondMs = 1_000;
+const timeoutMs = 3 * secondMs;
+const mostBytes = 256 * 1_024;
+/** Time for which keys may be kept if the provider says nothing, and the limits of what it may say. */
+const [usualMs, leastMs, mostMs] = [300 * secondMs, 60 * secondMs, 86_400 * secondMs];
+/** Time for which keys that are no longer fresh are used if the provider does not answer. */
+const staleMs = 3_600 * secondMs;
+/** Least time after an answer before an unknown key is a reason to ask again. */
+const unknownGapMs = 30 * secondMs;
+/** Least time after a failed attempt. */
+const failedGapMs = 5 * secondMs;
+
+/**
+ * Creates the finder of a provider's keys, for `jwtVerify`. It asks the provider when a key is first needed, keeps the
+ * keys for as long as the answer's headers say, and makes one request for any number of tokens with unknown keys. While
+ * the provider does not answer, it uses the keys for an hour more.
+ *
+ * Raises `ERR-DEPENDENCY-UNAVAILABLE` if it has no keys, or cannot ask for an unknown one, and jose's errors.
+ */
+export function createProviderKeys({ url, fetch, onError, elapsed }: ProviderKeysDeps): JWTVerifyGetKey {
+  let known: Known | undefined;
+  let underWay: Promise<boolean> | undefined;
+  let failedAt = Number.NEGATIVE_INFINITY;
+
+  async function ask(): Promise<boolean> {
+    try {
+      const { keys, keptMs } = await fetchKeys(url, fetch);
+      const at = elapsed();
+      known = { find: createLocalJWKSet(keys), at, freshUntil: at + keptMs };
+      return true;
+    } catch (error) {
+      failedAt = elapsed();
+      onError(new Error(`${url}: ${(error as Error).message}`, { cause: error }));
+      return false;
+    } finally {
+      underWay = undefined;
+    }
+  }
+
+  /** Asks the provider, unless it has just failed. Returns true if it has answered. */
+  async function askOnce(): Promise<boolean> {
+    if (underWay === undefined && elapsed() - failedAt < failedGapMs) return false;
+    underWay ??= ask();
+    return underWay;
+  }
+
+  return async (header, token) => {
+    if (known === undefined || elapsed() >= known.freshUntil) await askOnce();
+    if (known === undefined || elapsed() >= known.freshUntil + staleMs) throw unavailable();
+    const { find, at } = known;
+    try {
+      return await find(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey) || elapsed() - at < unknownGapMs) throw error;
+      if (!(await askOnce())) throw unavailable();
+      return known.find(header, token);
+    }
+  };
+}
+
+function unavailable(): AppError {
+  return new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: failedGapMs / secondMs });
+}
+
+async function fetchKeys(url: string, send: typeof fetch) {
+  const headers = { Accept: 'application/json' };
+  const answer = await send(url, { headers, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) });
+  if (answer.status !== 200) {
+    await answer.body?.cancel();
+    throw new Error(`status ${answer.status}`);
+  }
+  const keys = JSON.parse(await readText(answer)) as JSONWebKeySet;
+  if (!Array.isArray(keys?.keys) || keys.keys.length === 0) throw new Error('no keys');
+  return { keys, keptMs: keptMsOf(answer.headers) };
+}
+
+async function readText(answer: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of answer.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > mostBytes) throw new Error(`more than ${mostBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Returns the time for which an answer may be kept, by `Cache-Control` and `Age`. */
+function keptMsOf(headers: Headers): number {
+  const control = headers.get('Cache-Control') ?? '';
+  if (/\bno-(?:store|cache)\b/i.test(control)) return leastMs;
+  const [, seconds] = /\bmax-age=(\d+)/i.exec(control) ?? [];
+  if (seconds === undefined) return usualMs;
+  const age = Number(headers.get('Age') ?? 0) || 0;
+  return Math.min(mostMs, Math.max(leastMs, (Number(seconds) - age) * secondMs));
+}

@@ -1,0 +1,64 @@
+import { hash } from 'node:crypto';
+import { Email } from '@auth-account/contracts/http/fields';
+import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import type { IdentityProvider, VerifiedIdentity, VerifyIdToken } from './provider.ts';
+
+const toleranceSeconds = 60;
+/** Longest time since the token was issued. Its nonce is ten minutes old at most. */
+const longestAge = '1 h';
+const subPattern = /^[\x21-\x7e]{1,255}$/;
+const emailPattern = new RegExp(String(Object(Email).pattern));
+
+/**
+ * Creates the check of a provider's ID tokens (OpenID Connect Core, section 3.1.3.7). Raises
+ * `ERR-DEPENDENCY-UNAVAILABLE` if the provider's keys are not there.
+ */
+export function createVerify(provider: IdentityProvider, findKey: JWTVerifyGetKey, now: () => Date): VerifyIdToken {
+  const { issuers, clientIds, algorithms } = provider;
+  return async (token, nonce) => {
+    const rules = {
+      algorithms: [...algorithms],
+      issuer: [...issuers],
+      audience: [...clientIds],
+      requiredClaims: ['sub', 'exp', 'iat', 'nonce'],
+      clockTolerance: toleranceSeconds,
+      maxTokenAge: longestAge,
+      currentDate: now(),
+    };
+    try {
+      const { payload } = await jwtVerify(token, findKey, rules);
+      return isFor(payload, clientIds) && hasNonce(payload, nonce) ? identityOf(payload, provider) : undefined;
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return;
+      throw error;
+    }
+  };
+}
+
+/** Returns true if the token was issued for one of the apps, also if it names several. */
+function isFor({ aud, azp }: JWTPayload, clientIds: readonly string[]): boolean {
+  const others = [aud ?? []].flat().filter((each) => !clientIds.includes(each));
+  return others.length === 0 && (azp === undefined || clientIds.includes(String(azp)));
+}
+
+/** Returns true if the token has the nonce, in one of the forms in which apps pass it on. */
+function hasNonce({ nonce }: JWTPayload, wanted: string): boolean {
+  const digests = (['hex', 'base64url'] as const).map((form) => hash('sha256', wanted, form));
+  return [wanted, ...digests].includes(String(nonce));
+}
+
+function identityOf(payload: JWTPayload, provider: IdentityProvider): VerifiedIdentity | undefined {
+  const { sub, email, email_verified, hd, name } = payload;
+  if (typeof sub !== 'string' || !subPattern.test(sub)) return;
+  const address = typeof email === 'string' && email.length <= 254 && emailPattern.test(email) ? email : undefined;
+  const domain = address?.slice(address.lastIndexOf('@') + 1).toLowerCase() ?? '';
+  const isHosted = provider.hostsDomains && typeof hd === 'string' && hd.toLowerCase() === domain;
+  return {
+    provider: provider.name,
+    sub,
+    email: address,
+    // Apple sends booleans as strings too.
+    isOwnAddress: String(email_verified) === 'true' && (isHosted || provider.emailDomains.includes(domain)),
+    name: typeof name === 'string' ? name : undefined,
+  };
+}

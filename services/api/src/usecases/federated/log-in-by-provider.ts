@@ -1,0 +1,124 @@
+import type { FederatedLoginRequest } from '@auth-account/contracts/http/federated';
+import type { TokenResponse } from '@auth-account/contracts/http/login';
+import { AppError, isAppError } from '@auth-account/errors';
+import type { UserDocument } from '@auth-account/stores/documents';
+import type { IdentityStore } from '@auth-account/stores/identities';
+import { hasSecondFactor } from '@auth-account/stores/second-factors';
+import { isDue } from '@auth-account/stores/users';
+import type { Audit } from '../../audit/audit.ts';
+import type { Limits } from '../../limits/limits.ts';
+import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
+import type { VerifiedIdentity } from '../../security/providers/provider.ts';
+import type { AssertEmailVerified } from '../login/assert-email-verified.ts';
+import type { DemandSecondFactor } from '../login/demand-second-factor.ts';
+import type { OpenSession } from '../login/open-session.ts';
+import type { OncePerChallenge } from '../login/spend-proof.ts';
+import type { OpenProviderChallenge, ProviderChallenge } from './provider-challenge.ts';
+import type { RegisterIdentity } from './register-identity.ts';
+
+export interface LogInByProviderDeps {
+  readonly identities: Pick<IdentityStore, 'findHolder'>;
+  readonly openProviderChallenge: OpenProviderChallenge;
+  readonly registerIdentity: RegisterIdentity;
+  readonly oncePerChallenge: OncePerChallenge;
+  readonly assertEmailVerified: AssertEmailVerified;
+  readonly demandSecondFactor: DemandSecondFactor;
+  readonly openSession: OpenSession;
+  readonly limits: Pick<Limits, 'logInByProvider' | 'known'>;
+  readonly audit: Audit;
+  readonly now: () => Date;
+}
+
+export interface ProviderLogin {
+  readonly data: TokenResponse['data'];
+  /** True if the request has created the account. */
+  readonly isCreated: boolean;
+}
+
+/**
+ * Logs a user in by an ID token of a provider (docs/specification/sign-in.md, "Providers"). A person whom no account has
+ * gets a new one if the request says in which space.
+ *
+ * Raises `ERR-RATE-LIMITED`, the errors of {@link OpenProviderChallenge}, {@link RegisterIdentity},
+ * {@link AssertEmailVerified}, {@link DemandSecondFactor} and {@link OpenSession}, and `ERR-CODE-EXPIRED` if a way in was
+ * changed since the check.
+ */
+export function createLogInByProvider(deps: LogInByProviderDeps) {
+  const { openProviderChallenge, oncePerChallenge, limits } = deps;
+  const open = createOpen(deps);
+
+  return async (provider: string, input: FederatedLoginRequest, origin: RequestOrigin): Promise<ProviderLogin> => {
+    await limits.logInByProvider(origin);
+    const challenge = await openProviderChallenge({ provider, ...input });
+    const { id, until } = challenge;
+    const proof = [
+      'federated',
+      provider,
+      input.id_token,
+      input.device_id?.toLowerCase() ?? null,
+      provenKey(origin) ?? null,
+    ];
+    let isCreated = false;
+    const login = async () => {
+      const opened = await open({ challenge, input, spend: { id, until, proof } }, origin);
+      isCreated = opened.isCreated;
+      return opened.data;
+    };
+    try {
+      return { data: await oncePerChallenge({ id, until, proof }, login, origin), isCreated };
+    } catch (error) {
+      throw isAppError(error) && error.code === 'ERR-INVALID-CREDENTIALS' ? new AppError('ERR-CODE-EXPIRED') : error;
+    }
+  };
+}
+
+interface Asked {
+  readonly challenge: ProviderChallenge;
+  readonly input: FederatedLoginRequest;
+  readonly spend: Parameters<OncePerChallenge>[0];
+}
+
+/** Creates the login by a challenge that was not used yet. */
+function createOpen(deps: LogInByProviderDeps) {
+  const { registerIdentity, assertEmailVerified, demandSecondFactor, openSession, limits } = deps;
+  const prove = createProve(deps);
+  const findHolder = createFindHolder(deps);
+
+  return async ({ challenge, input, spend }: Asked, origin: RequestOrigin): Promise<ProviderLogin> => {
+    const identity = await prove(challenge, origin);
+    const holder = await findHolder(identity);
+    const { user, isCreated } =
+      holder === undefined ? await registerIdentity(identity, input, origin) : { user: holder, isCreated: false };
+    const deviceId = input.device_id?.toLowerCase();
+    await assertEmailVerified(user, deviceId, origin);
+    const first = { method: 'federated', amr: ['fed'] } as const;
+    const half = { ...first, first: spend, device: input, trustedDeviceToken: input.trusted_device_token };
+    const isTrusted = demandSecondFactor(user, half, origin);
+    const auth = { amr: first.amr, acr: '1' } as const;
+    const login = { seen: user, device: input, method: first.method, auth, isTrusted, spends: [spend] };
+    const { data } = await openSession(login, origin);
+    if (!isCreated && !hasSecondFactor(user)) await limits.known({ email: user.email, deviceId }, origin);
+    return { data, isCreated };
+  };
+}
+
+/** Creates the check of the token, which audits a token that does not count. */
+function createProve({ audit }: LogInByProviderDeps) {
+  return async (challenge: ProviderChallenge, origin: RequestOrigin): Promise<VerifiedIdentity> => {
+    try {
+      return await challenge.verify();
+    } catch (error) {
+      const isWrong = isAppError(error) && error.code === 'ERR-IDENTITY-TOKEN-INVALID';
+      if (isWrong) audit({ event: 'login.failed', user_id: undefined, reason: 'wrong_identity_token' }, origin);
+      throw error;
+    }
+  };
+}
+
+/** Creates the function that finds the account of an identity. An account whose erasure is due is unknown. */
+function createFindHolder({ identities, now }: LogInByProviderDeps) {
+  return async (identity: VerifiedIdentity): Promise<UserDocument | undefined> => {
+    const user = await identities.findHolder(identity);
+    return user && !isDue(user, now()) ? user : undefined;
+  };
+}

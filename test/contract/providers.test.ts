@@ -1,0 +1,329 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import { type Account, newSession, password, registerAccount } from '../support/accounts.ts';
+import { codeOf, confirmReset, logInByCode, requestLoginCode, requestReset } from '../support/codes.ts';
+import { newDeviceKey } from '../support/device-key.ts';
+import { bearer, cheapHashes, insertInvite, refresh } from '../support/groups.ts';
+import type { Answer } from '../support/http-client.ts';
+import { addPasskey, deletePasskey, voidPassword } from '../support/passkeys.ts';
+import {
+  linkIdentity,
+  logInByProvider,
+  newHome,
+  newPerson,
+  type Person,
+  provePerson,
+  requestProviderLogin,
+  signIdToken,
+  unlinkIdentity,
+} from '../support/providers.ts';
+import { codeAt, completeLogin, switchOn } from '../support/second-factor.ts';
+import { challengeStepUp, confirmStepUp } from '../support/step-up.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+let api: TestApi;
+let shiftMs = 0;
+const now = () => Date.now() + shiftMs;
+
+beforeAll(async () => {
+  api = await startTestApi({ ...cheapHashes, TRUST_PROXY_HOPS: '1' }, { now });
+});
+afterAll(() => api.close());
+
+const path = '/api/v1/auth/federated/office';
+const statusAndCode = ({ status, json }: Answer) => [status, json.error_code];
+const stored = (user_id: string) => api.collections.users.findOne({ _id: user_id });
+const byEmail = (email: string) => api.collections.users.countDocuments({ email });
+const sessionsOf = (user_id: string) => api.collections.sessions.countDocuments({ user_id, is_revoked: false });
+const events = async (user_id: string) =>
+  (await api.collections.outbox.find({ 'event.subject': user_id }).sort({ _id: 1 }).toArray()).map(
+    ({ event }) => event,
+  );
+const typesOf = async (user_id: string) => (await events(user_id)).map(({ type }) => type.split('.').at(-1));
+const verify = ({ user_id }: Pick<Account, 'user_id'>) =>
+  api.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });
+const list = async (caller: Parameters<typeof bearer>[0]) =>
+  (await api.send({ method: 'GET', path: '/api/v1/account/identities', headers: bearer(caller) })).json.data.identities;
+
+/** Registers by a provider. */
+async function registered(person: Person = newPerson()) {
+  const { json } = await logInByProvider(api, person, newHome);
+  return { person, ...json.data, email: person.email };
+}
+
+describe('a person whom no account has', () => {
+  test('must register, under the same challenge and with the same token', async () => {
+    const person = newPerson();
+    const proof = await provePerson(api, person);
+    const first = await api.post(path, proof);
+    expect(statusAndCode(first)).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
+    expect(first.json.details).toMatchObject({ email: person.email, display_name: 'Anna' });
+    expect(await byEmail(person.email)).toBe(0);
+    const device = { device_id: randomUUID(), device_name: 'Pixel 9', platform: 'android' };
+    const { status, json, headers } = await api.post(path, { ...proof, ...newHome, ...device, display_name: 'Anna' });
+    expect([status, headers['cache-control'], json.data.device_id]).toEqual([201, 'no-store', device.device_id]);
+    expect(decodeJwt(json.data.access_token)).toMatchObject({ amr: ['fed'], acr: '1' });
+    expect(decodeJwt((await refresh(api, json.data)).access_token)).toMatchObject({ amr: ['fed'], acr: '1' });
+    expect(await stored(json.data.user_id)).toMatchObject({
+      ...{ email: person.email, display_name: 'Anna', role: 'owner', account_type: 'HOME', is_password_void: true },
+      ...{ email_verified_at: expect.any(Date), known_devices: [device.device_id] },
+      identities: [{ id: expect.any(String), provider: 'office', sub: person.sub, email: person.email }],
+    });
+    expect(await typesOf(json.data.user_id)).toEqual(['registered', 'email_verified']);
+  });
+
+  test('gets into the group of an invite', async () => {
+    const group = await registerAccount(api);
+    const invite_token = await insertInvite(api, group.home_group_id);
+    const answer = await logInByProvider(api, newPerson(), { space_creation_mode: 'JOIN_EXISTING', invite_token });
+    expect([answer.status, answer.json.data.home_group_id]).toEqual([201, group.home_group_id]);
+  });
+
+  test.each([
+    ['the provider does not give out', { email: `cook-${randomUUID()}@elsewhere.example` }, 'office'],
+    ['the provider has not verified', { email_verified: false }, 'office'],
+    ['a provider names that gives out none', {}, 'partner'],
+  ] as const)('has an address that is not verified if %s', async (_, change, provider) => {
+    const person = newPerson(change);
+    const { status, json } = await logInByProvider(api, person, newHome, provider);
+    expect(status).toBe(201);
+    expect(await stored(json.data.user_id)).not.toHaveProperty('email_verified_at');
+    expect(await typesOf(json.data.user_id)).toEqual(['registered']);
+  });
+
+  test('gets no account without an address', async () => {
+    const { email: _, ...person } = newPerson();
+    expect(statusAndCode(await logInByProvider(api, person))).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
+    expect(statusAndCode(await logInByProvider(api, person, newHome))).toEqual([401, 'ERR-IDENTITY-TOKEN-INVALID']);
+  });
+
+  test('never gets the account that has the address', async () => {
+    const account = await newSession(api);
+    await verify(account);
+    const answer = await logInByProvider(api, newPerson({ email: account.email.toUpperCase() }), newHome);
+    expect(statusAndCode(answer)).toEqual([409, 'ERR-EMAIL-ALREADY-EXISTS']);
+    expect(await sessionsOf(account.user_id)).toBe(1);
+  });
+
+  test('has no password until a reset sets one', async () => {
+    const { email, user_id } = await registered();
+    const login = (given: string) => api.post('/api/v1/auth/login', { email, password: given });
+    expect((await login(password)).status).toBe(401);
+    await confirmReset(api, await requestReset(api, email), { new_password: password });
+    expect((await login(password)).status).toBe(200);
+    expect((await stored(user_id))?.identities).toHaveLength(1);
+  });
+});
+
+describe('a person who has an account', () => {
+  test('is logged in, whatever the address is now', async () => {
+    const { person, user_id } = await registered();
+    const moved = { ...person, email: 'somebody@elsewhere.example' };
+    const answer = await logInByProvider(api, moved, { ...newHome, device_id: randomUUID() });
+    expect([answer.status, answer.json.data.user_id]).toEqual([200, user_id]);
+    expect((await stored(user_id))?.email).toBe(person.email);
+  });
+
+  test('is another one at another provider', async () => {
+    const { person } = await registered();
+    const answer = await logInByProvider(api, person, {}, 'partner');
+    expect(statusAndCode(answer)).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
+  });
+
+  test('gets the same session for the same request for 60 s, and any other gets 410', async () => {
+    const person = newPerson();
+    const body = { ...(await provePerson(api, person)), ...newHome, device_id: randomUUID() };
+    const first = await api.post(path, body);
+    const again = await api.post(path, body);
+    expect([first.status, again.status]).toEqual([201, 200]);
+    expect(again.json.data.session_id).toBe(first.json.data.session_id);
+    expect(statusAndCode(await api.post(path, { ...body, device_id: randomUUID() }))).toEqual([
+      410,
+      'ERR-CODE-EXPIRED',
+    ]);
+    try {
+      shiftMs += 61_000;
+      expect((await api.post(path, body)).status).toBe(410);
+    } finally {
+      shiftMs = 0;
+    }
+    expect(await sessionsOf(first.json.data.user_id)).toBe(1);
+  });
+
+  test('binds the session to the key of the device', async () => {
+    const { person } = await registered();
+    const key = newDeviceKey();
+    const proof = { DPoP: key.prove({ path, at: now() }) };
+    expect((await api.post(path, await provePerson(api, person), proof)).json.data.bound).toBe(true);
+  });
+
+  test('gives the second factor too, which uses the token up', async () => {
+    const { person, user_id, access_token, email } = await registered();
+    const { json } = await logInByCode(api, await requestLoginCode(api, email));
+    await confirmReset(api, await requestReset(api, email), { new_password: password });
+    const session = { access_token, ...(await api.post('/api/v1/auth/login', { email, password })).json.data };
+    const { secret } = await switchOn(api, session, now());
+    expect(json.data.user_id).toBe(user_id);
+    const body = { ...(await provePerson(api, person)), device_id: randomUUID() };
+    const halves = [await api.post(path, body), await api.post(path, body)];
+    expect(halves.map(statusAndCode)).toEqual(Array(2).fill([403, 'ERR-SECOND-FACTOR-REQUIRED']));
+    const [one = '', two = ''] = halves.map((half) => String(half.json.details.challenge_id));
+    shiftMs += 30_000;
+    const done = await completeLogin(api, one, { code: codeAt(secret, now()) });
+    expect(done.status).toBe(200);
+    expect(decodeJwt(done.json.data.access_token)).toMatchObject({ amr: ['fed', 'otp', 'mfa'], acr: '2' });
+    shiftMs += 30_000;
+    expect((await completeLogin(api, two, { code: codeAt(secret, now()) })).status).toBe(410);
+    expect((await api.post(path, body)).status).toBe(410);
+    shiftMs = 0;
+  });
+
+  test.each([
+    [{ disabled_at: new Date() }, 'ERR-ACCOUNT-DISABLED'],
+    [{ deletes_at: new Date(Date.now() + 86_400_000) }, 'ERR-ACCOUNT-DELETION-SCHEDULED'],
+  ] as const)('is refused while the account has %j', async (fields, code) => {
+    const { person, user_id } = await registered();
+    await api.collections.users.updateOne({ _id: user_id }, { $set: fields });
+    expect(statusAndCode(await logInByProvider(api, person))).toEqual([403, code]);
+  });
+});
+
+describe('a token', () => {
+  test('counts for the challenge whose nonce it has, and for its provider', async () => {
+    const person = newPerson();
+    const [one, other] = [await requestProviderLogin(api), await requestProviderLogin(api)];
+    const id_token = await signIdToken('office', { ...person, nonce: one.nonce });
+    const wrong = [401, 'ERR-IDENTITY-TOKEN-INVALID'];
+    const swapped = { challenge_id: other.challenge_id, id_token, ...newHome };
+    expect(statusAndCode(await api.post(path, swapped))).toEqual(wrong);
+    const body = { challenge_id: one.challenge_id, id_token, ...newHome };
+    expect(statusAndCode(await api.post('/api/v1/auth/federated/partner', body))).toEqual(wrong);
+    expect(statusAndCode(await api.post('/api/v1/auth/federated/unknown', body))).toEqual([404, 'ERR-ROUTE-NOT-FOUND']);
+    // None of these has used the challenge up.
+    expect((await api.post(path, body)).status).toBe(201);
+  });
+
+  test('counts for ten minutes', async () => {
+    const body = { ...(await provePerson(api, newPerson())), ...newHome };
+    try {
+      shiftMs += 601_000;
+      expect(statusAndCode(await api.post(path, body))).toEqual([410, 'ERR-CODE-EXPIRED']);
+    } finally {
+      shiftMs = 0;
+    }
+  });
+});
+
+describe('an identity', () => {
+  test('is linked, listed, logs in, and is removed', async () => {
+    const session = await newSession(api);
+    await verify(session);
+    const person = newPerson();
+    const { status, json } = await linkIdentity(api, session, person);
+    expect([status, json.data]).toMatchObject([201, { provider: 'office', email: person.email }]);
+    const { identity_id } = json.data;
+    expect(await list(session)).toEqual([expect.objectContaining({ identity_id, provider: 'office' })]);
+    expect((await logInByProvider(api, person)).json.data.user_id).toBe(session.user_id);
+    expect((await unlinkIdentity(api, session, identity_id.toUpperCase())).status).toBe(200);
+    expect(await list(session)).toEqual([]);
+    expect(statusAndCode(await logInByProvider(api, person))).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
+    const told = (await events(session.user_id)).map(({ type, data }) => [
+      type.split('.').at(-1),
+      'purpose' in data ? data.purpose : undefined,
+    ]);
+    expect(told).toEqual(
+      expect.arrayContaining([
+        ['identity_linked', undefined],
+        ['notice', 'identity_linked'],
+        ['identity_unlinked', undefined],
+        ['notice', 'identity_unlinked'],
+      ]),
+    );
+  });
+
+  test('that was linked already is the answer, and that of another account is refused', async () => {
+    const session = await newSession(api);
+    const person = newPerson();
+    const first = await linkIdentity(api, session, person);
+    const again = await linkIdentity(api, session, person);
+    expect(again.json.data.identity_id).toBe(first.json.data.identity_id);
+    const other = await newSession(api);
+    expect(statusAndCode(await linkIdentity(api, other, person))).toEqual([409, 'ERR-IDENTITY-IN-USE']);
+  });
+
+  test('is no way in twice: a token that has linked does not log in', async () => {
+    const session = await newSession(api);
+    const body = { ...(await provePerson(api, newPerson())), current_password: password };
+    const headers = bearer(session);
+    expect((await api.post('/api/v1/account/identities/office', body, headers)).status).toBe(201);
+    const { challenge_id, id_token } = body;
+    expect(statusAndCode(await api.post(path, { challenge_id, id_token }))).toEqual([410, 'ERR-CODE-EXPIRED']);
+  });
+
+  test('ends open codes when it is linked', async () => {
+    const session = await newSession(api);
+    await verify(session);
+    const challenge_id = await requestLoginCode(api, session.email);
+    const code = await codeOf(api, challenge_id);
+    await linkIdentity(api, session, newPerson());
+    expect(statusAndCode(await logInByCode(api, challenge_id, { code }))).toEqual([403, 'ERR-CODE-INVALID']);
+  });
+
+  test('that is the last way in stays', async () => {
+    const { person, ...session } = await registered();
+    const [{ identity_id }] = await list(session);
+    const challenge_id = await challengeStepUp(api, session, 'identities');
+    const challenge = await api.collections.challenges.findOne({ user_id: session.user_id, purpose: 'step_up' });
+    const code = await codeOf(api, challenge?._id ?? '');
+    const proof = { method: 'email_code', code };
+    const { step_up_token } = (await confirmStepUp(api, session, challenge_id, proof)).json.data;
+    const answer = await unlinkIdentity(api, session, identity_id, { step_up_token });
+    expect(statusAndCode(answer)).toEqual([409, 'ERR-LAST-CREDENTIAL']);
+    expect((await logInByProvider(api, person)).status).toBe(200);
+  });
+
+  test('lets the last passkey go', async () => {
+    const session = await newSession(api);
+    const { passkey_id, authenticator } = await addPasskey(api, session);
+    await linkIdentity(api, session, newPerson());
+    await voidPassword(api, session);
+    const asked = await api.post('/api/v1/account/step-up/challenge', { purpose: 'passkeys' }, bearer(session));
+    const { challenge_id, passkey_options } = asked.json.data;
+    const proof = { method: 'passkey', credential: authenticator.get(passkey_options) };
+    const { step_up_token } = (await confirmStepUp(api, session, challenge_id, proof)).json.data;
+    expect((await deletePasskey(api, session, passkey_id, { step_up_token })).status).toBe(200);
+  });
+
+  test.each([
+    ['a reset', (email: string) => requestReset(api, email).then((id) => confirmReset(api, id))],
+    ['a login by code', (email: string) => requestLoginCode(api, email).then((id) => logInByCode(api, id))],
+  ])('of somebody who has registered the address of another person goes with %s', async (_, recover) => {
+    const squatter = await newSession(api);
+    const person = newPerson();
+    await linkIdentity(api, squatter, person);
+    expect((await recover(squatter.email)).status).toBe(200);
+    expect((await stored(squatter.user_id))?.identities).toEqual([]);
+    expect(statusAndCode(await logInByProvider(api, person))).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
+    expect(await typesOf(squatter.user_id)).toContain('identity_unlinked');
+  });
+
+  test('is in the export, without the provider’s id', async () => {
+    const session = await newSession(api);
+    const person = newPerson();
+    await linkIdentity(api, session, person);
+    const { text, json } = await api.post('/api/v1/account/export', { current_password: password }, bearer(session));
+    expect(json.data.identities).toMatchObject([{ provider: 'office', email: person.email }]);
+    expect(text).not.toContain(`"${person.sub}"`);
+  });
+});
+
+test('without providers there are no such paths', async () => {
+  const off = await startTestApi({ ...cheapHashes, IDENTITY_PROVIDERS: '' });
+  try {
+    expect((await off.post('/api/v1/auth/federated/challenge', undefined)).status).toBe(404);
+    expect((await off.post(path, { challenge_id: 'none', id_token: 'none' })).status).toBe(404);
+  } finally {
+    await off.close();
+  }
+});

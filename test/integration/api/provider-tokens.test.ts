@@ -1,0 +1,238 @@
+import { hash } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { base64url, SignJWT } from 'jose';
+import { createVerifyIdToken } from '../../../services/api/src/security/providers/id-tokens.ts';
+import { type IdentityProvider, readProviders } from '../../../services/api/src/security/providers/provider.ts';
+import { startTestIssuer, type TestIssuer, type TokenHeader } from '../../support/test-issuer.ts';
+
+let issuer: TestIssuer;
+let passedMs: number;
+let errors: string[];
+const nonce = 'the nonce';
+const claims = { aud: 'app', sub: 'somebody', nonce };
+
+beforeEach(async () => {
+  issuer = await startTestIssuer();
+  passedMs = 0;
+  errors = [];
+});
+afterEach(() => issuer.close());
+
+const secondMs = 1_000;
+const provider = (change: Partial<IdentityProvider> = {}): IdentityProvider => ({
+  name: 'office',
+  issuers: ['https://other.example', issuer.issuer],
+  jwksUri: issuer.jwksUri,
+  clientIds: ['app', 'app.android'],
+  algorithms: ['RS256', 'ES256'],
+  emailDomains: ['office.example'],
+  hostsDomains: false,
+  ...change,
+});
+
+/** Creates the check of a provider's tokens, with keys of its own. */
+function open(change: Partial<IdentityProvider> = {}) {
+  const verify = createVerifyIdToken(provider(change), {
+    fetch,
+    onError: ({ message }) => errors.push(message),
+    elapsed: () => performance.now() + passedMs,
+    now: () => new Date(Date.now() + passedMs),
+  });
+  return (token: string) => verify(token, nonce);
+}
+const sign = (change: object = {}, header?: TokenHeader) => issuer.sign({ ...claims, ...change }, header);
+const unavailable = expect.objectContaining({ code: 'ERR-DEPENDENCY-UNAVAILABLE' });
+
+describe('a token', () => {
+  test.each(['RS256', 'ES256'] as const)('of %s names the person', async (alg) => {
+    const token = await sign({ email: 'cook@office.example', email_verified: true, name: 'Anna' }, { alg });
+    expect(await open()(token)).toEqual({
+      ...{ provider: 'office', sub: 'somebody', name: 'Anna' },
+      ...{ email: 'cook@office.example', isOwnAddress: true },
+    });
+  });
+
+  test.each([
+    ['plain', nonce],
+    ['as hexadecimal SHA-256', hash('sha256', nonce, 'hex')],
+    ['as base64url SHA-256', hash('sha256', nonce, 'base64url')],
+  ])('may have the nonce %s', async (_, form) => {
+    expect(await open()(await sign({ nonce: form }))).toMatchObject({ sub: 'somebody' });
+  });
+
+  const now = () => Math.floor(Date.now() / 1_000);
+  const wrong: [string, () => object][] = [
+    ['another app', () => ({ aud: 'other' })],
+    ['our app and another', () => ({ aud: ['app', 'other'] })],
+    ['no app', () => ({ aud: undefined })],
+    ['another party', () => ({ azp: 'other' })],
+    ['another issuer', () => ({ iss: 'https://accounts.google.com' })],
+    ['another nonce', () => ({ nonce: 'other' })],
+    ['no nonce', () => ({ nonce: undefined })],
+    ['nobody', () => ({ sub: undefined })],
+    ['nobody, with a space', () => ({ sub: 'some body' })],
+    ['nobody, with a number', () => ({ sub: 7 })],
+    ['the past', () => ({ iat: now() - 900, exp: now() - 61 })],
+    ['the distant past', () => ({ iat: now() - 3_700, exp: now() + 600 })],
+    ['the future', () => ({ iat: now() + 120, exp: now() + 600 })],
+    ['no end', () => ({ exp: undefined })],
+    ['no beginning', () => ({ iat: undefined })],
+    ['tomorrow', () => ({ nbf: now() + 120 })],
+  ];
+  test.each(wrong)('for or of %s does not count', async (_, change) => {
+    expect(await open()(await sign(change()))).toBeUndefined();
+  });
+
+  test('for another of the apps counts, with its party', async () => {
+    expect(await open()(await sign({ aud: 'app', azp: 'app.android' }))).toBeDefined();
+  });
+
+  test('with a wrong signature or algorithm does not count', async () => {
+    const token = await sign();
+    const [head = '', body = '', signature = ''] = token.split('.');
+    const none = `${base64url.encode('{"alg":"none"}')}.${body}.`;
+    const flipped = `${head}.${body}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`;
+    const hmac = await new SignJWT({ ...claims, iss: issuer.issuer })
+      .setIssuedAt()
+      .setExpirationTime('5m')
+      .setProtectedHeader({ alg: 'HS256', kid: 'RS256-1' })
+      .sign(new TextEncoder().encode('a public key as a secret, 32 bytes and more'));
+    const verify = open();
+    expect(await Promise.all([none, flipped, hmac, 'a.b.c', ''].map(verify))).toEqual(Array(5).fill(undefined));
+    const onlyRsa = open({ algorithms: ['RS256'] });
+    expect(await onlyRsa(await sign({}, { alg: 'ES256' }))).toBeUndefined();
+  });
+});
+
+describe('an address', () => {
+  const proof = { email: 'cook@office.example', email_verified: true };
+  const told = async (change: object, of: Partial<IdentityProvider> = {}) =>
+    open(of)(await sign({ ...proof, ...change }));
+
+  test('is proved only by the provider that gives it out, and says so', async () => {
+    expect(await told({ email_verified: 'true' })).toMatchObject({ isOwnAddress: true });
+    expect(await told({ email: 'cook@OFFICE.example' })).toMatchObject({ isOwnAddress: true });
+    for (const change of [{ email_verified: false }, { email_verified: 'false' }, { email_verified: undefined }]) {
+      expect(await told(change)).toMatchObject({ email: 'cook@office.example', isOwnAddress: false });
+    }
+    for (const email of ['cook@elsewhere.example', 'cook@sub.office.example', 'cook@office.example.org']) {
+      expect(await told({ email })).toMatchObject({ email, isOwnAddress: false });
+    }
+    expect(await told({ hd: 'elsewhere.example', email: 'cook@elsewhere.example' })).toMatchObject({
+      isOwnAddress: false,
+    });
+  });
+
+  test('of an organisation is proved by the provider that hosts it', async () => {
+    const google = { hostsDomains: true };
+    const email = 'cook@pantry.example';
+    expect(await told({ email, hd: 'pantry.example' }, google)).toMatchObject({ isOwnAddress: true });
+    expect(await told({ email, hd: 'other.example' }, google)).toMatchObject({ isOwnAddress: false });
+    expect(await told({ email }, google)).toMatchObject({ isOwnAddress: false });
+  });
+
+  test.each(['not an address', 'кухня@example.com', `${'x'.repeat(250)}@example.com`, 7, null])(
+    '%p is none',
+    async (email) => {
+      expect(await told({ email })).toMatchObject({ email: undefined, isOwnAddress: false });
+    },
+  );
+});
+
+describe('the keys', () => {
+  test('are asked for once by any number of tokens, and kept as the answer says', async () => {
+    issuer.behave({ cacheControl: 'public, max-age=900' });
+    const verify = open();
+    const token = await sign();
+    await Promise.all(Array.from({ length: 100 }, () => verify(token)));
+    passedMs += 890 * secondMs;
+    await verify(token);
+    expect(issuer.asked()).toBe(1);
+    passedMs += 20 * secondMs;
+    expect(await verify(await sign({ iat: undefined }))).toBeUndefined();
+    expect(issuer.asked()).toBe(2);
+  });
+
+  test('are asked for once by a flood of tokens with unknown keys', async () => {
+    const verify = open();
+    await verify(await sign());
+    passedMs += 31 * secondMs;
+    const tokens = await Promise.all(Array.from({ length: 200 }, (_, at) => sign({}, { kid: `unknown-${at}` })));
+    expect(new Set(await Promise.all(tokens.map(verify)))).toEqual(new Set([undefined]));
+    expect(issuer.asked()).toBe(2);
+    expect(await verify(tokens[0] ?? '')).toBeUndefined();
+    expect(issuer.asked()).toBe(2);
+  });
+
+  test('of a rotation count as soon as a token has them, and removed ones no longer', async () => {
+    const verify = open();
+    const old = await sign();
+    expect(await verify(old)).toBeDefined();
+    await issuer.rotate(true);
+    passedMs += 31 * secondMs;
+    expect([await verify(await sign()), await verify(old)]).toEqual([expect.anything(), expect.anything()]);
+    await issuer.rotate(false);
+    passedMs += 31 * secondMs;
+    expect([await verify(await sign()), await verify(old)]).toEqual([expect.anything(), undefined]);
+  });
+
+  test('are used for an hour more while the provider is down, but no unknown ones', async () => {
+    issuer.behave({ cacheControl: 'max-age=300' });
+    const verify = open();
+    await verify(await sign());
+    const unknown = await sign({}, { kid: 'unknown' });
+    issuer.behave({ status: 500 });
+    passedMs += 301 * secondMs;
+    expect(await verify(await sign())).toBeDefined();
+    await expect(verify(unknown)).rejects.toEqual(unavailable);
+    expect(errors).toEqual([expect.stringContaining('/keys: status 500')]);
+    passedMs += 3_601 * secondMs;
+    await expect(verify(await sign())).rejects.toEqual(unavailable);
+    issuer.behave({});
+    passedMs += 6 * secondMs;
+    expect(await verify(await sign({ iat: Math.floor((Date.now() + passedMs) / 1_000), exp: 2e9 }))).toBeDefined();
+  });
+
+  test.each([
+    ['a redirection', { status: 302 }],
+    ['no JSON', { body: '<html>' }],
+    ['no set', { body: '{}' }],
+    ['an empty set', { body: '{"keys":[]}' }],
+    ['too much', { body: JSON.stringify({ keys: [{ kty: 'x'.repeat(300_000) }] }) }],
+    ['a time-out', { delayMs: 3_500 }],
+  ])(
+    'are not there after %s, and the provider is left alone for 5 s',
+    async (_, behaviour) => {
+      issuer.behave(behaviour);
+      const verify = open();
+      const token = await sign();
+      await expect(verify(token)).rejects.toEqual(unavailable);
+      await expect(verify(token)).rejects.toEqual(unavailable);
+      expect([issuer.asked(), errors.length]).toEqual([1, 1]);
+    },
+    20_000,
+  );
+});
+
+describe('the presets', () => {
+  const presets = readProviders([
+    { preset: 'apple', client_ids: ['com.example.pantry'] },
+    { preset: 'google', client_ids: ['1.apps.googleusercontent.com'] },
+  ]);
+
+  test('take both forms of the issuers', () => {
+    expect(presets.get('apple')?.issuers).toEqual(['https://appleid.apple.com', 'https://account.apple.com']);
+    expect(presets.get('google')?.issuers).toEqual(['https://accounts.google.com', 'accounts.google.com']);
+  });
+
+  test('refuse each other’s tokens', async () => {
+    const [apple, google] = ['apple', 'google'].map((name) => presets.get(name)) as [
+      IdentityProvider,
+      IdentityProvider,
+    ];
+    const [iss] = apple.issuers;
+    const token = await sign({ iss, aud: google.clientIds[0] });
+    expect(await open({ ...google, jwksUri: issuer.jwksUri })(token)).toBeUndefined();
+    expect(await open({ ...apple, jwksUri: issuer.jwksUri })(token)).toBeUndefined();
+  });
+});

@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import { createLogger } from '@auth-account/telemetry';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newSession, registerAccount } from '../support/accounts.ts';
+import { cheapHashes } from '../support/groups.ts';
+import type { Answer } from '../support/http-client.ts';
+import { voidPassword } from '../support/passkeys.ts';
+import {
+  linkIdentity,
+  logInByProvider,
+  newHome,
+  newPerson,
+  provePerson,
+  signIdToken,
+  unlinkIdentity,
+} from '../support/providers.ts';
+import { challengeStepUp, confirmStepUp } from '../support/step-up.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+const path = '/api/v1/auth/federated/office';
+
+/** Two pods of one deployment. */
+let api: TestApi;
+let other: TestApi;
+const audited: Readonly<Record<string, unknown>>[] = [];
+
+beforeAll(async () => {
+  const destination = { write: (line: string) => void audited.push(JSON.parse(line)) };
+  api = await startTestApi(cheapHashes, {}, createLogger({ service: 'api', level: 'info', destination }));
+  other = await startTestApi({ ...cheapHashes, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
+});
+afterAll(async () => {
+  await other.close({ keepData: true });
+  await api.close();
+});
+
+/** Sends requests to the two pods, 100 at once. */
+async function flood(count: number, send: (pod: TestApi, index: number) => Promise<Answer>): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (let start = 0; start < count; start += 100) {
+    const burst = Array.from({ length: Math.min(100, count - start) }, (_, at) =>
+      send(at % 2 ? api : other, start + at),
+    );
+    answers.push(...(await Promise.all(burst)));
+  }
+  return answers;
+}
+
+test('one token opens one session, however many requests send it at once to two pods', async () => {
+  const person = newPerson();
+  const { json } = await logInByProvider(api, person, newHome);
+  const { user_id } = json.data;
+  const before = await api.collections.sessions.countDocuments({ user_id });
+  const proof = await provePerson(api, person);
+  const answers = await flood(1_000, (pod) => pod.post(path, { ...proof, device_id: randomUUID() }));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  expect((await api.collections.sessions.countDocuments({ user_id })) - before).toBe(1);
+}, 120_000);
+
+test('one person who registers many times at once gets one account, and each registration is logged in', async () => {
+  const person = newPerson();
+  const proofs = await Promise.all(Array.from({ length: 20 }, () => provePerson(api, person)));
+  const answers = await flood(20, (pod, at) => pod.post(path, { ...proofs[at], ...newHome }));
+  const statuses = answers.map(({ status, json }) => (status < 300 ? status : json.error_code));
+  expect(statuses.filter((status) => status === 201)).toHaveLength(1);
+  expect(await api.collections.users.countDocuments({ email: person.email })).toBe(1);
+  expect(new Set(statuses)).toEqual(new Set([200, 201]));
+}, 60_000);
+
+test('one person whom many accounts link at once is linked to one', async () => {
+  const person = newPerson();
+  const sessions = await Promise.all(Array.from({ length: 10 }, () => newSession(api)));
+  const answers = await Promise.all(sessions.map((session, at) => linkIdentity(at % 2 ? api : other, session, person)));
+  const statuses = answers.map(({ status }) => status).toSorted();
+  expect(statuses).toEqual([201, ...Array(9).fill(409)]);
+  const holders = { identities: { $elemMatch: { provider: 'office', sub: person.sub } } };
+  expect(await api.collections.users.countDocuments(holders)).toBe(1);
+});
+
+test('the last identity stays, also if two are removed at once', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const session = await newSession(api);
+    const links = [
+      await linkIdentity(api, session, newPerson()),
+      await linkIdentity(api, session, newPerson(), undefined, 'partner'),
+    ];
+    const tokens: string[] = [];
+    for (const _ of links) {
+      const challenge_id = await challengeStepUp(api, session, 'identities');
+      const proof = { method: 'password', password: 'correct horse battery' };
+      tokens.push((await confirmStepUp(api, session, challenge_id, proof)).json.data.step_up_token);
+    }
+    await voidPassword(api, session);
+    const answers = await Promise.all(
+      links.map(({ json }, at) =>
+        unlinkIdentity(at % 2 ? api : other, session, json.data.identity_id, { step_up_token: tokens[at] }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).not.toEqual([200, 200]);
+    const user = await api.collections.users.findOne({ _id: session.user_id });
+    expect(user?.identities?.length).toBeGreaterThanOrEqual(1);
+  }
+}, 60_000);
+
+test('a provider that is down takes only logins by it with it', async () => {
+  const entry = {
+    name: 'down',
+    issuers: ['http://127.0.0.1:9'],
+    jwks_uri: 'http://127.0.0.1:9/keys',
+    client_ids: ['app'],
+  };
+  const off = await startTestApi({ ...cheapHashes, IDENTITY_PROVIDERS: JSON.stringify([entry]) });
+  try {
+    const body = await provePerson(off, newPerson());
+    const answer = await off.post('/api/v1/auth/federated/down', body);
+    expect([answer.status, answer.json.error_code]).toEqual([503, 'ERR-DEPENDENCY-UNAVAILABLE']);
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await newSession(off)).access_token).toEqual(expect.any(String));
+  } finally {
+    await off.close();
+  }
+});
+
+test('the audit log has each step, and neither tokens nor the provider’s ids', async () => {
+  const person = newPerson();
+  const { json } = await logInByProvider(api, person, newHome);
+  const { challenge_id } = await provePerson(api, person);
+  const id_token = await signIdToken('office', { ...person, nonce: 'other' });
+  await api.post(path, { challenge_id, id_token });
+  const session = await newSession(api);
+  await linkIdentity(api, session, newPerson());
+  const ofUser = (user_id: unknown) => audited.filter((line) => line.event && line.user_id === user_id);
+  expect(ofUser(json.data.user_id)).toMatchObject([
+    { event: 'account.registered' },
+    { event: 'login.succeeded', method: 'federated' },
+  ]);
+  expect(audited).toContainEqual(expect.objectContaining({ event: 'login.failed', reason: 'wrong_identity_token' }));
+  expect(ofUser(session.user_id).at(-1)).toMatchObject({ event: 'identity.linked', provider: 'office' });
+  const text = JSON.stringify(audited);
+  expect([text.includes(id_token.slice(-40)), text.includes(person.sub), text.includes(person.email)]).toEqual([
+    false,
+    false,
+    false,
+  ]);
+  await registerAccount(api);
+});

@@ -1,0 +1,95 @@
+import { randomUUID } from 'node:crypto';
+import { importJWK, SignJWT } from 'jose';
+import { password } from './accounts.ts';
+import { bearer, type Caller } from './groups.ts';
+import type { Answer } from './http-client.ts';
+import type { TestApi } from './test-api.ts';
+
+type ProviderApi = Pick<TestApi, 'post'>;
+
+/**
+ * Settings of providers for the apis of tests: `office`, which gives out the addresses of `office.example`, and
+ * `partner`, which gives out none. The global set-up has started the server of their keys.
+ */
+export function providerSettings(): Record<string, string> {
+  const url = process.env.TEST_PROVIDER_URL;
+  if (url === undefined) return {};
+  const shared = { jwks_uri: `${url}/keys`, client_ids: ['app'] };
+  const office = { ...shared, name: 'office', issuers: [url], email_domains: ['office.example'] };
+  const partner = { ...shared, name: 'partner', issuers: [`${url}/partner`] };
+  return { IDENTITY_PROVIDERS: JSON.stringify([office, partner]) };
+}
+
+export type Provider = 'office' | 'partner';
+
+/** A person at a provider. */
+export interface Person {
+  readonly sub: string;
+  readonly email: string;
+  readonly email_verified: boolean;
+  readonly name: string;
+}
+
+/** Returns a person whom no account has. */
+export function newPerson(change: Partial<Person> = {}): Person {
+  const sub = randomUUID();
+  return { sub, email: `cook-${sub}@office.example`, email_verified: true, name: 'Anna', ...change };
+}
+
+/** Returns an ID token. */
+export async function signIdToken(provider: Provider, claims: object): Promise<string> {
+  const jwk = JSON.parse(process.env.TEST_PROVIDER_KEY ?? '');
+  const iss = `${process.env.TEST_PROVIDER_URL}${provider === 'office' ? '' : '/partner'}`;
+  const at = Math.floor(Date.now() / 1_000);
+  return new SignJWT({ iss, aud: 'app', iat: at, exp: at + 600, ...claims })
+    .setProtectedHeader({ alg: jwk.alg, kid: jwk.kid })
+    .sign(await importJWK(jwk));
+}
+
+/** Asks for a challenge. Throws if the answer is not 200. */
+export async function requestProviderLogin(on: ProviderApi): Promise<{ challenge_id: string; nonce: string }> {
+  const { status, json, text } = await on.post('/api/v1/auth/federated/challenge', undefined);
+  if (status !== 200) throw new Error(`federated/challenge answered ${status}: ${text}`);
+  return json.data;
+}
+
+/** Returns the fields of a body that prove the person. */
+export async function provePerson(on: ProviderApi, person: object, provider: Provider = 'office') {
+  const { challenge_id, nonce } = await requestProviderLogin(on);
+  return { challenge_id, id_token: await signIdToken(provider, { ...person, nonce }) };
+}
+
+/** Logs in by a provider. */
+export async function logInByProvider(
+  on: ProviderApi,
+  person: object,
+  fields: object = {},
+  provider: Provider = 'office',
+): Promise<Answer> {
+  const body = { ...(await provePerson(on, person, provider)), ...fields };
+  return on.post(`/api/v1/auth/federated/${provider}`, body);
+}
+
+/** Field that lets a login by a provider create an account. */
+export const newHome = { space_creation_mode: 'CREATE_NEW_HOME' };
+
+/** Links an identity to the caller's account. */
+export async function linkIdentity(
+  on: ProviderApi,
+  caller: Caller,
+  person: object,
+  fields: object = { current_password: password },
+  provider: Provider = 'office',
+): Promise<Answer> {
+  const body = { ...(await provePerson(on, person, provider)), ...fields };
+  return on.post(`/api/v1/account/identities/${provider}`, body, bearer(caller));
+}
+
+/** Removes an identity. */
+export const unlinkIdentity = (
+  on: Pick<TestApi, 'send'>,
+  caller: Caller,
+  identity_id: string,
+  body: object = { current_password: password },
+): Promise<Answer> =>
+  on.send({ method: 'DELETE', path: `/api/v1/account/identities/${identity_id}`, headers: bearer(caller), body });
