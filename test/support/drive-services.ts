@@ -7,6 +7,7 @@ import { logOut, newEmail, newSession, password, registerAccount } from './accou
 import { authctl } from './authctl.ts';
 import { goodRequests, sendTo } from './good-requests.ts';
 import { bearer, insertInvite, joinByInvite, refresh } from './groups.ts';
+import { addPasskey } from './passkeys.ts';
 import { guardedAccount, orderRemoval } from './second-factor.ts';
 import type { TestApi } from './test-api.ts';
 import { eventually } from './worker-scene.ts';
@@ -137,6 +138,9 @@ export async function driveAuthctl(api: TestApi, env: Readonly<Record<string, st
   await run('user', 'reset-password', two.user_id, ...why, '--yes');
   const { email } = await guardedAccount(api);
   for (const more of [['--yes'], ['--stop']]) await run('user', 'remove-second-factor', email, ...why, ...more);
+  const keyed = await newSession(api);
+  await addPasskey(api, keyed);
+  await run('user', 'remove-passkeys', keyed.user_id, ...why, '--yes');
   await run('user', 'delete', gone.user_id, ...why, '--yes');
   await run('user', 'restore', gone.user_id, ...why);
   for (const some of [lines.slice(0, 1), lines]) {

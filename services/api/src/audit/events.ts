@@ -156,7 +156,7 @@ export const auditEvents = {
   'passkey.removed': {
     fields: ['user_id', 'session_id?', 'passkey_id'],
     meaning:
-      'The user removed a passkey; without `session_id` a recovery did, because somebody else may have added it.',
+      'The user removed a passkey; without `session_id` a recovery or an operator did, because somebody else may have added it.',
   },
   'passkey.counter_fell': {
     fields: ['user_id', 'passkey_id'],
