@@ -1,9 +1,9 @@
 import { createAuthClient } from '@auth-account/client';
 import { secondFactor } from '@auth-account/client/second-factor';
 import { createFakeService, mailedCode, memoryStorage } from '@auth-account/client/testing';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newEmail, password } from '../../support/accounts.ts';
-import { type ClientScene, openClientScene, type TestApp } from '../../support/client-scene.ts';
+import { type ClientScene, openClientScene, codeOf as refusalOf, type TestApp } from '../../support/client-scene.ts';
 import { codeOf as mailedCodeOf, stopTokenOf } from '../../support/codes.ts';
 import { codeAt } from '../../support/second-factor.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -25,11 +25,18 @@ async function order(email: string): Promise<string> {
   return (await secondFactor.confirmRemoval({ challenge_id, code })).due_at;
 }
 
-test('an app that is signed in learns of a removal at once, and can stop it', async () => {
-  const app = await scene.signedIn();
+/** A signed-in app whose second factor is on. */
+async function guardedApp(options?: Parameters<ClientScene['signedIn']>[0]) {
+  const app = await scene.signedIn(options);
   const { secondFactor } = app.client;
   const { factor_id, secret } = await secondFactor.createTotp({ current_password: password });
-  await secondFactor.confirmTotp({ factor_id, code: codeAt(secret) });
+  const { recovery_codes } = await secondFactor.confirmTotp({ factor_id, code: codeAt(secret) });
+  return { ...app, recovery: { method: 'recovery_code', code: recovery_codes[0] ?? '' } as const };
+}
+
+test('an app that is signed in learns of a removal at once, and can stop it', async () => {
+  const app = await guardedApp();
+  const { secondFactor } = app.client;
   expect([(await secondFactor.find()).removal, secondFactor.removal()]).toEqual([null, undefined]);
   await eventually('the stream is open', () => app.client.stream.isOpen());
 
@@ -47,16 +54,52 @@ test('an app that is signed in learns of a removal at once, and can stop it', as
 });
 
 test('an app that had no stream learns of a removal when it asks for the factors, and forgets it when signed out', async () => {
-  const app = await scene.signedIn({ stream: false });
+  const app = await guardedApp({ stream: false });
   const { secondFactor } = app.client;
-  const { factor_id, secret } = await secondFactor.createTotp({ current_password: password });
-  await secondFactor.confirmTotp({ factor_id, code: codeAt(secret) });
   const due_at = await order(app.email);
   expect(secondFactor.removal()).toBeUndefined();
   await secondFactor.find();
   expect(secondFactor.removal()).toEqual({ due_at });
   await app.client.logOut();
   await eventually('it is forgotten', () => secondFactor.removal() === undefined);
+});
+
+describe('a removal that was ordered while the app was not there', () => {
+  test('is known once the stream is open again', async () => {
+    const app = await guardedApp();
+    await eventually('the stream is open', () => app.client.stream.isOpen());
+    app.sockets.isRefused = true;
+    app.sockets.cut();
+    await eventually('the stream is closed', () => !app.client.stream.isOpen());
+    const due_at = await order(app.email);
+    app.sockets.isRefused = false;
+    await eventually('the app knows', () => app.client.secondFactor.removal()?.due_at === due_at);
+    expect(removals(app)).toBe(1);
+  });
+
+  test('is known after a start, and after a login', async () => {
+    const app = await guardedApp({ stream: false });
+    const due_at = await order(app.email);
+    const { client } = app.restart({ stream: true });
+    await eventually('the started app knows', () => client.secondFactor.removal()?.due_at === due_at);
+    await client.logOut();
+    await eventually('it is forgotten', () => client.secondFactor.removal() === undefined);
+    expect(await refusalOf(client.logIn({ email: app.email, password }))).toBe('ERR-SECOND-FACTOR-REQUIRED');
+    await client.secondFactor.confirm(app.recovery);
+    await eventually('the app knows after the login', () => client.secondFactor.removal()?.due_at === due_at);
+  });
+
+  test('is forgotten if it is stopped while the app looks', async () => {
+    const app = await guardedApp({ stream: false });
+    await order(app.email);
+    const { secondFactor } = app.client;
+    app.network.plan('/account/factors', 'answer_held');
+    const found = secondFactor.find();
+    await eventually('the answer is held', () => app.network.held() === 1);
+    await secondFactor.stopRemoval();
+    app.network.release();
+    expect([(await found).removal, secondFactor.removal()]).toEqual([expect.anything(), undefined]);
+  });
 });
 
 test('a test of an app can order and stop a removal with the fake service', async () => {

@@ -31,7 +31,7 @@ export interface AuthHooks {
   useSecondFactor(): WaitingLogin | undefined;
   /**
    * Returns the ordered removal of the user's second factor. Needs the group `secondFactor`, whose `stopRemoval` stops
-   * it. Call its `find` after each event `stream` with the status `open`, because an order may have come before.
+   * it.
    */
   useSecondFactorRemoval(): FactorRemoval | undefined;
   /**

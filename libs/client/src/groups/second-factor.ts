@@ -41,8 +41,8 @@ export interface SecondFactor {
     /** Forgets the login that waits. */
     giveUp(): void;
     /**
-     * Returns the removal of the user's second factor that somebody has ordered, as the latest `find` or the push stream
-     * knows it. The event `second_factor` reports each change.
+     * Returns the removal of the user's second factor that somebody has ordered, as the push stream or the latest `find`
+     * knows it. The client calls `find` each time that the stream opens. The event `second_factor` reports each change.
      */
     removal(): FactorRemoval | undefined;
   };
@@ -56,7 +56,7 @@ export const secondFactor: ClientGroup<SecondFactor> = (deps) => {
   const plain = methodsOf(secondFactorMethods, deps.call);
   const trusts = createTrusts(deps);
   const half = createHalfLogin(deps, trusts);
-  const removal = createRemoval(deps);
+  const removal = createRemoval(deps, plain);
   return {
     secondFactor: {
       ...plain,
@@ -64,11 +64,7 @@ export const secondFactor: ClientGroup<SecondFactor> = (deps) => {
       giveUp: () => half.wait(),
       confirm: createConfirm(deps, trusts, half),
       removal: removal.known,
-      async find() {
-        const data = await plain.find();
-        removal.learn(data.removal);
-        return data;
-      },
+      find: removal.find,
       async stopRemoval() {
         const data = await plain.stopRemoval();
         removal.learn(null);
@@ -88,24 +84,41 @@ export const secondFactor: ClientGroup<SecondFactor> = (deps) => {
   };
 };
 
-/** Keeps what is known of an ordered removal, in memory and until the user is signed out. */
-function createRemoval({ events }: ClientGroupDeps) {
+/**
+ * Keeps what is known of an ordered removal, in memory and until the user is signed out. Looks for one each time that the
+ * stream opens, so after each login too.
+ */
+function createRemoval({ events }: ClientGroupDeps, plain: Pick<SecondFactorMethods, 'find'>) {
   let known: FactorRemoval | undefined;
+  /** Numbers what is learned and asked, so that a late answer does not replace what is newer. */
+  let last = 0;
+  let newest = 0;
 
-  function learn(next: FactorRemoval | null): void {
+  function learn(next: FactorRemoval | null, number = ++last): void {
+    if (number < newest) return;
+    newest = number;
     if (next?.due_at === known?.due_at) return;
     known = next ?? undefined;
     events.tell({ type: 'second_factor', status: 'removal' });
   }
 
+  async function find() {
+    const number = ++last;
+    const data = await plain.find();
+    learn(data.removal, number);
+    return data;
+  }
+
   events.subscribe((event) => {
     if (event.type === 'signed_out') learn(null);
+    // An order may have come before. If the look fails, the next opening looks again.
+    if (event.type === 'stream' && event.status === 'open') void find().catch(() => undefined);
     if (event.type !== 'message' || event.topic !== 'security.second_factor_removal') return;
     const { due_at } = event.payload as { readonly due_at: string | null };
     learn(due_at === null ? null : { due_at });
   });
 
-  return { learn, known: () => known };
+  return { learn, find, known: () => known };
 }
 
 type HalfLogin = ReturnType<typeof createHalfLogin>;
