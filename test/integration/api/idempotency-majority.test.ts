@@ -12,6 +12,7 @@ import { createReadMail } from '../../../services/worker/src/mail/read-mail.ts';
 import { type Account, newEmail, newSession, password, type TokenPair } from '../../support/accounts.ts';
 import { authctl } from '../../support/authctl.ts';
 import { askForCode } from '../../support/code-request.ts';
+import { confirmReset, requestReset } from '../../support/codes.ts';
 import { createProcessGuard } from '../../support/create-process-guard.ts';
 import { bearer, insertInvite } from '../../support/groups.ts';
 import type { Answer } from '../../support/http-client.ts';
@@ -226,6 +227,18 @@ describe('what only the primary has refuses nothing for good before a majority h
       'user_sessions',
     );
     expect([answer.json.error_code, hasWaited]).toEqual(['IAD_JWT_REFRESH_EXPIRED', true]);
+  });
+
+  test('a code: its own first try', async () => {
+    const on = { post: api.post, collections: scene.collections };
+    const { email } = await newSession(api);
+    const challenge_id = await requestReset(on, email);
+    const { answer, hasWaited } = await ask(
+      ({ challenges }) => challenges.updateOne({ _id: challenge_id }, { $set: { ended_at: new Date() } }),
+      () => confirmReset(on, challenge_id),
+      'challenges',
+    );
+    expect([answer.json.error_code, hasWaited]).toEqual(['ERR-CODE-INVALID', true]);
   });
 
   test('an undo: its own first try', async () => {
