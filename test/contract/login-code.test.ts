@@ -296,6 +296,23 @@ describe('the first proof of an address', () => {
     expect([await byPassword(account.email), (await stored(account))?.is_password_void]).toEqual([200, false]);
   });
 
+  test('beside a verification is one of both, and the password of a verified account stays', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const session = await newSession(api, { device_id: randomUUID() });
+      const challenges = [await requestVerification(api, session), await requestLoginCode(api, session.email)];
+      const [confirming, loggingIn] = await Promise.all(
+        challenges.map(async (challenge_id) => ({ challenge_id, code: await codeOf(api, challenge_id) })),
+      );
+      const [verification] = await Promise.all([
+        api.post('/api/v1/account/email-verification/confirm', confirming),
+        api.post(`${path}/confirm`, loggingIn),
+      ]);
+      const told = { 'event.type': 'service.auth.events.email_verified', 'event.data.user_id': session.user_id };
+      expect(await api.collections.outbox.countDocuments(told)).toBe(1);
+      expect((await stored(session))?.is_password_void ?? false).toBe(verification.status !== 200);
+    }
+  });
+
   test('replaces the session of the same device by one with a greater id', async () => {
     const device_id = randomUUID();
     const account = await newSession(api, { device_id });

@@ -15,6 +15,9 @@ export const secondFactorFields = [
   'guesses_warned_at',
 ] as const;
 
+/** Part of the user's document that a recovery can remove. */
+export type RemovableField = keyof UserDocument | 'totp.removal';
+
 /** Returns true if each login to the account needs a second factor, unless its device is trusted. */
 export function hasSecondFactor({ totp }: Pick<UserDocument, 'totp'>): boolean {
   return totp !== undefined;

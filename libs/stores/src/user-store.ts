@@ -5,6 +5,7 @@ import { type Credentials, unchangedSince } from './credentials.ts';
 import type { UserDocument } from './documents.ts';
 import { confirmedRead } from './fenced-sessions.ts';
 import { type LearnedDevice, learn, unnamedDevice } from './known-devices.ts';
+import type { RemovableField } from './second-factor-store.ts';
 
 /** Fields that a change of group writes into the user's document. */
 export type Membership = Pick<UserDocument, 'home_group_id' | 'account_type' | 'role' | 'joined_at' | 'joined_by'>;
@@ -128,13 +129,14 @@ export interface UserStore {
   listGroup(groupId: string): Promise<GroupMember[]>;
   /**
    * Writes the fields into the user's document, and removes others. Returns false, and writes nothing, if the address or
-   * a way in has been changed since the document was read. Conflicts with a concurrent login.
+   * a way in has been changed since the document was read, or if the fields verify an address that is verified already.
+   * Conflicts with a concurrent login.
    */
   changeFresh(
     seen: Credentials,
     fields: Partial<UserDocument>,
     session: ClientSession,
-    removed?: readonly (keyof UserDocument)[],
+    removed?: readonly RemovableField[],
   ): Promise<boolean>;
   /** Reads with majority concern, so the result can't be rolled back. */
   hasPasswordHash(userId: string, hash: string): Promise<boolean>;
@@ -228,6 +230,11 @@ function withoutDevice(deviceId: string) {
   };
 }
 
+function freshFilter(seen: Credentials, { email_verified_at }: Partial<UserDocument>): Filter<UserDocument> {
+  // An address is verified for the first time only once.
+  return { ...unchangedSince(seen), ...(email_verified_at && { email_verified_at: { $exists: false } }) };
+}
+
 function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
   return {
     async insert(user, session) {
@@ -279,7 +286,7 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
     async changeFresh(seen, fields, session, removed = []) {
       const gone = Object.fromEntries(removed.map((field) => [field, true as const]));
       const update = { ...touch(fields), ...(removed.length > 0 && { $unset: gone }) };
-      return (await users.updateOne(unchangedSince(seen), update, { session })).matchedCount === 1;
+      return (await users.updateOne(freshFilter(seen, fields), update, { session })).matchedCount === 1;
     },
     async disable(userId, { at, reason, by }, session) {
       const update = touch({ disabled_at: at, disabled_reason: reason, disabled_by: by, sessions_changed_at: at });

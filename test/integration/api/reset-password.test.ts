@@ -121,6 +121,22 @@ describe('a reset of the password', () => {
     expect(await scene.storedChallenge(asked.challenge_id)).toMatchObject({ ended_at: null });
   });
 
+  test('leaves passkeys, and tells of no first proof, if the address was verified since the code was compared', async () => {
+    const { user, asked } = await account({});
+    let reads = 0;
+    const checkCode: ResetPasswordDeps['checkCode'] = async (...given) => {
+      const code = await scene.deps.checkCode(...given);
+      reads += 1;
+      const verified = { $set: { email_verified_at: new Date(1) } };
+      await scene.collections.users.updateOne({ _id: user._id }, verified);
+      return code;
+    };
+    await reset(asked, { checkCode });
+    expect([reads, (await scene.storedUser(user._id))?.email_verified_at]).toEqual([2, new Date(1)]);
+    expect((await scene.rows()).map(({ topic }) => topic)).not.toContain('service.auth.events.email_verified');
+    expect(scene.told).toEqual(['try', ['proved', { email: user.email, deviceId: undefined }]]);
+  });
+
   test('is refused if another confirmation was faster', async () => {
     const { user, asked } = await account();
     const slow: ResetPasswordDeps['checkCode'] = async (...given) => {

@@ -11,7 +11,8 @@ import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import type { PasswordHasher } from '../../security/password-hasher.ts';
-import { type CheckCode, codeInvalid } from '../codes/check-code.ts';
+import type { CheckCode, RightCode } from '../codes/check-code.ts';
+import { ChangedMeanwhile, changeByCode } from '../codes/change-by-code.ts';
 import type { EndSessions } from '../sessions/end-sessions.ts';
 import { removedWays } from './removed-ways.ts';
 
@@ -41,7 +42,8 @@ export interface ResetPasswordDeps {
  * code's tries.
  */
 export function createResetPassword(deps: ResetPasswordDeps) {
-  const { users, invites, challenges, checkCode, endSessions, hasher, limits, commit, ids, now } = deps;
+  const { checkCode, hasher, limits, now } = deps;
+  const setPassword = createSetPassword(deps);
 
   return async (input: ConfirmPasswordResetRequest, origin: RequestOrigin): Promise<PasswordResetResponse['data']> => {
     await limits.tryCode(origin);
@@ -50,6 +52,21 @@ export function createResetPassword(deps: ResetPasswordDeps) {
       const right = await checkCode('password_reset', input, origin);
       return { code: right, password_hash: await turn.hash(input.new_password) };
     });
+    const check = () => checkCode('password_reset', input, origin);
+    const set = (right: RightCode) => setPassword(right, password_hash, origin);
+    const { user, invites_revoked } = await changeByCode(check, set, code);
+    const login = { email: user.email, deviceId: undefined };
+    await (user.email_verified_at === undefined ? limits.registered(login, origin) : limits.proved(login, origin));
+    return { message: 'PASSWORD_RESET', invites_revoked, timestamp: now().toISOString() };
+  };
+}
+
+/**
+ * Creates the reset itself. Raises {@link ChangedMeanwhile} if a way in was changed, or the address proved, since the code
+ * was checked.
+ */
+function createSetPassword({ users, invites, challenges, endSessions, commit, ids, now }: ResetPasswordDeps) {
+  return async (code: RightCode, password_hash: string, origin: RequestOrigin) => {
     const { user } = code;
     const at = now();
     const isFirstProof = user.email_verified_at === undefined;
@@ -70,26 +87,24 @@ export function createResetPassword(deps: ResetPasswordDeps) {
         ifClientLeft: 'abort',
         async work(session) {
           await code.use(at, session);
-          if (!(await users.changeFresh(user, fields, session, removed.gone))) throw codeInvalid();
+          if (!(await users.changeFresh(user, fields, session, removed.gone))) throw new ChangedMeanwhile();
           await challenges.endAll(user._id, at, session);
           const invites_revoked = await invites.revokeMadeBy(user._id, at, session);
           const ended = await endSessions.revoke(end, origin, session);
-          const events = [...eventsOf(deps, user, { at, invites_revoked }, origin), ...removed.events];
+          const events = [...eventsOf(ids, user, { at, invites_revoked }, origin), ...removed.events];
           const audit = { event: 'account.password_reset', user_id: user._id, invites_revoked } as const;
           return { invites_revoked, events, audit: [audit, ...removed.audit], sessions: [ended] };
         },
       },
       origin,
     );
-    const login = { email: user.email, deviceId: undefined };
-    await (isFirstProof ? limits.registered(login, origin) : limits.proved(login, origin));
-    return { message: 'PASSWORD_RESET', invites_revoked, timestamp: now().toISOString() };
+    return { user, invites_revoked };
   };
 }
 
 /** Creates the events of a reset. The first proof of the address has an event of its own. */
 function eventsOf(
-  { ids }: ResetPasswordDeps,
+  ids: ResetPasswordDeps['ids'],
   user: UserDocument,
   { at, invites_revoked }: { readonly at: Date; readonly invites_revoked: number },
   origin: RequestOrigin,

@@ -2,11 +2,13 @@ import type { ConfirmCodeRequest } from '@auth-account/contracts/http/challenges
 import type { EmailVerifiedResponse } from '@auth-account/contracts/http/email-verification';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import type { UserStore } from '@auth-account/stores';
+import type { UserDocument } from '@auth-account/stores/documents';
 import { type Commit, none } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
-import { type CheckCode, codeInvalid } from '../codes/check-code.ts';
+import type { CheckCode, RightCode } from '../codes/check-code.ts';
+import { ChangedMeanwhile, changeByCode } from '../codes/change-by-code.ts';
 
 export interface VerifyEmailDeps {
   readonly users: Pick<UserStore, 'changeFresh'>;
@@ -22,11 +24,24 @@ export interface VerifyEmailDeps {
  * its first verification, and no event is sent again. Raises the errors of {@link CheckCode} and `ERR-RATE-LIMITED`.
  */
 export function createVerifyEmail(deps: VerifyEmailDeps) {
-  const { users, checkCode, limits, commit, ids, now } = deps;
+  const { checkCode, limits, now } = deps;
+  const verify = createVerify(deps);
 
   return async (input: ConfirmCodeRequest, origin: RequestOrigin): Promise<EmailVerifiedResponse['data']> => {
     await limits.tryCode(origin);
-    const code = await checkCode('email_verification', input, origin);
+    const check = () => checkCode('email_verification', input, origin);
+    const { email } = await changeByCode(check, (code) => verify(code, origin));
+    await limits.verified({ email, deviceId: undefined }, origin);
+    return { message: 'EMAIL_VERIFIED', timestamp: now().toISOString() };
+  };
+}
+
+/**
+ * Creates the verification itself. Raises {@link ChangedMeanwhile} if a way in was changed, or the address proved, since
+ * the code was checked.
+ */
+function createVerify({ users, commit, ids, now }: VerifyEmailDeps) {
+  return async (code: RightCode, origin: RequestOrigin): Promise<UserDocument> => {
     const { _id: user_id, email_verified_at } = code.user;
     const at = now();
     const event = createAccountEvent(
@@ -44,14 +59,13 @@ export function createVerifyEmail(deps: VerifyEmailDeps) {
         async work(session) {
           await code.use(at, session);
           const isFresh = !isFirstProof || (await users.changeFresh(code.user, { email_verified_at: at }, session));
-          if (!isFresh) throw codeInvalid();
+          if (!isFresh) throw new ChangedMeanwhile();
           const audit = { event: 'account.email_verified', user_id } as const;
           return { events: isFirstProof ? [event] : none, audit: [audit], sessions: none };
         },
       },
       origin,
     );
-    await limits.verified({ email: code.user.email, deviceId: undefined }, origin);
-    return { message: 'EMAIL_VERIFIED', timestamp: now().toISOString() };
+    return code.user;
   };
 }

@@ -7,7 +7,8 @@ import { hasSecondFactor } from '@auth-account/stores/second-factors';
 import type { ClientSession } from 'mongodb';
 import type { Limits } from '../../limits/limits.ts';
 import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
-import { type CheckCode, codeInvalid } from '../codes/check-code.ts';
+import { type CheckCode, codeInvalid, type RightCode } from '../codes/check-code.ts';
+import { changeByCode } from '../codes/change-by-code.ts';
 import type { Spend } from '../proofs/once-per-proof.ts';
 import type { DemandSecondFactor } from './demand-second-factor.ts';
 import { knownAs } from './new-device.ts';
@@ -34,18 +35,19 @@ export interface LogInByCodeDeps {
  * `ERR-CODE-EXPIRED` if the code was used.
  */
 export function createLogInByCode(deps: LogInByCodeDeps) {
-  const { oncePerChallenge, limits, now } = deps;
+  const { checkCode, oncePerChallenge, limits, now } = deps;
   const open = createOpen(deps);
 
   return async (input: LogInByCodeRequest, origin: RequestOrigin): Promise<TokenResponse['data']> => {
     await limits.tryCode(origin);
-    const { code, device_id } = input;
+    const { device_id } = input;
     const id = input.challenge_id.toLowerCase();
-    const proof = ['email_code', code, device_id?.toLowerCase() ?? null, provenKey(origin) ?? null];
+    const proof = ['email_code', input.code, device_id?.toLowerCase() ?? null, provenKey(origin) ?? null];
     // No code that is open now counts for longer.
     const spend = { id, proof, until: new Date(now().getTime() + codeLifeSeconds * 1_000) };
+    const check = () => checkCode('login', input, origin);
     try {
-      return await oncePerChallenge(spend, () => open(input, spend, origin), origin);
+      return await oncePerChallenge(spend, () => changeByCode(check, (code) => open(code, input, spend, origin)), origin);
     } catch (error) {
       // A way in was changed since the code was compared, which makes all codes void.
       throw isAppError(error) && error.code === 'ERR-INVALID-CREDENTIALS' ? codeInvalid() : error;
@@ -54,9 +56,8 @@ export function createLogInByCode(deps: LogInByCodeDeps) {
 }
 
 /** Creates the login by a code that was not used yet. */
-function createOpen({ checkCode, openSession, demandSecondFactor, proveAddress, limits }: LogInByCodeDeps) {
-  return async (input: LogInByCodeRequest, spend: Spend, origin: RequestOrigin) => {
-    const code = await checkCode('login', input, origin);
+function createOpen({ openSession, demandSecondFactor, proveAddress, limits }: LogInByCodeDeps) {
+  return async (code: RightCode, input: LogInByCodeRequest, spend: Spend, origin: RequestOrigin) => {
     const { user } = code;
     const isFirstProof = user.email_verified_at === undefined;
     const first = { method: 'email_code', amr: ['otp'] } as const;

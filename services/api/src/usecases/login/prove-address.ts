@@ -8,7 +8,7 @@ import { voidHash } from '@auth-account/stores/void-hash';
 import type { ClientSession } from 'mongodb';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
-import { codeInvalid } from '../codes/check-code.ts';
+import { ChangedMeanwhile } from '../codes/change-by-code.ts';
 import { removedWays } from '../credentials/removed-ways.ts';
 import type { EndSessions } from '../sessions/end-sessions.ts';
 import type { UsedProof } from './open-session.ts';
@@ -35,7 +35,8 @@ export type ProveAddress = (proof: FirstProof, origin: RequestOrigin, session: C
 /**
  * Creates the step of a login that proves the account's address for the first time. Somebody else may have registered
  * the account. So, as a reset does, it removes all other ways in, ends all sessions and open codes, and revokes the open
- * invites. The password becomes void until a reset.
+ * invites. The password becomes void until a reset. Raises {@link ChangedMeanwhile} if the address has been proved since
+ * the account was read, or a way in was changed.
  */
 export function createProveAddress(deps: ProveAddressDeps): ProveAddress {
   const { users, invites, challenges, endSessions, ids } = deps;
@@ -50,7 +51,7 @@ export function createProveAddress(deps: ProveAddressDeps): ProveAddress {
       email_verified_at: at,
       ...removed.left,
     };
-    if (!(await users.changeFresh(user, fields, session, removed.gone))) throw codeInvalid();
+    if (!(await users.changeFresh(user, fields, session, removed.gone))) throw new ChangedMeanwhile();
     await challenges.endAll(user_id, at, session);
     const invites_revoked = await invites.revokeMadeBy(user_id, at, session);
     const ended = await endSessions.revoke({ userId: user_id, reason: 'password_changed', at }, origin, session);
