@@ -28,6 +28,7 @@ export interface AccountDeps extends Omit<Stores, 'users' | 'sessions'>, Pick<Us
     | 'logIn'
     | 'registered'
     | 'proved'
+    | 'undone'
     | 'verified'
     | 'orderDeletion'
   >;
@@ -89,6 +90,7 @@ function recordingLimits(told: unknown[]): AccountDeps['limits'] {
     tryCode: async () => void told.push('try'),
     registered: async (login) => void told.push(['registered', login]),
     proved: async (login) => void told.push(['proved', login]),
+    undone: async (email) => void told.push(['undone', email]),
     verified: async (login) => void told.push(['verified', login]),
     orderDeletion: async (email) => void told.push(['deletion', email]),
   };

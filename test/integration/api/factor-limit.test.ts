@@ -85,6 +85,19 @@ test.each(['registered', 'verified', 'proved'] as const)('a place is no known on
   expect(await guess(limits, owner, home)).toBeUndefined();
 });
 
+test.each<[string, (limits: Limits, who: Login, origin: RequestOrigin) => Promise<void>]>([
+  ['a reset', (limits, who, origin) => limits.proved(who, origin)],
+  ['a first proof', (limits, who, origin) => limits.registered(who, origin)],
+  ['an undo', (limits, { email }) => limits.undone(email)],
+])('no place stays known after %s', async (_, recover) => {
+  const limits = newLimits();
+  const [thief, den] = [login(), somewhere()];
+  await limits.completed(thief, den);
+  await recover(limits, login(), somewhere());
+  await guessTimes(limits, 5, login(), somewhere());
+  expect(await guess(limits, thief, den)).toBeUndefined();
+});
+
 test('nor because a password was right there', async () => {
   const limits = newLimits();
   const [owner, home] = [login(), somewhere()];

@@ -26,6 +26,8 @@ export interface FactorLimit {
   takeOf(sessionId: string): Promise<TakenTry>;
   /** Called when a login with two factors has succeeded. The account then knows its device and network. */
   know(identity: LoginIdentity): Promise<void>;
+  /** Makes the account know no place, because a known one may be a thief's. */
+  forget(emailKey: string): Promise<void>;
 }
 
 export interface FactorLimitDeps {
@@ -158,6 +160,10 @@ export function createFactorLimit({ redis, keys, now }: FactorLimitDeps): Factor
         .pexpire(known, knownMs);
       // Without Redis the place stays unknown until its next login.
       await write.exec().catch(() => undefined);
+    },
+    async forget(emailKey) {
+      // Without Redis the places stay known until the next recovery, or until they lapse.
+      await redis.unlink(keys.factorKnownOf(keys.tagOf('account', emailKey))).catch(() => undefined);
     },
   };
 }

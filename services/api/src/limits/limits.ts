@@ -5,7 +5,7 @@ import { createLimitKeys, type RedisClient } from '@auth-account/redis';
 import { emailKey } from '@auth-account/stores';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import { createCodeLimit } from './code-limit.ts';
-import { createFactorLimit } from './factor-limit.ts';
+import { createFactorLimit, type TakenTry } from './factor-limit.ts';
 import { type LimitRule, type LimitSettings, type RequestLimitRow, requestLimits } from './limits-table.ts';
 import { createLoginLimits, type LoginIdentity, type Refusal } from './login-limits.ts';
 import { createRequestLimit, type RequestLimit, type RequestLimitOptions } from './request-limit.ts';
@@ -109,15 +109,18 @@ export interface Limits extends CountRequests {
    */
   completed(login: Login, origin: RequestOrigin): Promise<void>;
   /**
-   * Called when the account has been created. It then knows this device and network, and earlier failures no longer
-   * count. Never raises.
+   * Called when the account has been created, or its address proved for the first time. It then knows only this device
+   * and network, none of them for its second factor, and earlier failures no longer count. Never raises.
    */
   registered(login: Login, origin: RequestOrigin): Promise<void>;
   /**
    * Called when a code from the account's mailbox has set a new password. The account then knows this device and
-   * network too, and failures of strangers no longer count. Never raises.
+   * network too, and failures of strangers no longer count. For its second factor it knows no place until the next login
+   * with two factors. Never raises.
    */
   proved(login: Login, origin: RequestOrigin): Promise<void>;
+  /** Called when the account got its verified address back. It then knows no place for its second factor. Never raises. */
+  undone(email: string): Promise<void>;
   /**
    * Called when a code from the account's mailbox was right. The account then knows this device and network too. Never
    * raises.
@@ -193,6 +196,8 @@ export function createLimits(deps: LimitsDeps): Limits {
     throw new AppError('ERR-RATE-LIMITED', { retryAfterSeconds: waitMs / 1_000 });
   };
 
+  const admit = (taken: TakenTry, origin: RequestOrigin) =>
+    'waitMs' in taken ? refuse({ rule: 'second_factor', ...taken }, origin) : taken;
   const after = (step: 'succeed' | 'register' | 'prove' | 'verify') => async (login: Login, origin: RequestOrigin) => {
     await logins[step](identityOf(login, origin));
   };
@@ -232,14 +237,8 @@ export function createLimits(deps: LimitsDeps): Limits {
     logIn: (login, origin) => attempt(['check', 'succeed'], login, origin),
     guess: (login, origin) => attempt(['checkGuess', 'confirm'], login, origin),
     replay: (login, origin) => attempt(['checkGuess', 'succeed'], login, origin),
-    async secondFactor(login, origin) {
-      const taken = await factors.take(identityOf(login, origin));
-      return 'waitMs' in taken ? refuse({ rule: 'second_factor', ...taken }, origin) : taken;
-    },
-    async stepUp(sessionId, origin) {
-      const taken = await factors.takeOf(sessionId);
-      return 'waitMs' in taken ? refuse({ rule: 'second_factor', ...taken }, origin) : taken;
-    },
+    secondFactor: async (login, origin) => admit(await factors.take(identityOf(login, origin)), origin),
+    stepUp: async (sessionId, origin) => admit(await factors.takeOf(sessionId), origin),
     async completed(login, origin) {
       const identity = identityOf(login, origin);
       await Promise.all([logins.succeed(identity), factors.know(identity)]);
@@ -247,6 +246,7 @@ export function createLimits(deps: LimitsDeps): Limits {
     known: after('succeed'),
     registered: after('register'),
     proved: after('prove'),
+    undone: (email) => factors.forget(emailKey(email)),
     verified: after('verify'),
   };
 }

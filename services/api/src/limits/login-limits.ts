@@ -179,7 +179,13 @@ function createNamesOf(keys: LimitKeys, networks: RequestLimit): (identity: Logi
     const network = keys.tagOf('account-address', emailKey, prefix);
     const device = deviceTag(keys, emailKey, deviceId);
     const owed = [device || network, network, account].flatMap((tag) => [keys.delayOf(tag), keys.failuresOf(tag)]);
-    const names = [networks.keyOf(prefix), keys.knownOf(account), ...owed, keys.crowdOf('login')];
+    const names = [
+      networks.keyOf(prefix),
+      keys.knownOf(account),
+      ...owed,
+      keys.crowdOf('login'),
+      keys.factorKnownOf(account),
+    ];
     const made = { names, device, network, account };
     known.set(identity, made);
     return made;

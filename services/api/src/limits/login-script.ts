@@ -24,6 +24,7 @@ end`;
  * - 5 and 6: the same for the network
  * - 7 and 8: the same for the account
  * - 9: the accounts with failures by strangers
+ * - 10: the devices and networks that the account knows for its second factor
  *
  * ARGV, with times in milliseconds since the epoch by the clock of the api:
  * - 1: the step. Before the hash: `check` for a login, `checkGuess` for another guess. After it: `fail`, `succeed` or
@@ -79,7 +80,7 @@ local function know_both()
 end
 if step == 'register' or step == 'prove' or step == 'verify' then
   if step == 'register' then redis.call('DEL', KEYS[2]) end
-  if step ~= 'verify' then redis.call('DEL', KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8]) end
+  if step ~= 'verify' then redis.call('DEL', KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[10]) end
   know_both()
   return {'', 0}
 end

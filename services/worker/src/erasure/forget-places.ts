@@ -31,11 +31,12 @@ export function createForgetPlaces({ redis, keyPrefix, secrets }: ForgetPlacesDe
       const keys = createLimitKeys(keyPrefix, () => secret);
       for (const emailKey of emailKeys) {
         const account = keys.tagOf('account', emailKey);
-        const known = keys.knownOf(account);
-        const tags = [account, ...(await redis.zrange(known, '0', '-1'))];
+        const known = [keys.knownOf(account), keys.factorKnownOf(account)];
+        const places = await Promise.all(known.map((places) => redis.zrange(places, '0', '-1')));
+        const tags = [...new Set([account, ...places.flat()])];
         await redis.zrem(keys.crowdOf('login'), account);
         const counts = (tag: string) => [keys.delayOf(tag), keys.failuresOf(tag), keys.factorTriesOf(tag)];
-        await redis.unlink(known, ...tags.flatMap(counts));
+        await redis.unlink(...known, ...tags.flatMap(counts));
       }
     }
   };
