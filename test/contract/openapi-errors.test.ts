@@ -721,6 +721,13 @@ const ownProvocations: {
       await orderRemoval(faulty, session.email);
       return refusedWrite('deleteSecondFactorRemoval', 'outbox', { headers: bearer(session) });
     },
+    async 'ERR-CODE-EXPIRED'() {
+      const session = await guardedAccount(api);
+      await orderRemoval(api, session.email);
+      const due = { $set: { 'totp.removal.due_at': new Date() } };
+      await api.collections.users.updateOne({ _id: session.user_id }, due);
+      return sendTo('deleteSecondFactorRemoval', api, { headers: bearer(session) });
+    },
     'ERR-RATE-LIMITED': () => pastTheWrite('deleteSecondFactorRemoval'),
   },
   logIn: {

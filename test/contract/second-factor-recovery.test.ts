@@ -8,6 +8,7 @@ import {
   completeLogin,
   type GuardedAccount,
   guardedAccount,
+  orderRemoval,
   stepUpBy,
 } from '../support/second-factor.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
@@ -58,22 +59,31 @@ describe('a password reset', () => {
     const again = await api.post('/api/v1/auth/login', { email, password, device_id, trusted_device_token });
     expect(again.status).toBe(401);
   });
+
+  test('tells also if it takes away a factor whose removal is due', async () => {
+    const { email, user_id } = await guardedAccount(api, now());
+    await orderRemoval(api, email);
+    shiftMs += 72 * 3_600_000;
+    expect((await confirmReset(api, await requestReset(api, email))).status).toBe(200);
+    expect((await stored(user_id))?.totp).toBeUndefined();
+    expect(await changesOf(user_id)).toEqual(['switched_on', 'switched_off']);
+  });
 });
 
+/** Changes the address of an account with a step-up. */
+async function changeAddress(account: GuardedAccount, new_email: string): Promise<void> {
+  const step_up_token = await stepUpBy(api, account, 'email_change', nextCode(account.secret));
+  const asked = await api.post('/api/v1/account/email-change', { step_up_token, new_email }, bearer(account));
+  const answer = await confirmChange(api, account, asked.json.data.challenge_id);
+  expect(answer.status).toBe(200);
+}
+
+const undo = async ({ user_id }: GuardedAccount) => {
+  const undo_token = await undoTokenOf(api, user_id);
+  expect((await api.post('/api/v1/auth/email-change/undo', { undo_token })).status).toBe(200);
+};
+
 describe('a change of the address', () => {
-  /** Changes the address of an account with a step-up. */
-  async function changeAddress(account: GuardedAccount, new_email: string): Promise<void> {
-    const step_up_token = await stepUpBy(api, account, 'email_change', nextCode(account.secret));
-    const asked = await api.post('/api/v1/account/email-change', { step_up_token, new_email }, bearer(account));
-    const answer = await confirmChange(api, account, asked.json.data.challenge_id);
-    expect(answer.status).toBe(200);
-  }
-
-  const undo = async ({ user_id }: GuardedAccount) => {
-    const undo_token = await undoTokenOf(api, user_id);
-    expect((await api.post('/api/v1/auth/email-change/undo', { undo_token })).status).toBe(200);
-  };
-
   test('leaves the second factor on, and so does its undo', async () => {
     const owner = await guardedAccount(api, now());
     const [former, later] = [owner.email, newEmail()];
@@ -110,6 +120,40 @@ describe('a change of the address', () => {
     expect(await changesOf(user_id)).toEqual(['switched_on', 'replaced', 'switched_off']);
     expect((await confirmReset(api, await requestReset(api, former))).status).toBe(200);
     await logIn(api, former, { password: newPassword });
+  });
+});
+
+describe('an ordered removal', () => {
+  /** Changes the address, orders the removal before it or after it, and undoes the change. Returns the account then. */
+  async function undoneWith(when: 'before' | 'after') {
+    const owner = await guardedAccount(api, now());
+    const { user_id, email } = owner;
+    await verify(user_id);
+    const thiefs = newEmail();
+    if (when === 'before') await orderRemoval(api, email);
+    shiftMs += 120_000;
+    await changeAddress(owner, thiefs);
+    if (when === 'after') await orderRemoval(api, thiefs);
+    await undo(owner);
+    return { ...owner, ...(await stored(user_id)) };
+  }
+
+  test('ends with an undo of the change of the address, if its mail went to the new one', async () => {
+    const { user_id, email, totp, secret } = await undoneWith('after');
+    expect([totp?.removal, typeof totp?.factor_id]).toEqual([undefined, 'string']);
+    const type = 'service.auth.events.notice';
+    const rows = await api.collections.outbox.find({ 'event.type': type, 'event.data.user_id': user_id }).toArray();
+    expect(rows.map(({ event }) => 'purpose' in event.data && event.data.purpose)).toContain(
+      'second_factor_removal_stopped',
+    );
+    expect((await confirmReset(api, await requestReset(api, email))).status).toBe(200);
+    shiftMs += 72 * 3_600_000;
+    const half = await beginLogin(api, email, { password: newPassword });
+    expect((await completeLogin(api, half, { code: nextCode(secret) })).status).toBe(200);
+  });
+
+  test('stays if it was ordered before the change', async () => {
+    expect((await undoneWith('before')).totp?.removal).toBeDefined();
   });
 });
 

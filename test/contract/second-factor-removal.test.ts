@@ -216,7 +216,7 @@ describe('a stop', () => {
     const stop_token = await stopTokenOf(api, user_id);
     waitForIt();
     expect(errorOf(await stopByToken(api, stop_token))).toEqual([410, 'ERR-CODE-EXPIRED']);
-    await stopBySession(api, await logIn(api, email));
+    expect(errorOf(await stopBySession(api, await logIn(api, email)))).toEqual([410, 'ERR-CODE-EXPIRED']);
     expect((await stored(user_id))?.totp?.removal).toBeDefined();
   });
 });

@@ -3,6 +3,8 @@ import type { Collections } from './collections.ts';
 import { type Credentials, unchangedSince } from './credentials.ts';
 import type { FormerEmail, UserDocument } from './documents.ts';
 import { confirmedRead } from './fenced-sessions.ts';
+import type { PresentUser } from './present-user.ts';
+import type { RemovableField } from './second-factor-store.ts';
 import { emailKey, holderOf } from './user-store.ts';
 
 /** The account that has an address, or can still return to it by undoing a change. */
@@ -27,7 +29,7 @@ export interface EmailUndo {
   /** The account's other ways in that are left. */
   readonly ways: Pick<UserDocument, 'passkeys' | 'identities'>;
   /** Fields of other ways in that are removed. */
-  readonly gone: readonly (keyof UserDocument)[];
+  readonly gone: readonly RemovableField[];
   readonly at: Date;
 }
 
@@ -57,10 +59,10 @@ export interface EmailChangeStore {
    */
   findByChange(changeId: string): Promise<UserDocument | undefined>;
   /**
-   * Gives the account its former address back; false if the document has changed. Throws the same duplicate-key error
-   * as `change`.
+   * Gives the account its former address back; false if the document has changed, also if a removal of the second factor
+   * was ordered or stopped. Throws the same duplicate-key error as `change`.
    */
-  undo(seen: UserDocument, undo: EmailUndo, session: ClientSession): Promise<boolean>;
+  undo(seen: PresentUser, undo: EmailUndo, session: ClientSession): Promise<boolean>;
   /** Returns at most `most` accounts, each with those of its former addresses that had lapsed at `by`. */
   listLapsed(by: Date, most: number): Promise<LapsedEmails[]>;
   /**
@@ -78,7 +80,7 @@ export function createEmailChangeStore({ users }: Collections): EmailChangeStore
     filter: Filter<UserDocument>,
     fields: Partial<UserDocument>,
     session: ClientSession,
-    gone: readonly (keyof UserDocument)[] = [],
+    gone: readonly RemovableField[] = [],
   ) => {
     const removed = { ...pending, ...Object.fromEntries(gone.map((field) => [field, true as const])) };
     const update = { $set: fields, $unset: removed, $inc: { touches: 1 } };
@@ -106,7 +108,9 @@ export function createEmailChangeStore({ users }: Collections): EmailChangeStore
       const { email, email_key } = former;
       const address = { email, email_key, email_verified_at: at, former_emails: others, known_devices: [] };
       const password = { password_hash, password_changed_at: at, is_password_void: true };
-      return isChanged(unchangedSince(seen), { ...address, ...password, ...ways }, session, gone);
+      const order = (seen.totp ?? seen.due_totp)?.removal?.id;
+      const filter = { ...unchangedSince(seen), 'totp.removal.id': order ?? { $exists: false } };
+      return isChanged(filter, { ...address, ...password, ...ways }, session, gone);
     },
     async listLapsed(by, most) {
       const options = { projection: { former_emails: 1 }, limit: most } as const;

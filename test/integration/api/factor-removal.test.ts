@@ -127,10 +127,31 @@ describe('a stop', () => {
   test('does not come any more when the removal is due', async () => {
     const { removal, user, token } = await ordered(0);
     const session = await scene.session({ user_id: user._id });
-    await createStopFactorRemoval(scene.deps)(bearerOf(session), scene.origin);
+    const late = createStopFactorRemoval(scene.deps)(bearerOf(session), scene.origin);
+    await expect(late).rejects.toMatchObject({ code: 'ERR-CODE-EXPIRED' });
     await expect(stopBy(token)).rejects.toMatchObject({ code: 'ERR-CODE-EXPIRED' });
     expect([await stored(user), await scene.rows()]).toEqual([removal, []]);
   });
+
+  test.each(['another one', 'none', 'a due one'] as const)(
+    'by a session that has seen %s decides anew',
+    async (what) => {
+      const { user } = await ordered(1);
+      const session = await scene.session({ user_id: user._id });
+      const other = { ...newRemoval(scene.now(), 'mail'), ...(what === 'a due one' && { due_at: scene.now() }) };
+      const { removal: _, ...seen } = user.totp ?? {};
+      const find = async () => {
+        if (what === 'none') return { ...user, totp: seen } as UserDocument;
+        await scene.collections.users.updateOne({ _id: user._id }, { $set: { 'totp.removal': other } });
+        return user;
+      };
+      const stop = createStopFactorRemoval({ ...scene.deps, users: { ...scene.deps.users, find } });
+      const answer = stop(bearerOf(session), scene.origin);
+      if (what === 'a due one') await expect(answer).rejects.toMatchObject({ code: 'ERR-CODE-EXPIRED' });
+      else expect(await answer).toMatchObject({ message: 'REMOVAL_STOPPED' });
+      expect(await stored(user)).toEqual(what === 'a due one' ? other : undefined);
+    },
+  );
 
   test('by a token that a newer key has made, waits for the key', async () => {
     const { removal } = await ordered(1);

@@ -153,7 +153,7 @@ export interface SecondFactorMethods {
    * Raises `ERR-CODE-INVALID`, `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`.
    */
   stopRemovalByToken(body: OperationTypes['stopSecondFactorRemoval']['body']): Promise<OperationTypes['stopSecondFactorRemoval']['data']>;
-  /** Stop the removal of the second factor. Raises `ERR-RATE-LIMITED`. */
+  /** Stop the removal of the second factor. Raises `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`. */
   stopRemoval(): Promise<OperationTypes['deleteSecondFactorRemoval']['data']>;
 }
 

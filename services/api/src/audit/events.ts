@@ -131,7 +131,8 @@ export const auditEvents = {
   },
   'account.second_factor_removal_stopped': {
     fields: ['user_id', 'session_id?'],
-    meaning: 'The ordered removal was stopped: by a session, or by the token of its mail.',
+    meaning:
+      'The ordered removal was stopped: by a session, by the token of its mail, or by an undo of a change of the address.',
   },
   'account.exported': { fields: session, meaning: 'The user exported everything that is held of them.' },
   'account.password_reset': {

@@ -1,4 +1,5 @@
 import type { PasskeyDocument, UserDocument } from '@auth-account/stores/documents';
+import type { PresentUser } from '@auth-account/stores/present-users';
 import { secondFactorFields } from '@auth-account/stores/second-factors';
 import { expect, test } from '@jest/globals';
 import { removedWays } from './removed-ways.ts';
@@ -10,7 +11,7 @@ const [early, late] = [passkey('early', at(1)), passkey('late', at(3))];
 const totp = (confirmed_at: Date) => ({ confirmed_at }) as NonNullable<UserDocument['totp']>;
 
 /** Returns the removal, with its events and audit records as pairs of their kind and passkey. */
-function remove(user: Partial<UserDocument>, which: Parameters<typeof removedWays>[1]) {
+function remove(user: Partial<PresentUser>, which: Parameters<typeof removedWays>[1]) {
   let events = 0;
   const nextOrigin = () => {
     events += 1;
@@ -20,12 +21,13 @@ function remove(user: Partial<UserDocument>, which: Parameters<typeof removedWay
   return {
     left: ways.left,
     gone: ways.gone,
+    endsOrder: ways.endsOrder,
     events: ways.events.map(({ id, type, data }) => [id, type.replace('service.auth.events.', ''), data]),
     audit: ways.audit,
   };
 }
 
-const nothing = { left: {}, gone: [], events: [], audit: [] };
+const nothing = { left: {}, gone: [], endsOrder: false, events: [], audit: [] };
 const audited = (passkey_id: string) => ({ event: 'passkey.removed', user_id, session_id: undefined, passkey_id });
 const eventOf = (id: string, passkey_id: string) => [
   id,
@@ -52,6 +54,7 @@ test('all go, and siblings and the audit log get each of them', () => {
   expect(remove({ passkeys: [early, late], totp: totp(at(2)) }, 'all')).toEqual({
     left: { passkeys: [] },
     gone: secondFactorFields,
+    endsOrder: false,
     events: [eventOf('1', 'early'), eventOf('2', 'late'), offEvent('3')],
     audit: [audited('early'), audited('late'), switchedOff],
   });
@@ -61,13 +64,30 @@ test('of those that were added at a time or after it, earlier ones stay', () => 
   expect(remove({ passkeys: [early, late], totp: totp(at(2)) }, at(3))).toEqual({
     left: { passkeys: [early] },
     gone: [],
+    endsOrder: false,
     events: [eventOf('1', 'late')],
     audit: [audited('late')],
   });
   expect(remove({ passkeys: [early], totp: totp(at(3)) }, at(3))).toEqual({
     left: {},
     gone: secondFactorFields,
+    endsOrder: false,
     events: [offEvent('1')],
     audit: [switchedOff],
   });
+});
+
+test('an order from a mailbox at that time or after it ends, unless the factor goes or the order is due', () => {
+  const orderOf = (by: 'mail' | 'staff') => ({ id: 'order', ordered_at: at(3), due_at: at(30), by });
+  const ordered = (by: 'mail' | 'staff') => ({ ...totp(at(1)), removal: orderOf(by) });
+  const stopped = { event: 'account.second_factor_removal_stopped', user_id, session_id: undefined };
+  const ended = { ...nothing, gone: ['totp.removal'], endsOrder: true, audit: [stopped] };
+  expect(remove({ totp: ordered('mail') }, at(3))).toEqual(ended);
+  expect(remove({ totp: ordered('mail') }, at(4))).toEqual(nothing);
+  expect(remove({ totp: ordered('staff') }, at(3))).toEqual(nothing);
+  expect(remove({ totp: ordered('mail') }, 'none')).toEqual(nothing);
+  const off = { ...nothing, gone: secondFactorFields, events: [offEvent('1')], audit: [switchedOff] };
+  expect(remove({ totp: ordered('mail') }, at(1))).toEqual(off);
+  expect(remove({ due_totp: ordered('mail') }, at(3))).toEqual(nothing);
+  expect(remove({ due_totp: ordered('mail') }, 'all')).toEqual(off);
 });

@@ -6,7 +6,8 @@ import {
   secondFactorRemovedEvent,
 } from '@auth-account/messaging/account-events';
 import type { UserDocument } from '@auth-account/stores/documents';
-import { secondFactorFields } from '@auth-account/stores/second-factors';
+import type { PresentUser } from '@auth-account/stores/present-users';
+import { type RemovableField, secondFactorFields } from '@auth-account/stores/second-factors';
 import type { AuditEvent } from '../../audit/events.ts';
 
 /** Ways in that a recovery takes away. */
@@ -14,18 +15,21 @@ export interface RemovedWays {
   /** The ways that are left, as fields of the user's document; empty if all are left. */
   readonly left: Pick<UserDocument, 'passkeys' | 'identities'>;
   /** Fields of the user's document that are removed. */
-  readonly gone: readonly (keyof UserDocument)[];
-  /** The recovery's own notice tells the owner. */
+  readonly gone: readonly RemovableField[];
+  /** True if an ordered removal of the second factor ends, and the factor stays. */
+  readonly endsOrder: boolean;
+  /** The recovery's own notice tells the owner of them. */
   readonly events: readonly AuthEvent[];
   readonly audit: readonly AuditEvent[];
 }
 
 /**
  * Returns the ways in besides the password, and the second factor, that a recovery takes away: none, those that were
- * added at a time or after it, or all, because somebody else may have registered the account.
+ * added at a time or after it, or all, because somebody else may have registered the account. A removal of the second
+ * factor that was ordered from a mailbox at that time or after it ends too, because its mail went to that mailbox.
  */
 export function removedWays(
-  { _id: user_id, passkeys = [], identities = [], totp }: UserDocument,
+  { _id: user_id, passkeys = [], identities = [], totp: present, due_totp: totp = present }: PresentUser,
   which: 'none' | 'all' | Date,
   nextOrigin: () => AccountEventOrigin,
 ): RemovedWays {
@@ -33,7 +37,11 @@ export function removedWays(
   const [removed, left] = partition(passkeys, isRemoved);
   const [unlinked, linked] = partition(identities, isRemoved);
   const isSwitchedOff = totp !== undefined && isRemoved(totp.confirmed_at);
+  const { removal: ordered } = present ?? {};
+  const endsOrder = !isSwitchedOff && ordered?.by === 'mail' && isRemoved(ordered.ordered_at);
+  const order = endsOrder ? (['totp.removal'] as const) : [];
   const switchedOff = { event: 'account.second_factor_off', user_id, session_id: undefined } as const;
+  const stopped = { event: 'account.second_factor_removal_stopped', user_id, session_id: undefined } as const;
   const removal = (passkey_id: string) =>
     ({ event: 'passkey.removed', user_id, session_id: undefined, passkey_id }) as const;
   const unlinking = (identity_id: string, provider: string) =>
@@ -43,7 +51,8 @@ export function removedWays(
       ...(removed.length > 0 && { passkeys: left }),
       ...(unlinked.length > 0 && { identities: linked }),
     },
-    gone: isSwitchedOff || which === 'all' ? secondFactorFields : [],
+    gone: isSwitchedOff || which === 'all' ? secondFactorFields : order,
+    endsOrder,
     events: [
       ...removed.map(({ id: passkey_id }) => passkeyRemovedEvent({ user_id, passkey_id }, nextOrigin())),
       ...unlinked.map(({ id: identity_id, provider }) =>
@@ -55,6 +64,7 @@ export function removedWays(
       ...removed.map(({ id }) => removal(id)),
       ...unlinked.map(({ id: identity_id, provider }) => unlinking(identity_id, provider)),
       ...(isSwitchedOff ? [switchedOff] : []),
+      ...(endsOrder ? [stopped] : []),
     ],
   };
 }

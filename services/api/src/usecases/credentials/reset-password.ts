@@ -11,8 +11,8 @@ import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import type { PasswordHasher } from '../../security/password-hasher.ts';
-import type { CheckCode, RightCode } from '../codes/check-code.ts';
 import { ChangedMeanwhile, changeByCode } from '../codes/change-by-code.ts';
+import type { CheckCode, RightCode } from '../codes/check-code.ts';
 import type { EndSessions } from '../sessions/end-sessions.ts';
 import { removedWays } from './removed-ways.ts';
 

@@ -13,13 +13,14 @@ import type { ChallengeStore } from '@auth-account/stores/challenges';
 import type { DeletionStore } from '@auth-account/stores/deletions';
 import type { FormerEmail, UserDocument } from '@auth-account/stores/documents';
 import type { EmailChangeStore } from '@auth-account/stores/email-changes';
-import { presentUser } from '@auth-account/stores/present-users';
+import { type PresentUser, presentUser } from '@auth-account/stores/present-users';
 import type { UndoTokens } from '@auth-account/tokens';
 import type { Commit } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import type { PasswordHasher } from '../../security/password-hasher.ts';
+import { ChangedMeanwhile } from '../codes/change-by-code.ts';
 import { codeInvalid } from '../codes/check-code.ts';
 import { createVerifyUndoToken } from '../codes/verify-undo-token.ts';
 import type { EndSessions } from '../sessions/end-sessions.ts';
@@ -34,7 +35,7 @@ export interface UndoEmailChangeDeps {
   readonly emailChangeTokens: Pick<UndoTokens, 'verify' | 'rereadKeys'>;
   readonly endSessions: EndSessions;
   readonly hasher: Pick<PasswordHasher, 'admit'>;
-  readonly limits: Pick<Limits, 'tryCode' | 'registered'>;
+  readonly limits: Pick<Limits, 'tryCode' | 'registered' | 'undone'>;
   readonly commit: Commit;
   readonly ids: Pick<Ids, 'entityId'>;
   readonly now: () => Date;
@@ -42,7 +43,7 @@ export interface UndoEmailChangeDeps {
 
 /** An account, and the address that it gets back. */
 interface FoundChange {
-  readonly user: UserDocument;
+  readonly user: PresentUser;
   readonly former: FormerEmail;
 }
 
@@ -55,7 +56,8 @@ const mostTries = 5;
  * transaction makes the password void until a reset, ends all sessions, open codes and invites of the account, and
  * cancels an ordered deletion. If the former address was never verified, somebody else may have registered the
  * account, so its known networks are forgotten, and its other ways in are removed. If it was verified, those that were
- * added after the change are removed, because the notices of them went to the new address.
+ * added after the change are removed, and so is an order from a mailbox to remove the second factor, because the notices
+ * of them went to the new address.
  *
  * Raises `ERR-CODE-INVALID` for a token that is not genuine or was used, `ERR-CODE-EXPIRED` after 72 hours,
  * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`.
@@ -84,14 +86,13 @@ export function createUndoEmailChange(deps: UndoEmailChangeDeps) {
     }
     const { email, verified_at } = found.former;
     if (verified_at === undefined) await limits.registered({ email, deviceId: undefined }, origin);
+    else await limits.undone(email);
     return { message: 'EMAIL_CHANGE_UNDONE', invites_revoked, timestamp: now().toISOString() };
   };
 }
 
 /** Milliseconds by which the clocks of two apis may differ. */
 const clockMarginMs = 60_000;
-
-class ChangedMeanwhile extends Error {}
 
 /**
  * Creates the undo itself. It returns the number of revoked invites, or undefined if the account has been changed since
@@ -108,6 +109,9 @@ function createUndo(deps: UndoEmailChangeDeps) {
     const changedAt = new Date(former.until.getTime() - emailUndoSeconds * 1_000 - clockMarginMs);
     const since = former.verified_at === undefined ? 'all' : changedAt;
     const removed = removedWays(user, since, () => eventOrigin(origin, at, ids));
+    const told = { user_id, purpose: 'second_factor_removal_stopped', locale } as const;
+    const notice = createAccountEvent('service.auth.events.notice', told, eventOrigin(origin, at, ids));
+    const stopped = removed.endsOrder ? [notice] : [];
     const cancelled = deletionCancelledEvents({ user_id, locale }, () => eventOrigin(origin, at, ids));
     const undone = await commit(
       {
@@ -123,7 +127,7 @@ function createUndo(deps: UndoEmailChangeDeps) {
           await challenges.endAll(user_id, at, session);
           const invites_revoked = await invites.revokeMadeBy(user_id, at, session);
           const ended = await endSessions.revoke(end, origin, session);
-          const events = [...eventsOf(deps, user, { at, invites_revoked }, origin), ...removed.events];
+          const events = [...eventsOf(deps, user, { at, invites_revoked }, origin), ...removed.events, ...stopped];
           const cancels = isCancelled ? [{ event: 'account.deletion_cancelled', user_id } as const] : [];
           const audit = { event: 'account.email_change_undone', user_id, invites_revoked } as const;
           return {

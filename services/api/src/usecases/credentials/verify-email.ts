@@ -7,8 +7,8 @@ import { type Commit, none } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
-import type { CheckCode, RightCode } from '../codes/check-code.ts';
 import { ChangedMeanwhile, changeByCode } from '../codes/change-by-code.ts';
+import type { CheckCode, RightCode } from '../codes/check-code.ts';
 
 export interface VerifyEmailDeps {
   readonly users: Pick<UserStore, 'changeFresh'>;

@@ -7,8 +7,8 @@ import { hasSecondFactor } from '@auth-account/stores/second-factors';
 import type { ClientSession } from 'mongodb';
 import type { Limits } from '../../limits/limits.ts';
 import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
-import { type CheckCode, codeInvalid, type RightCode } from '../codes/check-code.ts';
 import { changeByCode } from '../codes/change-by-code.ts';
+import { type CheckCode, codeInvalid, type RightCode } from '../codes/check-code.ts';
 import type { Spend } from '../proofs/once-per-proof.ts';
 import type { DemandSecondFactor } from './demand-second-factor.ts';
 import { knownAs } from './new-device.ts';
@@ -47,7 +47,11 @@ export function createLogInByCode(deps: LogInByCodeDeps) {
     const spend = { id, proof, until: new Date(now().getTime() + codeLifeSeconds * 1_000) };
     const check = () => checkCode('login', input, origin);
     try {
-      return await oncePerChallenge(spend, () => changeByCode(check, (code) => open(code, input, spend, origin)), origin);
+      return await oncePerChallenge(
+        spend,
+        () => changeByCode(check, (code) => open(code, input, spend, origin)),
+        origin,
+      );
     } catch (error) {
       // A way in was changed since the code was compared, which makes all codes void.
       throw isAppError(error) && error.code === 'ERR-INVALID-CREDENTIALS' ? codeInvalid() : error;

@@ -23,7 +23,7 @@ interface StopDeps {
 }
 
 export interface StopFactorRemovalDeps extends StopDeps {
-  readonly users: Pick<UserStore, 'find'>;
+  readonly users: Pick<UserStore, 'find' | 'findConfirmed'>;
 }
 
 export interface StopFactorRemovalByTokenDeps extends StopDeps {
@@ -35,20 +35,35 @@ type Stopped = RemovalStoppedResponse['data'];
 
 /**
  * Stops the ordered removal of the caller's second factor. Any live session may do so. Without an order nothing changes.
- * Raises `IAD_JWT_ACCESS_INVALID` if the account is gone or the session has ended.
+ * Raises `IAD_JWT_ACCESS_INVALID` if the account is gone or the session has ended, `ERR-CODE-EXPIRED` from the time of the
+ * removal on, and `ERR-DEPENDENCY-UNAVAILABLE` if new orders keep coming.
  */
 export function createStopFactorRemoval(deps: StopFactorRemovalDeps) {
   const { users, now } = deps;
   const stop = createStop(deps);
 
-  return async ({ user_id, sid }: VerifiedAccessToken, origin: RequestOrigin): Promise<Stopped> => {
-    const user = await users.find(user_id);
+  /** Returns the account if an order waits. A stop that another read has seen may be rolled back. */
+  async function findWaiting(userId: string): Promise<UserDocument | undefined> {
+    const user = presentUser(await users.findConfirmed(userId), now());
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
-    const { removal } = user.totp ?? {};
-    if (removal !== undefined) await stop({ user, removalId: removal.id, sessionId: sid }, origin);
-    return { message: 'REMOVAL_STOPPED', timestamp: now().toISOString() };
+    if (user.due_totp !== undefined) throw new AppError('ERR-CODE-EXPIRED');
+    return user.totp?.removal && user;
+  }
+
+  return async ({ user_id, sid }: VerifiedAccessToken, origin: RequestOrigin): Promise<Stopped> => {
+    let user = await users.find(user_id);
+    for (let tries = 0; tries < mostTries; tries += 1) {
+      const removalId = user?.totp?.removal?.id;
+      const isStopped = user && removalId && (await stop({ user, removalId, sessionId: sid }, origin));
+      user = isStopped ? undefined : await findWaiting(user_id);
+      if (user === undefined) return { message: 'REMOVAL_STOPPED', timestamp: now().toISOString() };
+    }
+    throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: 1 });
   };
 }
+
+/** Limit for the tries of a stop while other orders take the place of the order that was read. */
+const mostTries = 5;
 
 /**
  * Stops an ordered removal of a second factor with the token of its mail. Raises `ERR-CODE-INVALID` for a token that is
