@@ -164,6 +164,7 @@ test('user show tells all that support may know, and nothing that proves a passw
     locale: 'ru',
     password: 'argon2id',
     passkeys: 0,
+    identities: [],
     second_factor_since: null,
     recovery_codes: 0,
     second_factor_removed_at: null,
