@@ -1,15 +1,16 @@
 import { AppError } from '@auth-account/errors';
 import type { UserStore } from '@auth-account/stores';
 import type { UserDocument } from '@auth-account/stores/documents';
+import { ChangedMeanwhile } from '../codes/change-by-code.ts';
 
 export interface DecideAnewDeps {
   readonly users: Pick<UserStore, 'find'>;
 }
 
-/** Changes an account's ways in. `change` gets the account and returns false if it was changed since it was read. */
+/** Changes an account's ways in. `change` throws {@link ChangedMeanwhile} if the account was changed since it was read. */
 export type DecideAnew = (
   proved: UserDocument,
-  change: (user: UserDocument) => Promise<boolean>,
+  change: (user: UserDocument) => Promise<unknown>,
 ) => Promise<UserDocument>;
 
 /** Limit for the tries of a change that conflicts with simultaneous changes of the account. */
@@ -27,7 +28,12 @@ export function createDecideAnew({ users }: DecideAnewDeps): DecideAnew {
     let user: UserDocument | undefined = proved;
     for (let tries = 0; tries < mostTries; tries += 1) {
       if (user === undefined || !isProved(proved, user)) throw new AppError('ERR-REAUTHENTICATION-FAILED');
-      if (await change(user)) return user;
+      try {
+        await change(user);
+        return user;
+      } catch (error) {
+        if (!(error instanceof ChangedMeanwhile)) throw error;
+      }
       user = await users.find(proved._id);
     }
     throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: 1 });

@@ -11,6 +11,7 @@ import { type Commit, none } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
+import { ChangedMeanwhile } from '../codes/change-by-code.ts';
 import type { DecideAnew } from '../credentials/decide-anew.ts';
 import type { Reauthenticate } from '../step-up/reauthenticate.ts';
 
@@ -55,20 +56,18 @@ export function createUnlinkIdentity(deps: UnlinkIdentityDeps) {
   };
 }
 
-class ChangedMeanwhile extends Error {}
-
-/** Creates the write of a removal. It returns false if the account was changed since it was read. */
+/** Creates the write of a removal. It throws {@link ChangedMeanwhile} if the account was changed since it was read. */
 function createRemove({ identities, challenges, commit, ids, now }: UnlinkIdentityDeps) {
   return async (
     user: UserDocument,
     { id: identity_id, provider }: IdentityDocument,
     { sessionId: session_id, origin }: { readonly sessionId: string; readonly origin: RequestOrigin },
-  ): Promise<boolean> => {
+  ): Promise<void> => {
     const at = now();
     const unlinked = { user_id: user._id, identity_id, provider };
     const told = { ...unlinked, locale: mailLocale(user, origin) };
     const events = identityUnlinkedEvents(told, () => eventOrigin(origin, at, ids));
-    const change = {
+    const change: Parameters<Commit>[0] = {
       at,
       isCommitted: async () => !(await identities.has(user._id, identity_id)),
       ifClientLeft: 'commit',
@@ -77,13 +76,7 @@ function createRemove({ identities, challenges, commit, ids, now }: UnlinkIdenti
         await challenges.endAll(user._id, at, session);
         return { events, audit: [{ event: 'identity.unlinked', session_id, ...unlinked }], sessions: none };
       },
-    } satisfies Parameters<Commit>[0];
-    try {
-      await commit(change, origin);
-      return true;
-    } catch (error) {
-      if (error instanceof ChangedMeanwhile) return false;
-      throw error;
-    }
+    };
+    await commit(change, origin);
   };
 }

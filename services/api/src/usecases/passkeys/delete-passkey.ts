@@ -11,6 +11,7 @@ import { type Commit, none } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
+import { ChangedMeanwhile } from '../codes/change-by-code.ts';
 import type { DecideAnew } from '../credentials/decide-anew.ts';
 import type { Reauthenticate } from '../step-up/reauthenticate.ts';
 import { signalOf } from './passkey-lists.ts';
@@ -29,11 +30,9 @@ export interface DeletePasskeyDeps {
 
 /**
  * Removes one of the caller's passkeys, if another way in is left. It ends the account's open codes, like a new passkey.
- * Of two removals at once the second is decided anew, so that they cannot both take the last
- * way.
  *
- * Raises the errors of {@link Reauthenticate}, even if the password or the address was changed only after the check;
- * `ERR-PASSKEY-NOT-FOUND`, `ERR-LAST-CREDENTIAL` and `ERR-RATE-LIMITED`.
+ * Raises the errors of {@link Reauthenticate} and {@link DecideAnew}, `ERR-PASSKEY-NOT-FOUND`, `ERR-LAST-CREDENTIAL` and
+ * `ERR-RATE-LIMITED`.
  */
 export function createDeletePasskey(deps: DeletePasskeyDeps) {
   const { reauthenticate, decideAnew, limits, rpId, now } = deps;
@@ -64,21 +63,19 @@ function leftWithout(user: UserDocument, passkeyId: string): PasskeyDocument[] {
   return left;
 }
 
-class ChangedMeanwhile extends Error {}
-
-/** Creates the write of a removal. It returns false if the account was changed since it was read. */
+/** Creates the write of a removal. It throws {@link ChangedMeanwhile} if the account was changed since it was read. */
 function createRemove({ passkeys, challenges, commit, ids, now }: DeletePasskeyDeps) {
   return async (
     user: UserDocument,
     passkey_id: string,
     { sessionId: session_id, origin }: { readonly sessionId: string; readonly origin: RequestOrigin },
-  ): Promise<boolean> => {
+  ): Promise<void> => {
     const at = now();
     const ofPasskey = { user_id: user._id, passkey_id };
     const events = passkeyRemovedEvents({ ...ofPasskey, locale: mailLocale(user, origin) }, () =>
       eventOrigin(origin, at, ids),
     );
-    const change = {
+    const change: Parameters<Commit>[0] = {
       at,
       isCommitted: async () => !(await passkeys.has(user._id, passkey_id)),
       ifClientLeft: 'commit',
@@ -87,13 +84,7 @@ function createRemove({ passkeys, challenges, commit, ids, now }: DeletePasskeyD
         await challenges.endAll(user._id, at, session);
         return { events, audit: [{ event: 'passkey.removed', session_id, ...ofPasskey }], sessions: none };
       },
-    } satisfies Parameters<Commit>[0];
-    try {
-      await commit(change, origin);
-      return true;
-    } catch (error) {
-      if (error instanceof ChangedMeanwhile) return false;
-      throw error;
-    }
+    };
+    await commit(change, origin);
   };
 }
