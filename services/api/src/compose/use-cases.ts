@@ -22,7 +22,7 @@ import { presentUsers } from '../usecases/account/present-users.ts';
 import { createRestoreAccount } from '../usecases/account/restore-account.ts';
 import type { RequestCode } from '../usecases/codes/request-code.ts';
 import { createChangePassword } from '../usecases/credentials/change-password.ts';
-import { createDecideAnew } from '../usecases/credentials/decide-anew.ts';
+import { createRemoveWay } from '../usecases/credentials/remove-way.ts';
 import { createChangeGroup } from '../usecases/groups/change-group.ts';
 import { createFindCurrentGroup } from '../usecases/groups/find-current-group.ts';
 import { createHandOverGroup } from '../usecases/groups/hand-over-group.ts';
@@ -186,12 +186,9 @@ function accountUseCases(
   };
   const retryWindowMs = config.REFRESH_RETRY_WINDOW * 1_000;
   const shared = { ...parts, hasher, refreshTokens, lifetime };
-  const fresh = {
-    ...shared,
-    reauthenticate: createReauthenticate(shared),
-    endSessions: createEndSessions(shared),
-    decideAnew: createDecideAnew(shared),
-  };
+  const reauthenticate = createReauthenticate(shared);
+  const removeWay = createRemoveWay({ ...shared, reauthenticate });
+  const fresh = { ...shared, reauthenticate, removeWay, endSessions: createEndSessions(shared) };
   const isRequired = config.REQUIRE_VERIFIED_EMAIL;
   const assertEmailVerified = createAssertEmailVerified({ ...shared, isRequired });
   const spendProof = createSpendProof(shared);

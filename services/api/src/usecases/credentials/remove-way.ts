@@ -1,0 +1,118 @@
+import type { AuthEvent, Locale } from '@auth-account/contracts/events';
+import { AppError } from '@auth-account/errors';
+import { type AccountEventOrigin, eventOrigin } from '@auth-account/messaging';
+import type { UserStore } from '@auth-account/stores';
+import type { ChallengeStore } from '@auth-account/stores/challenges';
+import { hasWayInBesides } from '@auth-account/stores/credentials';
+import type { UserDocument } from '@auth-account/stores/documents';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
+import type { ClientSession } from 'mongodb';
+import { type Commit, none } from '../../announcements/commit.ts';
+import type { AuditEvent } from '../../audit/events.ts';
+import type { Limits } from '../../limits/limits.ts';
+import type { Ids } from '../../request/ids.ts';
+import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
+import { ChangedMeanwhile } from '../codes/change-by-code.ts';
+import type { Reauthenticate } from '../step-up/reauthenticate.ts';
+
+export interface RemoveWayDeps {
+  readonly users: Pick<UserStore, 'find'>;
+  readonly challenges: Pick<ChallengeStore, 'endAll'>;
+  readonly reauthenticate: Reauthenticate;
+  readonly limits: Pick<Limits, 'write'>;
+  readonly commit: Commit;
+  readonly ids: Pick<Ids, 'entityId'>;
+  readonly now: () => Date;
+}
+
+/** The store of the ways in of one kind. */
+interface Ways {
+  remove(seen: UserDocument, id: string, at: Date, session: ClientSession): Promise<boolean>;
+  has(userId: string, id: string): Promise<boolean>;
+}
+
+/** A way in that its owner removes. */
+export interface RemovedWay {
+  readonly id: string;
+  readonly ways: Ways;
+  /** Returns the event for subscribers and the notice. */
+  events(locale: Locale, nextOrigin: () => AccountEventOrigin): readonly AuthEvent[];
+  /** Record in the audit log. */
+  readonly audit: AuditEvent;
+}
+
+/** A request to remove a way in. */
+export interface Removal {
+  /** Body of the request, with the proof of who is there. */
+  readonly input: Parameters<Reauthenticate>[0];
+  readonly purpose: Parameters<Reauthenticate>[3];
+  /** Finds the way in the account as it is now. Raises an error if it is not there. */
+  readonly find: (user: UserDocument) => RemovedWay;
+}
+
+/** Removes a way in, and returns the account as it was before. */
+export type RemoveWay = (removal: Removal, caller: VerifiedAccessToken, origin: RequestOrigin) => Promise<UserDocument>;
+
+/** Limit for the tries of a removal that conflicts with simultaneous changes of the account. */
+const mostTries = 5;
+
+/**
+ * Creates the removal of one of the caller's ways in, if another is left. It ends the account's open codes. Of two
+ * removals at once the second is decided anew, so that they cannot both take the last way.
+ *
+ * Raises the errors of {@link Reauthenticate} and of `find`, `ERR-LAST-CREDENTIAL`, `ERR-RATE-LIMITED`,
+ * `ERR-REAUTHENTICATION-FAILED` if the password or the address was changed since the proof, and
+ * `ERR-DEPENDENCY-UNAVAILABLE` after too many tries.
+ */
+export function createRemoveWay(deps: RemoveWayDeps): RemoveWay {
+  const { users, reauthenticate, limits } = deps;
+  const remove = createRemove(deps);
+
+  return async ({ input, purpose, find }, caller, origin) => {
+    const proved = await reauthenticate(input, caller, origin, purpose);
+    await limits.write(caller.sid, origin);
+    let user: UserDocument | undefined = proved;
+    for (let tries = 0; tries < mostTries; tries += 1) {
+      if (user === undefined || !isProved(proved, user)) throw new AppError('ERR-REAUTHENTICATION-FAILED');
+      const way = find(user);
+      if (!hasWayInBesides(user, way.id)) throw new AppError('ERR-LAST-CREDENTIAL');
+      if (await remove(user, way, origin)) return user;
+      user = await users.find(proved._id);
+    }
+    throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: 1 });
+  };
+}
+
+/** Returns true if the password and the address are those of the proof. Other ways in may have been changed. */
+function isProved(proved: UserDocument, { email_key, password_changed_at }: UserDocument): boolean {
+  return proved.email_key === email_key && proved.password_changed_at?.getTime() === password_changed_at?.getTime();
+}
+
+/** Creates the write of a removal. It returns false if the account was changed since it was read. */
+function createRemove({ challenges, commit, ids, now }: RemoveWayDeps) {
+  return async (
+    user: UserDocument,
+    { id, ways, events: eventsOf, audit }: RemovedWay,
+    origin: RequestOrigin,
+  ): Promise<boolean> => {
+    const at = now();
+    const events = eventsOf(mailLocale(user, origin), () => eventOrigin(origin, at, ids));
+    const change: Parameters<Commit>[0] = {
+      at,
+      isCommitted: async () => !(await ways.has(user._id, id)),
+      ifClientLeft: 'commit',
+      async work(session) {
+        if (!(await ways.remove(user, id, at, session))) throw new ChangedMeanwhile();
+        await challenges.endAll(user._id, at, session);
+        return { events, audit: [audit], sessions: none };
+      },
+    };
+    try {
+      await commit(change, origin);
+      return true;
+    } catch (error) {
+      if (error instanceof ChangedMeanwhile) return false;
+      throw error;
+    }
+  };
+}
