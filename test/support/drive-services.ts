@@ -140,7 +140,7 @@ export async function driveAuthctl(api: TestApi, env: Readonly<Record<string, st
   for (const more of [['--yes'], ['--stop']]) await run('user', 'remove-second-factor', email, ...why, ...more);
   const keyed = await newSession(api);
   await addPasskey(api, keyed);
-  await run('user', 'remove-passkeys', keyed.user_id, ...why, '--yes');
+  await run('user', 'remove-ways-in', keyed.user_id, ...why, '--yes');
   await run('user', 'delete', gone.user_id, ...why, '--yes');
   await run('user', 'restore', gone.user_id, ...why);
   for (const some of [lines.slice(0, 1), lines]) {

@@ -168,7 +168,7 @@ export const auditEvents = {
   'identity.unlinked': {
     fields: ['user_id', 'session_id?', 'identity_id', 'provider'],
     meaning:
-      'The user removed an identity; without `session_id` a recovery did, because somebody else may have added it.',
+      'The user removed an identity; without `session_id` a recovery or an operator did, because somebody else may have added it.',
   },
   'account.email_changed': {
     fields: session,

@@ -12,8 +12,8 @@ import { deleteUser, graceDaysOption, restoreUser } from './delete-user.ts';
 import { disableUser, enableUser } from './disable-user.ts';
 import { loadUser } from './load-user.ts';
 import { asOption } from './operator.ts';
-import { removePasskeys } from './remove-passkeys.ts';
 import { removeSecondFactor } from './remove-second-factor.ts';
+import { kindsOfWays, removeWaysIn } from './remove-ways-in.ts';
 import { resetPassword } from './reset-password.ts';
 
 /** Adds the commands `user …`. */
@@ -86,9 +86,10 @@ function addAccountChanges(user: Command, shell: Shell): void {
     .option('--stop', 'stop the removal that was ordered')
     .option('--yes', 'do not ask')
     .action((idOrEmail, options) => shell.conclude(removeSecondFactor(shell, idOrEmail, options)));
-  add('remove-passkeys', 'remove all passkeys of an account, and end its sessions')
+  add('remove-ways-in', 'remove all passkeys and identities of an account, and end its sessions')
+    .addOption(new Option('--only <kind>', 'remove only these').choices(kindsOfWays))
     .option('--yes', 'do not ask')
-    .action((idOrEmail, options) => shell.conclude(removePasskeys(shell, idOrEmail, options)));
+    .action((idOrEmail, options) => shell.conclude(removeWaysIn(shell, idOrEmail, options)));
 }
 
 /** Shows the user, their group and their number of sessions; never the hash. */
