@@ -1,5 +1,5 @@
+import { startProvider } from '@auth-account/local-stack/provider';
 import { startTestServers, type TestServers } from './start-test-servers.ts';
-import { startTestIssuer } from './test-issuer.ts';
 
 declare global {
   /** Passed from the set-up to the teardown; Jest runs both in its parent process. */
@@ -14,7 +14,7 @@ export default async function setUp(): Promise<void> {
   process.env.TEST_REDIS_URL = servers.redis.url;
   process.env.TEST_KEYS_DIR = servers.keysDir;
   // It ends with this process.
-  const issuer = await startTestIssuer();
-  process.env.TEST_PROVIDER_URL = issuer.issuer;
-  process.env.TEST_PROVIDER_KEY = JSON.stringify(await issuer.privateKey());
+  const provider = await startProvider();
+  process.env.TEST_PROVIDER_URL = provider.issuer;
+  process.env.TEST_PROVIDER_KEY = JSON.stringify(await provider.privateKey());
 }

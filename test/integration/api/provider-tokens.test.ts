@@ -1,18 +1,18 @@
 import { hash } from 'node:crypto';
+import { startProvider } from '@auth-account/local-stack/provider';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { base64url, SignJWT } from 'jose';
 import { createVerifyIdToken } from '../../../services/api/src/security/providers/id-tokens.ts';
 import { type IdentityProvider, readProviders } from '../../../services/api/src/security/providers/provider.ts';
-import { startTestIssuer, type TestIssuer, type TokenHeader } from '../../support/test-issuer.ts';
 
-let issuer: TestIssuer;
+let issuer: Awaited<ReturnType<typeof startProvider>>;
 let passedMs: number;
 let errors: string[];
 const nonce = 'the nonce';
 const claims = { aud: 'app', sub: 'somebody', nonce };
 
 beforeEach(async () => {
-  issuer = await startTestIssuer();
+  issuer = await startProvider();
   passedMs = 0;
   errors = [];
 });
@@ -40,7 +40,8 @@ function open(change: Partial<IdentityProvider> = {}) {
   });
   return (token: string) => verify(token, nonce);
 }
-const sign = (change: object = {}, header?: TokenHeader) => issuer.sign({ ...claims, ...change }, header);
+const sign = (change: object = {}, header?: Parameters<typeof issuer.sign>[1]) =>
+  issuer.sign({ ...claims, ...change }, header);
 const unavailable = expect.objectContaining({ code: 'ERR-DEPENDENCY-UNAVAILABLE' });
 
 describe('a token', () => {

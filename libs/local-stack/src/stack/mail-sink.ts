@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { simpleParser } from 'mailparser';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+import { escapeHtml } from '../escape-html.ts';
 import type { Log } from '../log.ts';
 
 /** A mail that the sink took. */
@@ -83,8 +84,4 @@ ${articles.join('\n') || '<p>None yet. Reload this page after one was sent.</p>'
 </body>
 </html>
 `;
-}
-
-function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

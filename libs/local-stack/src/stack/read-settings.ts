@@ -57,6 +57,7 @@ export interface Addresses {
   readonly redisUrl: string | undefined;
   /** Undefined if the environment already names subscribers. */
   readonly eventSubscribers: string | undefined;
+  readonly identityProviders: string;
 }
 
 /** Returns the variables that the services need on this machine, without those that the caller has set. */
@@ -72,6 +73,7 @@ export function serviceDefaults(
     MONGODB_URI: addresses.mongodbUri,
     REDIS_URL: addresses.redisUrl,
     EVENT_SUBSCRIBERS: addresses.eventSubscribers,
+    IDENTITY_PROVIDERS: addresses.identityProviders,
     API_PORT: String(ports.API_PORT),
     PUSH_PORT: String(ports.PUSH_PORT),
     API_OPS_PORT: String(ports.API_OPS_PORT),
@@ -97,7 +99,7 @@ export function serviceDefaults(
     // Enough threads for one hash on each core, and four for everything else (docs/configuration.md).
     UV_THREADPOOL_SIZE: String(availableParallelism() + 4),
   };
-  const unset = Object.entries(defaults).filter(([name]) => !env[name]);
+  const unset = Object.entries(defaults).filter(([name]) => !env[name] && !env[`${name}_FILE`]);
   return Object.fromEntries(unset.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }
 

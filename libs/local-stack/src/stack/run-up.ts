@@ -117,6 +117,7 @@ async function start(context: StartContext): Promise<Databases> {
     mongodbUri: databases.mongo?.uri,
     redisUrl: databases.redis?.url,
     eventSubscribers: subscriber.configuration,
+    identityProviders: subscriber.identityProviders,
   };
   const defaults = serviceDefaults(env, settings, addresses, keys);
   const childEnv = { ...env, ...defaults, ...tracingDefaults(env, settings) };

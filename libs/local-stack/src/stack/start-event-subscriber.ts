@@ -8,6 +8,8 @@ import type { SunkMail } from './mail-sink.ts';
 export interface LocalSubscriber {
   /** Value of `EVENT_SUBSCRIBERS`, with the webhook and the mail sink. */
   readonly configuration: string;
+  /** Value of `IDENTITY_PROVIDERS`, with the stack's own provider. */
+  readonly identityProviders: string;
   stop(): Promise<void>;
 }
 
@@ -38,7 +40,8 @@ export interface SubscriberOptions {
 /**
  * Starts the stack's own subscribers, which show that events and mails arrive. The webhook verifies each signature
  * (Standard Webhooks), prints a line, and passes the event on to the readers of `GET /events` (server-sent events). The
- * mail sink prints a line for each mail; `GET /mail` shows them all. The playground has the other paths.
+ * mail sink prints a line for each mail; `GET /mail` shows them all. `/provider/` is a provider of OpenID Connect. The
+ * playground has the other paths.
  */
 export async function startEventSubscriber({
   port,
@@ -74,7 +77,9 @@ export async function startEventSubscriber({
   // Loaded only when they are needed, because every test loads this library.
   const { mailPage, startMailSink } = await import('./mail-sink.ts');
   const { createPlayground } = await import('../playground/create-playground.ts');
+  const { createProvider } = await import('../provider/create-provider.ts');
   const playground = createPlayground({ apiUrl, killGateway, log: logs.playground });
+  const provider = createProvider(`http://127.0.0.1:${port}/provider`);
   const mails = await startMailSink((line) => {
     logs.mails(line);
     playground.tellMail();
@@ -83,6 +88,7 @@ export async function startEventSubscriber({
     const refusal = refusalOf(req);
     if (refusal !== undefined) res.writeHead(refusal).end();
     else if (req.url === '/mail' && req.method === 'GET') showMails(req, res, mails.mails(), mailPage);
+    else if (req.url?.startsWith('/provider/')) provider.handle(req, res);
     else if (playground.handle(req, res)) return;
     else if (req.url !== '/events') res.writeHead(404).end();
     else if (req.method === 'GET') follow(res);
@@ -100,6 +106,7 @@ export async function startEventSubscriber({
   const mailEntry = { name: 'mail', kind: 'smtp', url: `smtp://127.0.0.1:${mails.port}`, starttls: false, from };
   return {
     configuration: JSON.stringify([webhookEntry, mailEntry]),
+    identityProviders: JSON.stringify([entryOf(provider)]),
     async stop() {
       await mails.stop();
       server.close();
@@ -107,6 +114,12 @@ export async function startEventSubscriber({
       await once(server, 'close');
     },
   };
+}
+
+/** Returns the provider's entry in `IDENTITY_PROVIDERS`. It gives out the addresses of the playground's phones. */
+function entryOf({ issuer, jwksUri }: { readonly issuer: string; readonly jwksUri: string }): object {
+  const app = { client_ids: ['playground'], email_domains: ['example.com'] };
+  return { name: 'local', issuers: [issuer], jwks_uri: jwksUri, ...app };
 }
 
 /** Returns the status for a request that was not meant for this server. */
