@@ -26,7 +26,7 @@ export function describeFlood({ logins, quiet, flooded, memoryBefore, memoryPeak
 }
 
 /** Returns the median, the 99th percentile and the longest time, as text. */
-export function inWords(answers: readonly Timed[]): string {
+function inWords(answers: readonly Timed[]): string {
   const sorted = answers.map(({ ms }) => ms).toSorted((a, b) => a - b);
   const at = (share: number) =>
     (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN).toFixed(1);

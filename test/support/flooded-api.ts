@@ -5,7 +5,6 @@ import { findFreePort, type LocalService, runMigrations, startService } from '@a
 import { MongoClient } from 'mongodb';
 import { createProcessGuard } from './create-process-guard.ts';
 import { send } from './http-client.ts';
-import type { MemoryCgroup } from './memory-cgroup.ts';
 import { serviceEnvironment, uniqueName } from './test-api.ts';
 
 /** An api process as in production, with a separate database. */
@@ -24,11 +23,8 @@ export interface FloodedApi {
 
 const mib = 1_048_576;
 
-/** Starts the api, within the memory cgroup if one is given. */
-export async function startFloodedApi(
-  settings: Readonly<Record<string, string>>,
-  cgroup?: MemoryCgroup,
-): Promise<FloodedApi> {
+/** Starts the api. */
+export async function startFloodedApi(settings: Readonly<Record<string, string>>): Promise<FloodedApi> {
   const dir = await mkdtemp(join(tmpdir(), 'auth-account-flood-'));
   const guard = createProcessGuard(dir);
   const database = uniqueName();
@@ -50,7 +46,6 @@ export async function startFloodedApi(
   const onSpawn = (pid: number) => {
     starts += 1;
     guard.watch(pid);
-    cgroup?.take(pid);
   };
   const api: LocalService = startService('api', { env, onLine, log: onLine, onSpawn });
   const mongodbUri = env.MONGODB_URI ?? '';

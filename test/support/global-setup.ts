@@ -10,9 +10,6 @@ declare global {
 export default async function setUp(): Promise<void> {
   const servers = await startTestServers((line) => console.error(line));
   globalThis.testServers = servers;
-  process.env.TEST_MONGODB_URI = servers.mongo.uri;
-  process.env.TEST_REDIS_URL = servers.redis.url;
-  process.env.TEST_KEYS_DIR = servers.keysDir;
   // It ends with this process.
   const provider = await startProvider();
   process.env.TEST_PROVIDER_URL = provider.issuer;

@@ -9,7 +9,6 @@ import { logIn, newEmail, password } from './accounts.ts';
 import type { FloodOrder, FloodReport } from './flood-clients.ts';
 import { type FloodedApi, startFloodedApi } from './flooded-api.ts';
 import { keepConnections, send } from './http-client.ts';
-import type { MemoryCgroup } from './memory-cgroup.ts';
 import { seedAccounts } from './seed-accounts.ts';
 import { type Timed, timed } from './timed.ts';
 
@@ -47,8 +46,6 @@ export interface FloodOptions {
    * matter.
    */
   readonly warmUpLogins?: number;
-  /** The cgroup in which the api runs, if any. */
-  readonly cgroup?: MemoryCgroup | undefined;
 }
 
 const quietMs = 1_000;
@@ -60,8 +57,8 @@ const memoryIntervalMs = 100;
  * refreshes a session, one request at a time and over a kept connection, as an ingress would.
  */
 export async function floodLogins(options: FloodOptions): Promise<Flood> {
-  const { logins, rounds = 1, everyMs, env = {}, warmUpLogins = 100, cgroup } = options;
-  const api = await startFloodedApi(env, cgroup);
+  const { logins, rounds = 1, everyMs, env = {}, warmUpLogins = 100 } = options;
+  const api = await startFloodedApi(env);
   const endings: (() => Promise<void> | void)[] = [api.close];
   try {
     const [phone = '', ...rest] = await seed(api, logins / 2 + 1);

@@ -46,9 +46,13 @@ async function parentDirectory(): Promise<string> {
 
 /**
  * Starts a MongoDB replica set of one and a Redis, in a temporary directory and on free ports, independent of a running
- * stack. `failCommand` works in this MongoDB. Both end with the present process, even if it is killed.
+ * stack. `failCommand` works in this MongoDB. Both end with the present process, even if it is killed. The environment
+ * of this process names them, so that test/support finds them.
  */
-export async function startTestServers(log: Log, { parent }: TestServerOptions = {}): Promise<TestServers> {
+export async function startTestServers(
+  log: Log = () => undefined,
+  { parent }: TestServerOptions = {},
+): Promise<TestServers> {
   const dir = await mkdtemp(join(parent ?? (await parentDirectory()), 'auth-account-test-'));
   const guard = createProcessGuard(dir);
   const keysDir = join(dir, 'keys');
@@ -59,6 +63,7 @@ export async function startTestServers(log: Log, { parent }: TestServerOptions =
     // None of the data is kept, and on a slow disk Redis would stall its clients while it writes the file.
     startRedis({ dir: join(dir, 'redis'), extraArgs: ['--appendfsync', 'no'], log, onSpawn: guard.watch }),
   ]);
+  Object.assign(process.env, { TEST_MONGODB_URI: mongo.uri, TEST_REDIS_URL: redis.url, TEST_KEYS_DIR: keysDir });
   return {
     mongo,
     redis,

@@ -6,7 +6,7 @@ import { measureOperations } from './cost/measure-operations.ts';
 import { roomyCacheMib, setMongoCache } from './cost/mongo-cache.ts';
 import { findOperation, measuringOrder } from './cost/operations.ts';
 import { peers } from './cost/peers.ts';
-import { measureEventsAlone } from './events/measure-event-latency.ts';
+import { measureEventLatency } from './events/measure-event-latency.ts';
 import { measureFlood } from './flood/measure-flood.ts';
 import { type GrowthLevel, measureGrowth } from './growth/measure-growth.ts';
 import { installPeer, isInstallable, isInstalled, peerInstallCommand } from './peers/peer-installs.ts';
@@ -32,8 +32,7 @@ import type { BenchResults, PushResult, Surroundings } from './report/results.ts
  * - `--streams LIST`: numbers of streams on one gateway, rising (1000,5000,10000,19000)
  * - `--peer-streams N`: streams on each of its peers (5000)
  * - `--logouts N`: logouts per second at the api, for ten seconds (200)
- * - `--full`: measures push at the size of `bench push`, with as many streams on peers as on the gateway and 1,000
- *   logouts/s
+ * - `--full`: measures push with as many streams on peers as on the gateway, and with 1,000 logouts/s
  * - `--install-peers`: installs missing peers from npm, which are otherwise left out
  * - `--growth-data DIRECTORY`: directory of the growing store's files, for more users than memory can hold (default:
  *   a file system in memory, if there is one with enough space)
@@ -82,7 +81,7 @@ if (isWanted('push')) {
   }
 }
 const begun = performance.now();
-const servers = await startServers();
+const servers = await startTestServers();
 try {
   const results = await measure(servers);
   const page = benchmarksPage(results);
@@ -92,15 +91,6 @@ try {
   if (isWhole || values.docs) await writePage(page, values.docs ?? resolve(project, 'docs'));
 } finally {
   await servers.stop();
-}
-
-/** Starts the servers that the candidates use from now on. */
-async function startServers(parent?: string): Promise<TestServers> {
-  const started = await startTestServers(() => undefined, { parent });
-  process.env.TEST_MONGODB_URI = started.mongo.uri;
-  process.env.TEST_REDIS_URL = started.redis.url;
-  process.env.TEST_KEYS_DIR = started.keysDir;
-  return started;
 }
 
 function isWanted(part: (typeof parts)[number]): boolean {
@@ -138,7 +128,7 @@ async function measure(running: TestServers): Promise<BenchResults> {
   const installed = peers.filter(({ name }) => !leftOut.includes(name));
   const measured = {
     ...(await part('operations', () => measureOperations(running, { project, names, seconds, peers: installed, log }))),
-    ...(await part('events', () => measureEventsAlone(eventCount))),
+    ...(await part('events', () => measureEventLatency(eventCount))),
     ...(await part('push', measurePush)),
     ...(await part('flood', () => measureFlood(running, { project, times: floodTimes, seconds: floodSeconds }))),
     ...(await part('growth', () => measureStoreGrowth(running))),
@@ -149,7 +139,7 @@ async function measure(running: TestServers): Promise<BenchResults> {
 /** Measures growth, on separate servers if `--growth-data` names a directory. */
 async function measureStoreGrowth(running: TestServers): Promise<GrowthLevel[]> {
   const parent = values['growth-data'];
-  const own = parent === undefined ? undefined : await startServers(parent);
+  const own = parent === undefined ? undefined : await startTestServers(undefined, { parent });
   try {
     return await measureGrowth(own ?? running, { ...growth, project, sizes: numbers(values.users), log });
   } finally {
@@ -163,10 +153,8 @@ async function measurePush(): Promise<PushResult> {
   const peerStreams = values.full ? (sizes.at(-1) ?? 0) : Number(values['peer-streams']);
   const peerSizes = sizes.filter((size) => size <= peerStreams);
   const runs: CandidateRun[] = [
-    { candidate: 'gateway', label: 'gateway', sizes, processes: 1 },
-    ...pushPeers
-      .filter((name) => !leftOut.includes(name))
-      .map((name) => ({ candidate: name, label: name, sizes: peerSizes, processes: 1 })),
+    { candidate: 'gateway', sizes },
+    ...pushPeers.filter((name) => !leftOut.includes(name)).map((candidate) => ({ candidate, sizes: peerSizes })),
   ];
   const perSecond = values.full ? 1_000 : Number(values.logouts);
   return {

@@ -80,10 +80,7 @@ const plans: CandidatePlan[] = [
 ];
 const log = (line: string) => console.error(line);
 
-const servers = await startTestServers(() => undefined);
-process.env.TEST_MONGODB_URI = servers.mongo.uri;
-process.env.TEST_REDIS_URL = servers.redis.url;
-process.env.TEST_KEYS_DIR = servers.keysDir;
+const servers = await startTestServers();
 const candidates: Candidate[] = [];
 try {
   await setMongoCache(servers.mongo.uri, roomyCacheMib);

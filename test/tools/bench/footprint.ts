@@ -21,10 +21,7 @@ const { values } = parseArgs({
 });
 const [count, copies] = [Number(values.count), Number(values.copies)];
 
-const servers = await startTestServers(() => undefined);
-process.env.TEST_MONGODB_URI = servers.mongo.uri;
-process.env.TEST_REDIS_URL = servers.redis.url;
-process.env.TEST_KEYS_DIR = servers.keysDir;
+const servers = await startTestServers();
 const stack = await startTestStack({ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', LOG_LEVEL: 'warn' });
 const redis = openRedis({ REDIS_URL: stack.redis.url }, workerOptions());
 const { db } = stack.collections.users;

@@ -18,29 +18,27 @@ import { startTestServers } from '../../support/start-test-servers.ts';
  *
  * 1. For a gateway whose connections to Redis are cut for half a second during logouts, the number of close commands
  *    that it never receives, and the time from the reconnect until reconciliation has closed their streams.
- * 2. A gateway's cost of receiving every command of the deployment on one channel, and its cost with 16 channels,
- *    chosen by a hash of the session id, if it subscribes only to the channels of its sessions.
+ * 2. A gateway's cost of receiving every command of the deployment.
  */
 const logoutsPerSecond = 1_000;
 const cutMs = 500;
 const commandsPerSecond = 2_000;
-const shardCount = 16;
 const measureMs = 10_000;
 const tickMs = 10;
+const keys = redisKeys('bench');
 
-if (process.argv[2] === 'subscriber') await listen(process.argv[3] ?? '', process.argv.slice(4));
+if (process.argv[2] === 'subscriber') await listen(process.argv[3] ?? '');
 else await measure();
 
-/** Work of the other process. Subscribes to channels, looks up each command's session, and reports the cost. */
-async function listen(url: string, channels: readonly string[]): Promise<void> {
+/** Work of the other process. Subscribes to the commands, looks up each command's session, and reports the cost. */
+async function listen(url: string): Promise<void> {
   const own = new Set<string>(Array.from({ length: 10 }, () => randomUUID()));
-  const [first = '', ...others] = channels;
   const redis = openRedis({ REDIS_URL: url }, subscriberOptions());
   let commands = 0;
   let begun = process.cpuUsage();
   createSubscription({
     redis,
-    channels: [first, ...others],
+    channels: [keys.commands],
     onMessage(_channel, message) {
       commands += 1;
       const command = parseCommand(message);
@@ -57,13 +55,10 @@ async function listen(url: string, channels: readonly string[]): Promise<void> {
 }
 
 async function measure(): Promise<void> {
-  const servers = await startTestServers(() => undefined);
-  process.env.TEST_MONGODB_URI = servers.mongo.uri;
-  process.env.TEST_REDIS_URL = servers.redis.url;
-  process.env.TEST_KEYS_DIR = servers.keysDir;
+  const servers = await startTestServers();
   try {
     for (const cut of [0, cutMs]) await measureLoss(servers.redis.port, cut);
-    await measureChannels(servers.redis.url);
+    await measureChannel(servers.redis.url);
   } finally {
     await servers.stop();
   }
@@ -120,42 +115,29 @@ async function measureLoss(redisPort: number, cut: number): Promise<void> {
   await proxy.close();
 }
 
-async function measureChannels(url: string): Promise<void> {
-  const keys = redisKeys('bench');
-  const shards = Array.from({ length: shardCount }, (_, shard) => `${keys.commands}:${shard}`);
+async function measureChannel(url: string): Promise<void> {
   const redis = openRedis({ REDIS_URL: url }, {});
-  const cases = [
-    { what: 'one channel', publishTo: [keys.commands], subscribeTo: [keys.commands] },
-    ...[1, 2, 8, 16].map((count) => ({
-      what: `${count} of ${shardCount} channels (${sessionsFor(count)})`,
-      publishTo: shards,
-      subscribeTo: shards.slice(0, count),
-    })),
-  ];
-  for (const { what, publishTo, subscribeTo } of cases) {
-    const self = fileURLToPath(import.meta.url);
-    const child = spawn(process.execPath, [self, 'subscriber', url, ...subscribeTo], {
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    });
-    await once(child, 'message');
-    await paced(commandsPerSecond, commandsPerSecond, (index) => publishOne(publishTo[index % publishTo.length] ?? ''));
-    child.send('begin');
-    const before = await redisCpuMs();
-    const total = (commandsPerSecond * measureMs) / 1_000;
-    await paced(total, commandsPerSecond, (index) => publishOne(publishTo[index % publishTo.length] ?? ''));
-    const { commands, cpuMs } = await endOf(child);
-    const perSecond = (ms: number) => (ms / (measureMs / 1_000)).toFixed(1);
-    console.log(`${what}: heard ${commands} of ${total} commands, CPU ${perSecond(cpuMs)} ms/s of the gateway`);
-    console.log(`  Redis ${perSecond((await redisCpuMs()) - before)} ms/s, publishing included`);
-  }
+  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), 'subscriber', url], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  await once(child, 'message');
+  await paced(commandsPerSecond, commandsPerSecond, publishOne);
+  child.send('begin');
+  const before = await redisCpuMs();
+  const total = (commandsPerSecond * measureMs) / 1_000;
+  await paced(total, commandsPerSecond, publishOne);
+  const { commands, cpuMs } = await endOf(child);
+  const perSecond = (ms: number) => (ms / (measureMs / 1_000)).toFixed(1);
+  console.log(`heard ${commands} of ${total} commands, CPU ${perSecond(cpuMs)} ms/s of the gateway`);
+  console.log(`  Redis ${perSecond((await redisCpuMs()) - before)} ms/s, publishing included`);
   redis.disconnect();
 
-  async function publishOne(channel: string): Promise<void> {
+  async function publishOne(): Promise<void> {
     const message = encodeCommand({
       ...{ type: 'close', session_id: randomUUID(), reason: 'LOGOUT_CONFIRMED' },
       ...{ request_id: randomUUID(), decided_at: Date.now() },
     } as Parameters<typeof encodeCommand>[0]);
-    await publish(redis, channel, message);
+    await publish(redis, keys.commands, message);
   }
 
   async function redisCpuMs(): Promise<number> {
@@ -170,13 +152,6 @@ async function endOf(child: ChildProcess): Promise<{ commands: number; cpuMs: nu
   const [result] = await once(child, 'message');
   await once(child, 'exit');
   return result as { commands: number; cpuMs: number };
-}
-
-/** Returns the approximate number of sessions of a gateway that needs `channels` of the channels. */
-function sessionsFor(channels: number): string {
-  if (channels === shardCount) return 'from about 50 sessions on';
-  const sessions = Math.log(1 - channels / shardCount) / Math.log(1 - 1 / shardCount);
-  return `about ${Math.max(1, Math.round(sessions))} sessions`;
 }
 
 /** Starts `count` tasks at an even rate, and waits for all. */

@@ -92,10 +92,7 @@ async function load(stack: TestStack, count: number, ms = 0): Promise<void> {
 
 if (process.env.BUNDLES === '1') for (const name of names) await printPackages(name);
 const reports = await mkdtemp(join(tmpdir(), 'heap-reports-'));
-const servers = await startTestServers(() => undefined);
-process.env.TEST_MONGODB_URI = servers.mongo.uri;
-process.env.TEST_REDIS_URL = servers.redis.url;
-process.env.TEST_KEYS_DIR = servers.keysDir;
+const servers = await startTestServers();
 const stack = await startTestStack({
   ...{ VALIDATE_RESPONSES: 'false', LOG_LEVEL: 'warn', HEAP_REPORTS: reports },
   // The load consists of more than hashes. The memory of one is known.

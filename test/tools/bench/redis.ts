@@ -24,7 +24,7 @@ const connections = 16;
 const channel = 'service.auth.events.registered';
 const lifetimeMs = 695_000;
 
-const servers = await startTestServers(() => undefined);
+const servers = await startTestServers();
 const open = () => openRedis({ REDIS_URL: servers.redis.url }, workerOptions());
 const clients: RedisClient[] = Array.from({ length: connections }, open);
 const keys = redisKeys('bench');

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { openRedis, type RedisClient, redisKeys, workerOptions } from '@auth-account/redis';
 import { createVerifier, type Verifier, type VerifierOptions } from '@auth-account/verifier';
 import { feedRevocations } from '@auth-account/verifier/feed';
@@ -14,19 +16,14 @@ import { percentilesOf } from './push/percentiles.ts';
  * Redis and from the feed, with real services as processes. The figures are the time from a logout's answer to the
  * token's refusal, the first reading and the memory of a million denials, and the CPU of a question.
  */
-function flag(name: string, byDefault: number): number {
-  const at = process.argv.indexOf(name);
-  return at === -1 ? byDefault : Number(process.argv[at + 1]);
-}
-const logouts = flag('--logouts', 100);
-const denials = flag('--denials', 1_000_000);
+const { values } = parseArgs({
+  options: { logouts: { type: 'string', default: '100' }, denials: { type: 'string', default: '1000000' } },
+});
+const [logouts, denials] = [Number(values.logouts), Number(values.denials)];
 const questions = 2_000;
 const keyPrefix = 'auth';
 
-const servers = await startTestServers(() => undefined);
-process.env.TEST_MONGODB_URI = servers.mongo.uri;
-process.env.TEST_REDIS_URL = servers.redis.url;
-process.env.TEST_KEYS_DIR = servers.keysDir;
+const servers = await startTestServers();
 const cheap = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', LOG_LEVEL: 'warn' };
 const stack = await startTestStack({ ...cheap, KEY_PREFIX: keyPrefix });
 
@@ -38,21 +35,15 @@ const sources: Readonly<Record<string, () => Source>> = {
 
 const open = (revocations: Source): Verifier =>
   createVerifier({ issuer: 'https://auth.local', audience: 'food-storage', reachedAt: stack.apiUrl, revocations });
-const isGood = (verifier: Verifier, token: string) =>
-  verifier.verify(token).then(
+const isDone = (work: Promise<unknown>) =>
+  work.then(
     () => true,
     () => false,
   );
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+const isGood = (verifier: Verifier, token: string) => isDone(verifier.verify(token));
 
 async function untilReady(verifier: Verifier): Promise<void> {
-  while (
-    !(await verifier.ready().then(
-      () => true,
-      () => false,
-    ))
-  )
-    await pause(5);
+  while (!(await isDone(verifier.ready()))) await pause(5);
 }
 
 async function measureRefusals(name: string, source: Source): Promise<void> {

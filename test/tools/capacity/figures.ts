@@ -32,7 +32,7 @@ export const figures = {
     7_100,
     'B',
     'idle stream: the process’s part and the kernel’s for this end, which counts in the pod’s cgroup',
-    ['`npm run bench push`, half of what both ends take in the kernel', '2026-11-23'],
+    ['`npm run bench -- --only push --full`, half of what both ends take in the kernel', '2026-11-23'],
   ),
   pingBytesPerSecond: figure(7.6, 'B/s', 'idle stream: ping, pong and their acknowledgements every 38 s, with TLS', [
     'computed from the frames',

@@ -25,9 +25,6 @@ const { values } = parseArgs({
 async function trySchemathesis(): Promise<boolean> {
   const start = performance.now();
   const servers = await startTestServers((line) => console.error(line));
-  process.env.TEST_MONGODB_URI = servers.mongo.uri;
-  process.env.TEST_REDIS_URL = servers.redis.url;
-  process.env.TEST_KEYS_DIR = servers.keysDir;
   try {
     const { cases, failures, errors, requests, isBrokenOff } = await runSchemathesis({
       cases: Number(values.cases),

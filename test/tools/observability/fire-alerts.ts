@@ -59,11 +59,8 @@ async function watch(fault: Fault, prometheus: Prometheus, stack: TestStack): Pr
 }
 
 async function startStack(): Promise<TestStack> {
-  const servers = await startTestServers(() => undefined);
+  const servers = await startTestServers();
   endings.push(servers.stop);
-  process.env.TEST_MONGODB_URI = servers.mongo.uri;
-  process.env.TEST_REDIS_URL = servers.redis.url;
-  process.env.TEST_KEYS_DIR = servers.keysDir;
   const [failing, gone] = [await startReceiver('failing', status(500)), await startReceiver('gone', status(410))];
   endings.push(failing.close, gone.close);
   const stack = await startTestStack({

@@ -8,11 +8,9 @@ import { mostStreamsPerProcess } from './descriptor-limit.ts';
 import { type CandidateResult, type MeasureOptions, measureCandidate } from './measure-candidate.ts';
 import { mintSessions } from './mint-sessions.ts';
 
-/** A run of one candidate with these numbers of streams and of processes. */
-export interface CandidateRun extends Pick<MeasureOptions, 'sizes' | 'processes'> {
+/** A run of one candidate with these numbers of streams. */
+export interface CandidateRun extends Pick<MeasureOptions, 'sizes'> {
   readonly candidate: CandidateName;
-  /** The name of its result. */
-  readonly label: string;
 }
 
 /** Measures the candidates one after another, on one Redis. Throws if a process can't have enough descriptors. */
@@ -20,20 +18,19 @@ export async function measureCandidates(
   runs: readonly CandidateRun[],
   log: (line: string) => void,
 ): Promise<Record<string, CandidateResult>> {
-  const largest = ({ sizes }: CandidateRun) => sizes.at(-1) ?? 0;
   const limit = await mostStreamsPerProcess();
-  const each = Math.max(...runs.map((run) => Math.ceil(largest(run) / run.processes)));
-  if (each > limit) throw new Error(`${each} streams need more descriptors than there are here, for ${limit}`);
+  const most = Math.max(...runs.map(({ sizes }) => sizes.at(-1) ?? 0));
+  if (most > limit) throw new Error(`${most} streams need more descriptors than there are here, for ${limit}`);
   const directory = await mkdtemp(join(tmpdir(), 'push-bench-'));
   const scene = await openGatewayScene();
   try {
     const { env } = scene;
-    const minted = await mintSessions(env.ACCESS_TOKEN_KEYS_FILE ?? '', Math.max(...runs.map(largest)), directory);
+    const minted = await mintSessions(env.ACCESS_TOKEN_KEYS_FILE ?? '', most, directory);
     const results: Record<string, CandidateResult> = {};
-    for (const { candidate, label, sizes, processes } of runs) {
-      log(label);
-      const measured = { minted, env: gatewayEnvironment(env), sizes, processes, log };
-      results[label] = await measureCandidate(candidates[candidate], measured);
+    for (const { candidate, sizes } of runs) {
+      log(candidate);
+      const measured = { minted, env: gatewayEnvironment(env), sizes, log };
+      results[candidate] = await measureCandidate(candidates[candidate], measured);
     }
     return results;
   } finally {
