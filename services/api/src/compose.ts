@@ -44,6 +44,7 @@ import { readinessChecks } from './runtime/readiness.ts';
 import { type Connections, closeSteps } from './runtime/shutdown-steps.ts';
 import { warmUp } from './runtime/warm-up.ts';
 import { createAssertNotDenied } from './security/assert-not-denied.ts';
+import { readProviders } from './security/providers/provider.ts';
 
 /** The api with the address at which it listens. */
 export interface ApiParts extends ServiceParts {
@@ -101,7 +102,7 @@ export async function compose(
 ): Promise<ApiParts> {
   const { config, logger, metrics } = context;
   const { now = Date.now } = overrides;
-  const apiMetrics = createApiMetrics(metrics);
+  const apiMetrics = createApiMetrics(metrics, [...readProviders(config.IDENTITY_PROVIDERS).keys()]);
   // Key files are read first, so that a problem with them is reported before any connection is open.
   const security = await composeSecurity(config, apiMetrics, logger, overrides);
   const connections = openConnections(config, logger, overrides);

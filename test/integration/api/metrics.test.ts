@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { startProvider } from '@auth-account/local-stack/provider';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newEmail, password, registerAccount } from '../../support/accounts.ts';
 import { withFailPoint } from '../../support/fail-point.ts';
 import { cheapHashes } from '../../support/groups.ts';
+import { newHome, newPerson, requestProviderLogin } from '../../support/providers.ts';
 import { beginLogin, completeLogin, guardedAccount, wrongCodeFor } from '../../support/second-factor.ts';
 import { challengeStepUp, confirmStepUp } from '../../support/step-up.ts';
 import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
@@ -12,12 +14,19 @@ const appName = uniqueName();
 const operationFailed = 96;
 
 let api: TestApi;
+let issuer: Awaited<ReturnType<typeof startProvider>>;
 beforeAll(async () => {
+  issuer = await startProvider();
   const uri = new URL(testEnvironment().mongodbUri);
   uri.searchParams.set('appName', appName);
-  api = await startTestApi({ ...cheapHashes, MONGODB_URI: uri.href });
+  const office = { name: 'office', issuers: [issuer.issuer], jwks_uri: issuer.jwksUri, client_ids: ['app'] };
+  const IDENTITY_PROVIDERS = JSON.stringify([office, { ...office, name: 'away', jwks_uri: 'http://127.0.0.1:1/keys' }]);
+  api = await startTestApi({ ...cheapHashes, MONGODB_URI: uri.href, IDENTITY_PROVIDERS });
 });
-afterAll(() => api.close());
+afterAll(async () => {
+  await api.close();
+  await issuer.close();
+});
 
 const household = (email = newEmail(), headers = {}) =>
   api.post(path, { email, password, space_creation_mode: 'CREATE_NEW_HOME' }, headers);
@@ -84,6 +93,40 @@ test('second factors, step-ups, ways in and wrong proofs of devices are counted'
   await confirmStepUp(api, account, stepUp, { method: 'recovery_code', code: second });
   await api.post('/api/v1/auth/login', { email: account.email, password }, { DPoP: 'no proof' });
   expect((await read()).map((value, index) => value - (before[index] ?? 0))).toEqual([1, 1, 2, 1, 1, 1]);
+});
+
+test('the keys, the tokens and the outcomes of each provider are counted', async () => {
+  const person = newPerson();
+  const use = async (provider: string, claims: object, fields = {}) => {
+    const { challenge_id, nonce } = await requestProviderLogin(api);
+    const id_token = await issuer.sign({ aud: 'app', nonce, ...claims });
+    const { status } = await api.post(`/api/v1/auth/federated/${provider}`, { challenge_id, id_token, ...fields });
+    return status;
+  };
+  const statuses = [
+    await use('away', person),
+    await use('office', person),
+    await use('office', person, newHome),
+    await use('office', person),
+    await use('office', { ...person, sub: 'another' }, newHome),
+    await use('office', { ...person, iss: 'https://new.example' }),
+  ];
+  expect(statuses).toEqual([503, 403, 201, 200, 409, 401]);
+  const counts = [
+    ['away', 'key_fetches_total', { outcome: 'failed' }, 1],
+    ['office', 'key_fetches_total', { outcome: 'fetched' }, 1],
+    ['office', 'keys_overdue_seconds', {}, 0],
+    ['office', 'tokens_total', { result: 'accepted' }, 4],
+    ['office', 'tokens_total', { result: 'issuer' }, 1],
+    ['office', 'logins_total', { outcome: 'registration_required' }, 1],
+    ['office', 'logins_total', { outcome: 'registered' }, 1],
+    ['office', 'logins_total', { outcome: 'logged_in' }, 1],
+    ['office', 'logins_total', { outcome: 'address_taken' }, 1],
+  ] as const;
+  for (const [provider, name, labels, count] of counts) {
+    expect([name, await api.metric(`auth_provider_${name}`, { provider, ...labels })]).toEqual([name, count]);
+  }
+  expect(await api.metric('auth_provider_keys_overdue_seconds', { provider: 'away' })).toBeGreaterThan(0);
 });
 
 test('each hash is measured, and so is its wait', async () => {

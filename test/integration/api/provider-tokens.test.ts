@@ -8,6 +8,7 @@ import { type IdentityProvider, readProviders } from '../../../services/api/src/
 let issuer: Awaited<ReturnType<typeof startProvider>>;
 let passedMs: number;
 let errors: string[];
+let results: string[];
 const nonce = 'the nonce';
 const claims = { aud: 'app', sub: 'somebody', nonce };
 
@@ -15,6 +16,7 @@ beforeEach(async () => {
   issuer = await startProvider();
   passedMs = 0;
   errors = [];
+  results = [];
 });
 afterEach(() => issuer.close());
 
@@ -34,7 +36,9 @@ const provider = (change: Partial<IdentityProvider> = {}): IdentityProvider => (
 function open(change: Partial<IdentityProvider> = {}) {
   const verify = createVerifyIdToken(provider(change), {
     fetch,
+    onKeys: () => undefined,
     onError: ({ message }) => errors.push(message),
+    onToken: (result) => results.push(result),
     elapsed: () => performance.now() + passedMs,
     now: () => new Date(Date.now() + passedMs),
   });
@@ -62,26 +66,27 @@ describe('a token', () => {
   });
 
   const now = () => Math.floor(Date.now() / 1_000);
-  const wrong: [string, () => object][] = [
-    ['another app', () => ({ aud: 'other' })],
-    ['our app and another', () => ({ aud: ['app', 'other'] })],
-    ['no app', () => ({ aud: undefined })],
-    ['another party', () => ({ azp: 'other' })],
-    ['another issuer', () => ({ iss: 'https://accounts.google.com' })],
-    ['another nonce', () => ({ nonce: 'other' })],
-    ['no nonce', () => ({ nonce: undefined })],
-    ['nobody', () => ({ sub: undefined })],
-    ['nobody, with a space', () => ({ sub: 'some body' })],
-    ['nobody, with a number', () => ({ sub: 7 })],
-    ['the past', () => ({ iat: now() - 900, exp: now() - 61 })],
-    ['the distant past', () => ({ iat: now() - 3_700, exp: now() + 600 })],
-    ['the future', () => ({ iat: now() + 120, exp: now() + 600 })],
-    ['no end', () => ({ exp: undefined })],
-    ['no beginning', () => ({ iat: undefined })],
-    ['tomorrow', () => ({ nbf: now() + 120 })],
+  const wrong: [fault: string, of: string, () => object][] = [
+    ['audience', 'another app', () => ({ aud: 'other' })],
+    ['audience', 'our app and another', () => ({ aud: ['app', 'other'] })],
+    ['audience', 'no app', () => ({ aud: undefined })],
+    ['audience', 'another party', () => ({ azp: 'other' })],
+    ['issuer', 'another issuer', () => ({ iss: 'https://accounts.google.com' })],
+    ['nonce', 'another nonce', () => ({ nonce: 'other' })],
+    ['nonce', 'no nonce', () => ({ nonce: undefined })],
+    ['subject', 'nobody', () => ({ sub: undefined })],
+    ['subject', 'nobody, with a space', () => ({ sub: 'some body' })],
+    ['subject', 'nobody, with a number', () => ({ sub: 7 })],
+    ['time', 'the past', () => ({ iat: now() - 900, exp: now() - 61 })],
+    ['time', 'the distant past', () => ({ iat: now() - 3_700, exp: now() + 600 })],
+    ['time', 'the future', () => ({ iat: now() + 120, exp: now() + 600 })],
+    ['time', 'no end', () => ({ exp: undefined })],
+    ['time', 'no beginning', () => ({ iat: undefined })],
+    ['time', 'tomorrow', () => ({ nbf: now() + 120 })],
   ];
-  test.each(wrong)('for or of %s does not count', async (_, change) => {
+  test.each(wrong)('with the wrong %s, for or of %s, does not count', async (fault, _, change) => {
     expect(await open()(await sign(change()))).toBeUndefined();
+    expect(results).toEqual([fault]);
   });
 
   test('for another of the apps counts, with its party', async () => {
@@ -102,6 +107,10 @@ describe('a token', () => {
     expect(await Promise.all([none, flipped, hmac, 'a.b.c', ''].map(verify))).toEqual(Array(5).fill(undefined));
     const onlyRsa = open({ algorithms: ['RS256'] });
     expect(await onlyRsa(await sign({}, { alg: 'ES256' }))).toBeUndefined();
+    await verify(await sign({}, { kid: 'unknown' }));
+    await verify(token);
+    const faults = ['algorithm', 'algorithm', 'malformed', 'malformed', 'signature'];
+    expect(results.toSorted()).toEqual(['accepted', 'algorithm', ...faults, 'key'].toSorted());
   });
 });
 

@@ -141,13 +141,13 @@ const measures: readonly Measure[] = [
   {
     name: 'words of Markdown by hand',
     how: 'all *.md without generated pages and parts',
-    aim: 60_700,
+    aim: 60_975,
     count: wordsByHand,
   },
   {
     name: 'lines of test/tools',
     how: 'of all files, those of lock files included',
-    aim: 28_500,
+    aim: 28_520,
     count: () => sum(files.filter((path) => path.startsWith('test/tools/')).map(linesOf)),
   },
   {

@@ -6,7 +6,7 @@ import { type DefinedMetric, findServiceMetrics } from './service-metrics.ts';
 /** The most values of a label that the page lists. Labels with more values are described in the metric's meaning. */
 const maximumValues = 8;
 /** Labels whose values depend on the deployment, or are obvious. */
-const openLabels = new Set(['version', 'node', 'service', 'subscriber', 'method', 'status']);
+const openLabels = new Set(['version', 'node', 'service', 'provider', 'subscriber', 'method', 'status']);
 
 /** Returns false for metrics of prom-client. They differ by platform, so the page only links to them. */
 const isOurs = ({ name }: DefinedMetric) => !/^(process|nodejs)_/.test(name);

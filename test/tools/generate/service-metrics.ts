@@ -34,7 +34,7 @@ export async function findServiceMetrics(): Promise<ServiceMetrics[]> {
   const gateway = createMetrics({ service: 'push-gateway' });
   const worker = createMetrics({ service: 'worker' });
   const probe = createMetrics({ service: 'probe' });
-  createApiMetrics(api);
+  createApiMetrics(api, ['apple']);
   createPushMetrics(gateway, () => 0);
   createWorkerMetrics(worker, ['analytics']);
   createBacklogGauges(worker.registry, [], () => undefined);

@@ -1,6 +1,8 @@
 import { AppError } from '@auth-account/errors';
 import type { Operations } from '../http/operations.ts';
+import type { ApiMetrics } from '../runtime/metrics.ts';
 import type { VerifyIdToken } from '../security/providers/provider.ts';
+import { type CountProviderLogin, countProviderLogins } from '../usecases/federated/count-provider-logins.ts';
 import { createListIdentities, type ListIdentitiesDeps } from '../usecases/federated/identity-lists.ts';
 import { createLinkIdentity, type LinkIdentityDeps } from '../usecases/federated/link-identity.ts';
 import { createLogInByProvider, type LogInByProviderDeps } from '../usecases/federated/log-in-by-provider.ts';
@@ -30,7 +32,7 @@ export type ProviderUseCaseParts = Omit<
     UnlinkIdentityDeps &
     ListIdentitiesDeps,
   OwnParts
->;
+> & { readonly metrics: Pick<ApiMetrics, 'providerLogins'> };
 
 /** Creates the use cases of providers. Without providers each answers that there is no such route. */
 export function providerUseCases(
@@ -46,11 +48,14 @@ export function providerUseCases(
     openProviderChallenge: createOpenProviderChallenge(challenges),
     registerIdentity: createRegisterIdentity(parts),
   };
+  const count: CountProviderLogin = (provider, outcome) => parts.metrics.providerLogins.inc({ provider, outcome });
   return {
     createFederatedChallenge: createCreateFederatedChallenge(challenges),
-    logInByProvider: createLogInByProvider(all),
+    logInByProvider: countProviderLogins(createLogInByProvider(all), count, ({ isCreated }) =>
+      isCreated ? 'registered' : 'logged_in',
+    ),
     listIdentities: createListIdentities(all),
-    linkIdentity: createLinkIdentity(all),
+    linkIdentity: countProviderLogins(createLinkIdentity(all), count, () => 'linked'),
     unlinkIdentity: createUnlinkIdentity(all),
   };
 }

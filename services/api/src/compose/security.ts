@@ -34,11 +34,11 @@ import { openHasher } from '../security/open-hasher.ts';
 import { wellKnownFiles } from '../security/passkeys/well-known-files.ts';
 import { loadBlockLists } from '../security/password-block-list.ts';
 import type { PasswordHasher } from '../security/password-hasher.ts';
-import { createVerifyIdToken } from '../security/providers/id-tokens.ts';
-import { readProviders, type VerifyIdToken } from '../security/providers/provider.ts';
+import type { VerifyIdToken } from '../security/providers/provider.ts';
 import { createServerSecrets, readServerSecrets, type ServerSecrets } from '../security/server-secrets.ts';
 import { createFindSibling, type FindSibling, readSiblingSecrets } from '../security/sibling-secrets.ts';
 import { createVerifyDeviceProof, type VerifyDeviceProof } from '../security/verify-device-proof.ts';
+import { openProviders } from './provider-tokens.ts';
 
 /** Overrides for tests. */
 export interface TestOverrides {
@@ -130,7 +130,7 @@ export async function composeSecurity(
     removalStopTokens: createRemovalStopTokens(serverKeys),
     sealedSecrets: createSealedSecrets(serverKeys),
     sealedTokens: createSealedTokens(serverKeys),
-    providerTokens: openProviders(config, logger, now),
+    providerTokens: openProviders(config, { metrics, logger, now }),
     serverSecrets: createServerSecrets(serverKeys),
     signStatement: createStatementSigner(access),
     findSibling: siblingKeys && createFindSibling(siblingKeys),
@@ -157,22 +157,6 @@ function countFaults(verify: VerifyDeviceProof, { deviceProofs }: ApiMetrics): V
     if (typeof proof === 'string') deviceProofs.inc({ fault: proof });
     return proof;
   };
-}
-
-/** Creates the check of each provider's tokens. Opens nothing. */
-function openProviders(
-  { IDENTITY_PROVIDERS: entries }: ApiConfig,
-  logger: Logger,
-  now: () => number,
-): ReadonlyMap<string, VerifyIdToken> {
-  const onError = (error: Error) => logger.warn({ err: error }, 'the keys of a provider could not be fetched');
-  const elapsed = () => performance.now();
-  return new Map(
-    [...readProviders(entries)].map(([name, provider]) => [
-      name,
-      createVerifyIdToken(provider, { fetch, onError, elapsed, now: () => new Date(now()) }),
-    ]),
-  );
 }
 
 /** Watches the file of siblings' secrets. Without such a file there is no feed of revocations. */

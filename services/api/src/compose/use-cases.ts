@@ -202,7 +202,7 @@ function accountUseCases(
   const storeAccount = createStoreAccount({ ...shared, spaces });
   const countRegistration = createCountRegistration((mode, outcome) => metrics.registrations.inc({ mode, outcome }));
   const registering = { ...shared, spaces, storeAccount, countRegistration };
-  const byProvider = { ...byPasskey, ...registering, demandSecondFactor, spendProof };
+  const byProvider = { ...byPasskey, ...registering, demandSecondFactor, spendProof, metrics };
   const byCode = { ...fresh, codes, oncePerChallenge, openSession, demandSecondFactor };
   const sealing = { sealedSecrets: security.sealedSecrets, sealedTokens, totpIssuer: totpIssuerOf(config) };
   const secondFactor = secondFactorUseCases({ ...fresh, ...sealing, openSession, oncePerChallenge });

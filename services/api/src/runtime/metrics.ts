@@ -4,12 +4,13 @@ import { Counter } from 'prom-client';
 import { createAuditCounters } from '../audit/audit-counters.ts';
 import { createRequestDuration } from '../http/request-duration.ts';
 import { createHashMetrics } from '../security/hash-metrics.ts';
+import { createProviderMetrics } from '../security/providers/provider-metrics.ts';
 import { proofFaults } from '../security/verify-device-proof.ts';
 
 export type ApiMetrics = ReturnType<typeof createApiMetrics>;
 
-/** The api's own metrics. */
-export function createApiMetrics({ registry }: Metrics) {
+/** The api's own metrics, with those of the providers of these names. */
+export function createApiMetrics({ registry }: Metrics, providers: readonly string[]) {
   return {
     requestDuration: createRequestDuration(registry),
     ...createAuditCounters(registry),
@@ -20,6 +21,7 @@ export function createApiMetrics({ registry }: Metrics) {
       values: { mode: registrationModes, outcome: ['created', 'replayed', 'refused', 'failed'] },
     }),
     ...createHashMetrics(registry),
+    ...createProviderMetrics(registry, providers),
     ...createTransactionMetrics(registry),
     ...createFallbackMetrics(registry),
     revocationReads: new Counter({

@@ -137,6 +137,29 @@ const signIn: Row = {
   ],
 };
 
+const providers: Row = {
+  title: 'Providers',
+  panels: [
+    lines([[rate('auth_provider_logins_total', 'provider, outcome'), '{{provider}} {{outcome}}']], {
+      title: 'Logins, registrations and links',
+      description: 'Of right ID tokens. address_taken: people log in another way first.',
+      unit: 'ops',
+    }),
+    lines([[rate('auth_provider_tokens_total', 'provider, result', 'result!="accepted"'), '{{provider}} {{result}}']], {
+      title: 'ID tokens refused',
+      description: 'By their first fault. issuer, audience: the provider or our configuration has changed.',
+      unit: 'ops',
+    }),
+    lines(
+      [
+        [rate('auth_provider_key_fetches_total', 'provider, outcome'), '{{provider}} {{outcome}}, per second'],
+        [`max by (provider) (auth_provider_keys_overdue_seconds${of()})`, '{{provider}} overdue, seconds'],
+      ],
+      { title: 'Keys', description: 'Overdue for an hour: nobody gets in by that provider.', unit: 'short' },
+    ),
+  ],
+};
+
 const stores: Row = {
   title: 'MongoDB and Redis',
   panels: [
@@ -172,7 +195,8 @@ const stores: Row = {
 export const api: Dashboard = {
   name: 'api',
   title: 'API',
-  description: 'Requests, password hashes, events, second factors, registrations and tokens, codes by e-mail, stores.',
+  description:
+    'Requests, password hashes, events, second factors, providers, registrations and tokens, codes by e-mail, stores.',
   job: 'auth-api',
-  rows: [requests, passwords, events, signIn, registrations, codes, stores, processRow],
+  rows: [requests, passwords, events, signIn, providers, registrations, codes, stores, processRow],
 };

@@ -1,8 +1,11 @@
 import type { IdentityProvider, VerifyIdToken } from './provider.ts';
 import type { ProviderKeysDeps } from './provider-keys.ts';
+import type { TokenFault } from './provider-metrics.ts';
 
 export interface IdTokenDeps extends Omit<ProviderKeysDeps, 'url'> {
   readonly now: () => Date;
+  /** Called for each token with what it came to. */
+  readonly onToken: (result: 'accepted' | TokenFault) => void;
 }
 
 /**
@@ -14,7 +17,7 @@ export function createVerifyIdToken(provider: IdentityProvider, deps: IdTokenDep
   async function load(): Promise<VerifyIdToken> {
     const { createProviderKeys } = await import('./provider-keys.ts');
     const { createVerify } = await import('./verify-id-token.ts');
-    return createVerify(provider, createProviderKeys({ ...deps, url: provider.jwksUri }), deps.now);
+    return createVerify(provider, createProviderKeys({ ...deps, url: provider.jwksUri }), deps);
   }
   return async (token, nonce) => {
     loaded ??= load();

@@ -4,6 +4,8 @@ import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } f
 export interface ProviderKeysDeps {
   readonly url: string;
   readonly fetch: typeof fetch;
+  /** Called for each answer with keys, with the time of {@link elapsed} from which they are overdue. */
+  readonly onKeys: (freshUntil: number) => void;
   /** Called for each attempt that fails. */
   readonly onError: (error: Error) => void;
   /** Returns milliseconds that only go forward. */
@@ -37,7 +39,7 @@ const failedGapMs = 5 * secondMs;
  *
  * Raises `ERR-DEPENDENCY-UNAVAILABLE` if it has no keys, or cannot ask for an unknown one, and jose's errors.
  */
-export function createProviderKeys({ url, fetch, onError, elapsed }: ProviderKeysDeps): JWTVerifyGetKey {
+export function createProviderKeys({ url, fetch, onKeys, onError, elapsed }: ProviderKeysDeps): JWTVerifyGetKey {
   let known: Known | undefined;
   let underWay: Promise<boolean> | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
@@ -47,6 +49,7 @@ export function createProviderKeys({ url, fetch, onError, elapsed }: ProviderKey
       const { keys, keptMs } = await fetchKeys(url, fetch);
       const at = elapsed();
       known = { find: createLocalJWKSet(keys), at, freshUntil: at + keptMs };
+      onKeys(known.freshUntil);
       return true;
     } catch (error) {
       failedAt = elapsed();

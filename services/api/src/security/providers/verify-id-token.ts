@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import { Email } from '@auth-account/contracts/http/fields';
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
+import type { IdTokenDeps } from './id-tokens.ts';
 import type { IdentityProvider, VerifiedIdentity, VerifyIdToken } from './provider.ts';
+import type { TokenFault } from './provider-metrics.ts';
 
 const toleranceSeconds = 60;
 /** Longest time since the token was issued. Its nonce is ten minutes old at most. */
@@ -13,9 +15,14 @@ const emailPattern = new RegExp(String(Object(Email).pattern));
  * Creates the check of a provider's ID tokens (OpenID Connect Core, section 3.1.3.7). Raises
  * `ERR-DEPENDENCY-UNAVAILABLE` if the provider's keys are not there.
  */
-export function createVerify(provider: IdentityProvider, findKey: JWTVerifyGetKey, now: () => Date): VerifyIdToken {
+export function createVerify(
+  provider: IdentityProvider,
+  findKey: JWTVerifyGetKey,
+  { now, onToken }: Pick<IdTokenDeps, 'now' | 'onToken'>,
+): VerifyIdToken {
   const { issuers, clientIds, algorithms } = provider;
-  return async (token, nonce) => {
+
+  async function check(token: string, nonce: string): Promise<VerifiedIdentity | TokenFault> {
     const rules = {
       algorithms: [...algorithms],
       issuer: [...issuers],
@@ -27,12 +34,41 @@ export function createVerify(provider: IdentityProvider, findKey: JWTVerifyGetKe
     };
     try {
       const { payload } = await jwtVerify(token, findKey, rules);
-      return isFor(payload, clientIds) && hasNonce(payload, nonce) ? identityOf(payload, provider) : undefined;
+      if (!isFor(payload, clientIds)) return 'audience';
+      return hasNonce(payload, nonce) ? (identityOf(payload, provider) ?? 'subject') : 'nonce';
     } catch (error) {
-      if (error instanceof errors.JOSEError) return;
+      if (error instanceof errors.JOSEError) return faultOf(error);
       throw error;
     }
+  }
+
+  return async (token, nonce) => {
+    const result = await check(token, nonce);
+    const isFault = typeof result === 'string';
+    onToken(isFault ? result : 'accepted');
+    return isFault ? undefined : result;
   };
+}
+
+const faultOfClaim: Readonly<Record<string, TokenFault>> = {
+  iss: 'issuer',
+  aud: 'audience',
+  exp: 'time',
+  iat: 'time',
+  nbf: 'time',
+  nonce: 'nonce',
+  sub: 'subject',
+};
+
+/** Returns the fault for which the library has refused a token. */
+function faultOf(error: InstanceType<typeof errors.JOSEError>): TokenFault {
+  if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired) {
+    return faultOfClaim[error.claim] ?? 'malformed';
+  }
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'signature';
+  if (error instanceof errors.JOSEAlgNotAllowed) return 'algorithm';
+  const isKeyMissing = error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys;
+  return isKeyMissing ? 'key' : 'malformed';
 }
 
 /** Returns true if the token was issued for one of the apps, also if it names several. */
