@@ -10,6 +10,7 @@ import {
   passkeySettings,
   stepUpByPasskey,
   voidPassword,
+  withoutPasskeys,
 } from '../support/passkeys.ts';
 import { type GuardedAccount, switchOn } from '../support/second-factor.ts';
 import { askStepUp, confirmStepUp } from '../support/step-up.ts';
@@ -68,6 +69,13 @@ describe('a passkey as second factor', () => {
     expect(await complete(challenge_id, { credential: unverified })).toMatchObject(wrong);
     const { allowCredentials: _own, ...open } = passkey_options;
     expect(await complete(challenge_id, { credential: other.authenticator.get(open) })).toMatchObject(wrong);
+  });
+
+  test('need not name its account, which the login has named', async () => {
+    const { email, authenticator } = await guarded();
+    const { challenge_id, passkey_options } = await logIn(email);
+    const credential = authenticator.get(passkey_options, { userHandle: null });
+    expect(await complete(challenge_id, { credential })).toMatchObject({ status: 200 });
   });
 
   test('needs its credential', async () => {
@@ -131,5 +139,23 @@ describe('a step-up by passkey', () => {
       status: 409,
       json: { error_code: 'ERR-LAST-CREDENTIAL' },
     });
+  });
+  test('is none at an api without passkeys, which mails a code if nothing else is left', async () => {
+    const same = { ...cheapHashes, ...withoutPasskeys, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix };
+    const without = await startTestApi(same);
+    const session = await newSession(api);
+    const { authenticator } = await addPasskey(api, session);
+    expect((await askStepUp(without, session, 'export')).json.data.methods).toEqual(['password']);
+    await voidPassword(api, session);
+    const { challenge_id } = (await askStepUp(api, session, 'export')).json.data;
+    const byMail = { method: 'email_code', code: '00000000' };
+    expect(await confirmStepUp(without, session, challenge_id, byMail)).toMatchObject({ status: 410 });
+    const { methods, passkey_options } = (await askStepUp(without, session, 'export')).json.data;
+    expect([methods, passkey_options]).toEqual([['email_code'], undefined]);
+    const asked = await logIn((await guarded()).email);
+    const credential = authenticator.get({ ...asked.passkey_options, allowCredentials: undefined });
+    const body = { challenge_id: asked.challenge_id, method: 'passkey', credential };
+    expect(await without.post('/api/v1/auth/login/second-factor', body)).toMatchObject(wrong);
+    await without.close({ keepData: true });
   });
 });

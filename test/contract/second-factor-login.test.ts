@@ -2,28 +2,31 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { newSession, password, type TokenPair } from '../support/accounts.ts';
-import { codeOf, requestReset } from '../support/codes.ts';
+import { codeOf, logInByCode, requestLoginCode, requestReset } from '../support/codes.ts';
 import { type DeviceKey, newDeviceKey } from '../support/device-key.ts';
 import { bearer, cheapHashes, refresh } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
+import { type Line, recordLog } from '../support/recorded-log.ts';
 import {
   beginLogin,
   codeAt,
   completeLogin,
   type GuardedAccount,
   guardedAccount,
+  orderRemoval,
   switchOn,
   wrongCodeFor,
 } from '../support/second-factor.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
+const log = recordLog('api');
 let api: TestApi;
 let shiftMs = 0;
 const now = () => Date.now() + shiftMs;
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 beforeAll(async () => {
-  api = await startTestApi({ ...cheapHashes, TRUST_PROXY_HOPS: '1' }, { now });
+  api = await startTestApi({ ...cheapHashes, TRUST_PROXY_HOPS: '1' }, { now }, log.logger);
 });
 afterAll(() => api.close());
 
@@ -42,6 +45,25 @@ const nextCode = (secret: string) => {
   shiftMs += 30_000;
   return codeAt(secret, now());
 };
+
+/** Returns what the audit log has of an account's proofs since the last call. */
+const audited = (user_id: string): Line[] =>
+  log
+    .takeEvents()
+    .filter((line) => /factor|recovery|confirmed|trust/.test(`${line.event}`) && line.user_id === user_id);
+let lastAddress = 0;
+/** Returns a client from an address that nobody else uses. */
+function stranger(): Pick<TestApi, 'post'> {
+  lastAddress += 1;
+  const address = { 'X-Forwarded-For': `198.18.0.${lastAddress}` };
+  return { post: (path, body, headers = {}) => api.post(path, body, { ...address, ...headers }) };
+}
+/** Completes a login of a stranger with a wrong code, or with the given fields. */
+async function guess({ email, secret }: GuardedAccount, device: object = {}, fields: object = {}): Promise<Answer> {
+  const somewhere = stranger();
+  const challenge_id = await beginLogin(somewhere, email, device);
+  return completeLogin(somewhere, challenge_id, { code: wrongCodeFor(secret, now()), ...fields });
+}
 
 /** Logs in with the next code. */
 async function logInBy({ email, secret }: GuardedAccount, device: object = {}, fields: object = {}): Promise<Answer> {
@@ -92,6 +114,55 @@ describe('a login to an account whose second factor is on', () => {
     expect(session?.cnf).toEqual({ jkt: key.jkt });
   });
 
+  test('is recorded with its factor, and a code from the mailbox only if that came first', async () => {
+    const guarded = await account();
+    const { email, user_id, secret } = guarded;
+    await api.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });
+    audited(user_id);
+    await logInBy(guarded);
+    await guess(guarded);
+    expect(audited(user_id)).toMatchObject([
+      { event: 'second_factor.succeeded', method: 'totp' },
+      { event: 'second_factor.failed', reason: 'totp' },
+    ]);
+    const half = await logInByCode(api, await requestLoginCode(api, email));
+    audited(user_id);
+    const answer = await completeLogin(api, half.json.details.challenge_id, { code: nextCode(secret) });
+    expect(claimsOf(answer)).toMatchObject({ amr: ['otp', 'mfa'], acr: '2' });
+    expect(audited(user_id)).toMatchObject([
+      { event: 'code.confirmed', purpose: 'login' },
+      { event: 'second_factor.succeeded', method: 'totp' },
+    ]);
+  });
+
+  test('uses up the code from the mailbox with which it began', async () => {
+    const { email, user_id, secret, recovery_codes } = await account();
+    await api.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });
+    const mailed = await requestLoginCode(api, email);
+    const halves = [await logInByCode(api, mailed), await logInByCode(api, mailed)];
+    const [one = '', two = ''] = halves.map(({ json }) => json.details.challenge_id);
+    expect(await completeLogin(api, one, { code: nextCode(secret) })).toMatchObject({ status: 200 });
+    const other = { method: 'recovery_code', code: recovery_codes[0] };
+    expect(await completeLogin(api, two, other)).toMatchObject(over);
+  });
+
+  test('needs the code of its method', async () => {
+    const { email } = await account();
+    const answer = await completeLogin(api, await beginLogin(api, email), {});
+    expect(answer).toMatchObject({ status: 422, json: { details: [{ loc: ['body', 'code'] }] } });
+  });
+
+  test('is completed once by one code, in however many challenges it comes at once', async () => {
+    const { email, user_id, secret, recovery_codes } = await account();
+    for (const fields of [{ code: nextCode(secret) }, { method: 'recovery_code', code: recovery_codes[0] }]) {
+      const challenges = [await beginLogin(api, email), await beginLogin(api, email), await beginLogin(api, email)];
+      const before = await sessionsOf(user_id);
+      const answers = await Promise.all(challenges.map((challenge) => completeLogin(api, challenge, fields)));
+      expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 403, 403]);
+      expect(await sessionsOf(user_id)).toBe(before + 1);
+    }
+  });
+
   test('is completed by a recovery code, however it is typed, and each counts once', async () => {
     const { email, user_id, recovery_codes } = await account();
     const [first = '', second = ''] = recovery_codes;
@@ -111,8 +182,12 @@ describe('a login to an account whose second factor is on', () => {
     }
     const rows = await api.collections.outbox.find({ 'event.data.user_id': user_id }).sort({ _id: 1 }).toArray();
     const notices = rows.map(({ event }) => event.data as unknown as Record<string, unknown>);
-    const left = notices.filter(({ purpose }) => purpose === 'recovery_codes').map((data) => data.recovery_codes_left);
-    expect(left).toEqual([2, 1, 0]);
+    const told = { user_id, purpose: 'recovery_codes', locale: 'en' };
+    expect(notices.filter(({ purpose }) => purpose === 'recovery_codes')).toEqual(
+      [2, 1, 0].map((recovery_codes_left) => ({ ...told, recovery_codes_left })),
+    );
+    const used = audited(user_id).filter(({ event }) => event === 'recovery_code.used');
+    expect(used.map(({ recovery_codes_left }) => recovery_codes_left)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
     expect((await login(email)).json.details.methods).toEqual(['totp']);
   });
 
@@ -143,9 +218,64 @@ describe('a login to an account whose second factor is on', () => {
     const challenge_id = await beginLogin(api, email);
     await api.collections.users.updateOne({ _id: user_id }, { $set: set });
     expect((await login(email)).json.error_code).toBe(code);
-    const answer = await completeLogin(api, challenge_id, { code: nextCode(secret) });
-    expect([answer.status, answer.json.error_code]).toEqual([403, code]);
+    // A right code is no try, even if it opens no session.
+    for (let i = 0; i < 6; i += 1) {
+      const answer = await completeLogin(api, challenge_id, { code: nextCode(secret) });
+      expect([answer.status, answer.json.error_code]).toEqual([403, code]);
+    }
   });
+
+  test('that is right takes no try away', async () => {
+    const guarded = await account();
+    for (let i = 0; i < 2; i += 1) {
+      expect(await guess(guarded, {}, { code: nextCode(guarded.secret) })).toMatchObject({ status: 200 });
+    }
+    expect((await guess(guarded)).json.details.tries_left).toBe(4);
+  });
+
+  test('makes its device known, unless that was made up: strangers do not use up its tries', async () => {
+    const guarded = await account();
+    const device = { device_id: randomUUID() };
+    const from = stranger();
+    const entry = await completeLogin(from, await beginLogin(from, guarded.email), { code: nextCode(guarded.secret) });
+    const madeUp = { device_id: entry.json.data.device_id };
+    expect(await guess(guarded, device, { code: nextCode(guarded.secret) })).toMatchObject({ status: 200 });
+    for (let i = 0; i < 5; i += 1) expect((await guess(guarded)).status).toBe(403);
+    expect([(await guess(guarded)).status, (await guess(guarded, madeUp)).status]).toEqual([429, 429]);
+    expect((await guess(guarded, device)).json.details.tries_left).toBe(4);
+  });
+});
+
+test('the owner is mailed once in 24 hours when strangers have used up their tries', async () => {
+  const guarded = await account();
+  const { user_id } = guarded;
+  const warnings = async () => {
+    const { outbox } = api.collections;
+    const rows = await outbox
+      .find({ 'event.data.purpose': 'second_factor_guessed', 'event.subject': user_id })
+      .toArray();
+    for (const { event } of rows) {
+      expect([event.type, event.data]).toEqual([
+        'service.auth.events.notice',
+        { user_id, purpose: 'second_factor_guessed', locale: 'en' },
+      ]);
+    }
+    const lines = audited(user_id).filter(({ event }) => event === 'account.second_factor_guessed');
+    return [rows.length, lines.length];
+  };
+  const guessAll = async () => {
+    for (let i = 0; i < 5; i += 1) expect((await guess(guarded)).status).toBe(403);
+  };
+  for (let i = 0; i < 4; i += 1) await guess(guarded);
+  expect(await warnings()).toEqual([0, 0]);
+  await guess(guarded);
+  expect(await warnings()).toEqual([1, 1]);
+  shiftMs += dayMs - minuteMs;
+  await guessAll();
+  expect(await warnings()).toEqual([1, 0]);
+  shiftMs += 15 * minuteMs;
+  await guessAll();
+  expect(await warnings()).toEqual([2, 1]);
 });
 
 describe('a challenge', () => {
@@ -166,6 +296,17 @@ describe('a challenge', () => {
     for (const fields of others) expect(await completeLogin(api, challenge_id, fields)).toMatchObject(over);
     shiftMs += minuteMs;
     expect(await completeLogin(api, challenge_id, request)).toMatchObject(over);
+  });
+
+  test('is over once the factor is due to be removed, or its account is gone', async () => {
+    const { email, user_id, secret } = await account();
+    await orderRemoval(api, email);
+    shiftMs += 72 * 60 * minuteMs - minuteMs;
+    const [due, gone] = [await beginLogin(api, email), await beginLogin(api, email)];
+    shiftMs += minuteMs;
+    expect(await completeLogin(api, due, { code: nextCode(secret) })).toMatchObject(over);
+    await api.collections.users.deleteOne({ _id: user_id });
+    expect(await completeLogin(api, gone, { code: nextCode(secret) })).toMatchObject(over);
   });
 
   test('is over after ten minutes', async () => {
@@ -336,10 +477,14 @@ describe('a trusted device', () => {
   });
 
   test('is trusted no longer once its user says so', async () => {
-    const { email, token, session } = await trusted();
+    const { email, user_id, token, session } = await trusted();
     const end = (device_id: string) =>
       api.send({ method: 'DELETE', path: `/api/v1/account/trusted-devices/${device_id}`, headers: bearer(session) });
     expect((await end(randomUUID())).status).toBe(200);
+    expect(audited(user_id).at(-1)).toMatchObject({
+      event: 'account.trust_ended',
+      session_id: session.session_id,
+    });
     const { status, json } = await end(session.device_id.toUpperCase());
     expect([status, json.data]).toEqual([
       200,

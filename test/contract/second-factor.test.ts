@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newSession, password, type TokenPair } from '../support/accounts.ts';
 import { bearer, cheapHashes } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
+import { type Line, recordLog } from '../support/recorded-log.ts';
 import {
   beginLogin,
   beginTotp,
@@ -11,6 +12,7 @@ import {
   completeLogin,
   type GuardedAccount,
   guardedAccount,
+  orderRemoval,
   seedOf,
   stepUpBy,
   switchOn,
@@ -19,11 +21,12 @@ import {
 import { challengeStepUp, confirmStepUp } from '../support/step-up.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
+const log = recordLog('api');
 let api: TestApi;
 let shiftMs = 0;
 const now = () => Date.now() + shiftMs;
 beforeAll(async () => {
-  api = await startTestApi({ ...cheapHashes, TOTP_ISSUER: 'Food storage' }, { now });
+  api = await startTestApi({ ...cheapHashes, TOTP_ISSUER: 'Food storage' }, { now }, log.logger);
 });
 afterAll(() => api.close());
 
@@ -44,8 +47,15 @@ const switchOff = (caller: TokenPair, body: object = fresh) =>
   api.send({ method: 'DELETE', path: '/api/v1/account/totp', headers: bearer(caller), body });
 const newCodes = (caller: TokenPair, body: object = fresh) =>
   api.post('/api/v1/account/recovery-codes', body, bearer(caller));
+/** Returns the body with a step-up token by the next code. */
+const tokenOf = async (caller: TokenPair, secret: string, purpose: string) => ({
+  step_up_token: await stepUpBy(api, caller, purpose, nextCode(secret)),
+});
 const isLive = async (caller: TokenPair) => (await factorsOf(caller)) !== undefined;
 const stored = async ({ user_id }: { readonly user_id: string }) => api.collections.users.findOne({ _id: user_id });
+
+/** Returns what the audit log has of second factors since the last call. */
+const audited = (): Line[] => log.takeEvents().filter(({ event }) => /factor|recovery/.test(`${event}`));
 
 /** Returns the events about the second factor of an account, with the notices. */
 async function eventsOf({ user_id }: { readonly user_id: string }): Promise<AuthEvent['data'][]> {
@@ -143,8 +153,13 @@ describe('a confirmation', () => {
     const session = await newSession(api);
     const others = [await logIn(api, session.email), await logIn(api, session.email)];
     const { factor_id, secret } = await beginTotp(api, session);
+    log.takeEvents();
     const { json } = await confirm(session, { factor_id, code: codeAt(secret, now()) });
     expect(json.data.sessions_ended).toBe(2);
+    const { user_id, session_id } = session;
+    expect(audited()).toMatchObject([{ event: 'account.second_factor_on', user_id, session_id }]);
+    const ended = await api.collections.sessions.find({ user_id, is_revoked: true }).toArray();
+    expect(ended.map(({ revoked_reason }) => revoked_reason)).toEqual(['revoked_by_user', 'revoked_by_user']);
     expect([await isLive(session), ...(await Promise.all(others.map(isLive)))]).toEqual([true, false, false]);
     expect(await eventsOf(session)).toEqual([
       { user_id: session.user_id, changed_at: isTime, change: 'switched_on' },
@@ -161,6 +176,8 @@ describe('a confirmation', () => {
     const told = answers.map(({ status, json }) => [status, json.error_code, json.details?.tries_left]);
     expect(told.slice(0, 5)).toEqual([4, 3, 2, 1, 0].map((left) => [403, 'ERR-SECOND-FACTOR-INVALID', left]));
     expect(told[5]).toEqual([429, 'ERR-RATE-LIMITED', undefined]);
+    const failed = { event: 'second_factor.failed', user_id: session.user_id, reason: 'totp' };
+    expect(audited().slice(-5)).toMatchObject(Array(5).fill(failed));
     expect(await factorsOf(session)).toMatchObject({ totp: { confirmed_at: null } });
   });
 
@@ -199,6 +216,35 @@ describe('a confirmation', () => {
     expect(status).toBe(410);
   });
 
+  test('is over once a way in was changed since it began, as a thief may have begun it', async () => {
+    const session = await newSession(api);
+    const { factor_id, secret } = await beginTotp(api, session);
+    const body = { current_password: password, new_password: 'three wrong staples' };
+    expect((await api.post('/api/v1/account/password', body, bearer(session))).status).toBe(200);
+    const { status } = await confirm(session, { factor_id, code: codeAt(secret, now()) });
+    expect(status).toBe(410);
+  });
+
+  test('that is right is no try, and neither is an outage', async () => {
+    const session = await newSession(api);
+    const wrong = async () => {
+      const { factor_id, secret } = await beginTotp(api, session);
+      return confirm(session, { factor_id, code: wrongCodeFor(secret, now()) });
+    };
+    const { factor_id, secret } = await beginTotp(api, session);
+    const body = { factor_id, code: codeAt(secret, now()) };
+    const { pending_totp } = (await stored(session)) ?? {};
+    const setKey = (kid = '') =>
+      api.collections.users.updateOne({ _id: session.user_id }, { $set: { 'pending_totp.kid': kid } });
+    // The key has not come to this api yet.
+    await setKey('another');
+    for (let i = 0; i < 6; i += 1) expect((await confirm(session, body)).status).toBe(503);
+    await setKey(pending_totp?.kid);
+    expect((await confirm(session, body)).status).toBe(200);
+    expect((await switchOff(session, await tokenOf(session, secret, 'totp'))).status).toBe(200);
+    expect((await wrong()).json.details.tries_left).toBe(4);
+  });
+
   test.each([{ code: '12345' }, { code: '1234567' }, { code: 'abcdef' }, { code: 123_456 }, { factor_id: 'none' }])(
     'with %j is malformed',
     async (change) => {
@@ -210,10 +256,41 @@ describe('a confirmation', () => {
   );
 });
 
+describe('an account that is gone', () => {
+  test('has no factors, and gets none', async () => {
+    const session = await newSession(api);
+    await api.collections.users.deleteOne({ _id: session.user_id });
+    const gone = { status: 401, json: { error_code: 'IAD_JWT_ACCESS_INVALID' } };
+    const path = '/api/v1/account/factors';
+    expect(await api.send({ method: 'GET', path, headers: bearer(session) })).toMatchObject(gone);
+    expect(await confirm(session, { factor_id: randomUUID(), code: '000000' })).toMatchObject(gone);
+  });
+});
+
 describe('while the second factor is on', () => {
   const account = () => guardedAccount(api, now());
-  const tokenFor = async (guarded: GuardedAccount, purpose: string) => ({
-    step_up_token: await stepUpBy(api, guarded, purpose, nextCode(guarded.secret)),
+  const tokenFor = (guarded: GuardedAccount, purpose: string) => tokenOf(guarded, guarded.secret, purpose);
+
+  test('an outage is no wrong factor: the tries stay', async () => {
+    const guarded = await account();
+    const challenge = await challengeStepUp(api, guarded, 'export');
+    const by = (method: string, code = '') => confirmStepUp(api, guarded, challenge, { method, code });
+    const setKey = (kid = '') =>
+      api.collections.users.updateOne({ _id: guarded.user_id }, { $set: { 'totp.kid': kid } });
+    const { totp } = (await stored(guarded)) ?? {};
+    await setKey('another');
+    for (let i = 0; i < 3; i += 1) {
+      expect((await by('totp', nextCode(guarded.secret))).status).toBe(503);
+      expect((await by('recovery_code', guarded.recovery_codes[0])).status).toBe(503);
+    }
+    await setKey(totp?.kid);
+    expect((await by('totp', wrongCodeFor(guarded.secret, now()))).json.details.tries_left).toBe(4);
+  });
+
+  test('its ordered removal is shown', async () => {
+    const guarded = await account();
+    const due = await orderRemoval(api, guarded.email);
+    expect((await factorsOf(guarded)).removal).toEqual({ due_at: due.toISOString() });
   });
 
   test('the password is not enough: a step-up by the factor is', async () => {
@@ -243,8 +320,12 @@ describe('while the second factor is on', () => {
     const guarded = await account();
     const challenge_id = await beginLogin(api, guarded.email, { device_id: randomUUID() });
     const other = await completeLogin(api, challenge_id, { code: nextCode(guarded.secret), trust_device: true });
-    const { json } = await switchOff(guarded, await tokenFor(guarded, 'totp'));
+    const token = await tokenFor(guarded, 'totp');
+    log.takeEvents();
+    const { json } = await switchOff(guarded, token);
     expect(json.data).toEqual({ message: 'TOTP_DELETED', sessions_ended: 1, timestamp: isTime });
+    const own = { user_id: guarded.user_id, session_id: guarded.session_id };
+    expect(audited()).toMatchObject([{ event: 'account.second_factor_off', ...own }]);
     expect([await isLive(guarded), await isLive(other.json.data)]).toEqual([true, false]);
     const { totp, pending_totp, recovery_codes, trusted_devices } = (await stored(guarded)) ?? {};
     expect([totp, pending_totp, recovery_codes, trusted_devices]).toEqual([undefined, undefined, undefined, undefined]);
@@ -257,8 +338,14 @@ describe('while the second factor is on', () => {
 
   test('new recovery codes void the earlier ones', async () => {
     const guarded = await account();
-    const { status, json, headers } = await newCodes(guarded, await tokenFor(guarded, 'recovery_codes'));
+    const token = await tokenFor(guarded, 'recovery_codes');
+    const other = await completeLogin(api, await beginLogin(api, guarded.email), { code: nextCode(guarded.secret) });
+    log.takeEvents();
+    const { status, json, headers } = await newCodes(guarded, token);
     expect([status, headers['cache-control']]).toEqual([200, 'no-store']);
+    const own = { user_id: guarded.user_id, session_id: guarded.session_id };
+    expect(audited()).toMatchObject([{ event: 'account.recovery_codes_created', ...own }]);
+    expect(await isLive(other.json.data)).toBe(true);
     const codes: string[] = json.data.recovery_codes;
     expect(codes).toEqual(Array(10).fill(expect.stringMatching(recoveryCode)));
     const by = async (code = '') =>

@@ -3,6 +3,7 @@ import { decodeJwt } from 'jose';
 import { newEmail, newSession, password } from '../support/accounts.ts';
 import { changeEmail, codeOf, wrongCodeOf } from '../support/codes.ts';
 import { bearer, type Caller, cheapHashes, refresh } from '../support/groups.ts';
+import { type Line, recordLog } from '../support/recorded-log.ts';
 import {
   beginLogin,
   codeAt,
@@ -14,12 +15,17 @@ import {
 import { askStepUp, challengeStepUp, confirmStepUp, stepUp } from '../support/step-up.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
+const log = recordLog('api');
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes);
+  api = await startTestApi({ ...cheapHashes, TRUST_PROXY_HOPS: '1' }, {}, log.logger);
 });
 afterAll(() => api.close());
 
+const gone = { status: 401, json: { error_code: 'IAD_JWT_ACCESS_INVALID' } };
+/** Returns what the audit log has of proofs since the last call. */
+const proofs = (): Line[] =>
+  log.takeEvents().filter(({ event }) => /step|factor|recovery|reauth|confirmed/.test(`${event}`));
 const exportBy = (caller: Caller, body: object) => api.post('/api/v1/account/export', body, bearer(caller));
 const voidPassword = (_id: string) => api.collections.users.updateOne({ _id }, { $set: { is_password_void: true } });
 const refused = (methods = ['password']) => ({
@@ -97,8 +103,8 @@ describe('a step-up token', () => {
   });
 
   test.each([
-    ['after five minutes', 301, 'step_up_token'],
-    ['nor its challenge after ten', 601, 'challenge'],
+    ['after five minutes', 300, 'step_up_token'],
+    ['nor its challenge after ten', 600, 'challenge'],
   ])('does not count %s', async (_, seconds, which) => {
     let ms = Date.now();
     const timed = await startTestApi({ ...cheapHashes, ACCESS_TOKEN_TTL_SECONDS: '3600' }, { now: () => ms });
@@ -117,7 +123,61 @@ describe('a step-up token', () => {
   });
 });
 
+test('a step-up token that is only looked at can still be used, and must count too', async () => {
+  const session = await newSession(api);
+  const step_up_token = await stepUp(api, session, 'passkeys');
+  const look = (body: object) => api.post('/api/v1/account/passkeys/challenge', body, bearer(session));
+  expect([await look({ step_up_token }), await look({ step_up_token })]).toMatchObject([
+    { status: 200 },
+    { status: 200 },
+  ]);
+  expect(await look({ step_up_token: await stepUp(api, session, 'export') })).toMatchObject(refused());
+});
+
+describe('an account or a session that is gone', () => {
+  test('gets no step-up, and a password opens nothing', async () => {
+    const session = await newSession(api);
+    const challenge = await challengeStepUp(api, session, 'export');
+    await api.collections.users.deleteOne({ _id: session.user_id });
+    expect(await askStepUp(api, session, 'export')).toMatchObject(gone);
+    expect(await confirmStepUp(api, session, challenge)).toMatchObject(gone);
+    expect(await exportBy(session, { current_password: password })).toMatchObject(gone);
+  });
+
+  test.each(['ended', 'gone'])('renews no session that has %s', async (how) => {
+    const guarded = await guardedAccount(api);
+    const { sessions } = api.collections;
+    const _id = guarded.session_id;
+    const end = () =>
+      how === 'gone' ? sessions.deleteOne({ _id }) : sessions.updateOne({ _id }, { $set: { is_revoked: true } });
+    const [used, unused] = [
+      await challengeStepUp(api, guarded, 'session'),
+      await challengeStepUp(api, guarded, 'session'),
+    ];
+    const [first = '', second = ''] = guarded.recovery_codes;
+    const by = (challenge: string, code: string) =>
+      confirmStepUp(api, guarded, challenge, { method: 'recovery_code', code });
+    expect(await by(used, first)).toMatchObject({ status: 200 });
+    await end();
+    expect(await by(used, first)).toMatchObject(gone);
+    expect(await by(unused, second)).toMatchObject(gone);
+  });
+});
+
 describe('a step-up', () => {
+  test('is recorded with its method, and so is a wrong password', async () => {
+    const session = await newSession(api);
+    const { user_id, session_id } = session;
+    const challenge = await challengeStepUp(api, session, 'export');
+    log.takeEvents();
+    await confirmStepUp(api, session, challenge, { password: 'wrong password' });
+    await confirmStepUp(api, session, challenge);
+    expect(proofs()).toMatchObject([
+      { event: 'reauthentication.failed', user_id, session_id },
+      { event: 'account.stepped_up', user_id, session_id, method: 'password' },
+    ]);
+  });
+
   test('by a wrong password is refused and counted like a wrong one of the session', async () => {
     const session = await newSession(api);
     const challenge = await challengeStepUp(api, session, 'export');
@@ -138,6 +198,11 @@ describe('a step-up', () => {
       password: undefined,
     });
     expect(answer).toMatchObject({ status: 422, json: { details: [{ loc: ['body', 'password'] }] } });
+    await voidPassword(session.user_id);
+    const mailed = await confirmStepUp(api, session, await challengeStepUp(api, session, 'export'), {
+      method: 'email_code',
+    });
+    expect(mailed).toMatchObject({ status: 422, json: { details: [{ loc: ['body', 'code'] }] } });
     const neither = { status: 422, json: { details: [{ loc: ['body', 'current_password'] }] } };
     expect(await exportBy(session, {})).toMatchObject(neither);
   });
@@ -160,6 +225,7 @@ describe('a step-up', () => {
     const renewed = decodeJwt<{ auth_time: number }>(data.access_token);
     expect(renewed.auth_time).toBeGreaterThan(Math.floor(earlier.getTime() / 1_000));
     expect(renewed).toMatchObject({ sid: session.session_id, jti: expect.not.stringMatching(String(claims.jti)) });
+    expect(renewed).toMatchObject({ amr: ['pwd'], acr: '1' });
     const later = decodeJwt((await refresh(api, old)).access_token);
     expect(later).toMatchObject({ auth_time: renewed.auth_time });
   });
@@ -179,12 +245,46 @@ describe('a step-up', () => {
       json: { error_code: 'ERR-CODE-INVALID', details: { tries_left: 4 } },
     });
     const code = await codeOf(api, challengeId);
+    log.takeEvents();
     const { step_up_token } = (await confirm(code)).json.data;
     expect(await confirm(code)).toMatchObject({ status: 200 });
+    const { user_id } = session;
+    expect(proofs()).toMatchObject([
+      { event: 'code.confirmed', user_id, purpose: 'step_up' },
+      { event: 'account.stepped_up', user_id, method: 'email_code' },
+    ]);
     expect(await exportBy(session, { current_password: password })).toMatchObject(refused(['email_code']));
     const body = { step_up_token, new_password: 'three wrong staples' };
     expect(await api.post('/api/v1/account/password', body, bearer(session))).toMatchObject({ status: 200 });
     expect((await askStepUp(api, session, 'export')).json.data.methods).toEqual(['password']);
+  });
+
+  test('by a mailed code is one factor', async () => {
+    const session = await newSession(api);
+    await voidPassword(session.user_id);
+    const challenge = await challengeStepUp(api, session, 'session');
+    const sent = await api.collections.challenges.findOne({ user_id: session.user_id, purpose: 'step_up' });
+    const code = await codeOf(api, String(sent?._id));
+    const { data } = (await confirmStepUp(api, session, challenge, { method: 'email_code', code })).json;
+    expect(decodeJwt(data.access_token)).toMatchObject({ amr: ['otp'], acr: '1' });
+  });
+
+  test('gets a mailed code even if strangers, or other devices of a verified owner, have used up theirs', async () => {
+    const [home, away, stranger] = ['198.51.100.1', '198.51.100.2', '198.51.100.3'];
+    const from = (address = '') => ({
+      post: (path: string, body: unknown, headers: object = {}) =>
+        api.post(path, body, { ...headers, 'X-Forwarded-For': address }),
+    });
+    const session = await newSession(from(home));
+    await voidPassword(session.user_id);
+    const ask = async (address: string | undefined) => (await askStepUp(from(address), session, 'export')).status;
+    const path = '/api/v1/auth/password-reset';
+    const spent: number[] = [];
+    while (spent.at(-1) !== 429) spent.push((await from(stranger).post(path, { email: session.email })).status);
+    expect(await ask(away)).toBe(200);
+    await api.collections.users.updateOne({ _id: session.user_id }, { $set: { email_verified_at: new Date() } });
+    for (spent.splice(0); spent.at(-1) !== 429; ) spent.push(await ask(away));
+    expect(await ask(home)).toBe(200);
   });
 });
 
@@ -209,10 +309,17 @@ describe('while the second factor is on', () => {
   test('a code of the app steps up once, and logs nobody in afterwards', async () => {
     const account = await guardedAccount(api);
     const code = codeAt(account.secret, Date.now(), 1);
+    log.takeEvents();
     const { step_up_token } = (await byTotp(account, 'export', { code })).json.data;
     expect(await exportBy(account, { step_up_token })).toMatchObject({ status: 200 });
     const again = { status: 403, json: { error_code: 'ERR-SECOND-FACTOR-INVALID' } };
     expect(await byTotp(account, 'export', { code })).toMatchObject(again);
+    const { user_id } = account;
+    expect(proofs()).toMatchObject([
+      { event: 'second_factor.succeeded', user_id, method: 'totp' },
+      { event: 'account.stepped_up', user_id, method: 'totp' },
+      { event: 'second_factor.failed', user_id, reason: 'totp' },
+    ]);
     const challenge = await beginLogin(api, account.email);
     expect(await completeLogin(api, challenge, { code })).toMatchObject(again);
   });
@@ -240,6 +347,15 @@ describe('while the second factor is on', () => {
     await timed.close();
   });
 
+  test('of different proofs that answer one challenge at once, one counts', async () => {
+    const account = await guardedAccount(api);
+    const challenge = await challengeStepUp(api, account, 'export');
+    const confirm = (code: string) => confirmStepUp(api, account, challenge, { method: 'recovery_code', code });
+    const answers = await Promise.all(account.recovery_codes.slice(0, 5).map(confirm));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 410, 410, 410, 410]);
+    expect((await api.collections.users.findOne({ _id: account.user_id }))?.recovery_codes).toHaveLength(9);
+  });
+
   test('a repeated step-up for the session renews nothing a second time', async () => {
     const account = await guardedAccount(api);
     const challenge = await challengeStepUp(api, account, 'session');
@@ -258,7 +374,14 @@ describe('while the second factor is on', () => {
     const account = await guardedAccount(api);
     const [code] = account.recovery_codes;
     const by = () => byTotp(account, 'recovery_codes', { method: 'recovery_code', code });
+    log.takeEvents();
     const { step_up_token } = (await by()).json.data;
+    const { user_id } = account;
+    expect(proofs()).toMatchObject([
+      { event: 'second_factor.succeeded', user_id, method: 'recovery_code' },
+      { event: 'recovery_code.used', user_id, recovery_codes_left: 9 },
+      { event: 'account.stepped_up', user_id, method: 'recovery_code' },
+    ]);
     expect(await by()).toMatchObject({ status: 403 });
     const made = await api.post('/api/v1/account/recovery-codes', { step_up_token }, bearer(account));
     expect(made).toMatchObject({ status: 200 });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { waitUntil } from '@auth-account/local-stack';
 import { createAccountEvent } from '@auth-account/messaging';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Change, type CommitDeps, none, type Outcome } from '../../../services/api/src/announcements/commit.ts';
@@ -67,6 +68,18 @@ describe('a change', () => {
   test('without an event counts as rolled back, if its commit gets no answer', async () => {
     await scene.commit(changeOf({}), scene.origin);
     expect([scene.verdicts, await scene.rows(), scene.audited, scene.announced]).toEqual([[false, false], [], [], []]);
+  });
+
+  test('publishes an event that may be for nobody a moment later, and only if it is for a user', async () => {
+    const make = (isFor: 'user' | 'nobody') => Array.from({ length: 9 }, () => ({ event: newEvent(), isFor }));
+    const [told, untold] = [make('user'), make('nobody')];
+    await scene.commit(changeOf({ events: [...told, ...untold] }), scene.origin);
+    await waitUntil(async () => scene.published.length >= told.length, { what: 'the events', timeoutMs: 10_000 });
+    const idsOf = (events: readonly { readonly id: string }[]) => events.map(({ id }) => id).toSorted();
+    expect(idsOf(scene.published)).toEqual(idsOf(told.map(({ event }) => event)));
+    const pending = (await scene.rows()).filter(({ state }) => state === 'pending').map(({ event }) => event);
+    expect(idsOf(pending)).toEqual(idsOf(scene.published));
+    expect(scene.verdicts).toEqual([false, true]);
   });
 
   test('whose work fails tells nobody', async () => {

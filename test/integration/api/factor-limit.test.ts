@@ -156,6 +156,73 @@ test('each try counts for a quarter of an hour, and a refused try does not count
   expect(await guessTimes(limits, 2, login(), somewhere())).toEqual([0, undefined]);
 });
 
+describe('a try is alarming', () => {
+  const alarmsOf = async (times: number, take: () => ReturnType<Limits['secondFactor']>) => {
+    const alarms: boolean[] = [];
+    for (let i = 0; i < times; i += 1) alarms.push((await take()).isAlarming);
+    return alarms;
+  };
+  const calm = (times: number) => Array<boolean>(times).fill(false);
+
+  test('if it is the last of strangers, or the tenth in a day', async () => {
+    const limits = newLimits();
+    const stranger = () => limits.secondFactor(login(), somewhere());
+    expect(await alarmsOf(5, stranger)).toEqual([...calm(4), true]);
+    time += quarterMs;
+    expect(await alarmsOf(4, stranger)).toEqual(calm(4));
+    time += quarterMs;
+    expect(await alarmsOf(1, stranger)).toEqual([true]);
+    time += dayMs;
+    expect(await alarmsOf(5, stranger)).toEqual([...calm(4), true]);
+  });
+
+  test('not in a known place or in a session', async () => {
+    const limits = newLimits();
+    const [owner, home] = [login(), somewhere()];
+    await limits.completed(owner, home);
+    for (let quarter = 0; quarter < 3; quarter += 1) {
+      expect(await alarmsOf(5, () => limits.secondFactor(owner, somewhere()))).toEqual(calm(5));
+      expect(await alarmsOf(5, () => limits.stepUp('session', home))).toEqual(calm(5));
+      time += quarterMs;
+    }
+  });
+
+  test('while Redis is away, if it is the last', async () => {
+    const away = new Redis({ ...failFastOptions(), lazyConnect: true });
+    away.disconnect();
+    const limits = newLimits(away);
+    expect(await alarmsOf(5, () => limits.secondFactor(login(), somewhere()))).toEqual([...calm(4), true]);
+  });
+});
+
+test('an account knows its 20 latest places, each for 180 days', async () => {
+  const limits = newLimits();
+  const places = Array.from({ length: 11 }, () => [login(), somewhere()] as const);
+  for (const [device, network] of places) {
+    await limits.completed(device, network);
+    time += 1;
+  }
+  await guessTimes(limits, 5, login(), somewhere());
+  const [[first] = [login()], [second] = [login()]] = places;
+  expect([await guess(limits, first, somewhere()), await guess(limits, second, somewhere())]).toEqual([undefined, 4]);
+  const known = createLimitKeys(prefix, () => secret);
+  const key = known.factorKnownOf(known.tagOf('account', 'cook@example.com'));
+  expect(await redis.zcard(key)).toBe(20);
+  expect(await redis.pttl(key)).toBeGreaterThan(180 * dayMs - 60_000);
+  time += 180 * dayMs;
+  await guessTimes(limits, 5, login(), somewhere());
+  expect(await guess(limits, second, somewhere())).toBeUndefined();
+});
+
+test('a login without a device makes its network known, and no other that names none', async () => {
+  const limits = newLimits();
+  const home = somewhere();
+  await limits.completed(login({ deviceId: undefined }), home);
+  await guessTimes(limits, 5, login(), somewhere());
+  expect(await guess(limits, login({ deviceId: undefined }), somewhere())).toBeUndefined();
+  expect(await guess(limits, login(), home)).toBe(4);
+});
+
 test('a right factor gives its try back', async () => {
   const limits = newLimits();
   await guessTimes(limits, 4, login(), somewhere());

@@ -1,6 +1,6 @@
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import { AppError } from '@auth-account/errors';
-import { createTransactionRunner } from '@auth-account/stores';
+import { createTransactionRunner, defaultDeadlineMs } from '@auth-account/stores';
 import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createOpenIdempotent } from '../../../services/api/src/idempotency/open-idempotent.ts';
@@ -9,13 +9,17 @@ import { systemIds } from '../../../services/api/src/request/ids.ts';
 import type { HashedFor, HashTurn } from '../../../services/api/src/security/password-hasher.ts';
 import type { ServerSecrets } from '../../../services/api/src/security/server-secrets.ts';
 import { createLogIn, type LogInDeps as PasswordDeps } from '../../../services/api/src/usecases/login/log-in.ts';
-import { createOpenSession, type OpenSessionDeps } from '../../../services/api/src/usecases/login/open-session.ts';
+import {
+  createOpenSession,
+  type OpenSessionDeps,
+  type ProvedLogin,
+} from '../../../services/api/src/usecases/login/open-session.ts';
 import { createSpendProof } from '../../../services/api/src/usecases/login/spend-proof.ts';
 import { newSessionDocument } from '../../support/session-document.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { hashOf, openUseCaseScene, type UseCaseScene } from '../../support/use-case-scene.ts';
 
-type LogInDeps = PasswordDeps & OpenSessionDeps;
+type LogInDeps = Omit<PasswordDeps, 'openSession'> & OpenSessionDeps;
 
 const password = 'correct horse battery';
 const lifetime = { idleSeconds: 7_200, absoluteSeconds: 86_400 };
@@ -61,11 +65,8 @@ const hasherWith = (other: (client: HashedFor) => Partial<HashTurn>): LogInDeps[
   admit: (client, use) => use({ ...turn, ...other(client) }),
 });
 
-async function logIn(
-  input: { email: string; password?: string; [field: string]: unknown },
-  deps: Partial<LogInDeps> = {},
-  origin = scene.origin,
-) {
+/** Returns the dependencies of a login, some of them as given. */
+function depsWith(deps: Partial<LogInDeps>): LogInDeps {
   const { users, sessions, commit, refreshTokens, issueTokens, audit, now } = scene;
   const ids = {
     entityId: () => randomUUID(),
@@ -90,7 +91,15 @@ async function logIn(
     now,
   };
   const assertEmailVerified = async () => undefined;
-  const parts = { ...own, limits, hasher, lifetime, ids, assertEmailVerified, ...deps };
+  return { ...own, limits, hasher, lifetime, ids, assertEmailVerified, ...deps };
+}
+
+async function logIn(
+  input: { email: string; password?: string; [field: string]: unknown },
+  deps: Partial<LogInDeps> = {},
+  origin = scene.origin,
+) {
+  const parts = depsWith(deps);
   const run = createLogIn({ ...parts, openSession: createOpenSession(parts) });
   const { data, isReplayed } = await run({ password, ...input }, origin);
   expect(isReplayed).toBe(false);
@@ -173,6 +182,14 @@ describe('a login', () => {
     expect(device_id).toBe(madeUp);
     expect(await scene.asStored(session_id)).toMatchObject({ device_id: madeUp, device_name: null, platform: null });
     expect(told[0]).toEqual(['asked', { email, deviceId: undefined }, scene.origin]);
+  });
+
+  test('shows the device’s name without what disturbs others, and no name that nobody sees', async () => {
+    const { email } = await scene.user();
+    const nameOf = async (device_name: string) =>
+      (await scene.asStored((await logIn({ email, device_name })).session_id))?.device_name;
+    expect(await nameOf('Pi\u202exel\u2028 9')).toBe('Pixel 9');
+    expect(await nameOf('\u202e\u200b')).toBeNull();
   });
 
   test('has an end that is never past the absolute one', async () => {
@@ -317,6 +334,75 @@ describe('a hash made with less', () => {
   });
 });
 
+describe('any way in', () => {
+  const spend = () => ({ id: randomUUID(), proof: ['proof'], until: new Date('2026-11-21T10:10:00.000Z') });
+  const open = (seen: UserDocument, fields: Partial<ProvedLogin> = {}, origin = scene.origin) =>
+    createOpenSession(depsWith({}))(
+      { seen, device: {}, method: 'email_code', auth: { amr: ['otp'], acr: '1' }, ...fields },
+      origin,
+    );
+
+  test('keeps the key of its device, and whether that is trusted', async () => {
+    const user = await scene.user();
+    const origin = { ...scene.origin, proof: { jkt: 'of the request' } };
+    const storedBy = async (...given: Parameters<typeof open>) => {
+      const { data } = await open(...given);
+      return scene.asStored(data.session_id);
+    };
+    expect(await storedBy(user, { isTrusted: true, jkt: 'of the first step' })).toMatchObject({
+      cnf: { jkt: 'of the first step' },
+      is_trusted: true,
+      auth: { amr: ['otp'], acr: '1' },
+    });
+    const byDefault = await storedBy(user, {}, origin);
+    expect(byDefault).toMatchObject({ cnf: { jkt: 'of the request' } });
+    expect(byDefault).not.toHaveProperty('is_trusted');
+    expect(await storedBy(user)).not.toHaveProperty('cnf');
+  });
+
+  test('uses its challenges and its proof up, and tells what comes of that', async () => {
+    const user = await scene.user();
+    const { document: other } = await scene.session({ user_id: user._id });
+    const [first, second] = [spend(), spend()];
+    const used: unknown[] = [];
+    const confirmed = { event: 'code.confirmed', user_id: user._id, purpose: 'login' } as const;
+    const use: ProvedLogin['use'] = async (seen, at, session) => {
+      used.push([seen._id, at]);
+      await scene.sessions.revokeAll([other._id], { reason: 'password_changed', at, requestId: 'request-1' }, session);
+      return {
+        audit: [confirmed],
+        sessions: [{ userId: user._id, reason: 'password_changed', sessionIds: [other._id] }],
+      };
+    };
+    const { data } = await open(user, { spends: [first, second], use });
+    const { session_id } = data;
+    // Twice, because the scene rolls each transaction back and repeats it.
+    expect(used).toEqual(Array(2).fill([user._id, scene.now()]));
+    expect(await scene.collections.spentProofs.countDocuments({ session_id })).toBe(2);
+    expect(scene.audited.map(([event]) => event)).toEqual([
+      { event: 'login.succeeded', user_id: user._id, session_id, method: 'email_code' },
+      confirmed,
+      { event: 'session.revoked', user_id: user._id, session_id: other._id, reason: 'password_changed' },
+    ]);
+    await expect(open(user, { spends: [second] })).rejects.toMatchObject({ code: 'ERR-CODE-EXPIRED' });
+    expect(await sessionsOf(user._id)).toHaveLength(2);
+  });
+
+  test('that ends all sessions holds them, although it has not looked for any', async () => {
+    const user = await scene.user({ known_devices: ['unnamed'], spent_touches: 0 });
+    const held: unknown[] = [];
+    const holdOf: LogInDeps['sessions']['holdOf'] = (users, now) => {
+      held.push(() => (typeof users === 'function' ? users() : users));
+      return scene.sessions.holdOf(users, now);
+    };
+    const sessions = { ...scene.sessions, holdOf };
+    const opening = createOpenSession(depsWith({ sessions }));
+    const login = { seen: user, device: {}, method: 'email_code', auth: { amr: ['otp'], acr: '1' } } as const;
+    await opening({ ...login, endsAll: true }, scene.origin);
+    expect(held.map((users) => (users as () => unknown)())).toEqual([[user._id]]);
+  });
+});
+
 describe('a login ends', () => {
   const ended = async (user_id: string) => {
     const found = await scene.collections.sessions.find({ user_id, is_revoked: true }).toArray();
@@ -416,6 +502,21 @@ test.each([true, false])('a login holds the account’s sessions only if it ends
   expect(found.at(-1)).toEqual(endsOne ? [user._id] : []);
 });
 
+test('a session gets an id after that of its device’s former one, by which apps order them', async () => {
+  const { email, _id: user_id } = await scene.user();
+  const device_id = randomUUID();
+  const { document } = await scene.session({ user_id, device_id });
+  await scene.session({ user_id });
+  const after = new Set<string | undefined>();
+  const entityId = (id?: string) => {
+    after.add(id);
+    return randomUUID();
+  };
+  await logIn({ email, device_id }, { ids: { ...systemIds, entityId } });
+  await logIn({ email, device_id: randomUUID() }, { ids: { ...systemIds, entityId } });
+  expect(after).toEqual(new Set([document._id, undefined]));
+});
+
 describe('a login on a known device looks at the live sessions', () => {
   const device_id = '7d0f7a34-52f1-4a4e-9b0e-3a1c5d2e8f90';
   const dayMs = 86_400_000;
@@ -454,9 +555,17 @@ describe('a login on a known device looks at the live sessions', () => {
   test('if it meets the device’s own in the index, which it then ends', async () => {
     const { email, _id: user_id } = await scene.user(known);
     const { document } = await scene.session({ user_id, device_id });
-    expect(await looks({ email, device_id })).toBe(true);
+    const deadlines: number[] = [];
+    const commit: LogInDeps['commit'] = (change, origin) => {
+      deadlines.push(change.deadlineMs ?? Number.POSITIVE_INFINITY);
+      return scene.commit(change, origin);
+    };
+    expect(await looks({ email, device_id }, { commit })).toBe(true);
     expect(await scene.asStored(document._id)).toMatchObject({ is_revoked: true, revoked_reason: 'replaced' });
     expect(await liveOf(user_id)).toBe(1);
+    // Both tries have one deadline together.
+    const [first = 0, second = 0] = deadlines;
+    expect([deadlines.length, first <= defaultDeadlineMs, second < first]).toEqual([2, true, true]);
   });
 
   test('not if it meets anything else there', async () => {

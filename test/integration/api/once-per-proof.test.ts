@@ -1,9 +1,11 @@
-import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { createHash, createHmac, createSecretKey, randomBytes, randomUUID } from 'node:crypto';
+import { AppError } from '@auth-account/errors';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ServerSecrets } from '../../../services/api/src/security/server-secrets.ts';
+import { createOncePerChallenge, createSpendProof } from '../../../services/api/src/usecases/login/spend-proof.ts';
 import { createOncePerProof, spentBy } from '../../../services/api/src/usecases/proofs/once-per-proof.ts';
 import { storesOf } from '../../support/stores-of.ts';
-import { openUseCaseScene, type UseCaseScene } from '../../support/use-case-scene.ts';
+import { openUseCaseScene, readsOf, type UseCaseScene } from '../../support/use-case-scene.ts';
 
 let scene: UseCaseScene;
 beforeAll(async () => {
@@ -28,22 +30,130 @@ async function use(spend: ReturnType<typeof newSpend>, ...secrets: ReturnType<Se
   return record;
 }
 
-/** Sends the proof again to an api with these secrets. */
-function again(spend: ReturnType<typeof newSpend>, ...secrets: ReturnType<ServerSecrets>): Promise<string> {
+/** Sends the proof to an api with these secrets, which does that work if it is the first. */
+function send(spend: ReturnType<typeof newSpend>, work: () => Promise<string>, ...secrets: ReturnType<ServerSecrets>) {
   const { spentProofs } = storesOf(scene.collections);
   const oncePerProof = createOncePerProof({ spentProofs, secrets: () => secrets, now: scene.now });
-  return oncePerProof(
-    spend,
-    async () => 'first',
-    async () => 'again',
-  );
+  return oncePerProof(spend, work, async () => 'again');
 }
+
+/** Sends the proof again to an api with these secrets. */
+const again = (spend: ReturnType<typeof newSpend>, ...secrets: ReturnType<ServerSecrets>) =>
+  send(spend, async () => 'first', ...secrets);
 
 test('the record of a use shows the proof to nobody without the server’s key', async () => {
   const spend = newSpend();
   const [record, other] = [spentBy(spend, [elder]), spentBy(spend, [newer])];
   expect(record.proof).not.toBe(other.proof);
   expect(spentBy(spend, [elder])).toEqual(record);
+  // A hash without a key shows a code of 8 digits to anybody who tries them all, and a challenge to nobody.
+  expect(record).toEqual({
+    _id: createHash('sha256').update(spend.id).digest('base64url'),
+    proof: createHmac('sha256', elder)
+      .update(`spent-proof:${JSON.stringify(spend.proof)}`)
+      .digest('base64url'),
+    until: spend.until,
+  });
+});
+
+test('a repeat counts for a minute', async () => {
+  const spend = newSpend();
+  await use(spend, elder);
+  scene.pass(59_999);
+  expect(await again(spend, elder)).toBe('again');
+  scene.pass(1);
+  await expect(again(spend, elder)).rejects.toMatchObject({ code: 'ERR-CODE-EXPIRED' });
+});
+
+describe('a request that fails because another one came first', () => {
+  /** Uses the challenge up by that proof while the work runs, which then fails. */
+  const overtaken = (spend: ReturnType<typeof newSpend>, by: ReturnType<typeof newSpend> | undefined, error: Error) =>
+    send(
+      spend,
+      async () => {
+        if (by !== undefined) await use(by, elder);
+        throw error;
+      },
+      elder,
+    );
+  const refused = new AppError('ERR-CODE-INVALID');
+
+  test('with the same proof gets its answer', async () => {
+    const spend = newSpend();
+    expect(await overtaken(spend, spend, refused)).toBe('again');
+  });
+
+  test('with another proof is over', async () => {
+    const spend = newSpend();
+    const other = { ...newSpend('87654321'), id: spend.id };
+    await expect(overtaken(spend, other, refused)).rejects.toMatchObject({ code: 'ERR-CODE-EXPIRED' });
+  });
+
+  test('gets its own error if nobody did, or if that is an outage', async () => {
+    await expect(overtaken(newSpend(), undefined, refused)).rejects.toBe(refused);
+    const spend = newSpend();
+    const away = new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: 2 });
+    for (const outage of [away, new AppError('ERR-INTERNAL'), new Error('x')]) {
+      const one = { ...newSpend(), proof: spend.proof };
+      await expect(overtaken(one, one, outage)).rejects.toBe(outage);
+    }
+  });
+});
+
+describe('a login that uses a challenge up', () => {
+  const spendBy = (spend: ReturnType<typeof newSpend>, sessionId: string) => {
+    const { spentProofs } = storesOf(scene.collections);
+    const spendProof = createSpendProof({ spentProofs, secrets: () => [elder] });
+    return scene.mongo.withSession((session) =>
+      session.withTransaction(() => spendProof(spend, { sessionId, at: scene.now() }, session)),
+    );
+  };
+
+  /** Sends the login again, and returns the reads of its session too. */
+  async function repeat(spend: ReturnType<typeof newSpend>, isMajority = true) {
+    const { sessions, reads } = readsOf(scene);
+    const exists: typeof sessions.exists = async (id) => isMajority && sessions.exists(id);
+    const { refreshTokens, issueTokens, audit, now } = scene;
+    const { spentProofs } = storesOf(scene.collections);
+    const deps = { spentProofs, refreshTokens, issueTokens, audit, now, secrets: () => [elder] as const };
+    const oncePerChallenge = createOncePerChallenge({ ...deps, sessions: { ...sessions, exists } });
+    const open = () => Promise.reject(new Error('opened'));
+    return { data: await oncePerChallenge(spend, open, scene.origin), reads };
+  }
+
+  test('uses it once', async () => {
+    const spend = newSpend();
+    await spendBy(spend, 'one');
+    await expect(spendBy(spend, 'other')).rejects.toMatchObject({ code: 'ERR-CODE-EXPIRED' });
+  });
+
+  test.each([
+    ['a majority has it', true, 'find'],
+    ['it could be rolled back', false, 'confirmed'],
+  ])('is answered again with the session, whether %s', async (_, isMajority, read) => {
+    const { document } = await scene.session();
+    const { _id: session_id, user_id } = document;
+    const spend = newSpend();
+    await spendBy(spend, session_id);
+    const { data, reads } = await repeat(spend, isMajority);
+    expect([data.session_id, reads]).toEqual([session_id, [read]]);
+    expect(scene.audited).toEqual([[{ event: 'login.verified', user_id, session_id }, scene.origin]]);
+  });
+
+  test.each(['ended', 'gone'])('is over once its session has %s', async (how) => {
+    const { document } = await scene.session({ is_revoked: true });
+    const spend = newSpend();
+    await spendBy(spend, how === 'ended' ? document._id : randomUUID());
+    await expect(repeat(spend)).rejects.toMatchObject({ code: 'ERR-CODE-EXPIRED' });
+    expect(scene.audited).toEqual([]);
+  });
+
+  test('waits for the key of its session, which may not have come here yet', async () => {
+    const { document } = await scene.session({ kid: 'another' });
+    const spend = newSpend();
+    await spendBy(spend, document._id);
+    await expect(repeat(spend)).rejects.toMatchObject({ code: 'ERR-DEPENDENCY-UNAVAILABLE' });
+  });
 });
 
 test('a repeat is known as long as its key is there', async () => {

@@ -17,6 +17,12 @@ test('the stored form of a code shows nothing of it', () => {
   expect(new Set(stored).size).toBe(10);
 });
 
+test('a code that an earlier release has stored is found, also among what is no hash', () => {
+  const code = 'ABCDE-FGHIJ-KLMNO-PQRST-UVWXY';
+  const hash = 'EqVjT8y3kuEd2xwSPubm-V2eNDMjOuIU9kqFfQxkRr0';
+  expect(findRecoveryCode(Buffer.from('12345678901234567890'), code, ['short', hash])).toBe(hash);
+});
+
 test('a code is found however it is typed', () => {
   const typed = [second, second.toLowerCase(), second.replaceAll('-', ''), second.replaceAll('-', ' ')];
   for (const each of typed) expect(findRecoveryCode(seed, each, stored)).toBe(stored[1]);

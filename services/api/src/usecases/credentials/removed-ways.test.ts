@@ -27,6 +27,9 @@ function remove(user: Partial<PresentUser>, which: Parameters<typeof removedWays
   };
 }
 
+const identity = (id: string, created_at: Date) =>
+  ({ id, provider: 'google', created_at }) as NonNullable<UserDocument['identities']>[number];
+
 const nothing = { left: {}, gone: [], endsOrder: false, events: [], audit: [] };
 const audited = (passkey_id: string) => ({ event: 'passkey.removed', user_id, session_id: undefined, passkey_id });
 const eventOf = (id: string, passkey_id: string) => [
@@ -57,6 +60,34 @@ test('all go, and siblings and the audit log get each of them', () => {
     endsOrder: false,
     events: [eventOf('1', 'early'), eventOf('2', 'late'), offEvent('3')],
     audit: [audited('early'), audited('late'), switchedOff],
+  });
+});
+
+test('identities go and stay as passkeys do', () => {
+  const [old, young] = [identity('old', at(1)), identity('young', at(3))];
+  const unlinked = (identity_id: string) => ({ user_id, identity_id, provider: 'google' });
+  const eventOfIdentity = (id: string, identity_id: string) => [
+    id,
+    'identity_unlinked',
+    { ...unlinked(identity_id), unlinked_at: at(9).toISOString() },
+  ];
+  const auditedOf = (identity_id: string) => ({
+    event: 'identity.unlinked',
+    session_id: undefined,
+    ...unlinked(identity_id),
+  });
+  expect(remove({ passkeys: [early], identities: [old, young] }, at(3))).toEqual({
+    ...nothing,
+    left: { identities: [old] },
+    events: [eventOfIdentity('1', 'young')],
+    audit: [auditedOf('young')],
+  });
+  expect(remove({ identities: [old, young] }, 'all')).toEqual({
+    ...nothing,
+    left: { identities: [] },
+    gone: secondFactorFields,
+    events: [eventOfIdentity('1', 'old'), eventOfIdentity('2', 'young')],
+    audit: [auditedOf('old'), auditedOf('young')],
   });
 });
 
