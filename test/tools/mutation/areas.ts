@@ -190,12 +190,10 @@ const holder: Area = {
   covers: 'the use cases of an export, of a login on a new device, and of a group that is handed over',
   needsServers: true,
   aim: 95,
-  parts: [
-    ...['export-account', 'new-device', 'hand-over-group'].map((name) => ({
-      sources: [`${useCases}/${name}.ts`],
-      tests: [`test/integration/api/${name}.test.ts`],
-    })),
-  ],
+  parts: ['export-account', 'new-device', 'hand-over-group'].map((name) => ({
+    sources: [`${useCases}/${name}.ts`],
+    tests: [`test/integration/api/${name}.test.ts`],
+  })),
 };
 
 const recovery: Area = {
@@ -266,9 +264,8 @@ const outbox: Area = {
   ],
 };
 
-const behindTheApi = [erasure, outbox, errors, validation];
 export const areas: readonly Area[] = [
   ...[tokens, sessions, account, address, holder, recovery, limits],
   ...waysIn,
-  ...behindTheApi,
+  ...[erasure, outbox, errors, validation],
 ];

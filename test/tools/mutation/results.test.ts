@@ -24,10 +24,11 @@ describe('the result of an area', () => {
   test('counts as killed what failed or took too long, and leaves out what could not be run', () => {
     const result = areaResult([
       report(mutant('Killed'), mutant('Timeout'), mutant('RuntimeError')),
+      report({ ...mutant('Killed'), statusReason: 'Error: Exceeded timeout of 60000 ms for a hook.' }),
       report(mutant('Survived'), mutant('NoCoverage', '')),
     ]);
-    expect(result).toEqual({ killed: 2, timedOut: 1, invalid: 1, survivors: [survivor, { ...survivor, to: '' }] });
-    expect(scoreOf(result)).toBe(50);
+    expect(result).toEqual({ killed: 3, timedOut: 2, invalid: 1, survivors: [survivor, { ...survivor, to: '' }] });
+    expect(scoreOf(result)).toBe(60);
   });
 
   test('shows what was replaced on one line, however long', () => {

@@ -8,6 +8,7 @@ interface Position {
 /** A mutant as Stryker reports it. Positions count from 1. */
 export interface ReportedMutant {
   readonly replacement?: string;
+  readonly statusReason?: string;
   readonly status: 'Killed' | 'Timeout' | 'Survived' | 'NoCoverage' | 'RuntimeError' | 'CompileError' | 'Ignored';
   readonly location: { readonly start: Position; readonly end: Position };
 }
@@ -34,7 +35,7 @@ export interface Survivor {
 /** The results of an area's mutants. */
 export interface AreaResult {
   readonly killed: number;
-  /** Number of killed mutants that made a test take too long. */
+  /** Number of killed mutants that made a test take too long for Stryker or for Jest. A busy machine can do that too. */
   readonly timedOut: number;
   /** Number of mutants with which the tests did not run at all, and which do not count. */
   readonly invalid: number;
@@ -61,7 +62,7 @@ export function areaResult(reports: readonly StrykerReport[], earlier: readonly 
   );
   return {
     killed: count('Killed', 'Timeout'),
-    timedOut: count('Timeout'),
+    timedOut: mutants.filter(tookTooLong).length,
     invalid: count('RuntimeError', 'CompileError', 'Ignored'),
     survivors: survivors.map((survivor) => {
       const why = reasons.get(keyOf(survivor));
@@ -69,6 +70,9 @@ export function areaResult(reports: readonly StrykerReport[], earlier: readonly 
     }),
   };
 }
+
+const tookTooLong = ({ status, statusReason = '' }: ReportedMutant) =>
+  status === 'Timeout' || statusReason.includes('Exceeded timeout of');
 
 /** Returns the percentage of killed mutants among those that count. */
 export function scoreOf({ killed, survivors }: AreaResult): number {

@@ -81,8 +81,8 @@ async function measure(area: Area, copy: string, stryker: string, guard: Process
   writeFileSync(resultsFile, resultsText(inOrder));
 
   const score = scoreOf(result);
-  const { killed, survivors } = result;
-  console.log(`${area.name}: ${score.toFixed(1)} % of ${killed + survivors.length} mutants killed`);
+  const { killed, survivors, timedOut } = result;
+  console.log(`${area.name}: ${score.toFixed(1)} % of ${killed + survivors.length} killed, ${timedOut} by time-outs`);
   return [
     ...(score < area.aim ? [`${area.name}: the score is below ${area.aim} %`] : []),
     ...survivors

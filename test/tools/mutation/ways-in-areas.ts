@@ -21,7 +21,7 @@ export const waysIn: readonly Area[] = [
       'test/{integration/api/log-in,contract/repeated-login}.test.ts',
     ],
     [`${useCases}/{second-factor-challenge,demand-second-factor}.ts`, `${useCases}/demand-second-factor.test.ts`],
-    [`${useCases}/{spend-proof,once-per-proof}.ts`, 'test/contract/{second-factor-login,step-up}.test.ts'],
+    [`${useCases}/{spend-proof,once-per-proof}.ts`, 'test/integration/api/once-per-proof.test.ts'],
     [`${useCases}/assert-email-verified.ts`, 'test/contract/email-verification.test.ts'],
     [`${ofSecurity}/await-key.ts`, `${ofSecurity}/await-key.test.ts`],
     ['services/api/src/announcements/commit.ts', 'test/integration/api/commit.test.ts'],
@@ -29,16 +29,20 @@ export const waysIn: readonly Area[] = [
   ),
   area(
     'factors',
-    'the use cases of the second factor, its codes, its proofs and its limit, and the ways in that a recovery removes',
+    'codes of the second factor, their limit, and the ways in that a recovery removes',
     [`${ofSecurity}/{recovery-codes,totp}.ts`, `${ofSecurity}/{recovery-codes,totp}.test.ts`],
     [`${useCases}/removed-ways.ts`, `${useCases}/removed-ways.test.ts`],
     [`${ofLimits}/factor-limit.ts`, 'test/integration/api/factor-limit.test.ts'],
+  ),
+  area(
+    'second-factor',
+    'the use cases of the second factor, and the check of its proofs',
     [
       `${useCases}/{change-second-factor,confirm-totp,create-recovery-codes,create-totp,delete-totp,delete-trusted-device,find-factors}.ts`,
       'test/contract/second-factor{,-login}.test.ts',
     ],
     [
-      `${useCases}/{confirm-second-factor,check-factor,given-factor,open-seed}.ts`,
+      `${useCases}/{confirm-second-factor,check-factor,given-factor,open-seed,warn-of-guesses}.ts`,
       'test/contract/{second-factor,second-factor-login,passkey-factor}.test.ts',
     ],
   ),
@@ -46,14 +50,13 @@ export const waysIn: readonly Area[] = [
     `${useCases}/{confirm-step-up,create-step-up-challenge,reauthenticate,step-up-methods,step-up-tokens,check-password}.ts`,
     'test/contract/{step-up,passkey-factor}.test.ts',
   ]),
-  area(
-    'passkeys',
-    'the use cases of passkeys, and the check of their credentials',
-    [`${ofSecurity}/passkeys/{webauthn,passkey-verifier}.ts`, 'test/security/forged-passkeys.test.ts'],
-    [
-      'services/api/src/usecases/{passkeys/*,proofs/passkey-*}.ts',
-      'test/contract/passkeys.test.ts',
-      'test/security/passkeys.test.ts',
-    ],
-  ),
+  area('credentials', 'the check of the credentials of passkeys', [
+    `${ofSecurity}/passkeys/{webauthn,passkey-verifier}.ts`,
+    'test/security/forged-passkeys.test.ts',
+  ]),
+  area('passkeys', 'the use cases of passkeys', [
+    'services/api/src/usecases/{passkeys/*,proofs/passkey-*}.ts',
+    'test/contract/passkeys.test.ts',
+    'test/security/passkeys.test.ts',
+  ]),
 ];

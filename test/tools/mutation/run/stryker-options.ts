@@ -50,7 +50,7 @@ export function strykerOptions({ part, root, report, incremental, force, ranges 
     maxTestRunnerReuse: 100,
     // This is long, so that a busy machine does not kill a mutant by a time-out. A test that waits in vain ends by
     // Jest's own limit below, and an endless loop by Stryker's count of its rounds.
-    timeoutMS: 30_000,
+    timeoutMS: 90_000,
     timeoutFactor: 3,
     incremental: true,
     incrementalFile: incremental,
@@ -64,8 +64,8 @@ export function strykerOptions({ part, root, report, incremental, force, ranges 
       config: {
         rootDir: root,
         ...(ranges === undefined ? loaded(root) : fresh(root)),
-        // The areas' tests take up to a second each.
-        testTimeout: 10_000,
+        // The areas' tests take up to a second each. On a busy machine the start of an api alone may take twenty.
+        testTimeout: 60_000,
         // Otherwise Jest would list all files below the root. These folders have few.
         roots: [...new Set(part.tests.map((file) => join(root, file, '..').replace(/[*{].*$/, '')))],
         testMatch: part.tests.map((file) => join(root, file)),
