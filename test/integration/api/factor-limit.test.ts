@@ -1,4 +1,5 @@
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
+import type { AppError } from '@auth-account/errors';
 import { createLimitKeys, failFastOptions } from '@auth-account/redis';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
@@ -253,6 +254,9 @@ describe('while Redis is away', () => {
     const limits = newLimits(away);
     const all = await Promise.all(Array.from({ length: 10 }, () => guess(limits, login(), somewhere())));
     expect(all).toEqual([...five, ...none]);
+    const refusal: unknown = await limits.secondFactor(login(), somewhere()).catch((error: unknown) => error);
+    const { retryAfterSeconds = 0 } = refusal as AppError;
+    expect([retryAfterSeconds > 800, retryAfterSeconds <= 900]).toEqual([true, true]);
     expect(await guess(limits, login({ email: 'other@example.com' }), somewhere())).toBe(4);
   });
 

@@ -76,7 +76,7 @@ describe('a request that fails because another one came first', () => {
       },
       elder,
     );
-  const refused = new AppError('ERR-CODE-INVALID');
+  const refused = new AppError('ERR-CODE-INVALID', { details: { tries_left: 3 } });
 
   test('with the same proof gets its answer', async () => {
     const spend = newSpend();

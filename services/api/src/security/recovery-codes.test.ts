@@ -8,8 +8,9 @@ const stored = codes.map(createRecoveryCodeHash(seed));
 const [first = '', second = ''] = codes;
 
 test('a set has ten codes of 25 base32 characters in five groups', () => {
-  expect(new Set(codes).size).toBe(10);
-  for (const code of codes) expect(code).toMatch(/^([A-Z2-7]{5}-){4}[A-Z2-7]{5}$/);
+  const set = newRecoveryCodes();
+  expect(new Set(set).size).toBe(10);
+  for (const code of set) expect(code).toMatch(/^([A-Z2-7]{5}-){4}[A-Z2-7]{5}$/);
 });
 
 test('the stored form of a code shows nothing of it', () => {
