@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Route, type RouteName, routes } from '@auth-account/contracts';
 import { openApiPath } from '@auth-account/contracts/openapi';
 import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
-import type { UserDocument } from '@auth-account/stores/documents';
+import type { IdentityDocument, UserDocument } from '@auth-account/stores/documents';
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
@@ -17,7 +17,15 @@ import {
   type TokenPair,
 } from '../support/accounts.ts';
 import { createAuthenticator } from '../support/authenticator.ts';
-import { codeOf, expire, logInByCode, requestChange, requestLoginCode, wrongCodeOf } from '../support/codes.ts';
+import {
+  changeEmail,
+  codeOf,
+  expire,
+  logInByCode,
+  requestChange,
+  requestLoginCode,
+  wrongCodeOf,
+} from '../support/codes.ts';
 import { type GoodRequest, goodRequests, requestTo, sendTo } from '../support/good-requests.ts';
 import { bearer, cheapHashes, insertInvite, joinByInvite, leave, refresh } from '../support/groups.ts';
 import { startHoldingProxy } from '../support/holding-proxy.ts';
@@ -34,6 +42,8 @@ import {
   withoutPasskeys,
 } from '../support/passkeys.ts';
 import {
+  demandLink,
+  linkByProof,
   linkIdentity,
   logInByProvider,
   newHome,
@@ -172,7 +182,7 @@ async function refusedWrite(
 }
 
 /** Sends more requests at once than the api has places for, and returns an answer that refuses one. */
-async function overload(name: 'registerAccount' | 'logIn' | 'restoreAccount'): Promise<Answer> {
+async function overload(name: 'registerAccount' | 'logIn' | 'restoreAccount' | 'linkByProof'): Promise<Answer> {
   const requests = await Promise.all(Array.from({ length: 8 }, () => goodRequests[name](api)));
   const answers = await Promise.all(requests.map((request) => sendTo(name, narrow, request)));
   const refused = answers.find(({ status }) => status === 503);
@@ -264,6 +274,8 @@ type LimitedByAddress =
   | 'confirmSecondFactor'
   | 'requestLoginCode'
   | 'logInByCode'
+  | 'requestLinkCode'
+  | 'linkByProof'
   | 'logInByProvider';
 
 async function pastTheLimit(name: LimitedByAddress): Promise<Answer> {
@@ -471,6 +483,32 @@ async function logInByProviderTo(set: Partial<UserDocument>): Promise<Answer> {
   const { json } = await logInByProvider(api, person, newHome);
   await api.collections.users.updateOne({ _id: json.data.user_id }, { $set: set });
   return logInByProvider(api, person);
+}
+
+/** Links an identity to an account whose document got these fields after the link was demanded. */
+async function linkTo(set: Partial<UserDocument>, proof: object = { password }): Promise<Answer> {
+  const { email, user_id } = await registerAccount(api);
+  const { link_challenge_id } = await demandLink(api, newPerson({ email }));
+  await api.collections.users.updateOne({ _id: user_id }, { $set: { ...set, display_name: 'Anna' } });
+  return linkByProof(api, link_challenge_id, proof);
+}
+
+/** Completes a link by the second factor, after the account or the identity has changed. */
+async function completeLink(change: (person: object, userId: string) => Promise<unknown>): Promise<Answer> {
+  const { email, user_id, secret } = await guardedAccount(api);
+  const person = newPerson({ email });
+  const { json } = await linkByProof(api, (await demandLink(api, person)).link_challenge_id, { password });
+  await change(person, user_id);
+  return completeLogin(api, json.details.challenge_id, { code: codeAt(secret, Date.now(), 1) });
+}
+
+/** As many identities as an account may have. */
+function manyIdentities(): IdentityDocument[] {
+  const created_at = new Date();
+  return Array.from({ length: 10 }, () => {
+    const id = crypto.randomUUID();
+    return { id, sub: id, provider: 'other', created_at };
+  });
 }
 
 /** Lists the identities of an account whose only identity lacks most fields. */
@@ -774,6 +812,11 @@ const ownProvocations: {
     'ERR-INTERNAL': () => refusedWrite('confirmSecondFactor', 'users'),
     'ERR-SECOND-FACTOR-INVALID': () => completeLoginBy({ code: '000000' }),
     'ERR-CODE-EXPIRED': () => completeLoginBy({ challenge_id: 'none' }),
+    'ERR-IDENTITY-IN-USE': () => completeLink(async (person) => linkIdentity(api, await newSession(api), person)),
+    'ERR-IDENTITY-LIMIT-REACHED': () =>
+      completeLink((_, user_id) =>
+        api.collections.users.updateOne({ _id: user_id }, { $set: { identities: manyIdentities() } }),
+      ),
     'ERR-ACCOUNT-DISABLED': () => completeLoginTo({ disabled_at: new Date() }),
     'ERR-ACCOUNT-DELETION-SCHEDULED': () => completeLoginTo({ deletes_at: inAnHour() }),
     'ERR-RATE-LIMITED': () => pastTheLimit('confirmSecondFactor'),
@@ -979,14 +1022,56 @@ const ownProvocations: {
     'ERR-ROUTE-NOT-FOUND': () => closedAnswer('deletePasskey'),
   },
   createFederatedChallenge: { 'ERR-ROUTE-NOT-FOUND': () => closedAnswer('createFederatedChallenge') },
+  requestLinkCode: {
+    'ERR-INTERNAL': () => refusedWrite('requestLinkCode', 'challenges'),
+    'ERR-CODE-EXPIRED': () => sendGood('requestLinkCode', api, { body: { link_challenge_id: 'none' } }),
+    'ERR-RATE-LIMITED': () => pastTheLimit('requestLinkCode'),
+    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('requestLinkCode'),
+  },
+  linkByProof: {
+    'ERR-INTERNAL': () => refusedWrite('linkByProof', 'users'),
+    'ERR-INVALID-CREDENTIALS': () => linkTo({}, { password: 'wrong password' }),
+    async 'ERR-PASSKEY-INVALID'() {
+      const { body } = await goodRequests.logInByPasskey(api);
+      return linkTo({}, { credential: body?.credential });
+    },
+    'ERR-CODE-INVALID': () => linkTo({}, { challenge_id: crypto.randomUUID(), code: '00000000' }),
+    'ERR-CODE-EXPIRED': () => linkTo({ ways_changed_at: new Date() }),
+    async 'ERR-IDENTITY-IN-USE'() {
+      const session = await newSession(api);
+      const person = newPerson({ email: session.email });
+      const { link_challenge_id } = await demandLink(api, person);
+      await linkIdentity(api, await newSession(api), person);
+      return linkByProof(api, link_challenge_id, { password });
+    },
+    'ERR-IDENTITY-LIMIT-REACHED': () => linkTo({ identities: manyIdentities() }),
+    'ERR-ACCOUNT-DISABLED': () => linkTo({ disabled_at: new Date() }),
+    'ERR-ACCOUNT-DELETION-SCHEDULED': () => linkTo({ deletes_at: inAnHour() }),
+    async 'ERR-EMAIL-NOT-VERIFIED'() {
+      const { email } = await registerAccount(wary);
+      return linkByProof(wary, (await demandLink(wary, newPerson({ email }))).link_challenge_id, { password });
+    },
+    async 'ERR-SECOND-FACTOR-REQUIRED'() {
+      const { email } = await guardedAccount(api);
+      return linkByProof(api, (await demandLink(api, newPerson({ email }))).link_challenge_id, { password });
+    },
+    'ERR-RATE-LIMITED': () => pastTheLimit('linkByProof'),
+    'ERR-OVERLOADED': () => overload('linkByProof'),
+    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('linkByProof'),
+  },
   logInByProvider: {
     'ERR-INTERNAL': () => refusedWrite('logInByProvider', 'users'),
     'ERR-IDENTITY-TOKEN-INVALID': async () =>
       sendGood('logInByProvider', api, { body: { ...(await provePerson(api, newPerson())), id_token: 'none' } }),
     'ERR-CODE-EXPIRED': () => sendGood('logInByProvider', api, { body: { challenge_id: 'none', id_token: 'none' } }),
     'ERR-REGISTRATION-REQUIRED': () => logInByProvider(api, newPerson()),
-    'ERR-EMAIL-ALREADY-EXISTS': async () =>
-      logInByProvider(api, newPerson({ email: (await registerAccount(api)).email }), newHome),
+    'ERR-ACCOUNT-LINK-REQUIRED': async () =>
+      logInByProvider(api, newPerson({ email: (await registerAccount(api)).email })),
+    async 'ERR-EMAIL-ALREADY-EXISTS'() {
+      const session = await newSession(api);
+      await changeEmail(api, session, newEmail());
+      return logInByProvider(api, newPerson({ email: session.email }), newHome);
+    },
     'ERR-INVITE-TOKEN-INVALID': {
       404: () => logInByProvider(api, newPerson(), { space_creation_mode: 'JOIN_EXISTING', invite_token: 'none' }),
       async 410() {
@@ -1030,11 +1115,8 @@ const ownProvocations: {
     },
     async 'ERR-IDENTITY-LIMIT-REACHED'() {
       const session = await newSession(api);
-      const identities = Array.from({ length: 10 }, (_, at) => ({
-        provider: 'other',
-        sub: `${session.user_id}-${at}`,
-      }));
-      await api.collections.users.updateOne({ _id: session.user_id }, { $set: { identities: identities as never } });
+      const identities = manyIdentities();
+      await api.collections.users.updateOne({ _id: session.user_id }, { $set: { identities } });
       return linkIdentity(api, session, newPerson());
     },
     'ERR-ROUTE-NOT-FOUND': () => closedAnswer('linkIdentity'),

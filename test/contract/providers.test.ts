@@ -102,7 +102,7 @@ describe('a person whom no account has', () => {
     const account = await newSession(api);
     await verify(account);
     const answer = await logInByProvider(api, newPerson({ email: account.email.toUpperCase() }), newHome);
-    expect(statusAndCode(answer)).toEqual([409, 'ERR-EMAIL-ALREADY-EXISTS']);
+    expect(statusAndCode(answer)).toEqual([409, 'ERR-ACCOUNT-LINK-REQUIRED']);
     expect(await sessionsOf(account.user_id)).toBe(1);
   });
 
@@ -127,7 +127,8 @@ describe('a person who has an account', () => {
 
   test('is another one at another provider', async () => {
     const { person } = await registered();
-    const answer = await logInByProvider(api, person, {}, 'partner');
+    const other = { ...person, email: newPerson().email };
+    const answer = await logInByProvider(api, other, {}, 'partner');
     expect(statusAndCode(answer)).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
   });
 

@@ -16,7 +16,7 @@ import {
 import { bearer, type GroupApi, insertInvite, joinByInvite } from './groups.ts';
 import type { Answer } from './http-client.ts';
 import { addPasskey, appOrigin, passkeyLogin, requestPasskey } from './passkeys.ts';
-import { linkIdentity, newHome, newPerson, provePerson } from './providers.ts';
+import { demandLink, linkIdentity, newHome, newPerson, provePerson } from './providers.ts';
 import { beginLogin, beginTotp, codeAt, guardedAccount, orderRemoval, requestRemoval } from './second-factor.ts';
 import { completeDenyList, siblingCredential } from './siblings.ts';
 import { challengeStepUp } from './step-up.ts';
@@ -244,6 +244,16 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
     return { body: { ...(await passkeyLogin(on, authenticator)), ...device } };
   },
   createFederatedChallenge: async () => ({}),
+  async requestLinkCode(on) {
+    const { email } = await registerAccount(on);
+    return { body: { link_challenge_id: (await demandLink(on, newPerson({ email }))).link_challenge_id } };
+  },
+  async linkByProof(on) {
+    const { email } = await registerAccount(on);
+    const { link_challenge_id } = await demandLink(on, newPerson({ email }));
+    const device = { device_id: crypto.randomUUID(), device_name: 'Pixel 9', platform: 'android' };
+    return { body: { link_challenge_id, password, ...device } };
+  },
   async logInByProvider(on) {
     const device = { device_id: crypto.randomUUID(), device_name: 'Pixel 9', platform: 'android' };
     const body = { ...(await provePerson(on, newPerson())), ...newHome, ...device, display_name: 'Anna' };

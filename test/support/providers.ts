@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { importJWK, SignJWT } from 'jose';
 import { password } from './accounts.ts';
+import { codeOf } from './codes.ts';
 import { bearer, type Caller } from './groups.ts';
 import type { Answer } from './http-client.ts';
 import type { TestApi } from './test-api.ts';
@@ -72,6 +73,29 @@ export async function logInByProvider(
 
 /** Field that lets a login by a provider create an account. */
 export const newHome = { space_creation_mode: 'CREATE_NEW_HOME' };
+
+/** Logs in by an identity whose address an account has. Returns what the account must be proved with. */
+export async function demandLink(on: ProviderApi, person: object, provider: Provider = 'office', fields: object = {}) {
+  const { status, json, text } = await logInByProvider(on, person, fields, provider);
+  if (json.error_code !== 'ERR-ACCOUNT-LINK-REQUIRED') throw new Error(`the login answered ${status}: ${text}`);
+  return json.details;
+}
+
+/** Proves an account to which an identity is to be linked. */
+export const linkByProof = (
+  on: ProviderApi,
+  link_challenge_id: string,
+  proof: object,
+  headers: Record<string, string> = {},
+): Promise<Answer> => on.post('/api/v1/auth/federated/link', { link_challenge_id, ...proof }, headers);
+
+/** Asks for a code that links an identity, and returns it as a proof. */
+export async function proveByCode(on: Pick<TestApi, 'post' | 'collections'>, link_challenge_id: string) {
+  const { status, json, text } = await on.post('/api/v1/auth/federated/link/code', { link_challenge_id });
+  if (status !== 202) throw new Error(`link/code answered ${status}: ${text}`);
+  const { challenge_id } = json.data;
+  return { challenge_id, code: await codeOf(on, challenge_id) };
+}
 
 /** Links an identity to the caller's account. */
 export async function linkIdentity(

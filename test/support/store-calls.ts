@@ -102,7 +102,10 @@ const challenges: Calls['challenges'] = {
   findOpen: ({ stores }) => stores.challenges.findOpen(id, 'password_reset', at),
   async takeTry({ stores }) {
     const key = { _id: id, purpose: 'password_reset' } as const;
-    for (const named of [key, { ...key, user_id: id }]) await stores.challenges.takeTry(named, at);
+    for (const named of [key, { ...key, user_id: id }, { ...key, user_id: id, link: id }]) {
+      await stores.challenges.find(named);
+      await stores.challenges.takeTry(named, at);
+    }
   },
   wasResent: ({ stores }) => stores.challenges.wasResent(id, id),
   wasUsed: ({ stores }) => stores.challenges.wasUsed(id, id),

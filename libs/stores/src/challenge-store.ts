@@ -30,7 +30,8 @@ export function challengeState({ ended_at, tries_left, expires_at }: ChallengeDo
  * A challenge as a client names it. The id alone must not give access to a challenge of another purpose or another
  * caller.
  */
-export type ChallengeKey = Pick<ChallengeDocument, '_id' | 'purpose'> & Partial<Pick<ChallengeDocument, 'user_id'>>;
+export type ChallengeKey = Pick<ChallengeDocument, '_id' | 'purpose'> &
+  Partial<Pick<ChallengeDocument, 'user_id' | 'link'>>;
 
 /** Fields that a resend writes. */
 export type Resend = Required<Pick<ChallengeDocument, 'resent_by' | 'resend_at'>>;
@@ -133,8 +134,8 @@ export function createChallengeStore({ challenges }: Collections): ChallengeStor
   };
 }
 
-function named({ _id, purpose, user_id }: ChallengeKey): Filter<ChallengeDocument> {
-  return { _id, purpose, ...(user_id === undefined ? {} : { user_id }) };
+function named({ _id, purpose, user_id, link }: ChallengeKey): Filter<ChallengeDocument> {
+  return { _id, purpose, ...(user_id !== undefined && { user_id }), ...(link !== undefined && { link }) };
 }
 
 /** Filter for challenges whose {@link challengeState} is `open`. */

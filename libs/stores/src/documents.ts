@@ -218,6 +218,8 @@ export interface ChallengeDocument {
   readonly _id: string;
   readonly purpose: CodePurpose;
   readonly user_id: string;
+  /** The link of an identity for which alone the code counts, as a digest; missing for other purposes. */
+  readonly link?: string;
   /** Server key that derives the code. */
   readonly kid: string;
   /** Number of codes that may still be tried. */

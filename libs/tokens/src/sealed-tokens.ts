@@ -5,7 +5,14 @@ import { readSecrets } from './secrets.ts';
 /**
  * Purpose of a sealed token. A token of one purpose is no token of another, because each purpose has keys of its own.
  */
-export type SealLabel = 'second-factor' | 'step-up' | 'step-up-token' | 'passkey' | 'passkey-login' | 'federated';
+export type SealLabel =
+  | 'second-factor'
+  | 'step-up'
+  | 'step-up-token'
+  | 'passkey'
+  | 'passkey-login'
+  | 'federated'
+  | 'link';
 
 /** Tokens whose content only this service can read or make: challenges that are stored nowhere. */
 export interface SealedTokens {

@@ -203,7 +203,7 @@ describe('a resend', () => {
 
 describe('a check of a code', () => {
   const check = (body: { challenge_id: string; code: string }, userId?: string, asked: CodePurpose = purpose) =>
-    createCheckCode(scene.deps)(asked, body, scene.origin, userId);
+    createCheckCode(scene.deps)(asked, body, scene.origin, userId === undefined ? {} : { user_id: userId });
   const failed = (user_id: string | undefined, reason: string) => [
     [{ event: 'code.failed', user_id, purpose, reason }, scene.origin],
   ];

@@ -81,6 +81,7 @@ function depsWith(deps: Partial<LogInDeps>): LogInDeps {
   const own = {
     openIdempotent,
     spendProof: createSpendProof({ spentProofs, secrets }),
+    addIdentity: async () => ({ events: [], audit: [] }),
     demandSecondFactor: () => false,
     users,
     sessions,

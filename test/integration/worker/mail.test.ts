@@ -97,6 +97,21 @@ describe('a mail subscriber', () => {
   );
 
   test.concurrent(
+    'names the provider in the mail with a code that links an identity',
+    closingAll(async (closing) => {
+      const sink = await startSink(closing);
+      const scene = closing(await openWorkerScene([subscriberAt(sink.port)]));
+      closing(await startTestWorker(scene.env));
+      const { event, code } = await askForCode(scene, {}, { purpose: 'identity_link' });
+      await scene.publish({ ...event, data: { ...event.data, provider: 'google' } });
+      await eventually('it is delivered', () => scene.isDelivered(event));
+      const [mail] = sink.mails();
+      expect(mail?.text).toContain(code);
+      for (const part of [mail?.text, mail?.html]) expect(part).toContain('with Google');
+    }),
+  );
+
+  test.concurrent(
     'sends notices: of a change of the address to the former one, with the token that undoes it',
     closingAll(async (closing) => {
       const sink = await startSink(closing);

@@ -141,7 +141,7 @@ const measures: readonly Measure[] = [
   {
     name: 'words of Markdown by hand',
     how: 'all *.md without generated pages and parts',
-    aim: 60_975,
+    aim: 61_105,
     count: wordsByHand,
   },
   {

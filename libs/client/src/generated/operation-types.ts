@@ -149,7 +149,8 @@ export interface OperationTypes {
           | 'account_deletion'
           | 'step_up'
           | 'second_factor_removal'
-          | 'login';
+          | 'login'
+          | 'identity_link';
         readonly created_at: string;
         readonly expires_at: string;
       }[];

@@ -43,6 +43,8 @@ export const CodeRequestedEvent = CloudEvent(
     challenge_id: Uuid,
     user_id: Uuid,
     purpose: CodePurpose,
+    /** For `identity_link`: name of the provider whose identity will be linked. */
+    provider: Type.Optional(Type.String()),
     /** Language of the mail. */
     locale: Locale,
     /** Time from which a mail is useless and the event is dropped. */

@@ -1,8 +1,10 @@
 import * as Type from '../type.ts';
 import { freshFields } from './account.ts';
+import { Code, exampleChallengeId, exampleCode } from './challenges.ts';
 import { NameOrNull, SealedToken, Success, Timestamp, Uuid } from './fields.ts';
 import { Identity } from './identity.ts';
 import { LoginRequest } from './login.ts';
+import { UsedCredential } from './passkey-credentials.ts';
 import { RegisterRequest } from './register.ts';
 
 /** Name of a provider in a path. */
@@ -22,7 +24,7 @@ export const FederatedChallengeResponse = Success(
 );
 export type FederatedChallengeResponse = Type.Static<typeof FederatedChallengeResponse>;
 
-const { device_id, device_name, platform, trusted_device_token } = LoginRequest.properties;
+const { password, device_id, device_name, platform, trusted_device_token } = LoginRequest.properties;
 const { space_creation_mode, invite_token } = RegisterRequest.properties;
 
 /** Body of `POST /api/v1/auth/federated/{provider}`. */
@@ -38,6 +40,24 @@ export const FederatedLoginRequest = Type.Object({
   trusted_device_token,
 });
 export type FederatedLoginRequest = Type.Static<typeof FederatedLoginRequest>;
+
+/** Body of `POST /api/v1/auth/federated/link/code`. */
+export const LinkCodeRequest = Type.Object({ link_challenge_id: SealedToken, device_id });
+export type LinkCodeRequest = Type.Static<typeof LinkCodeRequest>;
+
+/** Body of `POST /api/v1/auth/federated/link`: with one proof of the account, the first that it has of these. */
+export const FederatedLinkRequest = Type.Object({
+  link_challenge_id: SealedToken,
+  password: Type.Optional(password),
+  credential: Type.Optional(UsedCredential),
+  challenge_id: Type.Optional(Uuid),
+  code: Type.Optional(Code),
+  device_id,
+  device_name,
+  platform,
+  trusted_device_token,
+});
+export type FederatedLinkRequest = Type.Static<typeof FederatedLinkRequest>;
 
 /** Answer 200 of `GET /api/v1/account/identities`. */
 export const IdentityListResponse = Success(Type.Object({ identities: Type.Array(Identity), timestamp: Timestamp }));
@@ -79,6 +99,29 @@ export const federatedChallengeExample = {
     timestamp,
   },
 } satisfies FederatedChallengeResponse;
+
+const linkChallenge = { link_challenge_id: '2026-11.Zm9yIHRoZSBkb2N1bWVudGF0aW9uIG9ubHk' };
+
+export const linkCodeExamples = {
+  code: { summary: 'The challenge of the login', value: linkChallenge },
+} satisfies Record<string, { summary: string; value: LinkCodeRequest }>;
+
+export const federatedLinkExamples = {
+  password: {
+    summary: 'With the password',
+    value: {
+      ...linkChallenge,
+      password: 'correct horse battery',
+      device_id: '7d0f7a34-52f1-4a4e-9b0e-3a1c5d2e8f90',
+      device_name: 'Pixel 9',
+      platform: 'android',
+    },
+  },
+  code: {
+    summary: 'With the code of the mail',
+    value: { ...linkChallenge, challenge_id: exampleChallengeId, code: exampleCode },
+  },
+} satisfies Record<string, { summary: string; value: FederatedLinkRequest }>;
 
 export const identityListExample = {
   status: 'success',

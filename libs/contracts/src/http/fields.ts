@@ -83,6 +83,7 @@ export const CodePurpose = Type.Enum([
   'step_up',
   'second_factor_removal',
   'login',
+  'identity_link',
 ]);
 export type CodePurpose = Type.Static<typeof CodePurpose>;
 

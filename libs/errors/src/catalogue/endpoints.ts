@@ -241,6 +241,18 @@ export const endpoints = {
     severity: 'info',
     details: { email: 'string?', display_name: 'string?' },
   },
+  'ERR-ACCOUNT-LINK-REQUIRED': {
+    domain: 'ENDPOINT',
+    kind: 'error',
+    grpc: { name: 'ALREADY_EXISTS', number: 6 },
+    http: 409,
+    meaning: 'An account has the address that the provider names, but not this identity.',
+    reactionText: 'Ask for one of `methods`, and send it with `link_challenge_id` before `expires_at`.',
+    reaction: { type: 'PROVE_ACCOUNT' },
+    retry: 'never',
+    severity: 'info',
+    details: { link_challenge_id: 'string', methods: 'string[]', expires_at: 'string', passkey_options: 'object?' },
+  },
   'ERR-IDENTITY-IN-USE': {
     domain: 'ENDPOINT',
     kind: 'error',

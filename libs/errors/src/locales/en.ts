@@ -262,6 +262,10 @@ export const en: Messages = {
     message: 'You have no account yet.',
     action: 'Create one, or log in another way.',
   },
+  'ERR-ACCOUNT-LINK-REQUIRED': {
+    message: 'You have an account with this e-mail address.',
+    action: 'Show once that it is yours; then both are linked.',
+  },
   'ERR-IDENTITY-IN-USE': {
     message: 'Another account is linked with it.',
     action: 'Choose another one, or log in with it.',

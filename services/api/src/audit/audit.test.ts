@@ -147,6 +147,7 @@ describe('counters', () => {
     step_up: { event: 'code.confirmed', user_id, purpose: 'step_up' },
     second_factor_removal: { event: 'account.second_factor_removal_ordered', user_id },
     login: { event: 'code.confirmed', user_id, purpose: 'login' },
+    identity_link: { event: 'code.confirmed', user_id, purpose: 'identity_link' },
   };
   const outcomesOf = async ({ codes }: AuditCounters) =>
     (await codes.get()).values.filter(({ value }) => value > 0).map(({ labels, value }) => ({ ...labels, value }));

@@ -7,15 +7,13 @@ import {
 } from '../usecases/codes/request-code-for-address.ts';
 import { createResendCode, type ResendCodeDeps } from '../usecases/codes/resend-code.ts';
 import { createLogInByCode, type LogInByCodeDeps } from '../usecases/login/log-in-by-code.ts';
-import { createProveAddress, type ProveAddressDeps } from '../usecases/login/prove-address.ts';
 
 type LoginCodeOperations = Pick<Operations, 'requestLoginCode' | 'resendLoginCode' | 'logInByCode'>;
 
 export type LoginCodeParts = RequestCodeForAddressDeps &
   ResendCodeDeps &
   CheckCodeDeps &
-  ProveAddressDeps &
-  Omit<LogInByCodeDeps, 'checkCode' | 'proveAddress'>;
+  Omit<LogInByCodeDeps, 'checkCode'>;
 
 /** Creates the use cases of a login by a code. If it is off, each answers that there is no such route. */
 export function loginCodeUseCases(parts: LoginCodeParts, isOn: boolean): LoginCodeOperations {
@@ -24,11 +22,7 @@ export function loginCodeUseCases(parts: LoginCodeParts, isOn: boolean): LoginCo
   return {
     requestLoginCode: createRequestCodeForAddress(parts, 'login'),
     resendLoginCode: (body, origin) => resendCode('login', body, origin),
-    logInByCode: createLogInByCode({
-      ...parts,
-      checkCode: createCheckCode(parts),
-      proveAddress: createProveAddress(parts),
-    }),
+    logInByCode: createLogInByCode({ ...parts, checkCode: createCheckCode(parts) }),
   };
 }
 

@@ -4,6 +4,8 @@ import type { ApiMetrics } from '../runtime/metrics.ts';
 import type { VerifyIdToken } from '../security/providers/provider.ts';
 import { type CountProviderLogin, countProviderLogins } from '../usecases/federated/count-provider-logins.ts';
 import { createListIdentities, type ListIdentitiesDeps } from '../usecases/federated/identity-lists.ts';
+import { createLinkByProof, type LinkByProofDeps } from '../usecases/federated/link-by-proof.ts';
+import { createDemandLink, type LinkChallengeDeps } from '../usecases/federated/link-challenge.ts';
 import { createLinkIdentity, type LinkIdentityDeps } from '../usecases/federated/link-identity.ts';
 import { createLogInByProvider, type LogInByProviderDeps } from '../usecases/federated/log-in-by-provider.ts';
 import {
@@ -12,10 +14,13 @@ import {
   type ProviderChallengeDeps,
 } from '../usecases/federated/provider-challenge.ts';
 import { createRegisterIdentity, type RegisterIdentityDeps } from '../usecases/federated/register-identity.ts';
+import { createRequestLinkCode, type RequestLinkCodeDeps } from '../usecases/federated/request-link-code.ts';
 import { createUnlinkIdentity, type UnlinkIdentityDeps } from '../usecases/federated/unlink-identity.ts';
 
 const names = [
   'createFederatedChallenge',
+  'requestLinkCode',
+  'linkByProof',
   'logInByProvider',
   'listIdentities',
   'linkIdentity',
@@ -23,11 +28,14 @@ const names = [
 ] as const;
 type ProviderOperations = Pick<Operations, (typeof names)[number]>;
 
-type OwnParts = 'verifiers' | 'openProviderChallenge' | 'registerIdentity';
+type OwnParts = 'verifiers' | 'openProviderChallenge' | 'registerIdentity' | 'demandLink';
 export type ProviderUseCaseParts = Omit<
   ProviderChallengeDeps &
     LogInByProviderDeps &
     RegisterIdentityDeps &
+    LinkChallengeDeps &
+    RequestLinkCodeDeps &
+    LinkByProofDeps &
     LinkIdentityDeps &
     UnlinkIdentityDeps &
     ListIdentitiesDeps,
@@ -47,10 +55,13 @@ export function providerUseCases(
     ...parts,
     openProviderChallenge: createOpenProviderChallenge(challenges),
     registerIdentity: createRegisterIdentity(parts),
+    demandLink: createDemandLink(parts),
   };
   const count: CountProviderLogin = (provider, outcome) => parts.metrics.providerLogins.inc({ provider, outcome });
   return {
     createFederatedChallenge: createCreateFederatedChallenge(challenges),
+    requestLinkCode: createRequestLinkCode(all),
+    linkByProof: createLinkByProof(all),
     logInByProvider: countProviderLogins(createLogInByProvider(all), count, ({ isCreated }) =>
       isCreated ? 'registered' : 'logged_in',
     ),

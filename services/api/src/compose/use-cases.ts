@@ -20,6 +20,7 @@ import { createExportAccount } from '../usecases/account/export-account.ts';
 import { createFindAccount } from '../usecases/account/find-account.ts';
 import { presentUsers } from '../usecases/account/present-users.ts';
 import { createRestoreAccount } from '../usecases/account/restore-account.ts';
+import { createCheckCode } from '../usecases/codes/check-code.ts';
 import type { RequestCode } from '../usecases/codes/request-code.ts';
 import { createChangePassword } from '../usecases/credentials/change-password.ts';
 import { createRemoveWay } from '../usecases/credentials/remove-way.ts';
@@ -34,11 +35,14 @@ import { createCreateInvite } from '../usecases/invites/create-invite.ts';
 import { createFindInvite } from '../usecases/invites/find-invite.ts';
 import { createListInvites } from '../usecases/invites/list-invites.ts';
 import { createRevokeInvite } from '../usecases/invites/revoke-invite.ts';
+import { createAddIdentity } from '../usecases/login/add-identity.ts';
 import { createAssertEmailVerified } from '../usecases/login/assert-email-verified.ts';
 import { createAuthenticate } from '../usecases/login/authenticate.ts';
 import { createDemandSecondFactor } from '../usecases/login/demand-second-factor.ts';
 import { createLogIn } from '../usecases/login/log-in.ts';
+import { createOpenByCode } from '../usecases/login/log-in-by-code.ts';
 import { createOpenSession } from '../usecases/login/open-session.ts';
+import { createProveAddress } from '../usecases/login/prove-address.ts';
 import { createOncePerChallenge, createSpendProof } from '../usecases/login/spend-proof.ts';
 import { createCheckFactor } from '../usecases/proofs/check-factor.ts';
 import { createOncePerProof } from '../usecases/proofs/once-per-proof.ts';
@@ -192,7 +196,8 @@ function accountUseCases(
   const isRequired = config.REQUIRE_VERIFIED_EMAIL;
   const assertEmailVerified = createAssertEmailVerified({ ...shared, isRequired });
   const spendProof = createSpendProof(shared);
-  const openSession = createOpenSession({ ...shared, spendProof });
+  const addIdentity = createAddIdentity(shared);
+  const openSession = createOpenSession({ ...shared, spendProof, addIdentity });
   const oncePerChallenge = createOncePerChallenge(shared);
   const byPasskey = { ...fresh, sealedTokens, oncePerChallenge, openSession, assertEmailVerified };
   const passkeys = passkeyUseCases(byPasskey, shared.passkeyParts);
@@ -202,8 +207,20 @@ function accountUseCases(
   const storeAccount = createStoreAccount({ ...shared, spaces });
   const countRegistration = createCountRegistration((mode, outcome) => metrics.registrations.inc({ mode, outcome }));
   const registering = { ...shared, spaces, storeAccount, countRegistration };
-  const byProvider = { ...byPasskey, ...registering, demandSecondFactor, spendProof, metrics };
-  const byCode = { ...fresh, codes, oncePerChallenge, openSession, demandSecondFactor };
+  const byCode = {
+    ...fresh,
+    codes,
+    oncePerChallenge,
+    openSession,
+    demandSecondFactor,
+    proveAddress: createProveAddress(fresh),
+  };
+  const linking = {
+    ...{ spendProof, addIdentity, passkeyProof: shared.passkeyParts?.passkeyProof },
+    ...{ authenticate: createAuthenticate(shared), checkCode: createCheckCode(byCode) },
+    openByCode: createOpenByCode(byCode),
+  };
+  const byProvider = { ...byPasskey, ...registering, ...linking, demandSecondFactor, metrics };
   const sealing = { sealedSecrets: security.sealedSecrets, sealedTokens, totpIssuer: totpIssuerOf(config) };
   const secondFactor = secondFactorUseCases({ ...fresh, ...sealing, openSession, oncePerChallenge });
   return {

@@ -16,6 +16,7 @@ const values = {
   stop_token: 'c3RvcA',
   invites_revoked: '3',
   recovery_codes_left: '2',
+  provider: 'Google',
 };
 const cases = Locale.enum.flatMap((locale) => mailPurposes.map((purpose) => [purpose, locale] as const));
 
@@ -42,11 +43,13 @@ test.each(cases)(
 );
 
 test.each(Locale.enum)(
-  'a mail with a code has it in subject, text and page; the notice of a change its token: %s',
+  'a mail with a code has it in subject, text and page; that of a link the provider, the notice of a change its token: %s',
   async (locale) => {
     const render = await loadMailTemplates();
     const { subject, text, html } = render('password_reset', locale, values);
     for (const part of [subject, text, html]) expect(part).toContain('01234567');
+    const link = render('identity_link', locale, values);
+    for (const part of [link.text, link.html]) expect(part).toContain('Google');
     const notice = render('email_changed', locale, values);
     for (const part of [notice.text, notice.html]) expect(part).toContain('dG9rZW4');
     const removal = render('second_factor_removal_ordered', locale, values);

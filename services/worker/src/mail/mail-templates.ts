@@ -27,6 +27,7 @@ const noticeFields = ['email', 'time'];
 /** Purpose → placeholders that its templates may have. */
 const fieldsOf: Readonly<Record<MailPurpose, readonly string[]>> = {
   ...(Object.fromEntries(CodePurpose.enum.map((purpose) => [purpose, codeFields])) as Record<CodePurpose, string[]>),
+  identity_link: [...codeFields, 'provider'],
   new_device: noticeFields,
   password_changed: [...noticeFields, 'invites_revoked'],
   email_changed: [...noticeFields, 'undo_token'],

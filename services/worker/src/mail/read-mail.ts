@@ -48,7 +48,7 @@ export function createReadMail(deps: ReadMailDeps): ReadMail {
   const { users, challenges, emailCodes, emailChangeTokens, removalStopTokens, now } = deps;
 
   async function codeLetter({ data }: CodeRequest, user: UserDocument, find: Find): Promise<Letter | undefined> {
-    const { challenge_id, purpose, expires_at } = data;
+    const { challenge_id, purpose, provider = '', expires_at } = data;
     const to = purpose === 'email_change' ? user.pending_email : user.email;
     const challenge = await challenges[find]({ _id: challenge_id, purpose });
     const at = now();
@@ -60,7 +60,8 @@ export function createReadMail(deps: ReadMailDeps): ReadMail {
     });
     const minutes = Math.max(1, Math.ceil((Date.parse(expires_at) - at.getTime()) / 60_000));
     const locale = user.locale ?? data.locale;
-    return { to, purpose, locale, values: { code, minutes: String(minutes), email: to } };
+    const named = { provider: provider.charAt(0).toUpperCase() + provider.slice(1) };
+    return { to, purpose, locale, values: { code, minutes: String(minutes), email: to, ...named } };
   }
 
   function noticeLetter({ data, time }: Notice, user: UserDocument): Letter | undefined {

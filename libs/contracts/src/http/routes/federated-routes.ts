@@ -1,21 +1,26 @@
+import { ChallengeResponse, challengeExample } from '../challenges.ts';
 import {
   FederatedChallengeResponse,
+  FederatedLinkRequest,
   FederatedLoginRequest,
   federatedChallengeExample,
+  federatedLinkExamples,
   IdentityListResponse,
   IdentityResponse,
   IdentityUnlinkedResponse,
   identityExample,
   identityListExample,
   identityUnlinkedExample,
+  LinkCodeRequest,
   LinkIdentityRequest,
+  linkCodeExamples,
   ProviderName,
   UnlinkIdentityRequest,
 } from '../federated.ts';
 import { Uuid } from '../fields.ts';
 import { TokenResponse, tokenExample } from '../login.ts';
 import type { Route } from '../route.ts';
-import { access, common, commonHeaders, fresh, refusedStepUp, withoutBody } from './shared.ts';
+import { access, codeSent, common, commonHeaders, fresh, refusedStepUp, withoutBody } from './shared.ts';
 
 /** Without `IDENTITY_PROVIDERS` there are no such paths. A provider that is not configured has none either. */
 const notThere = 'ERR-ROUTE-NOT-FOUND';
@@ -44,14 +49,68 @@ export const federatedRoutes = {
     // It reads no store.
     errors: ['PMA_TRACE_ID_MISSING', 'ERR-VALIDATION-FAILED', notThere],
   },
+  requestLinkCode: {
+    ...shared,
+    operationId: 'requestLinkCode',
+    summary: 'Mail a code that links an identity',
+    description:
+      'For `linkByProof`, if somebody has neither password nor passkey at hand. The mail names the provider. To get ' +
+      'another mail, ask again.',
+    method: 'post',
+    path: '/api/v1/auth/federated/link/code',
+    auth: 'none',
+    body: LinkCodeRequest,
+    requests: linkCodeExamples,
+    success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
+    errors: [...common, 'ERR-CODE-EXPIRED', 'ERR-RATE-LIMITED', notThere],
+  },
+  linkByProof: {
+    ...shared,
+    operationId: 'linkByProof',
+    summary: 'Link an identity to its person’s account, and open a session',
+    description:
+      'After 409 `ERR-ACCOUNT-LINK-REQUIRED`, with `password`, with `credential` (a passkey that has signed ' +
+      '`passkey_options`), or with `challenge_id` and `code` of `requestLinkCode`. If the account demands a second ' +
+      'factor, that step links the identity.\n\n' +
+      'A repeat with the same proof and `device_id` gets the same session’s newest pair for 60 s.',
+    method: 'post',
+    path: '/api/v1/auth/federated/link',
+    auth: 'none',
+    headers: [...commonHeaders, 'DPoP'],
+    body: FederatedLinkRequest,
+    requests: federatedLinkExamples,
+    success: {
+      status: 200,
+      description: 'The identity is linked, and the session is open.',
+      body: TokenResponse,
+      example: tokenExample,
+    },
+    carriesToken: true,
+    errors: [
+      ...common,
+      'ERR-INVALID-CREDENTIALS',
+      'ERR-PASSKEY-INVALID',
+      'ERR-CODE-INVALID',
+      'ERR-CODE-EXPIRED',
+      'ERR-IDENTITY-IN-USE',
+      'ERR-IDENTITY-LIMIT-REACHED',
+      'ERR-ACCOUNT-DISABLED',
+      'ERR-ACCOUNT-DELETION-SCHEDULED',
+      'ERR-EMAIL-NOT-VERIFIED',
+      'ERR-SECOND-FACTOR-REQUIRED',
+      'ERR-RATE-LIMITED',
+      'ERR-OVERLOADED',
+      notThere,
+    ],
+  },
   logInByProvider: {
     ...shared,
     operationId: 'logInByProvider',
     summary: 'Open a session by a provider’s ID token',
     description:
       'Like the login by password. A person whom no account has gets 403 `ERR-REGISTRATION-REQUIRED`: send the same ' +
-      'token again with `space_creation_mode`, which registers the account and answers 201. Its address must be free: ' +
-      'an address never joins two accounts.\n\n' +
+      'token again with `space_creation_mode`, which registers the account and answers 201. If an account has the ' +
+      'address, the answer is 409 `ERR-ACCOUNT-LINK-REQUIRED`: an address never joins them, `linkByProof` does.\n\n' +
       'A repeat with the same token and `device_id` gets the same session’s newest pair for 60 s.',
     method: 'post',
     path: '/api/v1/auth/federated/:provider',
@@ -72,6 +131,8 @@ export const federatedRoutes = {
       'ERR-IDENTITY-TOKEN-INVALID',
       'ERR-CODE-EXPIRED',
       'ERR-REGISTRATION-REQUIRED',
+      'ERR-ACCOUNT-LINK-REQUIRED',
+      // Of an address whose change can still be undone.
       'ERR-EMAIL-ALREADY-EXISTS',
       'ERR-INVITE-TOKEN-INVALID',
       'ERR-ACCOUNT-DISABLED',

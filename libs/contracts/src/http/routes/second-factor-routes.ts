@@ -165,6 +165,8 @@ export const secondFactorRoutes = {
       ...common,
       'ERR-SECOND-FACTOR-INVALID',
       'ERR-CODE-EXPIRED',
+      'ERR-IDENTITY-IN-USE',
+      'ERR-IDENTITY-LIMIT-REACHED',
       'ERR-ACCOUNT-DISABLED',
       'ERR-ACCOUNT-DELETION-SCHEDULED',
       'ERR-RATE-LIMITED',

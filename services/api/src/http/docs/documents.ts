@@ -98,6 +98,15 @@ const samples: Partial<Record<ThrowableCode, Sample>> = {
       details: { email: 'cook@example.com', display_name: 'Anna' },
     }),
   },
+  'ERR-ACCOUNT-LINK-REQUIRED': {
+    'ERR-ACCOUNT-LINK-REQUIRED': new AppError('ERR-ACCOUNT-LINK-REQUIRED', {
+      details: {
+        link_challenge_id: '2026-11.Zm9yIHRoZSBkb2N1bWVudGF0aW9uIG9ubHk',
+        methods: ['password', 'email_code'],
+        expires_at: '2026-11-20T10:10:00.000Z',
+      },
+    }),
+  },
   'ERR-IDENTITY-LIMIT-REACHED': {
     'ERR-IDENTITY-LIMIT-REACHED': new AppError('ERR-IDENTITY-LIMIT-REACHED', { details: { limit: 10 } }),
   },

@@ -51,7 +51,11 @@ function nameOf({ preset, name }: Partial<ProviderEntry>): string | undefined {
 
 const ownFields = ['issuers', 'jwks_uri', 'algorithms', 'email_domains'] as const;
 
+/** Names that stand in paths of their own, such as `auth/federated/link`. */
+const reserved: readonly unknown[] = ['challenge', 'link'];
+
 function problemsOf(entry: Partial<ProviderEntry>): string[] {
+  if (reserved.includes(entry.name)) return [`no provider may be called ${entry.name}`];
   if (entry.preset !== undefined) {
     return ownFields.filter((field) => field in entry).map((field) => `the preset has its own ${field}`);
   }

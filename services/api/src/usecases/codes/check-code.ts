@@ -34,12 +34,12 @@ export interface RightCode {
   isUsed(): Promise<boolean>;
 }
 
-/** `userId`: the caller, if the route has one. For a caller, challenges of other users count as unknown. */
+/** `of`: the user or the link of an identity to which the code must belong. Any other challenge counts as unknown. */
 export type CheckCode = (
   purpose: CodePurpose,
   body: ConfirmCodeRequest,
   origin: RequestOrigin,
-  userId?: string,
+  of?: Pick<ChallengeKey, 'user_id' | 'link'>,
 ) => Promise<RightCode>;
 
 /** Key of an address that no account has, so that the same work is done without an account. */
@@ -60,8 +60,8 @@ export function createCheckCode(deps: CheckCodeDeps): CheckCode {
   const refuseWrong = createRefuseWrong(deps);
   const awaitKey = createAwaitKey(codes, now);
 
-  return async (purpose, { challenge_id, code }, origin, userId) => {
-    const key: ChallengeKey = { _id: challenge_id.toLowerCase(), purpose, ...(userId && { user_id: userId }) };
+  return async (purpose, { challenge_id, code }, origin, of) => {
+    const key: ChallengeKey = { _id: challenge_id.toLowerCase(), purpose, ...of };
     const challenge = await challenges.find(key);
     if (challenge === undefined || challengeState(challenge, now()) !== 'open') {
       return refuseClosed(key, challenge, origin);

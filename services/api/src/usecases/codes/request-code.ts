@@ -23,6 +23,13 @@ export interface RequestCodeDeps {
   readonly now: () => Date;
 }
 
+/** The link of an identity that needs a code. */
+export interface CodeLink {
+  /** Digest of its challenge. */
+  readonly id: string;
+  readonly provider: string;
+}
+
 /** A request for a code. */
 export interface CodeRequest {
   readonly purpose: CodePurpose;
@@ -31,6 +38,8 @@ export interface CodeRequest {
   readonly locale: Locale;
   /** True if another account has the address. The challenge is the user's, but the code is not sent. */
   readonly isWithheld?: boolean;
+  /** The link of an identity for which alone the code counts. Its code is not sent again. */
+  readonly link?: CodeLink;
   /** Event that is published instead of the event for the code. */
   readonly instead?: AuthEvent | undefined;
   /** Makes further writes in the transaction, before the challenge is stored. */
@@ -49,11 +58,11 @@ const keptMs = 86_400_000;
 export function createRequestCode(deps: RequestCodeDeps): RequestCode {
   const { challenges, commit, now } = deps;
   return async (request, origin) => {
-    const { purpose, userId, locale, isWithheld = false, instead, change } = request;
+    const { purpose, userId, locale, isWithheld = false, link, instead, change } = request;
     const at = now();
     const challenge = newChallenge(deps, request, at);
     const to = userId === undefined || isWithheld ? 'nobody' : 'user';
-    const event = codeEvent(deps, { challenge, locale, to, instead, at }, origin);
+    const event = codeEvent(deps, { challenge, locale, to, provider: link?.provider, instead, at }, origin);
     await commit(
       {
         at,
@@ -71,16 +80,21 @@ export function createRequestCode(deps: RequestCodeDeps): RequestCode {
   };
 }
 
-function newChallenge({ codes, ids }: RequestCodeDeps, { purpose, userId }: CodeRequest, at: Date): ChallengeDocument {
+function newChallenge(
+  { codes, ids }: RequestCodeDeps,
+  { purpose, userId, link }: CodeRequest,
+  at: Date,
+): ChallengeDocument {
   const later = (ms: number) => new Date(at.getTime() + ms);
   return {
     _id: ids.challengeId(),
     purpose,
     // Without an account, this is an id that nobody has. The challenge behaves like any other, but no code is right.
     user_id: userId ?? ids.entityId(),
+    ...(link && { link: link.id }),
     kid: codes.currentKid,
     tries_left: codeTries,
-    resends_left: codeResends,
+    resends_left: link === undefined ? codeResends : 0,
     resend_at: later(codeResendSeconds * 1_000),
     created_at: at,
     expires_at: later(codeLifeSeconds * 1_000),
@@ -106,6 +120,8 @@ export interface CodeToSend {
   readonly locale: Locale;
   /** `nobody`: the same work is done, but no mail is sent. */
   readonly to: 'user' | 'nobody';
+  /** Provider whose identity the code links. */
+  readonly provider?: string | undefined;
   /** Event that is published instead of the event for the code. */
   readonly instead?: AuthEvent | undefined;
   readonly at: Date;
@@ -114,11 +130,12 @@ export interface CodeToSend {
 /** Returns the event by which a code is sent. The worker derives the code when it sends the mail. */
 export function codeEvent(
   { ids }: { readonly ids: Pick<Ids, 'entityId'> },
-  { challenge, locale, to, instead, at }: CodeToSend,
+  { challenge, locale, to, provider, instead, at }: CodeToSend,
   origin: RequestOrigin,
 ): QuietEvent {
   const { _id: challenge_id, user_id, purpose, expires_at } = challenge;
-  const data = { challenge_id, user_id, purpose, locale, expires_at: expires_at.toISOString() };
+  const named = provider === undefined ? {} : { provider };
+  const data = { challenge_id, user_id, purpose, ...named, locale, expires_at: expires_at.toISOString() };
   const event = createAccountEvent('service.auth.events.code_requested', data, eventOrigin(origin, at, ids));
   return instead === undefined ? { event, isFor: to } : { event: instead, isFor: 'user' };
 }

@@ -42,7 +42,7 @@ export function createChangeEmail(deps: ChangeEmailDeps) {
     origin: RequestOrigin,
   ): Promise<EmailChangedResponse['data']> => {
     await limits.tryCode(origin);
-    const code = await checkCode('email_change', input, origin, user_id);
+    const code = await checkCode('email_change', input, origin, { user_id });
     const { user } = code;
     const at = now();
     const change = changeOf(user, deviceId, at);

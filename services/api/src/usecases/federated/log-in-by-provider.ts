@@ -13,6 +13,7 @@ import type { AssertEmailVerified } from '../login/assert-email-verified.ts';
 import type { DemandSecondFactor } from '../login/demand-second-factor.ts';
 import type { OpenSession } from '../login/open-session.ts';
 import type { OncePerChallenge } from '../login/spend-proof.ts';
+import type { DemandLink } from './link-challenge.ts';
 import type { OpenProviderChallenge, ProviderChallenge } from './provider-challenge.ts';
 import type { RegisterIdentity } from './register-identity.ts';
 
@@ -20,6 +21,7 @@ export interface LogInByProviderDeps {
   readonly identities: Pick<IdentityStore, 'findHolder'>;
   readonly openProviderChallenge: OpenProviderChallenge;
   readonly registerIdentity: RegisterIdentity;
+  readonly demandLink: DemandLink;
   readonly oncePerChallenge: OncePerChallenge;
   readonly assertEmailVerified: AssertEmailVerified;
   readonly demandSecondFactor: DemandSecondFactor;
@@ -37,9 +39,9 @@ export interface ProviderLogin {
 
 /**
  * Logs a user in by an ID token of a provider (docs/specification/sign-in.md, "Providers"). A person whom no account has
- * gets a new one if the request says in which space.
+ * gets a new one if the request says in which space, but not if an account has the address.
  *
- * Raises `ERR-RATE-LIMITED`, the errors of {@link OpenProviderChallenge}, {@link RegisterIdentity},
+ * Raises `ERR-RATE-LIMITED`, the errors of {@link OpenProviderChallenge}, {@link DemandLink}, {@link RegisterIdentity},
  * {@link AssertEmailVerified}, {@link DemandSecondFactor} and {@link OpenSession}, and `ERR-CODE-EXPIRED` if a way in was
  * changed since the check.
  */
@@ -80,15 +82,18 @@ interface Asked {
 
 /** Creates the login by a challenge that was not used yet. */
 function createOpen(deps: LogInByProviderDeps) {
-  const { registerIdentity, assertEmailVerified, demandSecondFactor, openSession, limits } = deps;
+  const { assertEmailVerified, demandSecondFactor, openSession, limits } = deps;
   const prove = createProve(deps);
   const findHolder = createFindHolder(deps);
+  const register = createRegister(deps);
 
   return async ({ challenge, input, spend }: Asked, origin: RequestOrigin): Promise<ProviderLogin> => {
     const identity = await prove(challenge, origin);
     const holder = await findHolder(identity);
     const { user, isCreated } =
-      holder === undefined ? await registerIdentity(identity, input, origin) : { user: holder, isCreated: false };
+      holder === undefined
+        ? await register(identity, { challenge, input }, origin)
+        : { user: holder, isCreated: false };
     const deviceId = input.device_id?.toLowerCase();
     await assertEmailVerified(user, deviceId, origin);
     const first = { method: 'federated', amr: ['fed'] } as const;
@@ -99,6 +104,17 @@ function createOpen(deps: LogInByProviderDeps) {
     const { data } = await openSession(login, origin);
     if (!isCreated && !hasSecondFactor(user)) await limits.known({ email: user.email, deviceId }, origin);
     return { data, isCreated };
+  };
+}
+
+/** Creates the registration of a person whose address no account has, also if one gets it at the same time. */
+function createRegister({ registerIdentity, demandLink }: LogInByProviderDeps) {
+  return async (identity: VerifiedIdentity, { challenge, input }: Omit<Asked, 'spend'>, origin: RequestOrigin) => {
+    await demandLink(identity, challenge);
+    return registerIdentity(identity, input, origin).catch(async (error: unknown) => {
+      if (isAppError(error) && error.code === 'ERR-EMAIL-ALREADY-EXISTS') await demandLink(identity, challenge);
+      throw error;
+    });
   };
 }
 

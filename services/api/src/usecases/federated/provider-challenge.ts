@@ -18,7 +18,8 @@ interface Sealed {
   readonly until: number;
 }
 
-const lifeMs = 600_000;
+/** Milliseconds for which a challenge counts. */
+export const challengeLifeMs = 600_000;
 
 /** Returns the nonce of a challenge. The provider signs it, so a token counts for its own challenge only. */
 function nonceOf(challengeId: string): string {
@@ -29,7 +30,7 @@ function nonceOf(challengeId: string): string {
 export function createCreateFederatedChallenge({ sealedTokens, now }: ProviderChallengeDeps) {
   return async (): Promise<FederatedChallengeResponse['data']> => {
     const at = now();
-    const until = at.getTime() + lifeMs;
+    const until = at.getTime() + challengeLifeMs;
     const challenge_id = sealedTokens.seal('federated', { id: randomUUID(), until } satisfies Sealed);
     const nonce = nonceOf(challenge_id);
     return {
@@ -52,6 +53,7 @@ export interface GivenIdToken {
 /** A challenge of this service. It may be over. */
 export interface ProviderChallenge {
   readonly id: string;
+  /** Time until which its use must be known: as long as a link challenge that it has led to counts. */
   readonly until: Date;
   /**
    * Returns the person whom the token names. Raises `ERR-CODE-EXPIRED` if the challenge is over,
@@ -77,12 +79,11 @@ export function createOpenProviderChallenge({
     if (verify === undefined) throw new AppError('ERR-ROUTE-NOT-FOUND');
     const sealed = (await sealedTokens.open('federated', challenge_id)) as Sealed | undefined;
     if (sealed === undefined) throw new AppError('ERR-CODE-EXPIRED');
-    const until = new Date(sealed.until);
     return {
       id: sealed.id,
-      until,
+      until: new Date(sealed.until + challengeLifeMs),
       async verify() {
-        if (until <= now()) throw new AppError('ERR-CODE-EXPIRED');
+        if (sealed.until <= now().getTime()) throw new AppError('ERR-CODE-EXPIRED');
         const identity = await verify(id_token, nonceOf(challenge_id));
         if (identity === undefined) throw new AppError('ERR-IDENTITY-TOKEN-INVALID');
         return identity;

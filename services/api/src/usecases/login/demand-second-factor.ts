@@ -8,6 +8,7 @@ import type { LoginMethod } from '../../audit/audit-row.ts';
 import type { Ids } from '../../request/ids.ts';
 import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
 import { requestOptions } from '../proofs/passkey-options.ts';
+import type { NewIdentity } from './add-identity.ts';
 import { assertMayLogIn, loginRefusalOf } from './assert-may-log-in.ts';
 import type { DeviceFields } from './device-name.ts';
 import { type FirstChallenge, newSecondFactorChallenge, sealChallenge } from './second-factor-challenge.ts';
@@ -27,6 +28,8 @@ export interface HalfLogin {
   readonly amr: readonly string[];
   /** The challenge of the proof; undefined for a password. */
   readonly first?: FirstChallenge;
+  /** Identity that the login links to the account. */
+  readonly link?: NewIdentity | undefined;
   readonly device: DeviceFields;
   readonly trustedDeviceToken?: string | undefined;
 }
@@ -52,13 +55,13 @@ export function createDemandSecondFactor(deps: DemandSecondFactorDeps): DemandSe
     }
   }
 
-  return (user, { method, amr, first, device, trustedDeviceToken }, origin) => {
+  return (user, { method, amr, first, link, device, trustedDeviceToken }, origin) => {
     const at = now();
     const sentId = device.device_id?.toLowerCase();
     if (!hasSecondFactor(user)) return false;
     if (isTrusted(user, { deviceId: sentId, token: trustedDeviceToken, jkt: provenKey(origin) }, at)) return true;
     assertEnabled(user, origin);
-    const half = { method, amr, first, device: { ...device, device_id: sentId ?? ids.deviceId() } };
+    const half = { method, amr, first, link, device: { ...device, device_id: sentId ?? ids.deviceId() } };
     const challenge = newSecondFactorChallenge(
       user,
       { ...half, isDeviceSent: sentId !== undefined, jkt: provenKey(origin) },

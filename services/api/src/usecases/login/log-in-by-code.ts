@@ -10,18 +10,24 @@ import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
 import { changeByCode } from '../codes/change-by-code.ts';
 import { type CheckCode, codeInvalid, type RightCode } from '../codes/check-code.ts';
 import type { Spend } from '../proofs/once-per-proof.ts';
+import type { NewIdentity } from './add-identity.ts';
 import type { DemandSecondFactor } from './demand-second-factor.ts';
+import type { DeviceFields } from './device-name.ts';
 import { knownAs } from './new-device.ts';
 import type { OpenSession } from './open-session.ts';
 import type { ProveAddress } from './prove-address.ts';
 import type { OncePerChallenge } from './spend-proof.ts';
 
-export interface LogInByCodeDeps {
-  readonly checkCode: CheckCode;
-  readonly oncePerChallenge: OncePerChallenge;
+export interface OpenByCodeDeps {
   readonly openSession: OpenSession;
   readonly demandSecondFactor: DemandSecondFactor;
   readonly proveAddress: ProveAddress;
+  readonly limits: Pick<Limits, 'registered' | 'verified'>;
+}
+
+export interface LogInByCodeDeps extends OpenByCodeDeps {
+  readonly checkCode: CheckCode;
+  readonly oncePerChallenge: OncePerChallenge;
   readonly limits: Pick<Limits, 'tryCode' | 'registered' | 'verified'>;
   readonly now: () => Date;
 }
@@ -36,7 +42,7 @@ export interface LogInByCodeDeps {
  */
 export function createLogInByCode(deps: LogInByCodeDeps) {
   const { checkCode, oncePerChallenge, limits, now } = deps;
-  const open = createOpen(deps);
+  const open = createOpenByCode(deps);
 
   return async (input: LogInByCodeRequest, origin: RequestOrigin): Promise<TokenResponse['data']> => {
     await limits.tryCode(origin);
@@ -49,7 +55,7 @@ export function createLogInByCode(deps: LogInByCodeDeps) {
     try {
       return await oncePerChallenge(
         spend,
-        () => changeByCode(check, (code) => open(code, input, spend, origin)),
+        () => changeByCode(check, (code) => open(code, { input, spend, purpose: 'login' }, origin)),
         origin,
       );
     } catch (error) {
@@ -59,20 +65,33 @@ export function createLogInByCode(deps: LogInByCodeDeps) {
   };
 }
 
+/** A login by a code. */
+export interface CodeLogin {
+  readonly input: Pick<LogInByCodeRequest, keyof DeviceFields | 'trusted_device_token'>;
+  readonly spend: Spend;
+  readonly purpose: 'login' | 'identity_link';
+  /** Identity that the login links to the account. */
+  readonly link?: NewIdentity;
+}
+
+/** Opens a session by a right code, and returns the answer. */
+export type OpenByCode = (code: RightCode, login: CodeLogin, origin: RequestOrigin) => Promise<TokenResponse['data']>;
+
 /** Creates the login by a code that was not used yet. */
-function createOpen({ openSession, demandSecondFactor, proveAddress, limits }: LogInByCodeDeps) {
-  return async (code: RightCode, input: LogInByCodeRequest, spend: Spend, origin: RequestOrigin) => {
+export function createOpenByCode(deps: OpenByCodeDeps): OpenByCode {
+  const { openSession, demandSecondFactor, proveAddress, limits } = deps;
+  return async (code, { input, spend, purpose, link }, origin) => {
     const { user } = code;
     const isFirstProof = user.email_verified_at === undefined;
     const first = { method: 'email_code', amr: ['otp'] } as const;
-    const half = { ...first, first: spend, device: input, trustedDeviceToken: input.trusted_device_token };
+    const half = { ...first, first: spend, link, device: input, trustedDeviceToken: input.trusted_device_token };
     const isTrusted = !isFirstProof && demandSecondFactor(user, half, origin);
 
     async function use({ _id: user_id }: UserDocument, at: Date, session: ClientSession) {
       await code.use(at, session);
       const proof = { user, device: knownAs(input), at };
       const proved = isFirstProof ? await proveAddress(proof, origin, session) : {};
-      const confirmed = { event: 'code.confirmed', user_id, purpose: 'login' } as const;
+      const confirmed = { event: 'code.confirmed', user_id, purpose } as const;
       return { ...proved, audit: [confirmed, ...(proved.audit ?? [])] };
     }
 
@@ -84,6 +103,7 @@ function createOpen({ openSession, demandSecondFactor, proveAddress, limits }: L
       auth,
       isTrusted,
       spends: [spend],
+      link,
       endsAll: isFirstProof,
       use,
     };

@@ -23,6 +23,7 @@ import type { Spend } from '../proofs/once-per-proof.ts';
 import { hashesAhead } from '../sessions/hashes-ahead.ts';
 import type { IssueTokens } from '../sessions/issue-tokens.ts';
 import { newExpiry, type SessionLifetime } from '../sessions/session-lifetime.ts';
+import type { AddIdentity, NewIdentity } from './add-identity.ts';
 import { assertMayLogIn, loginRefusalOf } from './assert-may-log-in.ts';
 import { type DeviceFields, deviceNameOf } from './device-name.ts';
 import { createFindOpened, type Opened } from './find-opened.ts';
@@ -33,6 +34,7 @@ export interface OpenSessionDeps {
   readonly users: Pick<UserStore, 'touchLogin' | 'noteLive'>;
   readonly sessions: Pick<SessionStore, 'exists' | 'find' | 'listLive' | 'revokeAll' | 'insert' | 'holdOf'>;
   readonly spendProof: SpendProof;
+  readonly addIdentity: AddIdentity;
   readonly commit: Commit;
   readonly refreshTokens: Pick<RefreshTokens, 'issue' | 'currentKid' | 'hasKey' | 'rereadKeys'>;
   readonly issueTokens: IssueTokens;
@@ -58,6 +60,8 @@ export interface ProvedLogin {
   readonly marks?: readonly RequestMark[];
   /** The challenges that the login uses up. */
   readonly spends?: readonly Spend[];
+  /** Identity that the login links to the account. */
+  readonly link?: NewIdentity | undefined;
   /** True if `use` ends all sessions of the account. */
   readonly endsAll?: boolean;
   /**
@@ -70,6 +74,8 @@ export interface ProvedLogin {
 /** Changes that come with the use of a proof. */
 export interface UsedProof extends Partial<Pick<Outcome, 'events' | 'audit'>> {
   readonly sessions?: readonly EndedSessions[];
+  /** The account after the use; missing if the use has changed no way in. */
+  readonly user?: UserDocument;
 }
 
 export interface OpenedSession {
@@ -92,7 +98,7 @@ const sessionLimit = 50;
  * There is one session per user and device. While the session lives, a repeat with the same `Idempotency-Key` gets the
  * session's newest token pair, because a request that the network repeats must not replace the app's session.
  *
- * Raises the errors of {@link assertMayLogIn}, of {@link SpendProof} and of the login's `use`,
+ * Raises the errors of {@link assertMayLogIn}, {@link SpendProof}, {@link AddIdentity} and of the login's `use`,
  * `ERR-INVALID-CREDENTIALS` if a way in was changed since the proof was checked, and `ERR-IDEMPOTENCY-KEY-REUSED`. No
  * session is opened if the service notices before the commit that the client has left.
  */
@@ -198,11 +204,16 @@ function createOpen(deps: OpenSessionDeps) {
 }
 
 /** Creates the function that uses up what the login has proved, before its session exists. */
-function createUseProofs({ spendProof }: OpenSessionDeps) {
-  return async ({ spends = none, use, at }: VerifiedLogin, { user, sessionId }: NewSession, session: ClientSession) => {
+function createUseProofs({ spendProof, addIdentity, ids }: OpenSessionDeps) {
+  return async (login: VerifiedLogin, { user, sessionId }: NewSession, session: ClientSession) => {
+    const { spends = none, use, link, origin, at } = login;
     for (const spend of spends) await spendProof(spend, { sessionId, at }, session);
-    const { events = none, audit = none, sessions: ended = none } = (await use?.(user, at, session)) ?? {};
-    return { events, audit, ended };
+    const used = (await use?.(user, at, session)) ?? {};
+    const { events = none, audit = none, sessions: ended = none, user: seen = user } = used;
+    if (link === undefined) return { events, audit, ended };
+    const identity = { ...link, id: ids.entityId(), created_at: at };
+    const linked = await addIdentity(seen, { identity, sessionId }, origin, session);
+    return { events: [...events, ...linked.events], audit: [...audit, ...linked.audit], ended };
   };
 }
 

@@ -65,6 +65,7 @@ export function createProveAddress(deps: ProveAddressDeps): ProveAddress {
       ],
       audit: [{ event: 'account.address_proved', user_id, invites_revoked }, ...removed.audit],
       sessions: [ended],
+      user: { ...user, ...fields },
     };
   };
 }

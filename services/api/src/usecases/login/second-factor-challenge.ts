@@ -5,6 +5,7 @@ import type { UserDocument } from '@auth-account/stores/documents';
 import type { SealedTokens } from '@auth-account/tokens';
 import type { LoginMethod } from '../../audit/audit-row.ts';
 import type { Spend } from '../proofs/once-per-proof.ts';
+import type { NewIdentity } from './add-identity.ts';
 import type { DeviceFields } from './device-name.ts';
 
 /** The challenge of a login's first proof. */
@@ -25,6 +26,8 @@ export interface SecondFactorChallenge {
   readonly isDeviceSent: boolean;
   /** Challenge of the first proof, which the second one uses up; undefined after a password. */
   readonly first: FirstChallenge | undefined;
+  /** Identity that the login links to the account. */
+  readonly link: NewIdentity | undefined;
   /** Key that the login has proven, to which the session will be bound. */
   readonly jkt: string | undefined;
   /**
@@ -40,7 +43,7 @@ const lifeMs = 600_000;
 /** Returns the challenge for a login whose first proof was right. */
 export function newSecondFactorChallenge(
   user: UserDocument,
-  login: Pick<SecondFactorChallenge, 'method' | 'amr' | 'first' | 'device' | 'isDeviceSent' | 'jkt'>,
+  login: Pick<SecondFactorChallenge, 'method' | 'amr' | 'first' | 'link' | 'device' | 'isDeviceSent' | 'jkt'>,
   at: Date,
 ): SecondFactorChallenge {
   return {
@@ -61,6 +64,7 @@ interface Sealed {
   readonly m: LoginMethod;
   readonly a: readonly string[];
   readonly f?: readonly [id: string, until: number] | undefined;
+  readonly l?: NewIdentity | undefined;
   readonly d: string;
   readonly n?: string | undefined;
   readonly p?: Platform | undefined;
@@ -74,11 +78,12 @@ const label = 'second-factor';
 
 /** Returns the `challenge_id` that apps get. */
 export function sealChallenge(sealedTokens: Pick<SealedTokens, 'seal'>, challenge: SecondFactorChallenge): string {
-  const { id, userId, version, method, amr, first, device, isDeviceSent, jkt, trustToken, expiresAt } = challenge;
+  const { id, userId, version, method, amr, first, link, device, isDeviceSent, jkt, trustToken, expiresAt } = challenge;
   const sealed: Sealed = {
     ...{ i: id, u: userId, v: version, m: method, a: amr, s: isDeviceSent, t: trustToken, x: expiresAt.getTime() },
     ...{
       f: first && [first.id, first.until.getTime()],
+      l: link,
       d: device.device_id,
       n: device.device_name,
       p: device.platform,
@@ -96,10 +101,11 @@ export async function openChallenge(
   // Only this service can make a token that opens, so its content has the right form.
   const sealed = (await sealedTokens.open(label, challengeId)) as Sealed | undefined;
   if (sealed === undefined) return;
-  const { i, u, v, m, a, f, d, n, p, s, k, t, x } = sealed;
+  const { i, u, v, m, a, f, l, d, n, p, s, k, t, x } = sealed;
   return {
     ...{ id: i, userId: u, version: v, method: m, amr: a, isDeviceSent: s, jkt: k, trustToken: t },
     first: f && { id: f[0], until: new Date(f[1]) },
+    link: l,
     expiresAt: new Date(x),
     device: { device_id: d, ...(n !== undefined && { device_name: n }), ...(p !== undefined && { platform: p }) },
   };

@@ -71,11 +71,12 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
   const findUser = createFindUser(deps);
 
   return async ({ challenge, given, isTrusted, spend }: Confirmation, origin: RequestOrigin) => {
-    const { method, amr, first, device, isDeviceSent, jkt, version } = challenge;
+    const { method, amr, first, link, device, isDeviceSent, jkt, version } = challenge;
     const user = await findUser(challenge);
     const deviceId = isDeviceSent ? device.device_id : undefined;
     const factor = await checkFactor(user, given, { deviceId }, origin);
-    const code = { event: 'code.confirmed', user_id: user._id, purpose: 'login' } as const;
+    const purpose = link === undefined ? 'login' : 'identity_link';
+    const code = { event: 'code.confirmed', user_id: user._id, purpose } as const;
     const confirmed = method === 'email_code' ? [code] : none;
     const use = async (_user: UserDocument, at: Date, session: ClientSession) => {
       const used = await factor.use(at, session);
@@ -89,7 +90,7 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
     const spends = first === undefined ? [spend] : [spend, { ...first, proof: ['second-factor', challenge.id] }];
     const auth = { amr: [...new Set([...amr, ...factor.amr])], acr: '2' } as const;
     try {
-      const login = { seen: user, device, method, auth, isTrusted, jkt, spends, use };
+      const login = { seen: user, device, method, auth, isTrusted, jkt, spends, link, use };
       const { data } = await factor.during(() => openSession(login, origin));
       await limits.completed({ email: user.email, deviceId }, origin);
       return data;

@@ -158,7 +158,7 @@ function createProofs(
       if (code === undefined) throw missingField('code');
       if (challenge.code === undefined) throw new AppError('ERR-CODE-EXPIRED');
       await limits.tryCode(origin);
-      const right = await checkCode('step_up', { challenge_id: challenge.code, code }, origin, user_id);
+      const right = await checkCode('step_up', { challenge_id: challenge.code, code }, origin, { user_id });
       const confirmed = { event: 'code.confirmed', user_id, purpose: 'step_up' } as const;
       return {
         amr: ['otp'],

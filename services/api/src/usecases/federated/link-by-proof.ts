@@ -1,0 +1,186 @@
+import type { FederatedLinkRequest } from '@auth-account/contracts/http/federated';
+import type { TokenResponse } from '@auth-account/contracts/http/login';
+import type { UsedCredential } from '@auth-account/contracts/http/passkey-credentials';
+import { AppError, isAppError } from '@auth-account/errors';
+import type { UserStore } from '@auth-account/stores';
+import type { UserDocument } from '@auth-account/stores/documents';
+import type { SealedTokens } from '@auth-account/tokens';
+import type { Audit } from '../../audit/audit.ts';
+import type { Limits } from '../../limits/limits.ts';
+import { missingField } from '../../request/missing-field.ts';
+import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
+import { changeByCode } from '../codes/change-by-code.ts';
+import { type CheckCode, codeInvalid } from '../codes/check-code.ts';
+import type { AssertEmailVerified } from '../login/assert-email-verified.ts';
+import type { Authenticate } from '../login/authenticate.ts';
+import type { DemandSecondFactor } from '../login/demand-second-factor.ts';
+import type { OpenByCode } from '../login/log-in-by-code.ts';
+import type { OpenSession, ProvedLogin } from '../login/open-session.ts';
+import type { OncePerChallenge } from '../login/spend-proof.ts';
+import type { Spend } from '../proofs/once-per-proof.ts';
+import type { PasskeyProof } from '../proofs/passkey-proof.ts';
+import { assertCounts, type LinkChallenge, linkDigest, openLinkChallenge } from './link-challenge.ts';
+
+export interface LinkByProofDeps {
+  readonly users: Pick<UserStore, 'find'>;
+  readonly sealedTokens: Pick<SealedTokens, 'open'>;
+  readonly authenticate: Authenticate;
+  /** Undefined if the service has no passkeys. */
+  readonly passkeyProof: PasskeyProof | undefined;
+  readonly checkCode: CheckCode;
+  readonly openByCode: OpenByCode;
+  readonly oncePerChallenge: OncePerChallenge;
+  readonly assertEmailVerified: AssertEmailVerified;
+  readonly demandSecondFactor: DemandSecondFactor;
+  readonly openSession: OpenSession;
+  readonly limits: Pick<Limits, 'logInByPasskey' | 'tryCode' | 'addIdentity' | 'completed'>;
+  readonly audit: Audit;
+  readonly now: () => Date;
+}
+
+/** A link that somebody asks for. */
+interface Asked {
+  readonly input: FederatedLinkRequest;
+  readonly challenge: LinkChallenge;
+  readonly deviceId: string | undefined;
+  /** Part of the proof that each way has: a repeat must come from the same device. */
+  readonly device: readonly unknown[];
+  readonly origin: RequestOrigin;
+}
+
+type Link<P> = (proof: P, asked: Asked) => Promise<TokenResponse['data']>;
+
+/**
+ * Links an identity to the account of its address, whose holder proves the account, and logs in
+ * (docs/specification/sign-in.md, "Providers"). The identity is linked in the transaction that opens the session. If a
+ * second factor must follow, that step does both.
+ *
+ * Raises the errors of {@link Authenticate}, {@link PasskeyProof}, {@link CheckCode}, {@link AssertEmailVerified},
+ * {@link DemandSecondFactor} and {@link OpenSession}, `ERR-RATE-LIMITED`, `ERR-VALIDATION-FAILED` without a proof, and
+ * `ERR-CODE-EXPIRED` if the challenge does not count now. Of the account it tells nothing before the proof.
+ */
+export function createLinkByProof(deps: LinkByProofDeps) {
+  const byPassword = createByPassword(deps);
+  const byPasskey = createByPasskey(deps);
+  const byCode = createByCode(deps);
+
+  return async (input: FederatedLinkRequest, origin: RequestOrigin): Promise<TokenResponse['data']> => {
+    const { link_challenge_id, password, credential, challenge_id, code } = input;
+    const deviceId = input.device_id?.toLowerCase();
+    const device = [deviceId ?? null, provenKey(origin) ?? null];
+    const challenge = await openLinkChallenge(deps.sealedTokens, link_challenge_id);
+    const asked = { input, challenge, deviceId, device, origin };
+    if (password !== undefined) return byPassword(password, asked);
+    if (credential !== undefined) return byPasskey(credential, asked);
+    if (challenge_id === undefined || code === undefined)
+      throw missingField(code === undefined ? 'code' : 'challenge_id');
+    return byCode({ challenge_id, code }, asked);
+  };
+}
+
+/**
+ * Creates the link by password. The password is checked before the challenge, also of a repeat: so it is part of no
+ * stored fingerprint, and a wrong one is always that of a login.
+ */
+function createByPassword(deps: LinkByProofDeps): Link<string> {
+  const { authenticate, oncePerChallenge, assertEmailVerified, demandSecondFactor, limits, now } = deps;
+  const open = createOpen(deps);
+  return async (password, { input, challenge, deviceId, device, origin }) => {
+    const { email } = challenge.identity;
+    const user = await authenticate({ email, password, deviceId }, origin);
+    const spend = spendOf(challenge, ['password', user._id, ...device]);
+    const link = async () => {
+      assertCounts(challenge, user, now());
+      await assertEmailVerified(user, deviceId, origin);
+      await limits.addIdentity(user._id, origin);
+      const first = { method: 'password', amr: ['pwd'] } as const;
+      const half = { ...first, first: spend, link: challenge.identity, device: input };
+      const isTrusted = demandSecondFactor(user, { ...half, trustedDeviceToken: input.trusted_device_token }, origin);
+      const proved = { seen: user, method: first.method, auth: { amr: first.amr, acr: '1' }, isTrusted } as const;
+      return open({ ...proved, device: input, spends: [spend], link: challenge.identity }, origin);
+    };
+    return oncePerChallenge(spend, link, origin);
+  };
+}
+
+/** Creates the link by passkey, which is two factors. */
+function createByPasskey(deps: LinkByProofDeps): Link<UsedCredential> {
+  const { users, passkeyProof, oncePerChallenge, assertEmailVerified, limits, audit, now } = deps;
+  const open = createOpen(deps);
+  const rules = { requireUv: true, requireHandle: true };
+
+  async function prove(user: UserDocument, credential: UsedCredential, { input, origin }: Asked) {
+    const signed = { challengeId: input.link_challenge_id, credential };
+    try {
+      if (passkeyProof === undefined) throw new AppError('ERR-PASSKEY-INVALID');
+      return await passkeyProof(user, signed, rules);
+    } catch (error) {
+      if (isAppError(error)) audit({ event: 'login.failed', user_id: user._id, reason: 'wrong_passkey' }, origin);
+      throw error;
+    }
+  }
+
+  return async (credential, asked) => {
+    const { input, challenge, deviceId, device, origin } = asked;
+    await limits.logInByPasskey(origin);
+    const spend = spendOf(challenge, ['passkey', credential.id, credential.response, ...device]);
+    const link = async () => {
+      const user = await users.find(challenge.userId);
+      if (user === undefined) throw new AppError('ERR-CODE-EXPIRED');
+      const { auth, use } = await prove(user, credential, asked);
+      assertCounts(challenge, user, now());
+      await assertEmailVerified(user, deviceId, origin);
+      await limits.addIdentity(user._id, origin);
+      const proved = { seen: user, device: input, method: 'passkey', auth, use } as const;
+      const data = await open({ ...proved, spends: [spend], link: challenge.identity }, origin);
+      await limits.completed({ email: user.email, deviceId }, origin);
+      return data;
+    };
+    return oncePerChallenge(spend, link, origin);
+  };
+}
+
+/**
+ * Creates the link by a code from the account's mailbox. As a login by code does, it takes the account back from somebody
+ * else who has registered it, before the identity is linked.
+ */
+function createByCode(deps: LinkByProofDeps): Link<{ readonly challenge_id: string; readonly code: string }> {
+  const { users, checkCode, openByCode, oncePerChallenge, limits, now } = deps;
+  return async (given, { input, challenge, device, origin }) => {
+    await limits.tryCode(origin);
+    const spend = spendOf(challenge, ['email_code', given.challenge_id.toLowerCase(), given.code, ...device]);
+    const of = { user_id: challenge.userId, link: linkDigest(challenge) };
+    const link = async () => {
+      assertCounts(challenge, await users.find(challenge.userId), now());
+      const check = () => checkCode('identity_link', given, origin, of);
+      const login = { input, spend, purpose: 'identity_link', link: challenge.identity } as const;
+      return changeByCode(check, async (code) => {
+        await limits.addIdentity(challenge.userId, origin);
+        return openByCode(code, login, origin);
+      });
+    };
+    return oncePerChallenge(spend, link, origin).catch((error: unknown) => {
+      throw isChanged(error) ? codeInvalid() : error;
+    });
+  };
+}
+
+/** Creates the end of a link: the session. Raises `ERR-CODE-EXPIRED` if a way in was changed since the proof. */
+function createOpen({ openSession }: LinkByProofDeps) {
+  return async (login: ProvedLogin, origin: RequestOrigin): Promise<TokenResponse['data']> => {
+    try {
+      return (await openSession(login, origin)).data;
+    } catch (error) {
+      throw isChanged(error) ? new AppError('ERR-CODE-EXPIRED') : error;
+    }
+  };
+}
+
+/** Returns true if the login found that a way in was changed since the proof was checked. */
+function isChanged(error: unknown): boolean {
+  return isAppError(error) && error.code === 'ERR-INVALID-CREDENTIALS';
+}
+
+function spendOf({ id, until }: LinkChallenge, proof: readonly unknown[]): Spend {
+  return { id, until, proof: ['link', ...proof] };
+}

@@ -1,0 +1,361 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { decodeJwt } from 'jose';
+import { logIn, newSession, password } from '../support/accounts.ts';
+import { confirmReset, expire, requestReset, wrongCodeOf } from '../support/codes.ts';
+import { newDeviceKey } from '../support/device-key.ts';
+import { bearer, cheapHashes } from '../support/groups.ts';
+import type { Answer } from '../support/http-client.ts';
+import { addPasskey, withoutPasskeys } from '../support/passkeys.ts';
+import {
+  demandLink,
+  linkByProof,
+  linkIdentity,
+  logInByProvider,
+  newHome,
+  newPerson,
+  proveByCode,
+  provePerson,
+} from '../support/providers.ts';
+import { codeAt, completeLogin, guardedAccount } from '../support/second-factor.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+let api: TestApi;
+let shiftMs = 0;
+const now = () => Date.now() + shiftMs;
+
+beforeAll(async () => {
+  api = await startTestApi(cheapHashes, { now });
+});
+afterAll(() => api.close());
+
+const path = '/api/v1/auth/federated/link';
+const statusAndCode = ({ status, json }: Answer) => [status, json.error_code];
+const stored = (user_id: string) => api.collections.users.findOne({ _id: user_id });
+const sessionsOf = (user_id: string) => api.collections.sessions.countDocuments({ user_id, is_revoked: false });
+const told = async (user_id: string) =>
+  (await api.collections.outbox.find({ 'event.subject': user_id }).sort({ _id: 1 }).toArray()).map(({ event }) =>
+    'purpose' in event.data ? event.data.purpose : event.type.split('.').at(-1),
+  );
+
+/** Makes time pass for the api during the work. */
+async function later<T>(ms: number, work: () => Promise<T>): Promise<T> {
+  try {
+    shiftMs += ms;
+    return await work();
+  } finally {
+    shiftMs -= ms;
+  }
+}
+
+/** Creates an account with a verified address, and a person at a provider who has the address. */
+async function accountAndPerson() {
+  const session = await newSession(api);
+  await api.collections.users.updateOne({ _id: session.user_id }, { $set: { email_verified_at: new Date(0) } });
+  return { session, user_id: session.user_id, person: newPerson({ email: session.email }) };
+}
+
+describe('an identity whose address has an account', () => {
+  test('gets a challenge that says the same of every account, with and without a space', async () => {
+    const { session, person } = await accountAndPerson();
+    await addPasskey(api, session);
+    const { email } = await newSession(api);
+    for (const each of [person, newPerson({ email: email.toUpperCase() })]) {
+      const answer = await logInByProvider(api, each, each === person ? newHome : {});
+      expect([...statusAndCode(answer), answer.headers['cache-control']]).toEqual([
+        409,
+        'ERR-ACCOUNT-LINK-REQUIRED',
+        'no-store',
+      ]);
+      const { link_challenge_id, methods, expires_at, passkey_options, ...rest } = answer.json.details;
+      expect(methods).toEqual(['password', 'passkey', 'email_code']);
+      expect(Object.keys(rest)).toEqual(['action']);
+      expect(Math.abs(Date.parse(expires_at) - now() - 600_000)).toBeLessThan(60_000);
+      expect(passkey_options).not.toHaveProperty('allowCredentials');
+      expect(link_challenge_id).not.toContain(email);
+    }
+  });
+
+  test('can be linked without passkeys', async () => {
+    const off = await startTestApi({ ...cheapHashes, ...withoutPasskeys });
+    try {
+      const { email } = await newSession(off);
+      const details = await demandLink(off, newPerson({ email }));
+      expect([details.methods, details.passkey_options]).toEqual([['password', 'email_code'], undefined]);
+      const credential = { id: 'none', rawId: 'none', type: 'public-key', response: {} };
+      const { status } = await linkByProof(off, details.link_challenge_id, { credential });
+      expect(status).not.toBe(200);
+      expect((await linkByProof(off, details.link_challenge_id, { password })).status).toBe(200);
+    } finally {
+      await off.close();
+    }
+  });
+});
+
+describe('is linked in the transaction that logs in', () => {
+  test('by password', async () => {
+    const { session, user_id, person } = await accountAndPerson();
+    const { link_challenge_id } = await demandLink(api, person);
+    const device = { device_id: randomUUID(), device_name: 'Pixel 9', platform: 'android' };
+    const answer = await linkByProof(api, link_challenge_id, { password, ...device });
+    expect([answer.status, answer.json.data.user_id, answer.json.data.device_id]).toEqual([
+      200,
+      user_id,
+      device.device_id,
+    ]);
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(decodeJwt(answer.json.data.access_token)).toMatchObject({ amr: ['pwd'], acr: '1' });
+    const identity = { id: expect.any(String), provider: 'office', sub: person.sub, email: person.email };
+    expect((await stored(user_id))?.identities).toEqual([{ ...identity, created_at: expect.any(Date) }]);
+    expect(await told(user_id)).toEqual(expect.arrayContaining(['identity_linked', 'new_device']));
+    expect((await logInByProvider(api, person)).json.data.user_id).toBe(user_id);
+    expect(await sessionsOf(user_id)).toBe(3);
+    const list = { method: 'GET', path: '/api/v1/account/identities', headers: bearer(session) };
+    expect((await api.send(list)).json.data.identities).toHaveLength(1);
+  });
+
+  test('by passkey, which is two factors, also if the second factor is on', async () => {
+    const session = await newSession(api);
+    const { authenticator } = await addPasskey(api, session);
+    const totp = (await stored((await guardedAccount(api, now())).user_id))?.totp;
+    if (totp) await api.collections.users.updateOne({ _id: session.user_id }, { $set: { totp } });
+    const person = newPerson({ email: session.email });
+    const { link_challenge_id, passkey_options } = await demandLink(api, person);
+    const credential = authenticator.get(passkey_options);
+    const { status, json } = await linkByProof(api, link_challenge_id, { credential });
+    expect([status, json.data?.user_id]).toEqual([200, session.user_id]);
+    expect(decodeJwt(json.data.access_token)).toMatchObject({ acr: '2' });
+    expect((await stored(session.user_id))?.identities).toHaveLength(1);
+  });
+
+  test('by a code, whose mail names the provider', async () => {
+    const { user_id, person } = await accountAndPerson();
+    const { link_challenge_id } = await demandLink(api, person);
+    const asked = await api.post('/api/v1/auth/federated/link/code', { link_challenge_id });
+    expect([asked.status, asked.json.data.resend_at]).toEqual([202, null]);
+    const row = await api.collections.outbox.findOne({ 'event.data.challenge_id': asked.json.data.challenge_id });
+    expect(row?.event.data).toMatchObject({ purpose: 'identity_link', provider: 'office', user_id });
+    const { status, json } = await linkByProof(api, link_challenge_id, await proveByCode(api, link_challenge_id));
+    expect([status, json.data?.user_id]).toEqual([200, user_id]);
+    expect((await stored(user_id))?.identities).toHaveLength(1);
+    expect(await sessionsOf(user_id)).toBe(2);
+  });
+
+  test('by the second factor, if the first proof does not suffice', async () => {
+    const { email, user_id, secret } = await guardedAccount(api, now());
+    const person = newPerson({ email });
+    const { link_challenge_id } = await demandLink(api, person);
+    const halves = [
+      await linkByProof(api, link_challenge_id, { password }),
+      await linkByProof(api, link_challenge_id, { password }),
+    ];
+    expect(halves.map(statusAndCode)).toEqual(Array(2).fill([403, 'ERR-SECOND-FACTOR-REQUIRED']));
+    expect((await stored(user_id))?.identities ?? []).toEqual([]);
+    const [one = '', two = ''] = halves.map(({ json }) => String(json.details.challenge_id));
+    await later(30_000, async () => {
+      const done = await completeLogin(api, one, { code: codeAt(secret, now()) });
+      expect(done.status).toBe(200);
+      expect(decodeJwt(done.json.data.access_token)).toMatchObject({ amr: ['pwd', 'otp', 'mfa'], acr: '2' });
+    });
+    expect((await stored(user_id))?.identities).toMatchObject([{ sub: person.sub }]);
+    await later(60_000, async () => {
+      expect((await completeLogin(api, two, { code: codeAt(secret, now()) })).status).toBe(410);
+    });
+    expect((await linkByProof(api, link_challenge_id, { password })).status).toBe(410);
+  });
+
+  test('and binds the session to the key of the device', async () => {
+    const { person } = await accountAndPerson();
+    const { link_challenge_id } = await demandLink(api, person);
+    const key = newDeviceKey();
+    const proof = { DPoP: key.prove({ path, at: now() }) };
+    expect((await linkByProof(api, link_challenge_id, { password }, proof)).json.data.bound).toBe(true);
+  });
+});
+
+describe('a lost answer', () => {
+  test.each(['password', 'passkey', 'code'])('comes again for 60 s for the same %s and device', async (way) => {
+    const { session, user_id, person } = await accountAndPerson();
+    const { authenticator } = await addPasskey(api, session);
+    const { link_challenge_id, passkey_options } = await demandLink(api, person);
+    const proofs: Record<string, () => Promise<object>> = {
+      password: async () => ({ password }),
+      passkey: async () => ({ credential: authenticator.get(passkey_options) }),
+      code: () => proveByCode(api, link_challenge_id),
+    };
+    const body = { ...(await proofs[way]?.()), device_id: randomUUID() };
+    const first = await linkByProof(api, link_challenge_id, body);
+    const again = await linkByProof(api, link_challenge_id, body);
+    expect([first.status, again.status]).toEqual([200, 200]);
+    expect(again.json.data.session_id).toBe(first.json.data.session_id);
+    const other = await linkByProof(api, link_challenge_id, { ...body, device_id: randomUUID() });
+    expect(statusAndCode(other)).toEqual([410, 'ERR-CODE-EXPIRED']);
+    await later(61_000, async () => expect((await linkByProof(api, link_challenge_id, body)).status).toBe(410));
+    expect(await sessionsOf(user_id)).toBe(2);
+    expect((await stored(user_id))?.identities).toHaveLength(1);
+  });
+});
+
+describe('a link challenge', () => {
+  test('without the right proof links nothing, and a wrong password is that of a login', async () => {
+    const { session, user_id, person } = await accountAndPerson();
+    const other = await newSession(api);
+    const theirs = await addPasskey(api, other);
+    await addPasskey(api, session);
+    const { link_challenge_id, passkey_options } = await demandLink(api, person);
+    const { challenge_id } = await proveByCode(api, link_challenge_id);
+    const wrongs = [
+      [{ password: 'wrong password' }, 401, 'ERR-INVALID-CREDENTIALS'],
+      [{ credential: theirs.authenticator.get(passkey_options) }, 403, 'ERR-PASSKEY-INVALID'],
+      [{ challenge_id, code: await wrongCodeOf(api, challenge_id) }, 403, 'ERR-CODE-INVALID'],
+      [{ code: '12345678' }, 422, 'ERR-VALIDATION-FAILED'],
+      [{}, 422, 'ERR-VALIDATION-FAILED'],
+    ] as const;
+    for (const [proof, ...expected] of wrongs) {
+      expect(statusAndCode(await linkByProof(api, link_challenge_id, proof))).toEqual(expected);
+    }
+    expect((await stored(user_id))?.identities ?? []).toEqual([]);
+    expect(await sessionsOf(user_id)).toBe(1);
+    for (let tries = 0; tries < 4; tries += 1)
+      await linkByProof(api, link_challenge_id, { password: 'wrong password' });
+    expect((await linkByProof(api, link_challenge_id, { password })).status).toBe(429);
+    expect((await api.post('/api/v1/auth/login', { email: session.email, password })).status).toBe(429);
+  });
+
+  test('is over after ten minutes, also with the right proof', async () => {
+    const { person } = await accountAndPerson();
+    const { link_challenge_id } = await demandLink(api, person);
+    await later(601_000, async () => {
+      for (const send of [
+        () => linkByProof(api, link_challenge_id, { password }),
+        () => api.post('/api/v1/auth/federated/link/code', { link_challenge_id }),
+      ])
+        expect(statusAndCode(await send())).toEqual([410, 'ERR-CODE-EXPIRED']);
+    });
+  });
+
+  test.each([
+    ['a new passkey', (caller: { email: string; access_token: string }) => addPasskey(api, caller)],
+    ['a new identity', (caller: { email: string; access_token: string }) => linkIdentity(api, caller, newPerson())],
+  ])('is over after %s', async (_, change) => {
+    const { session, person } = await accountAndPerson();
+    const { link_challenge_id } = await demandLink(api, person);
+    const proof = await proveByCode(api, link_challenge_id);
+    await change(session);
+    for (const each of [proof, { password }])
+      expect(statusAndCode(await linkByProof(api, link_challenge_id, each))).toEqual([410, 'ERR-CODE-EXPIRED']);
+  });
+
+  test('of a used token, or whose token is used, counts for nothing more', async () => {
+    const { person, user_id } = await accountAndPerson();
+    const proof = await provePerson(api, person);
+    const send = () => api.post('/api/v1/auth/federated/office', proof);
+    const challenges = [(await send()).json.details, (await send()).json.details];
+    const [one, two] = challenges.map(({ link_challenge_id }) => String(link_challenge_id));
+    expect((await linkByProof(api, one ?? '', { password })).status).toBe(200);
+    expect(statusAndCode(await linkByProof(api, two ?? '', { password, device_id: randomUUID() }))).toEqual([
+      410,
+      'ERR-CODE-EXPIRED',
+    ]);
+    expect(statusAndCode(await send())).toEqual([410, 'ERR-CODE-EXPIRED']);
+    expect(await sessionsOf(user_id)).toBe(2);
+  });
+
+  test('whose account got free loses to the account of the token', async () => {
+    const { person, session } = await accountAndPerson();
+    const proof = await provePerson(api, person);
+    const first = await api.post('/api/v1/auth/federated/office', proof);
+    await linkIdentity(api, session, person);
+    expect((await api.post('/api/v1/auth/federated/office', proof)).status).toBe(200);
+    await later(300_000, async () => {
+      const late = await linkByProof(api, first.json.details.link_challenge_id, { password });
+      expect(statusAndCode(late)).toEqual([410, 'ERR-CODE-EXPIRED']);
+    });
+  });
+
+  test.each([
+    [{ disabled_at: new Date() }, 'ERR-ACCOUNT-DISABLED'],
+    [{ deletes_at: new Date(Date.now() + 86_400_000) }, 'ERR-ACCOUNT-DELETION-SCHEDULED'],
+  ] as const)('of an account with %j is refused after the proof only', async (fields, code) => {
+    const { person, user_id } = await accountAndPerson();
+    const { link_challenge_id } = await demandLink(api, person);
+    await api.collections.users.updateOne({ _id: user_id }, { $set: fields });
+    const wrong = await linkByProof(api, link_challenge_id, { password: 'wrong password' });
+    expect(statusAndCode(wrong)).toEqual([401, 'ERR-INVALID-CREDENTIALS']);
+    expect(statusAndCode(await linkByProof(api, link_challenge_id, { password }))).toEqual([403, code]);
+    expect((await stored(user_id))?.identities ?? []).toEqual([]);
+  });
+
+  test('of an identity that somebody else has got meanwhile is refused', async () => {
+    const { person, user_id } = await accountAndPerson();
+    const { link_challenge_id } = await demandLink(api, person);
+    await linkIdentity(api, await newSession(api), person);
+    const answer = await linkByProof(api, link_challenge_id, { password });
+    expect(statusAndCode(answer)).toEqual([409, 'ERR-IDENTITY-IN-USE']);
+    expect(await sessionsOf(user_id)).toBe(1);
+  });
+});
+
+describe('a code', () => {
+  test('counts for the link that it was asked for, and for nothing else', async () => {
+    const { person, session } = await accountAndPerson();
+    const [mine, other] = [await demandLink(api, person), await demandLink(api, person, 'partner')];
+    const proof = await proveByCode(api, mine.link_challenge_id);
+    const wrong = [403, 'ERR-CODE-INVALID'];
+    expect(statusAndCode(await linkByProof(api, other.link_challenge_id, proof))).toEqual(wrong);
+    expect(statusAndCode(await api.post('/api/v1/auth/login-code/confirm', proof))).toEqual(wrong);
+    const reset = { ...proof, new_password: 'three wrong staples' };
+    expect(statusAndCode(await api.post('/api/v1/auth/password-reset/confirm', reset))).toEqual(wrong);
+    const foreign = await requestReset(api, session.email);
+    const ofReset = { challenge_id: foreign, code: proof.code };
+    expect(statusAndCode(await linkByProof(api, mine.link_challenge_id, ofReset))).toEqual(wrong);
+    expect((await linkByProof(api, mine.link_challenge_id, proof)).status).toBe(200);
+  });
+
+  test('that is late is 410, and one that has been guessed at five times is dead', async () => {
+    const { person } = await accountAndPerson();
+    const { link_challenge_id } = await demandLink(api, person);
+    const [late, guessed] = [await proveByCode(api, link_challenge_id), await proveByCode(api, link_challenge_id)];
+    await expire(api, late.challenge_id);
+    expect(statusAndCode(await linkByProof(api, link_challenge_id, late))).toEqual([410, 'ERR-CODE-EXPIRED']);
+    for (let tries = 0; tries < 5; tries += 1) {
+      const code = await wrongCodeOf(api, guessed.challenge_id);
+      await linkByProof(api, link_challenge_id, { ...guessed, code });
+    }
+    const { json } = await linkByProof(api, link_challenge_id, guessed);
+    expect(json.details.tries_left).toBe(0);
+  });
+
+  test('takes the account back from somebody who has registered it, before the identity is linked', async () => {
+    const squatter = await newSession(api);
+    const { user_id, email } = squatter;
+    const { authenticator } = await addPasskey(api, squatter);
+    const theirs = newPerson();
+    await linkIdentity(api, squatter, theirs);
+    const { link_challenge_id, passkey_options } = await demandLink(api, newPerson({ email }));
+    const second = await demandLink(api, newPerson({ email }), 'partner');
+    const owner = await linkByProof(api, link_challenge_id, await proveByCode(api, link_challenge_id));
+    expect(owner.status).toBe(200);
+    const after = await stored(user_id);
+    expect([after?.passkeys, after?.identities?.length, after?.is_password_void]).toEqual([[], 1, true]);
+    expect(after?.email_verified_at).toBeInstanceOf(Date);
+    expect(await sessionsOf(user_id)).toBe(1);
+    expect((await api.post('/api/v1/auth/login', { email, password })).status).toBe(401);
+    const byPasskey = { credential: authenticator.get(passkey_options) };
+    expect((await linkByProof(api, link_challenge_id, byPasskey)).status).toBe(410);
+    expect((await linkByProof(api, second.link_challenge_id, { password })).status).toBe(401);
+    expect(statusAndCode(await logInByProvider(api, theirs))).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
+    expect(await told(user_id)).toEqual(
+      expect.arrayContaining(['email_verified', 'identity_unlinked', 'identity_linked']),
+    );
+  });
+
+  test('is asked for in vain once the account has changed', async () => {
+    const { person, session } = await accountAndPerson();
+    const { link_challenge_id } = await demandLink(api, person);
+    await confirmReset(api, await requestReset(api, session.email));
+    const answer = await api.post('/api/v1/auth/federated/link/code', { link_challenge_id });
+    expect(statusAndCode(answer)).toEqual([410, 'ERR-CODE-EXPIRED']);
+    await logIn(api, session.email, { password: 'three wrong staples' });
+  });
+});

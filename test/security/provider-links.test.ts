@@ -1,0 +1,201 @@
+import { randomUUID } from 'node:crypto';
+import { createLogger } from '@auth-account/telemetry';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { logIn, newSession, password, registerAccount } from '../support/accounts.ts';
+import { changeEmail, codeOf, confirmReset, requestChange, requestReset } from '../support/codes.ts';
+import { bearer, cheapHashes } from '../support/groups.ts';
+import type { Answer } from '../support/http-client.ts';
+import { addPasskey, logInByPasskey } from '../support/passkeys.ts';
+import {
+  demandLink,
+  linkByProof,
+  linkIdentity,
+  logInByProvider,
+  newHome,
+  newPerson,
+  proveByCode,
+} from '../support/providers.ts';
+import { startTestApi, type TestApi } from '../support/test-api.ts';
+
+/** Two pods of one deployment. */
+let api: TestApi;
+let other: TestApi;
+const audited: Readonly<Record<string, unknown>>[] = [];
+
+beforeAll(async () => {
+  const destination = { write: (line: string) => void audited.push(JSON.parse(line)) };
+  api = await startTestApi(cheapHashes, {}, createLogger({ service: 'api', level: 'info', destination }));
+  other = await startTestApi({ ...cheapHashes, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
+});
+afterAll(async () => {
+  await other.close({ keepData: true });
+  await api.close();
+});
+
+const count = Number(process.env.TEST_LINKS ?? 100);
+const stored = (user_id: string) => api.collections.users.findOne({ _id: user_id });
+const sessionsOf = (user_id: string) => api.collections.sessions.countDocuments({ user_id, is_revoked: false });
+const isRight = ({ status }: Answer) => status === 200;
+
+test.each([
+  ['code', (id: string) => proveByCode(api, id)],
+  ['password', async () => ({ password })],
+])(
+  'of many links with one %s at once on two pods, one opens a session and one links',
+  async (_, prove) => {
+    const { email, user_id } = await registerAccount(api);
+    await api.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });
+    const { link_challenge_id } = await demandLink(api, newPerson({ email }));
+    const proof = await prove(link_challenge_id);
+    const send = (pod: TestApi) => linkByProof(pod, link_challenge_id, { ...proof, device_id: randomUUID() });
+    const answers: Answer[] = [];
+    for (let start = 0; start < count; start += 100) {
+      const burst = Array.from({ length: Math.min(100, count - start) }, (_each, at) => send(at % 2 ? api : other));
+      answers.push(...(await Promise.all(burst)));
+    }
+    expect(answers.filter(isRight)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 500)).toEqual([]);
+    expect(await sessionsOf(user_id)).toBe(1);
+    expect((await stored(user_id))?.identities).toHaveLength(1);
+  },
+  120_000,
+);
+
+test('of many link challenges of one account and person, one links and logs in', async () => {
+  const { email, user_id } = await registerAccount(api);
+  await api.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });
+  const person = newPerson({ email });
+  const demands = await Promise.all(Array.from({ length: 8 }, () => demandLink(api, person)));
+  const answers = await Promise.all(
+    demands.map(({ link_challenge_id }, at) => linkByProof(at % 2 ? api : other, link_challenge_id, { password })),
+  );
+  expect(answers.filter(isRight)).toHaveLength(1);
+  expect([await sessionsOf(user_id), (await stored(user_id))?.identities?.length]).toEqual([1, 1]);
+});
+
+test('one person whom two accounts link at once is linked to one', async () => {
+  const [one, two] = [await registerAccount(api), await registerAccount(api)];
+  const person = newPerson();
+  const demands = [
+    await demandLink(api, { ...person, email: one.email }),
+    await demandLink(api, { ...person, email: two.email }),
+  ];
+  const answers = await Promise.all(
+    demands.map(({ link_challenge_id }, at) => linkByProof(at ? api : other, link_challenge_id, { password })),
+  );
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+  const holders = { identities: { $elemMatch: { provider: 'office', sub: person.sub } } };
+  expect(await api.collections.users.countDocuments(holders)).toBe(1);
+});
+
+test('the link challenge of another account is no use with the own password, passkey or code', async () => {
+  const victim = await newSession(api);
+  const thief = await newSession(api);
+  const { authenticator } = await addPasskey(api, thief);
+  const theirs = await demandLink(api, newPerson({ email: thief.email }));
+  const { link_challenge_id, passkey_options } = await demandLink(api, newPerson({ email: victim.email }), 'partner');
+  const code = await proveByCode(api, theirs.link_challenge_id);
+  const own = authenticator.get(passkey_options);
+  const handles = await Promise.all(
+    [code, { credential: own }, { credential: authenticator.get(theirs.passkey_options) }].map((proof) =>
+      linkByProof(api, link_challenge_id, proof),
+    ),
+  );
+  expect(handles.map(({ status }) => status)).toEqual([403, 403, 403]);
+  expect((await linkByProof(api, link_challenge_id, { password: 'the thief has another' })).status).toBe(401);
+  expect([await sessionsOf(victim.user_id), (await stored(victim.user_id))?.identities]).toEqual([1, undefined]);
+});
+
+const readAccount = (caller: Parameters<typeof bearer>[0]) =>
+  api.send({ method: 'GET', path: '/api/v1/account', headers: bearer(caller) });
+
+/** Registers the address of another person, and logs in. */
+const squat = async (email: string) => ({ ...(await registerAccount(api, email)), ...(await logIn(api, email)) });
+
+/** The attacks of Sudhodanan and Paverd, "Pre-hijacked accounts" (2022), each prepared before the victim comes. */
+const preHijacks: Readonly<Record<string, (email: string) => Promise<() => Promise<Answer[]>>>> = {
+  async 'classic-federated merge'(email) {
+    await registerAccount(api, email);
+    return async () => [await api.post('/api/v1/auth/login', { email, password })];
+  },
+  async 'unexpired session'(email) {
+    const squatter = await squat(email);
+    return async () => [
+      await readAccount(squatter),
+      await api.post('/api/v1/auth/refresh', { refresh_token: squatter.refresh_token }),
+    ];
+  },
+  async 'trojan identifier'(email) {
+    const squatter = await squat(email);
+    const { authenticator } = await addPasskey(api, squatter);
+    const person = newPerson();
+    await linkIdentity(api, squatter, person);
+    return async () => [await logInByPasskey(api, authenticator), await logInByProvider(api, person)];
+  },
+  async 'unexpired change of the address'(email) {
+    const squatter = await squat(email);
+    const challenge_id = await requestChange(api, squatter, newPerson().email);
+    const code = await codeOf(api, challenge_id);
+    return async () => [
+      await api.post('/api/v1/account/email-change/confirm', { challenge_id, code }, bearer(squatter)),
+    ];
+  },
+  async 'non-verifying provider'(email) {
+    const person = newPerson({ email });
+    const { json } = await logInByProvider(api, person, newHome, 'partner');
+    return async () => [await readAccount(json.data), await logInByProvider(api, person, {}, 'partner')];
+  },
+};
+
+test.each(Object.keys(preHijacks))('%s: a victim who links by code has the account for himself', async (name) => {
+  const victim = newPerson();
+  const attack = await preHijacks[name]?.(victim.email);
+  const { link_challenge_id } = await demandLink(api, victim);
+  const { status, json } = await linkByProof(api, link_challenge_id, await proveByCode(api, link_challenge_id));
+  expect(status).toBe(200);
+  const answers = (await attack?.()) ?? [];
+  expect(answers.map((answer) => answer.status >= 400)).toEqual(answers.map(() => true));
+  const after = await stored(json.data.user_id);
+  expect([after?.email, after?.identities?.map(({ sub }) => sub)]).toEqual([victim.email, [victim.sub]]);
+  expect(await sessionsOf(json.data.user_id)).toBe(1);
+  expect((await logInByProvider(api, victim)).json.data.user_id).toBe(json.data.user_id);
+});
+
+test.each([
+  ['before', [], true],
+  ['after', ['office'], false],
+] as const)('an identity linked %s the address was proved leaves %j', async (when, left, isGone) => {
+  const holder = await newSession(api);
+  const person = newPerson();
+  const reset = async () => confirmReset(api, await requestReset(api, holder.email), { new_password: password });
+  if (when === 'before') await linkIdentity(api, holder, person);
+  await reset();
+  if (when === 'after') {
+    const { json } = await api.post('/api/v1/auth/login', { email: holder.email, password });
+    await linkIdentity(api, json.data, person);
+    await reset();
+  }
+  expect((await stored(holder.user_id))?.identities?.map(({ provider }) => provider)).toEqual(left);
+  expect((await logInByProvider(api, person)).status).toBe(isGone ? 403 : 200);
+});
+
+test('the audit log has each step of a link, and neither tokens nor the provider’s ids', async () => {
+  const holder = await newSession(api);
+  const person = newPerson({ email: holder.email });
+  const { link_challenge_id } = await demandLink(api, person);
+  await linkByProof(api, link_challenge_id, { password: 'wrong password' });
+  await linkByProof(api, link_challenge_id, { password });
+  const lines = audited.filter(({ event, user_id }) => event && user_id === holder.user_id).slice(-3);
+  expect(lines).toMatchObject([
+    { event: 'login.failed', reason: 'wrong_password' },
+    { event: 'login.succeeded', method: 'password' },
+    { event: 'identity.linked', provider: 'office' },
+  ]);
+  const text = JSON.stringify(audited);
+  expect([link_challenge_id.slice(-40), person.sub, person.email].map((each) => text.includes(each))).toEqual([
+    false,
+    false,
+    false,
+  ]);
+  await changeEmail(api, holder, newPerson().email);
+});
