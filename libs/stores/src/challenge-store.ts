@@ -2,8 +2,8 @@ import type { CodePurpose } from '@auth-account/contracts/events';
 import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { ChallengeDocument, UserDocument } from './documents.ts';
+import { emailKey } from './email-key.ts';
 import { confirmedRead } from './fenced-sessions.ts';
-import { emailKey } from './user-store.ts';
 
 /**
  * Returns the address that a code of that purpose goes to, as the user typed it, and the address's key, to which the

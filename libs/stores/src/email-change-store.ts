@@ -2,10 +2,10 @@ import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import { type Credentials, unchangedSince } from './credentials.ts';
 import type { FormerEmail, UserDocument } from './documents.ts';
+import { emailKey, holderOf } from './email-key.ts';
 import { confirmedRead } from './fenced-sessions.ts';
 import type { PresentUser } from './present-user.ts';
 import type { RemovableField } from './second-factor-store.ts';
-import { emailKey, holderOf } from './user-store.ts';
 
 /** The account that has an address, or can still return to it by undoing a change. */
 export type EmailHolder = Pick<UserDocument, '_id' | 'email_key' | 'locale'>;

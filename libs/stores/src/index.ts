@@ -2,6 +2,7 @@ export { closeReasonOf, type RevocationCloseReason, recordedEnd } from './close-
 export { type Collections, collectionsOf } from './collections.ts';
 export { connectMongo, mongoOptions } from './connect-mongo.ts';
 export type { DeadLetterStore } from './dead-letter-store.ts';
+export { emailKey } from './email-key.ts';
 export type { ChangedSession, FencedSessions, RevokedSession } from './fenced-sessions.ts';
 export type { GroupStore } from './group-store.ts';
 export type { IdempotencyStore } from './idempotency-store.ts';
@@ -19,4 +20,4 @@ export {
   type TransactionHooks,
   type TransactionRequest,
 } from './transactions/run-transaction.ts';
-export { emailKey, type UserStore } from './user-store.ts';
+export type { UserStore } from './user-store.ts';

@@ -29,3 +29,13 @@ export const learn = ({ name, counts }: LearnedDevice, at: Date) => ({
   ...(name !== undefined && { known_devices: { $each: [name], $slice: -knownDevices } }),
   ...(counts && { new_device_notices: { $each: [at], $slice: -newDeviceNotices } }),
 });
+
+/** Returns expressions for the lists of the user's document without the device. */
+export function withoutDevice(deviceId: string) {
+  const forgotten = { $cond: [{ $in: [deviceId, '$known_devices'] }, deviceId, unnamedDevice] };
+  const others = { $filter: { input: '$trusted_devices', cond: { $ne: ['$$this.device_id', deviceId] } } };
+  return {
+    known_devices: { $filter: { input: '$known_devices', cond: { $ne: ['$$this', forgotten] } } },
+    trusted_devices: { $cond: [{ $isArray: '$trusted_devices' }, others, '$$REMOVE'] },
+  };
+}

@@ -3,8 +3,9 @@ import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import { type Credentials, unchangedSince } from './credentials.ts';
 import type { UserDocument } from './documents.ts';
+import { emailKey, holderOf } from './email-key.ts';
 import { confirmedRead } from './fenced-sessions.ts';
-import { type LearnedDevice, learn, unnamedDevice } from './known-devices.ts';
+import { type LearnedDevice, learn, withoutDevice } from './known-devices.ts';
 import type { RemovableField } from './second-factor-store.ts';
 
 /** Fields that a change of group writes into the user's document. */
@@ -25,21 +26,6 @@ export interface Disabled {
 
 /** A member as the other members of the group see it. */
 export type GroupMember = Pick<UserDocument, '_id' | 'email' | 'display_name' | 'role' | 'joined_at'>;
-
-/**
- * The key under which an address is unique: A to Z in lower case (docs/specification/registration.md, "Steps"). No
- * other letter is changed. Some Unicode letters, such as the kelvin sign, have an ASCII letter as their lower case, and
- * no account's address contains such a letter.
- */
-export function emailKey(email: string): string {
-  return email.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
-}
-
-/** Filter for the account that has the address or can still get it back. No other account can have the address. */
-export function holderOf(email: string, now: Date): Filter<UserDocument> {
-  const email_key = emailKey(email);
-  return { $or: [{ email_key }, { former_emails: { $elemMatch: { email_key, until: { $gt: now } } } }] };
-}
 
 /** Returns true if the account's erasure is due. From then on, nobody can use or restore the account. */
 export function isDue({ deletes_at }: Pick<UserDocument, 'deletes_at'>, now: Date): boolean {
@@ -217,16 +203,6 @@ function createReads(users: Collections['users']): Pick<UserStore, Reads> {
       const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;
       return (await users.findOne({ _id: userId, password_hash: hash }, options)) !== null;
     },
-  };
-}
-
-/** Returns expressions for the lists of the user's document without the device. */
-function withoutDevice(deviceId: string) {
-  const forgotten = { $cond: [{ $in: [deviceId, '$known_devices'] }, deviceId, unnamedDevice] };
-  const others = { $filter: { input: '$trusted_devices', cond: { $ne: ['$$this.device_id', deviceId] } } };
-  return {
-    known_devices: { $filter: { input: '$known_devices', cond: { $ne: ['$$this', forgotten] } } },
-    trusted_devices: { $cond: [{ $isArray: '$trusted_devices' }, others, '$$REMOVE'] },
   };
 }
 
