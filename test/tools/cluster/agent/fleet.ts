@@ -3,7 +3,7 @@ import { type AuthClient, createAuthClient } from '@auth-account/client';
 import { memoryStorage } from '@auth-account/client/testing';
 import type { WebSocket } from 'ws';
 import { platformSocket } from '../../../support/push-client.ts';
-import type { FleetOrder, FleetReport } from './protocol.ts';
+import type { FleetReport, StreamsOrder } from './protocol.ts';
 import { password } from './sessions.ts';
 
 /** Apps with a client that reopens its stream whenever the stream ends. */
@@ -31,7 +31,7 @@ const registerAtOnce = 4;
  * Opens streams, each of another account, with the client that apps use. The client hides from its app each end of a
  * stream and each failed handshake, so they are counted at its sockets.
  */
-export async function startFleet({ api, push, streams }: FleetOrder): Promise<Fleet> {
+export async function startFleet({ api, push, streams }: StreamsOrder): Promise<Fleet> {
   const open = new Set<number>();
   const apps: AuthClient[] = [];
   let isStopping = false;

@@ -1,5 +1,5 @@
 import type { StreamClient } from '../../../support/push-client.ts';
-import type { IdleOrder, IdleReport } from './protocol.ts';
+import type { IdleReport, StreamsOrder } from './protocol.ts';
 import { newSessions, openStream } from './sessions.ts';
 
 /** Streams on which neither side sends anything but the gateway's pings. */
@@ -7,7 +7,7 @@ export interface IdleStreams {
   look(): Promise<IdleReport>;
 }
 
-export async function holdIdleStreams({ api, push, streams }: IdleOrder): Promise<IdleStreams> {
+export async function holdIdleStreams({ api, push, streams }: StreamsOrder): Promise<IdleStreams> {
   const sessions = await newSessions(api, streams);
   const open = await Promise.all(
     sessions.map((session, index) => openStream(push, session, index % 2 === 0 ? 'header' : 'subprotocol')),

@@ -1,11 +1,11 @@
-import type { CloseReport, TokenEndsOrder } from './protocol.ts';
+import type { CloseReport, Target } from './protocol.ts';
 import { logIn, openStream, register, type StreamCredentials } from './sessions.ts';
 
 /**
  * Opens a stream with each part of the handshake that may carry the token, never renews the token, and reports how the
  * streams end. The reported times begin at the login.
  */
-export function outliveTokens({ api, push }: TokenEndsOrder): Promise<CloseReport[]> {
+export function outliveTokens({ api, push }: Target): Promise<CloseReport[]> {
   async function end(by: StreamCredentials): Promise<CloseReport> {
     const { email } = await register(api);
     const start = performance.now();

@@ -1,25 +1,26 @@
-import type { StreamCredentials } from './sessions.ts';
+import type { Question, Reply } from './ask.ts';
+import type { Session, StreamCredentials } from './sessions.ts';
 
 /** The test's requests to the agent, and their answers, with one JSON object per line, over stdin and stdout. */
 export interface AgentCalls {
-  ask(question: AskOrder): Promise<AskReport>;
+  ask(question: Omit<Question, 'agent'>): Promise<Reply>;
   /** Tries to connect. If a NetworkPolicy forbids it, the result is `timeout`. */
   connect(target: { readonly host: string; readonly port: number }): Promise<'connected' | 'refused' | 'timeout'>;
-  newSession(target: { readonly api: string }): Promise<AgentSession>;
-  walkMainPath(target: { readonly api: string; readonly push: string }): Promise<MainPathReport>;
+  newSession(target: { readonly api: string }): Promise<Session>;
+  walkMainPath(target: Target): Promise<MainPathReport>;
   startLoad(order: LoadOrder): Promise<null>;
   /** Returns the results since the last look, including those of requests under way. */
   lookAtLoad(): Promise<LoadReport>;
   stopLoad(): Promise<LoadReport>;
-  startFleet(order: FleetOrder): Promise<null>;
+  startFleet(order: StreamsOrder): Promise<null>;
   /** Returns the results since the last look, when every stream is open again or 45 s have passed. */
   lookAtFleet(): Promise<FleetReport>;
   stopFleet(): Promise<FleetReport>;
   logOutAcross(order: AcrossOrder): Promise<readonly AcrossReport[]>;
-  walkCloses(order: ClosesOrder): Promise<readonly CloseReport[]>;
+  walkCloses(order: Target & { readonly by: StreamCredentials }): Promise<readonly CloseReport[]>;
   /** Returns when the tokens of two new streams and the streams have ended, so tokens must be short-lived. */
-  outliveTokens(order: TokenEndsOrder): Promise<readonly CloseReport[]>;
-  holdIdle(order: IdleOrder): Promise<null>;
+  outliveTokens(order: Target): Promise<readonly CloseReport[]>;
+  holdIdle(order: StreamsOrder): Promise<null>;
   /** Reports on the idle streams, and ends them. */
   lookAtIdle(): Promise<IdleReport>;
   registerMany(order: { readonly api: string; readonly count: number }): Promise<RegistrationsReport>;
@@ -30,6 +31,16 @@ export interface AgentCalls {
   paceReceiver(order: { readonly ms: number; readonly status?: number }): Promise<null>;
   /** Counts the events about these accounts that the receiver in the same pod has received. */
   countArrivals(order: RegistrationsReport): Promise<ArrivalsReport>;
+}
+
+/** The URLs of api and gateway. */
+export interface Target {
+  readonly api: string;
+  readonly push: string;
+}
+
+export interface StreamsOrder extends Target {
+  readonly streams: number;
 }
 
 export interface RegistrationsReport {
@@ -44,29 +55,6 @@ export interface ArrivalsReport {
   readonly events: number;
   /** Number of deliveries of an event that had arrived before. */
   readonly repeated: number;
-}
-
-export interface AskOrder {
-  readonly url: string;
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-  /** False to send no `X-Request-ID`. */
-  readonly isNamed?: boolean;
-}
-
-export interface AskReport {
-  readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: each caller knows the shape that it asserts.
-  readonly json: any;
-  readonly requestId?: string | undefined;
-  readonly ms: number;
-}
-
-export interface AgentSession {
-  readonly session_id: string;
-  readonly access_token: string;
-  readonly refresh_token: string;
 }
 
 export interface MainPathReport {
@@ -105,12 +93,6 @@ export interface LoadReport {
   readonly maxMs: number;
 }
 
-export interface FleetOrder {
-  readonly api: string;
-  readonly push: string;
-  readonly streams: number;
-}
-
 export interface FleetReport {
   readonly open: number;
   /** Numbers of streams that ended, by code and reason. */
@@ -141,29 +123,12 @@ export interface AcrossReport {
   readonly strays: number;
 }
 
-export interface ClosesOrder {
-  readonly api: string;
-  readonly push: string;
-  readonly by: StreamCredentials;
-}
-
-export interface TokenEndsOrder {
-  readonly api: string;
-  readonly push: string;
-}
-
 export interface CloseReport {
   readonly way: string;
   /** The code and reason of the close, or the answer to a refused handshake. */
   readonly end: string;
   /** Milliseconds from the request that ends the stream to the close frame. */
   readonly ms: number;
-}
-
-export interface IdleOrder {
-  readonly api: string;
-  readonly push: string;
-  readonly streams: number;
 }
 
 export interface IdleReport {

@@ -1,13 +1,13 @@
 import type { StreamClient } from '../../../support/push-client.ts';
 import { ask } from './ask.ts';
-import type { CloseReport, ClosesOrder } from './protocol.ts';
+import type { CloseReport, Target } from './protocol.ts';
 import { bearer, expectStatus, logIn, openStream, register, type Session, type StreamCredentials } from './sessions.ts';
 
 /**
  * Ends a stream in each way that an app can cause, and reports how each end arrives. Does not use the client of apps,
  * because that hides the codes from its app.
  */
-export async function walkCloses({ api, push, by }: ClosesOrder): Promise<CloseReport[]> {
+export async function walkCloses({ api, push, by }: Target & { by: StreamCredentials }): Promise<CloseReport[]> {
   const { email } = await register(api);
   const invite = await inviteOfAnother(api);
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ask } from './ask.ts';
-import type { MainPathReport } from './protocol.ts';
+import type { MainPathReport, Target } from './protocol.ts';
 import { bearer, logIn, openStream, register } from './sessions.ts';
 
 /** The URL at which the receiver in this pod reports arrivals. */
@@ -12,7 +12,7 @@ const eventLimitMs = 60_000;
  * contract. Does not use the client of apps, because that closes its stream before a logout, so that it never sees the
  * gateway's close, and takes the second logout's 404 for a success.
  */
-export async function walkMainPath({ api, push }: { api: string; push: string }): Promise<MainPathReport> {
+export async function walkMainPath({ api, push }: Target): Promise<MainPathReport> {
   const start = performance.now();
   const { email, user_id } = await register(api);
   const registerMs = performance.now() - start;

@@ -3,7 +3,7 @@ import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntil } from '@auth-account/local-stack';
-import type { AskReport } from '../agent/protocol.ts';
+import type { Reply } from '../agent/ask.ts';
 import type { Cluster, Images } from '../cluster.ts';
 import { runCommand } from '../run-command.ts';
 
@@ -85,17 +85,17 @@ async function sendTraffic({ agent }: Cluster) {
     const body = { email, password: 'correct horse battery staple', space_creation_mode: 'CREATE_NEW_HOME' };
     return agent.call('ask', { url: `${api}/api/v1/auth/register`, body });
   };
-  const idsOf = (replies: readonly AskReport[]) => replies.map(({ requestId = '' }) => requestId);
+  const idsOf = (replies: readonly Reply[]) => replies.map(({ requestId = '' }) => requestId);
   const ask = () => agent.call('ask', { url: `${api}/.well-known/jwks.json`, method: 'GET' });
-  const others: AskReport[] = [];
+  const others: Reply[] = [];
   while (others.length < ordinary) others.push(...(await Promise.all(Array.from({ length: 20 }, ask))));
   await agent.call('paceReceiver', { ms: slowMs });
-  const slow: AskReport[] = [];
+  const slow: Reply[] = [];
   while (slow.length < notable) slow.push(await register());
   // After this pause, the deliveries of the slow requests' events are over.
   await new Promise((resolve) => setTimeout(resolve, 2 * slowMs));
   await agent.call('paceReceiver', { ms: 0, status: 500 });
-  const failed: AskReport[] = [];
+  const failed: Reply[] = [];
   while (failed.length < notable) failed.push(await register());
   await new Promise((resolve) => setTimeout(resolve, slowMs));
   await agent.call('paceReceiver', { ms: 0 });

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { waitUntil } from '@auth-account/local-stack';
-import type { AgentSession } from '../agent/protocol.ts';
+import type { Session } from '../agent/sessions.ts';
 import { type Cluster, ports } from '../cluster.ts';
 import type { Kubernetes } from '../kubernetes.ts';
 import { findBlocks, findPreparation, runInShell, withPageFolder } from '../page-commands.ts';
@@ -30,7 +30,7 @@ export async function beginRotation(cluster: Cluster): Promise<Rotation> {
   let restarts: string[] = [];
   let newKid = '';
   let publishedAt = 0;
-  let old: AgentSession | undefined;
+  let old: Session | undefined;
   let activatedAt = 0;
   await reporter.check(
     'a new signing key is published: in the ConfigMap of the gateways, in the Secret of the apis',
@@ -88,7 +88,7 @@ export async function beginRotation(cluster: Cluster): Promise<Rotation> {
   };
 }
 
-async function assertAccepted({ agent }: Cluster, apis: readonly string[], sessions: readonly AgentSession[]) {
+async function assertAccepted({ agent }: Cluster, apis: readonly string[], sessions: readonly Session[]) {
   for (const api of apis) {
     for (const { access_token } of sessions) {
       const headers = { Authorization: `Bearer ${access_token}` };

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { spawn, spawnSync } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import type { AgentSession } from '../agent/protocol.ts';
+import type { Session } from '../agent/sessions.ts';
 import type { AgentClient } from '../agent-client.ts';
 import type { Cluster } from '../cluster.ts';
 import type { Kubernetes } from '../kubernetes.ts';
@@ -73,17 +73,17 @@ async function restore({ namespace, settled }: Kubernetes, outside: AgentClient,
   return [`its commands took ${seconds} s`];
 }
 
-const bearer = ({ access_token }: AgentSession) => ({ Authorization: `Bearer ${access_token}` });
+const bearer = ({ access_token }: Session) => ({ Authorization: `Bearer ${access_token}` });
 
 function ask(agent: AgentClient, url: string, question: object) {
   return agent.call('ask', { url, ...question });
 }
 
-function refresh(agent: AgentClient, url: string, { refresh_token }: AgentSession) {
+function refresh(agent: AgentClient, url: string, { refresh_token }: Session) {
   return ask(agent, `${url}/api/v1/auth/refresh`, { body: { refresh_token } });
 }
 
-function logOut(agent: AgentClient, url: string, session: AgentSession) {
+function logOut(agent: AgentClient, url: string, session: Session) {
   const { refresh_token } = session;
   return ask(agent, `${url}/api/v1/auth/logout`, { body: { refresh_token }, headers: bearer(session) });
 }
