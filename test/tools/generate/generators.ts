@@ -18,6 +18,7 @@ export const generators: Readonly<Record<string, string>> = {
   'chart-schema': 'test/tools/generate/chart-schema.ts',
   'chart-readme': 'test/tools/generate/chart-readme.ts',
   stores: 'test/tools/generate/stores-table.ts',
+  programs: 'test/tools/generate/programs-docs.ts',
   performance: 'test/tools/generate/performance-docs.ts',
   scaling: 'test/tools/generate/scaling-docs.ts',
   picture: 'test/tools/generate/terminal-picture.ts',
