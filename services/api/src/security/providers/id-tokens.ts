@@ -1,12 +1,8 @@
 import type { IdentityProvider, VerifyIdToken } from './provider.ts';
 import type { ProviderKeysDeps } from './provider-keys.ts';
-import type { TokenFault } from './provider-metrics.ts';
+import type { VerifyDeps } from './verify-id-token.ts';
 
-export interface IdTokenDeps extends Omit<ProviderKeysDeps, 'url'> {
-  readonly now: () => Date;
-  /** Called for each token with what it came to. */
-  readonly onToken: (result: 'accepted' | TokenFault) => void;
-}
+export interface IdTokenDeps extends Omit<ProviderKeysDeps, 'url'>, VerifyDeps {}
 
 /**
  * Creates the check of a provider's tokens. The library is loaded with the first token, because it costs a process

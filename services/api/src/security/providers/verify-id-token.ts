@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { Email } from '@auth-account/contracts/http/fields';
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import type { IdTokenDeps } from './id-tokens.ts';
 import type { IdentityProvider, VerifiedIdentity, VerifyIdToken } from './provider.ts';
 import type { TokenFault } from './provider-metrics.ts';
 
@@ -11,6 +10,12 @@ const longestAge = '1 h';
 const subPattern = /^[\x21-\x7e]{1,255}$/;
 const emailPattern = new RegExp(String(Object(Email).pattern));
 
+export interface VerifyDeps {
+  readonly now: () => Date;
+  /** Called for each token with what it came to. */
+  readonly onToken: (result: 'accepted' | TokenFault) => void;
+}
+
 /**
  * Creates the check of a provider's ID tokens (OpenID Connect Core, section 3.1.3.7). Raises
  * `ERR-DEPENDENCY-UNAVAILABLE` if the provider's keys are not there.
@@ -18,7 +23,7 @@ const emailPattern = new RegExp(String(Object(Email).pattern));
 export function createVerify(
   provider: IdentityProvider,
   findKey: JWTVerifyGetKey,
-  { now, onToken }: Pick<IdTokenDeps, 'now' | 'onToken'>,
+  { now, onToken }: VerifyDeps,
 ): VerifyIdToken {
   const { issuers, clientIds, algorithms } = provider;
 
