@@ -11,6 +11,7 @@ import { type GoodRequest, goodRequests, sendTo } from '../support/good-requests
 import { insertInvite } from '../support/groups.ts';
 import { answerTo, begin } from '../support/http-client.ts';
 import { openApiChecker } from '../support/openapi-checker.ts';
+import { proveByCode } from '../support/providers.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -173,9 +174,13 @@ async function requestOf(name: RouteName, value: Fields): Promise<GoodRequest> {
   }
   const good = await goodRequests[name](api);
   const known = Object.keys(value).filter((field) =>
-    ['refresh_token', 'challenge_id', 'code', 'factor_id', 'undo_token', 'stop_token'].includes(field),
+    ['refresh_token', 'challenge_id', 'link_challenge_id', 'code', 'factor_id', 'undo_token', 'stop_token'].includes(
+      field,
+    ),
   );
-  const own = Object.fromEntries(known.map((field) => [field, good.body?.[field]]));
+  const isLinkByCode = name === 'linkByProof' && 'code' in value;
+  const proof = isLinkByCode ? await proveByCode(api, String(good.body?.link_challenge_id)) : {};
+  const own = Object.fromEntries(known.map((field) => [field, { ...good.body, ...proof }[field]]));
   return { ...good, body: { ...value, ...own } };
 }
 

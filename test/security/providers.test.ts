@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createLogger } from '@auth-account/telemetry';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newSession, registerAccount } from '../support/accounts.ts';
+import { newSession, password, registerAccount } from '../support/accounts.ts';
 import { cheapHashes } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
-import { voidPassword } from '../support/passkeys.ts';
+import { addPasskey, deletePasskey, voidPassword } from '../support/passkeys.ts';
 import {
   linkIdentity,
   logInByProvider,
@@ -99,6 +99,28 @@ test('the last identity stays, also if two are removed at once', async () => {
     expect(answers.map(({ status }) => status).toSorted()).not.toEqual([200, 200]);
     const user = await api.collections.users.findOne({ _id: session.user_id });
     expect(user?.identities?.length).toBeGreaterThanOrEqual(1);
+  }
+}, 60_000);
+
+test('the last way in stays, also if a passkey and an identity are removed at once', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const session = await newSession(api);
+    const { passkey_id } = await addPasskey(api, session);
+    const { identity_id } = (await linkIdentity(api, session, newPerson())).json.data;
+    const tokenFor = async (purpose: string) => {
+      const proof = { method: 'password', password };
+      const challenge_id = await challengeStepUp(api, session, purpose);
+      return { step_up_token: (await confirmStepUp(api, session, challenge_id, proof)).json.data.step_up_token };
+    };
+    const [forPasskey, forIdentity] = [await tokenFor('passkeys'), await tokenFor('identities')];
+    await voidPassword(api, session);
+    const answers = await Promise.all([
+      deletePasskey(api, session, passkey_id, forPasskey),
+      unlinkIdentity(other, session, identity_id, forIdentity),
+    ]);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    const user = await api.collections.users.findOne({ _id: session.user_id });
+    expect([...(user?.passkeys ?? []), ...(user?.identities ?? [])]).toHaveLength(1);
   }
 }, 60_000);
 
