@@ -37,6 +37,12 @@ declare global {
 `;
 const appsPackages = `
 declare module 'axios' { const axios: import('@auth-account/client/axios').Axios; export default axios; }
+declare module 'expo-apple-authentication' {
+  export enum AppleAuthenticationScope { FULL_NAME = 0, EMAIL = 1 }
+  interface Options { requestedScopes?: AppleAuthenticationScope[]; nonce?: string }
+  interface Credential { identityToken: string | null; authorizationCode: string | null }
+  export function signInAsync(options?: Options): Promise<Credential>;
+}
 declare module 'expo-crypto' { export function randomUUID(): string; }
 declare module 'expo-local-authentication' {
   export function authenticateAsync(options: { promptMessage: string }): Promise<{ success: boolean }>;
@@ -65,6 +71,7 @@ import '@auth-account/client/bound-key';
 import '@auth-account/client/browser';
 import '@auth-account/client/browser-passkeys';
 import '@auth-account/client/debug';
+import '@auth-account/client/federated';
 import '@auth-account/client/household';
 import '@auth-account/client/login-code';
 import '@auth-account/client/passkeys';

@@ -7,6 +7,7 @@ import {
   type LogEntry,
 } from '@auth-account/client';
 import { type Account, account } from '@auth-account/client/account';
+import { type Federated, federated } from '@auth-account/client/federated';
 import { type Household, household } from '@auth-account/client/household';
 import { type LoginCode, loginCode } from '@auth-account/client/login-code';
 import { type PasskeyBridge, type Passkeys, passkeys } from '@auth-account/client/passkeys';
@@ -38,7 +39,15 @@ export function codeOf(work: Promise<unknown>): Promise<string> {
 
 /** An app: a client, its storage and its network. */
 export interface TestApp {
-  readonly client: AuthClient & Account & Household & LoginCode & Passkeys & SecondFactor & Sessions & StepUp;
+  readonly client: AuthClient &
+    Account &
+    Federated &
+    Household &
+    LoginCode &
+    Passkeys &
+    SecondFactor &
+    Sessions &
+    StepUp;
   readonly storage: MemoryStorage;
   readonly network: LossyNetwork;
   readonly events: AuthEvent[];
@@ -129,7 +138,7 @@ export async function openClientScene(env: Readonly<Record<string, string>> = {}
       now: () => Date.now() + clock.wall,
       monotonic: () => performance.now() + clock.monotonic,
       timers,
-      groups: [account, household, loginCode, passkeys(bridgeOf(phone)), secondFactor, sessions, stepUp],
+      groups: [account, federated, household, loginCode, passkeys(bridgeOf(phone)), secondFactor, sessions, stepUp],
       ...options,
     });
     clients.push(client);

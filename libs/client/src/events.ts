@@ -53,6 +53,8 @@ export type AuthEvent =
    * `removal()` of the factor is known.
    */
   | { readonly type: 'second_factor'; readonly status: 'waiting' | 'over' | 'removal' }
+  /** Only with the group `federated`: another person waits, or none. */
+  | { readonly type: 'federated'; readonly status: 'waiting' | 'over' }
   /**
    * A login on a device that the account did not know. If the user says "not me", call `sessions.revoke(session_id)`.
    */

@@ -221,6 +221,22 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
       });
     });
 
+    test('of a provider: an address joins no accounts, a proof links them, and a new person registers', async () => {
+      await play('Local ID');
+      const requests = (path: string) => async () => (await lines()).filter((line) => line.includes(`POST ${path}`));
+      expect(await requests('/auth/federated/link')()).toHaveLength(1);
+      // Anna is asked for a proof, and comes again. The other person is asked for a space, and registers.
+      expect(await requests('/auth/federated/local')()).toHaveLength(4);
+      await phoneOf('Anna').getByRole('button', { name: 'Log out' }).waitFor();
+      const ben = phoneOf('Ben');
+      await press(ben, 'Continue with Local ID');
+      const provider = ben.frameLocator('iframe');
+      await provider.getByLabel('Address').waitFor();
+      await assertAccessible();
+      await press(ben, 'Close the page');
+      await ben.getByRole('button', { name: 'Log in', exact: true }).waitFor();
+    });
+
     test('of a stolen password: it opens nothing without the second factor, with which its owner logs in', async () => {
       await play('Stolen password');
       await drawn(/POST \/account\/totp\/confirm/);

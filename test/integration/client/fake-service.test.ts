@@ -1,18 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { createAuthClient } from '@auth-account/client';
 import { account } from '@auth-account/client/account';
+import { federated } from '@auth-account/client/federated';
 import { household } from '@auth-account/client/household';
 import { loginCode } from '@auth-account/client/login-code';
 import { passkeys } from '@auth-account/client/passkeys';
 import { secondFactor } from '@auth-account/client/second-factor';
 import { stepUp } from '@auth-account/client/step-up';
-import { createFakeService, fakePasskeys, mailedCode, memoryStorage } from '@auth-account/client/testing';
+import { createFakeService, fakeIdToken, fakePasskeys, mailedCode, memoryStorage } from '@auth-account/client/testing';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newEmail, password } from '../../support/accounts.ts';
 import { createAuthenticator } from '../../support/authenticator.ts';
 import { newDeviceKey, refreshPath } from '../../support/device-key.ts';
 import { openApiChecker } from '../../support/openapi-checker.ts';
 import { appOrigin } from '../../support/passkeys.ts';
+import { newHome, newPerson, signIdToken } from '../../support/providers.ts';
 import { codeAt } from '../../support/second-factor.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -175,9 +177,65 @@ async function tellFactors(base: string, fetchIt: Fetch): Promise<Told[]> {
   return told;
 }
 
+/** Sends the service a sequence of requests about providers. */
+async function tellProviders(base: string, fetchIt: Fetch): Promise<Told[]> {
+  const { told, send } = teller(base, fetchIt);
+  const isFake = base !== api.base;
+  const byProvider = [`${auth}/federated/office`, `${auth}/federated/{provider}`] as const;
+  const toIdentities = [`${own}/identities/office`, `${own}/identities/{identity}`] as const;
+  const prove = async (person: { readonly sub: string }) => {
+    const { challenge_id, nonce } = await send('POST', `${auth}/federated/challenge`);
+    const id_token = isFake ? fakeIdToken(person) : await signIdToken('office', { ...person, nonce });
+    return { challenge_id, id_token };
+  };
+  const logIn = (proof: object, fields: object = {}) =>
+    send('POST', byProvider[0], { ...proof, ...fields }, {}, byProvider[1]);
+
+  const person = newPerson();
+  const device_id = crypto.randomUUID();
+  const first = await prove(person);
+  await logIn({ ...first, id_token: 'nonsense' });
+  await logIn(first);
+  const { session_id } = await logIn(first, { ...newHome, device_id });
+  expect((await logIn(first, { ...newHome, device_id })).session_id).toBe(session_id);
+  await logIn(first, { device_id: crypto.randomUUID() });
+  const session = bearer(await logIn(await prove(person)));
+  const { identities } = await send('GET', `${own}/identities`, undefined, session);
+  const [identity] = identities;
+  const unlink = (body: object, access: Record<string, string>) =>
+    send('DELETE', `${own}/identities/${identity.identity_id}`, body, access, `${own}/identities/{identity}`);
+  await unlink({ current_password: password }, session);
+
+  const email = newEmail();
+  await send('POST', `${auth}/register`, { email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+  const namesake = newPerson({ email });
+  const proof = await prove(namesake);
+  const { link_challenge_id } = await logIn(proof, newHome);
+  const link = (fields: object) => send('POST', `${auth}/federated/link`, { link_challenge_id, device_id, ...fields });
+  await link({ password: 'wrong' });
+  await link({ link_challenge_id: 'nonsense', password });
+  const linked = await link({ password });
+  expect((await link({ password })).session_id).toBe(linked.session_id);
+  await logIn(proof);
+  const access = bearer(await logIn(await prove(namesake)));
+  await send('GET', `${own}/identities`, undefined, access);
+
+  const add = async (whom: { readonly sub: string }, fields: object) =>
+    send('POST', toIdentities[0], { ...(await prove(whom)), ...fields }, access, toIdentities[1]);
+  const fresh = { current_password: password };
+  await add(person, fresh);
+  await add(newPerson(), { current_password: 'wrong' });
+  const { identity_id } = await add(newPerson(), fresh);
+  const one = `${own}/identities/${identity_id}`;
+  await send('DELETE', one, fresh, access, toIdentities[1]);
+  await send('DELETE', one, fresh, access, toIdentities[1]);
+  return told;
+}
+
 test.each([
   ['sessions', tell],
   ['ways to sign in', tellFactors],
+  ['providers', tellProviders],
 ])('the fake service answers about %s as the real one does, in the contract’s forms', async (_, tellIt) => {
   const real = await tellIt(api.base, fetch);
   const service = createFakeService();
@@ -228,6 +286,33 @@ test('an app’s test logs in by a mailed code', async () => {
   await expect(auth.loginCode.logIn({ challenge_id, code: mailedCode })).rejects.toMatchObject({
     code: 'ERR-SECOND-FACTOR-REQUIRED',
   });
+  auth.close();
+});
+
+test('an app’s test registers by a provider, and links an account by a mailed code and the second factor', async () => {
+  const service = createFakeService();
+  const auth = createAuthClient({ ...service, storage: memoryStorage(), groups: [federated, secondFactor] });
+  const logIn = async (person: Parameters<typeof fakeIdToken>[0]) => {
+    const { challenge_id } = await auth.federated.challenge();
+    return auth.federated.logInWith('google', { challenge_id, id_token: fakeIdToken(person) });
+  };
+  const anna = { sub: '1', email: newEmail(), name: 'Anna' };
+  await expect(logIn(anna)).rejects.toMatchObject({ code: 'ERR-REGISTRATION-REQUIRED' });
+  service.loseNextAnswer();
+  const { user_id } = await auth.federated.register({ space_creation_mode: 'CREATE_NEW_HOME' });
+  await auth.logOut();
+  expect((await logIn(anna)).user_id).toBe(user_id);
+  await auth.logOut();
+  const email = newEmail();
+  await auth.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+  await expect(logIn({ sub: '2', email })).rejects.toMatchObject({ code: 'ERR-ACCOUNT-LINK-REQUIRED' });
+  service.secondFactorCode = '123456';
+  await auth.federated.requestLinkCode();
+  const half = auth.federated.logInAndLink({ code: mailedCode });
+  await expect(half).rejects.toMatchObject({ code: 'ERR-SECOND-FACTOR-REQUIRED' });
+  await auth.secondFactor.confirm({ method: 'totp', code: '123456' });
+  expect((await auth.federated.identities()).identities).toMatchObject([{ provider: 'google', email }]);
+  auth.close();
 });
 
 test('an app’s test logs in by passkey, until no account has it', async () => {

@@ -1,7 +1,8 @@
 import { createAuthClient, type SessionInfo } from '@auth-account/client';
+import { federated } from '@auth-account/client/federated';
 import { createAuthHooks } from '@auth-account/client/react';
 import { secondFactor } from '@auth-account/client/second-factor';
-import { createFakeService, memoryStorage } from '@auth-account/client/testing';
+import { createFakeService, fakeIdToken, memoryStorage } from '@auth-account/client/testing';
 import { expect, test } from '@jest/globals';
 import * as React from 'react';
 import { act, create, type ReactTestRenderer } from 'react-test-renderer';
@@ -114,6 +115,42 @@ test('a removal of the second factor is shown while it is ordered', async () => 
     await act(async () => service.push(home_group_id, 'security.second_factor_removal', { due_at }));
     expect(screen?.toJSON()).toBe(due_at ?? 'none');
   }
+  await act(async () => screen?.unmount());
+  auth.close();
+});
+
+test('a person whom a provider has named has a screen of their own, until they are logged in', async () => {
+  const service = createFakeService();
+  const auth = createAuthClient({ ...service, storage: memoryStorage(), groups: [federated] });
+  const { AuthGuard, useFederated } = createAuthHooks(React, auth);
+  const Person = () => useFederated()?.needs ?? 'none';
+  const props = { children: 'app', signedOut: 'login', federated: React.createElement(Person) };
+  let screen: ReactTestRenderer | undefined;
+  await act(async () => {
+    screen = create(React.createElement(AuthGuard<string, string, null, string, React.ReactNode>, props));
+  });
+  const email = newEmail();
+  const logIn = (sub: string) =>
+    act(async () => {
+      const { challenge_id } = await auth.federated.challenge();
+      const token = { challenge_id, id_token: fakeIdToken({ sub, email }) };
+      await auth.federated.logInWith('google', token).catch(() => undefined);
+    });
+  await logIn('1');
+  expect(screen?.toJSON()).toBe('registration');
+  await act(async () => auth.federated.giveUp());
+  expect(screen?.toJSON()).toBe('login');
+  await auth.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+  await logIn('1');
+  expect(screen?.toJSON()).toBe('link');
+  await act(async () => {
+    await auth.federated.logInAndLink({ password: 'wrong' }).catch(() => undefined);
+  });
+  expect(screen?.toJSON()).toBe('link');
+  await act(async () => {
+    await auth.federated.logInAndLink({ password });
+  });
+  expect(screen?.toJSON()).toBe('app');
   await act(async () => screen?.unmount());
   auth.close();
 });

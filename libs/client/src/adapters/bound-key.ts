@@ -1,4 +1,5 @@
 import { AuthError } from '../http/auth-error.ts';
+import { base64url } from '../platform/base64url.ts';
 import type { BoundKey, Platform } from '../platform/platform.ts';
 import { type Databases, indexedValues } from './indexed-storage.ts';
 
@@ -106,23 +107,6 @@ async function sign(key: DeviceKey, claims: object): Promise<string> {
   const parts = [{ typ: 'dpop+jwt', alg: 'ES256', jwk: { kty, crv, x, y } }, claims];
   const text = parts.map((part) => base64url(bytesOf(JSON.stringify(part)))).join('.');
   return `${text}.${base64url(await key.sign(bytesOf(text)))}`;
-}
-
-const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-
-/** Not by `btoa`, because not every React Native has it. */
-function base64url(bytes: Uint8Array): string {
-  let text = '';
-  let held = 0;
-  let bits = 0;
-  for (const byte of bytes) {
-    held = (held << 8) | byte;
-    for (bits += 8; bits >= 6; ) {
-      bits -= 6;
-      text += alphabet[(held >> bits) & 63];
-    }
-  }
-  return bits === 0 ? text : text + alphabet[(held << (6 - bits)) & 63];
 }
 
 /** Makes r and s, 64 bytes, of a signature in DER, as key stores give it. */

@@ -1,5 +1,6 @@
 import type { AuthClient } from '../create-auth-client.ts';
 import type { AuthEvent, AuthState } from '../events.ts';
+import type { Federated, WaitingPerson } from '../groups/federated.ts';
 import type { FactorRemoval, SecondFactor, WaitingLogin } from '../groups/second-factor.ts';
 
 /** The hooks of React that these hooks use. `import * as React from 'react'` has them. */
@@ -8,11 +9,12 @@ export interface ReactHooks {
   useEffect(effect: () => () => void, dependencies: readonly unknown[]): void;
 }
 
-export interface AuthGuardProps<C, O, U, F> {
+export interface AuthGuardProps<C, O, U, F, P = F> {
   readonly children: C;
   readonly signedOut?: O;
   readonly unknown?: U;
   readonly secondFactor?: F;
+  readonly federated?: P;
 }
 
 export interface AuthHooks {
@@ -21,14 +23,19 @@ export interface AuthHooks {
   /**
    * Renders `children` if a user is signed in, `signedOut` (a login screen, a redirect) if no user is signed in, and
    * `unknown` (a splash screen) until the storage was read. While nobody is signed in and a login waits for the second
-   * factor, renders `secondFactor` if it is there.
+   * factor, renders `secondFactor` if it is there; while a person whom a provider has named waits, `federated`.
    */
-  AuthGuard<C, O = null, U = null, F = O>(props: AuthGuardProps<C, O, U, F>): C | O | U | F | null;
+  AuthGuard<C, O = null, U = null, F = O, P = F>(props: AuthGuardProps<C, O, U, F, P>): C | O | U | F | P | null;
   /**
    * Returns the login that waits for the second factor. Needs the group `secondFactor`, whose `confirm` completes it and
    * whose `giveUp` ends it.
    */
   useSecondFactor(): WaitingLogin | undefined;
+  /**
+   * Returns the person whom a provider has named, and who waits. Needs the group `federated`, whose `register` or
+   * `logInAndLink` logs them in, and whose `giveUp` ends it.
+   */
+  useFederated(): WaitingPerson | undefined;
   /**
    * Returns the ordered removal of the user's second factor. Needs the group `secondFactor`, whose `stopRemoval` stops
    * it.
@@ -44,7 +51,7 @@ export interface AuthHooks {
 const unknown: AuthState = { status: 'unknown' };
 
 /** Creates the hooks of a client. React itself is passed in, so that the app has only one copy of it. */
-export function createAuthHooks(react: ReactHooks, client: AuthClient & Partial<SecondFactor>): AuthHooks {
+export function createAuthHooks(react: ReactHooks, client: AuthClient & Partial<Federated & SecondFactor>): AuthHooks {
   // The same object as long as the state is equal, as `useSyncExternalStore` demands.
   let last = client.state();
   const read = () => {
@@ -54,7 +61,7 @@ export function createAuthHooks(react: ReactHooks, client: AuthClient & Partial<
   };
   const on = (wanted: AuthEvent['type']) => (onChange: () => void) =>
     client.subscribe(({ type }) => type === wanted && onChange());
-  const [onState, onSecondFactor] = [on('state'), on('second_factor')];
+  const [onState, onSecondFactor, onFederated] = [on('state'), on('second_factor'), on('federated')];
   const useAuth = () => react.useSyncExternalStore(onState, read, () => unknown);
   const useSecondFactor = () =>
     react.useSyncExternalStore(
@@ -62,19 +69,28 @@ export function createAuthHooks(react: ReactHooks, client: AuthClient & Partial<
       () => client.secondFactor?.waiting(),
       () => undefined,
     );
+  const useFederated = () =>
+    react.useSyncExternalStore(
+      onFederated,
+      () => client.federated?.waiting(),
+      () => undefined,
+    );
   return {
     useAuth,
     useSecondFactor,
+    useFederated,
     useSecondFactorRemoval: () =>
       react.useSyncExternalStore(
         onSecondFactor,
         () => client.secondFactor?.removal(),
         () => undefined,
       ),
-    AuthGuard({ children, signedOut = null, unknown: pending = null, secondFactor }) {
+    AuthGuard({ children, signedOut = null, unknown: pending = null, secondFactor, federated }) {
       const { status } = useAuth();
-      const isWaiting = useSecondFactor() !== undefined && secondFactor !== undefined;
-      return { signed_in: children, signed_out: isWaiting ? secondFactor : signedOut, unknown: pending }[status];
+      const [login, person] = [useSecondFactor(), useFederated()];
+      const named = person !== undefined && federated !== undefined ? federated : signedOut;
+      const out = login !== undefined && secondFactor !== undefined ? secondFactor : named;
+      return { signed_in: children, signed_out: out, unknown: pending }[status];
     },
     useStream: (topic, handle) =>
       react.useEffect(

@@ -520,6 +520,72 @@ export const examples: readonly (readonly [operation: operations.Operation, stat
     "push_stream_url": "wss://push.example.com/ws/push-stream/019a9e0d-0c44-7b1e-8a3f-5c2d9e1b7a60",
     "timestamp": "2026-11-20T09:31:00.000Z"
   }],
+  [operations.createFederatedChallenge, 200, {
+    "challenge_id": "2026-11.Zm9yIHRoZSBkb2N1bWVudGF0aW9uIG9ubHk",
+    "nonce": "q1Tn0FYw4fJ1m5Jm3b0b0iF6mV4Yk8QzJc4cGQzqk1M",
+    "nonce_sha256": "5c0f8b7d3e2a19480f6c7d8e9a0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5e6f7a8b",
+    "expires_at": "2026-11-22T09:41:00.000Z",
+    "timestamp": "2026-11-22T09:31:00.000Z"
+  }],
+  [operations.requestLinkCode, 202, {
+    "challenge_id": "5f0c1f6a-9a3e-4a57-9c1d-7e2b8d4f6a10",
+    "expires_at": "2026-11-20T10:10:00.000Z",
+    "resend_at": "2026-11-20T10:01:00.000Z",
+    "timestamp": "2026-11-20T10:00:00.000Z"
+  }],
+  [operations.linkByProof, 200, {
+    "access_token": "eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCIsImtpZCI6IjIwMjYtMTEifQ.eyJpc3MiOiJodHRwczovL2F1dGgubG9jYWwifQ.c2ln",
+    "token_type": "Bearer",
+    "expires_in": 600,
+    "refresh_token": "AQcyMDI2LTExAZqeDGsgfDqdVR8MK3pOEAAAAAGkb2N1bWVudGF0aW9uLW9ubHk",
+    "refresh_expires_in": 2592000,
+    "user_id": "019a9e0c-6b1f-7c3a-9d55-1f0c2b7a4e10",
+    "home_group_id": "1c5c1f4e-3b52-4a0a-8f6e-1d2a9b7c3e44",
+    "account_type": "HOME",
+    "session_id": "019a9e0d-0c44-7b1e-8a3f-5c2d9e1b7a60",
+    "device_id": "7d0f7a34-52f1-4a4e-9b0e-3a1c5d2e8f90",
+    "push_stream_path": "/ws/push-stream/019a9e0d-0c44-7b1e-8a3f-5c2d9e1b7a60",
+    "push_stream_url": "wss://push.example.com/ws/push-stream/019a9e0d-0c44-7b1e-8a3f-5c2d9e1b7a60",
+    "timestamp": "2026-11-20T09:31:00.000Z"
+  }],
+  [operations.logInByProvider, 200, {
+    "access_token": "eyJhbGciOiJFZERTQSIsInR5cCI6ImF0K2p3dCIsImtpZCI6IjIwMjYtMTEifQ.eyJpc3MiOiJodHRwczovL2F1dGgubG9jYWwifQ.c2ln",
+    "token_type": "Bearer",
+    "expires_in": 600,
+    "refresh_token": "AQcyMDI2LTExAZqeDGsgfDqdVR8MK3pOEAAAAAGkb2N1bWVudGF0aW9uLW9ubHk",
+    "refresh_expires_in": 2592000,
+    "user_id": "019a9e0c-6b1f-7c3a-9d55-1f0c2b7a4e10",
+    "home_group_id": "1c5c1f4e-3b52-4a0a-8f6e-1d2a9b7c3e44",
+    "account_type": "HOME",
+    "session_id": "019a9e0d-0c44-7b1e-8a3f-5c2d9e1b7a60",
+    "device_id": "7d0f7a34-52f1-4a4e-9b0e-3a1c5d2e8f90",
+    "push_stream_path": "/ws/push-stream/019a9e0d-0c44-7b1e-8a3f-5c2d9e1b7a60",
+    "push_stream_url": "wss://push.example.com/ws/push-stream/019a9e0d-0c44-7b1e-8a3f-5c2d9e1b7a60",
+    "timestamp": "2026-11-20T09:31:00.000Z"
+  }],
+  [operations.listIdentities, 200, {
+    "identities": [
+      {
+        "identity_id": "019a9e0f-2c11-7d5e-8b4a-6e3d0f1a9b73",
+        "provider": "google",
+        "email": "cook@example.com",
+        "created_at": "2026-11-20T08:00:00.000Z"
+      }
+    ],
+    "timestamp": "2026-11-22T09:31:00.000Z"
+  }],
+  [operations.linkIdentity, 201, {
+    "identity_id": "019a9e0f-2c11-7d5e-8b4a-6e3d0f1a9b73",
+    "provider": "google",
+    "email": "cook@example.com",
+    "created_at": "2026-11-20T08:00:00.000Z",
+    "timestamp": "2026-11-22T09:31:00.000Z"
+  }],
+  [operations.unlinkIdentity, 200, {
+    "message": "IDENTITY_UNLINKED",
+    "identity_id": "019a9e0f-2c11-7d5e-8b4a-6e3d0f1a9b73",
+    "timestamp": "2026-11-22T09:31:00.000Z"
+  }],
   [operations.findCurrentGroup, 200, {
     "home_group_id": "1c5c1f4e-3b52-4a0a-8f6e-1d2a9b7c3e44",
     "name": "Garden Street",

@@ -234,6 +234,33 @@ export const passkeysMethods: MethodTable<PasskeysMethods> = {
   delete: operations.deletePasskey,
 };
 
+export interface FederatedMethods {
+  /** Begin a login by a provider. Raises `ERR-ROUTE-NOT-FOUND`. */
+  challenge(): Promise<OperationTypes['createFederatedChallenge']['data']>;
+  /** Mail a code that links an identity. Raises `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`, `ERR-ROUTE-NOT-FOUND`. */
+  requestLinkCode(body: Omit<OperationTypes['requestLinkCode']['body'], 'device_id'>): Promise<OperationTypes['requestLinkCode']['data']>;
+  /** List the identities at providers. Raises `ERR-ROUTE-NOT-FOUND`. */
+  identities(): Promise<OperationTypes['listIdentities']['data']>;
+  /**
+   * Link an identity at a provider.
+   * Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-STEP-UP-REQUIRED`, `ERR-RATE-LIMITED`, `ERR-OVERLOADED`, `ERR-IDENTITY-TOKEN-INVALID`, `ERR-CODE-EXPIRED`, `ERR-IDENTITY-IN-USE`, `ERR-IDENTITY-LIMIT-REACHED`, `ERR-ROUTE-NOT-FOUND`.
+   */
+  link(identity: string, body: OperationTypes['linkIdentity']['body']): Promise<OperationTypes['linkIdentity']['data']>;
+  /**
+   * Remove an identity.
+   * Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-STEP-UP-REQUIRED`, `ERR-RATE-LIMITED`, `ERR-OVERLOADED`, `ERR-IDENTITY-NOT-FOUND`, `ERR-LAST-CREDENTIAL`, `ERR-ROUTE-NOT-FOUND`.
+   */
+  unlink(identity: string, body?: OperationTypes['unlinkIdentity']['body']): Promise<OperationTypes['unlinkIdentity']['data']>;
+}
+
+export const federatedMethods: MethodTable<FederatedMethods> = {
+  challenge: operations.createFederatedChallenge,
+  requestLinkCode: operations.requestLinkCode,
+  identities: operations.listIdentities,
+  link: operations.linkIdentity,
+  unlink: operations.unlinkIdentity,
+};
+
 export interface GroupMethods {
   /** Show the caller’s group. */
   find(): Promise<OperationTypes['findCurrentGroup']['data']>;

@@ -974,6 +974,151 @@ export interface OperationTypes {
       readonly timestamp: string;
     };
   };
+  /** Begin a login by a provider. */
+  readonly createFederatedChallenge: {
+    readonly data: {
+      readonly challenge_id: string;
+      /** For the request to the provider. */
+      readonly nonce: string;
+      /** Its SHA-256 in hexadecimal, for libraries that take the digest. */
+      readonly nonce_sha256: string;
+      readonly expires_at: string;
+      readonly timestamp: string;
+    };
+  };
+  /** Mail a code that links an identity. */
+  readonly requestLinkCode: {
+    readonly body: {
+      readonly link_challenge_id: string;
+      readonly device_id?: string;
+    };
+    readonly data: {
+      readonly challenge_id: string;
+      readonly expires_at: string;
+      /** Time from which the code may be sent again; null if it was sent as often as it may be. */
+      readonly resend_at: string | null;
+      readonly timestamp: string;
+    };
+  };
+  /** Link an identity to its person’s account, and open a session. */
+  readonly linkByProof: {
+    readonly body: {
+      readonly link_challenge_id: string;
+      readonly password?: string;
+      readonly credential?: {
+        readonly id: string;
+        readonly rawId: string;
+        readonly type: 'public-key';
+        readonly response: {
+          readonly clientDataJSON: string;
+          readonly authenticatorData: string;
+          readonly signature: string;
+          readonly userHandle?: string | null;
+        };
+      };
+      readonly challenge_id?: string;
+      readonly code?: string;
+      readonly device_id?: string;
+      readonly device_name?: string;
+      readonly platform?: 'ios' | 'android' | 'web' | 'other';
+      /** Spares the second factor on the device that got it (`device_id`), for 30 days. */
+      readonly trusted_device_token?: string;
+    };
+    readonly data: {
+      readonly access_token: string;
+      readonly token_type: 'Bearer';
+      readonly expires_in: number;
+      readonly refresh_token: string;
+      readonly refresh_expires_in: number;
+      /** There if a refresh needs a proof of the device’s key. */
+      readonly bound?: true;
+      readonly user_id: string;
+      readonly home_group_id: string;
+      readonly account_type: 'HOME' | 'OFFICE';
+      readonly session_id: string;
+      readonly device_id: string;
+      readonly push_stream_path: string;
+      readonly push_stream_url: string;
+      readonly timestamp: string;
+    };
+  };
+  /** Open a session by a provider’s ID token. */
+  readonly logInByProvider: {
+    readonly params: { readonly provider: string };
+    readonly body: {
+      readonly challenge_id: string;
+      readonly id_token: string;
+      readonly display_name?: string | null;
+      readonly space_creation_mode?: 'CREATE_NEW_HOME' | 'CREATE_NEW_OFFICE' | 'JOIN_EXISTING';
+      readonly invite_token?: string | null;
+      readonly device_id?: string;
+      readonly device_name?: string;
+      readonly platform?: 'ios' | 'android' | 'web' | 'other';
+      /** Spares the second factor on the device that got it (`device_id`), for 30 days. */
+      readonly trusted_device_token?: string;
+    };
+    readonly data: {
+      readonly access_token: string;
+      readonly token_type: 'Bearer';
+      readonly expires_in: number;
+      readonly refresh_token: string;
+      readonly refresh_expires_in: number;
+      /** There if a refresh needs a proof of the device’s key. */
+      readonly bound?: true;
+      readonly user_id: string;
+      readonly home_group_id: string;
+      readonly account_type: 'HOME' | 'OFFICE';
+      readonly session_id: string;
+      readonly device_id: string;
+      readonly push_stream_path: string;
+      readonly push_stream_url: string;
+      readonly timestamp: string;
+    };
+  };
+  /** List the identities at providers. */
+  readonly listIdentities: {
+    readonly data: {
+      readonly identities: readonly {
+        readonly identity_id: string;
+        readonly provider: string;
+        /** The address that the provider named when the identity was linked. */
+        readonly email: string | null;
+        readonly created_at: string;
+      }[];
+      readonly timestamp: string;
+    };
+  };
+  /** Link an identity at a provider. */
+  readonly linkIdentity: {
+    readonly params: { readonly identity: string };
+    readonly body: {
+      readonly challenge_id: string;
+      readonly id_token: string;
+      readonly current_password?: string;
+      readonly step_up_token?: string;
+    };
+    readonly data: {
+      readonly identity_id: string;
+      readonly provider: string;
+      /** The address that the provider named when the identity was linked. */
+      readonly email: string | null;
+      readonly created_at: string;
+      readonly timestamp: string;
+    };
+  };
+  /** Remove an identity. */
+  readonly unlinkIdentity: {
+    readonly params: { readonly identity: string };
+    readonly body: {
+      readonly current_password?: string;
+      readonly step_up_token?: string;
+    };
+    readonly data: {
+      readonly message: 'IDENTITY_UNLINKED';
+      readonly identity_id: string;
+      readonly timestamp: string;
+    };
+  };
   /** Show the caller’s group. */
   readonly findCurrentGroup: {
     readonly data: {

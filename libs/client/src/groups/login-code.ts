@@ -3,7 +3,7 @@ import type { SessionInfo } from '../events.ts';
 import { type LoginCodeMethods, loginCodeMethods } from '../generated/methods.ts';
 import type { OperationTypes } from '../generated/operation-types.ts';
 import { logInByCode } from '../generated/operations.ts';
-import { isLost } from '../http/auth-error.ts';
+import { sentTwice } from '../http/auth-error.ts';
 
 type Confirmation = Pick<OperationTypes['logInByCode']['body'], 'challenge_id' | 'code'>;
 
@@ -32,9 +32,8 @@ export const loginCode: ClientGroup<LoginCode> = ({ call, logInWith }) => {
       async logIn(proof) {
         // The address is the intent, as for a password. A device that is trusted for it sends its token.
         const intent = proof.challenge_id === asked.challenge_id ? asked.address : 'code';
-        const send = () => logInWith(logInByCode, proof, intent);
         // The service answers a repeated request with the same session.
-        return send().catch((error) => (isLost(error) ? send() : Promise.reject(error)));
+        return sentTwice(() => logInWith(logInByCode, proof, intent));
       },
     },
   };

@@ -10,7 +10,7 @@ import {
   listPasskeys,
   logInByPasskey,
 } from '../generated/operations.ts';
-import { AuthError, isLost } from '../http/auth-error.ts';
+import { AuthError, sentTwice } from '../http/auth-error.ts';
 import { isRecord } from '../http/exchange.ts';
 
 type Fresh = OperationTypes['createPasskeyChallenge']['body'];
@@ -143,14 +143,6 @@ function createLogIn(deps: ClientGroupDeps, bridge: PasskeyBridge): Passkeys['pa
       throw error;
     }
   };
-}
-
-/** Sends a request once more if its answer was lost. */
-async function sentTwice<T>(send: () => Promise<T>): Promise<T> {
-  return send().catch((error) => {
-    if (isLost(error)) return send();
-    throw error;
-  });
 }
 
 /** Returns the credential in the contract's form. */

@@ -3,7 +3,7 @@ import type { SessionInfo } from '../events.ts';
 import { type SecondFactorMethods, secondFactorMethods } from '../generated/methods.ts';
 import type { OperationTypes } from '../generated/operation-types.ts';
 import { confirmSecondFactor } from '../generated/operations.ts';
-import { AuthError, isLost } from '../http/auth-error.ts';
+import { AuthError, sentTwice } from '../http/auth-error.ts';
 import { parseJson } from '../http/exchange.ts';
 
 type Confirmation = OperationTypes['confirmSecondFactor']['body'];
@@ -175,7 +175,7 @@ function createConfirm({ logInWith }: ClientGroupDeps, trusts: Trusts, half: Hal
       });
     try {
       // The service answers a repeated request with the same session.
-      return await send().catch((error) => (isLost(error) ? send() : Promise.reject(error)));
+      return await sentTwice(send);
     } catch (error) {
       if ((error as AuthError).code === 'ERR-CODE-EXPIRED') half.wait();
       throw error;

@@ -93,3 +93,11 @@ function rowOf(code: string, status: number): readonly [Reaction, Retry?] {
 export function isLost(error: unknown): boolean {
   return error instanceof AuthError && (error.code === 'CLIENT_NETWORK' || error.code === 'CLIENT_TIMEOUT');
 }
+
+/** Sends a request once more if its answer was lost. */
+export function sentTwice<T>(send: () => Promise<T>): Promise<T> {
+  return send().catch((error) => {
+    if (isLost(error)) return send();
+    throw error;
+  });
+}

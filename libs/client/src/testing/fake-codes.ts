@@ -1,13 +1,10 @@
 import type { Body } from '../calls/call.ts';
 import type { OperationName } from '../generated/operations.ts';
 import { createOpenSession, type FakeOperation, type FakeOperationsDeps, FakeRefusal } from './fake-logins.ts';
-import { userByEmail } from './fake-records.ts';
+import { mailedCode, userByEmail } from './fake-records.ts';
 import { demandSecondFactor } from './fake-ways.ts';
 
 type Operations = Partial<Record<OperationName, FakeOperation>>;
-
-/** The code of every mail of the fake service. */
-export const mailedCode = '04815162';
 
 const removalMs = 72 * 3_600_000;
 

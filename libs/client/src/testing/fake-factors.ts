@@ -1,10 +1,12 @@
 import type { Body } from '../calls/call.ts';
 import type { OperationName } from '../generated/operations.ts';
+import { addIdentity } from './fake-federated.ts';
 import { createOpenSession, type FakeOperation, type FakeOperationsDeps, FakeRefusal } from './fake-logins.ts';
 import { type FakePasskey, type FakeRecords, type FakeSession, newAccessToken } from './fake-records.ts';
 import {
   assertCode,
   assertFresh,
+  assertNotLast,
   assertProof,
   challengeEnd,
   endTrust,
@@ -38,6 +40,7 @@ export function factorsOf(deps: FakeOperationsDeps): Operations {
       const login = secondFactor.logins.get(challenge_id);
       if (!login) throw new FakeRefusal(410, 'ERR-CODE-EXPIRED');
       assertProof(records, login.user_id, proof);
+      if (login.person) addIdentity(records, login.user_id, login.person);
       return { ...openSession(login), ...(trust_device && { trusted_device_token: trust(records, login) }) };
     },
     findFactors({ session: { user_id } }) {
@@ -168,6 +171,7 @@ export function passkeysOf(deps: FakeOperationsDeps): Operations {
     deletePasskey({ params, body, session }) {
       assertFresh(records, session, body, 'passkeys');
       const [credentialId] = own(session, params.passkey_id);
+      assertNotLast(records, session.user_id);
       passkeys.delete(credentialId);
       endTrust(records, session.user_id);
       return signalOf(session.user_id);

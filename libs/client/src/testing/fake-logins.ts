@@ -33,6 +33,8 @@ export interface FakeCall {
   readonly session: FakeSession;
   /** The contract's example of the answer. */
   readonly example: object;
+  /** The answer's status, which an operation with two kinds of success may change. */
+  readonly reply: { status: number };
 }
 
 export interface FakeOperationsDeps {

@@ -2,6 +2,7 @@ import type { Body, Data } from '../calls/call.ts';
 import type { OperationName } from '../generated/operations.ts';
 import { loginCodesOf, removalsOf } from './fake-codes.ts';
 import { factorsOf, passkeysOf, stepUpsOf } from './fake-factors.ts';
+import { federatedLoginsOf, identitiesOf } from './fake-federated.ts';
 import {
   createOpenSession,
   type FakeCall,
@@ -18,6 +19,8 @@ export function createFakeOperations(deps: FakeOperationsDeps): Partial<Record<O
   return {
     ...entranceOf(deps),
     ...loginCodesOf(deps),
+    ...federatedLoginsOf(deps),
+    ...identitiesOf(deps),
     ...factorsOf(deps),
     ...removalsOf(deps),
     ...stepUpsOf(deps),

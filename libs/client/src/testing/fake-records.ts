@@ -3,6 +3,7 @@ import type { SignedOutReason } from '../events.ts';
 export interface FakeUser {
   readonly user_id: string;
   readonly email: string;
+  /** Empty if there is none. */
   password: string;
   display_name: string | null;
   locale: 'en' | 'ru' | null;
@@ -45,6 +46,8 @@ export interface FakeLogin {
   };
   readonly openedBy?: NonNullable<FakeSession['openedBy']>;
   readonly key?: string;
+  /** The person whose identity the login links. */
+  readonly person?: FakePerson;
 }
 
 export interface FakeFactor {
@@ -61,6 +64,33 @@ export interface FakePasskey {
   readonly passkey_id: string;
   name: string | null;
   readonly created_at: string;
+}
+
+/** A person as a provider knows them. */
+export interface FakePerson {
+  readonly provider: string;
+  readonly sub: string;
+  readonly email: string | undefined;
+  readonly name: string | undefined;
+}
+
+export interface FakeIdentity {
+  readonly identity_id: string;
+  readonly user_id: string;
+  readonly provider: string;
+  readonly sub: string;
+  readonly email: string | null;
+  readonly created_at: string;
+}
+
+/** A person whose address an account has. */
+export interface FakeLink {
+  readonly user_id: string;
+  readonly person: FakePerson;
+  /** The challenge of the token, which counts once. */
+  readonly provider_challenge_id: string;
+  /** The challenge of the latest mailed code. */
+  code_challenge_id?: string;
 }
 
 export interface FakeStepUp {
@@ -91,11 +121,19 @@ export interface FakeRecords {
   readonly loginCodes: Map<string, string>;
   /** Passkeys by credential id. */
   readonly passkeys: Map<string, FakePasskey>;
+  readonly identities: FakeIdentity[];
+  /** Links by their challenge. */
+  readonly links: Map<string, FakeLink>;
+  /** Proofs by the challenge of a provider that they have used. */
+  readonly spent: Map<string, string>;
   /** Step-ups by the text that is their challenge, then their token. */
   readonly stepUps: Map<string, FakeStepUp>;
   readonly newId: () => string;
   readonly now: () => Date;
 }
+
+/** The code of every mail of the fake service. */
+export const mailedCode = '04815162';
 
 /** Seconds that an access token lasts. */
 export const accessSeconds = 600;

@@ -3,13 +3,13 @@ import { examples } from '../generated/examples.ts';
 import { takesToken } from '../generated/operations.ts';
 import type { PasskeyBridge } from '../groups/passkeys.ts';
 import type { AuthStorage, Platform } from '../platform/platform.ts';
-import { mailedCode } from './fake-codes.ts';
+import { fakeIdToken } from './fake-federated.ts';
 import { type FakeCall, FakeRefusal } from './fake-logins.ts';
 import { createFakeOperations } from './fake-operations.ts';
-import { type FakeRecords, type FakeSession, sessionOfAccess } from './fake-records.ts';
+import { type FakeRecords, type FakeSession, mailedCode, sessionOfAccess } from './fake-records.ts';
 import { createFakeStreams, type FakeStreams } from './fake-streams.ts';
 
-export { mailedCode };
+export { fakeIdToken, mailedCode };
 
 /** Gives the service's answers without a service, for the tests of an app. */
 export interface FakeService extends Pick<Platform, 'fetch'> {
@@ -38,22 +38,12 @@ const closes: Readonly<Partial<Record<SignedOutReason, number>>> = { replaced: 4
 
 /**
  * Creates a service in memory that follows the contract for registration, logins (also by the code of a mail, which is
- * {@link mailedCode}), the second factor, passkeys and step-ups (without cryptography), refresh with rotation, logout,
- * sessions, the caller's account and the stream. Any other operation succeeds with the contract's example and changes
- * nothing. It checks neither the shape of bodies nor limits.
+ * {@link mailedCode}, and by a provider's token, which {@link fakeIdToken} makes), the second factor, passkeys,
+ * identities and step-ups (without cryptography), refresh with rotation, logout, sessions, the caller's account and the
+ * stream. Any other operation succeeds with the contract's example and changes nothing. It checks neither the shape of bodies nor limits.
  */
 export function createFakeService(): FakeService {
-  const records: FakeRecords = {
-    users: new Map(),
-    sessions: new Map(),
-    answers: new Map(),
-    secondFactor: { code: undefined, logins: new Map(), of: new Map(), trusts: new Set(), removals: new Map() },
-    loginCodes: new Map(),
-    passkeys: new Map(),
-    stepUps: new Map(),
-    newId: fakeUuid,
-    now: () => new Date(),
-  };
+  const records = newRecords();
   const baseUrl = 'https://auth.test';
   const streams = createFakeStreams(records);
   const fates = { answersToLose: 0 };
@@ -74,9 +64,10 @@ export function createFakeService(): FakeService {
     try {
       const idempotencyKey = headers.get('Idempotency-Key') ?? undefined;
       const key = headers.get('DPoP')?.split('.')[0];
-      const call = { params: found.params, body, idempotencyKey, key, session, example } as FakeCall;
+      const reply = { status };
+      const call = { params: found.params, body, idempotencyKey, key, session, example, reply } as FakeCall;
       const data = known[name]?.(call) ?? { ...example, timestamp: records.now().toISOString() };
-      return json(status, { status: 'success', data }, headers);
+      return json(reply.status, { status: 'success', data }, headers);
     } catch (error) {
       if (error instanceof FakeRefusal) return refusal(error, headers);
       throw error;
@@ -115,6 +106,23 @@ export function createFakeService(): FakeService {
     push: streams.push,
   };
   return service;
+}
+
+function newRecords(): FakeRecords {
+  return {
+    users: new Map(),
+    sessions: new Map(),
+    answers: new Map(),
+    secondFactor: { code: undefined, logins: new Map(), of: new Map(), trusts: new Set(), removals: new Map() },
+    loginCodes: new Map(),
+    passkeys: new Map(),
+    identities: [],
+    links: new Map(),
+    spent: new Map(),
+    stepUps: new Map(),
+    newId: fakeUuid,
+    now: () => new Date(),
+  };
 }
 
 /** Finds the operation of a request, and its parameters. */

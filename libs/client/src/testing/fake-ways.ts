@@ -1,5 +1,5 @@
 import { FakeRefusal } from './fake-logins.ts';
-import type { FakeLogin, FakeRecords, FakeSession } from './fake-records.ts';
+import { type FakeLogin, type FakeRecords, type FakeSession, mailedCode } from './fake-records.ts';
 
 /** A proof of who is there: for the second factor, or a step-up. */
 export interface FakeProof {
@@ -37,10 +37,11 @@ export const passkeysBy = ({ passkeys }: FakeRecords, user_id: string) =>
 export function waysOf(records: FakeRecords, user_id: string, challenge_id: string) {
   const allowed = passkeysBy(records, user_id).map(([id]) => ({ type: 'public-key', id }));
   const codes = records.secondFactor.of.get(user_id)?.recovery_codes ?? [];
-  const own = hasFactor(records, user_id) ? ['totp', ...(codes.length > 0 ? ['recovery_code'] : [])] : ['password'];
+  const first = records.users.get(user_id)?.password ? ['password'] : [];
+  const own = hasFactor(records, user_id) ? ['totp', ...(codes.length > 0 ? ['recovery_code'] : [])] : first;
   const options = { timeout: lifeMs, rpId: 'auth.test', userVerification: 'required', allowCredentials: allowed };
   return allowed.length === 0
-    ? { methods: own }
+    ? { methods: own.length > 0 ? own : ['email_code'] }
     : { methods: [...own, 'passkey'], passkey_options: { challenge: challenge_id, ...options } };
 }
 
@@ -62,6 +63,8 @@ export function assertProof(records: FakeRecords, user_id: string, proof: FakePr
   const factor = records.secondFactor.of.get(user_id);
   if (method === 'password') {
     if (records.users.get(user_id)?.password !== password) throw new FakeRefusal(403, 'ERR-REAUTHENTICATION-FAILED');
+  } else if (method === 'email_code') {
+    if (code !== mailedCode) throw new FakeRefusal(403, 'ERR-CODE-INVALID', { tries_left: 4 });
   } else if (method === 'passkey') {
     if (records.passkeys.get(credential?.id ?? '')?.user_id !== user_id)
       throw new FakeRefusal(403, 'ERR-PASSKEY-INVALID');
@@ -69,6 +72,13 @@ export function assertProof(records: FakeRecords, user_id: string, proof: FakePr
     factor.recovery_codes = factor.recovery_codes.filter((one) => one !== code);
   } else if (method !== 'totp') throw new FakeRefusal(403, 'ERR-SECOND-FACTOR-INVALID', { tries_left: 4 });
   else assertCode(records, code);
+}
+
+/** Refuses to remove a passkey or an identity if it is the user's last way in. */
+export function assertNotLast(records: FakeRecords, user_id: string): void {
+  const others =
+    records.identities.filter((one) => one.user_id === user_id).length + passkeysBy(records, user_id).length;
+  if (!records.users.get(user_id)?.password && others < 2) throw new FakeRefusal(409, 'ERR-LAST-CREDENTIAL');
 }
 
 /** Refuses a wrong code of an authenticator app. */

@@ -1,4 +1,5 @@
 import type { AuthState, Data, NewDevice, SignedOutReason } from '@auth-account/client';
+import type { WaitingPerson } from '@auth-account/client/federated';
 import type { Store } from '../store.ts';
 import type { AuthenticatorEntry } from './authenticator.ts';
 
@@ -29,12 +30,17 @@ export interface PhoneView {
   readonly invite: string | undefined;
   readonly sessions: Data<'listSessions'>['sessions'];
   readonly passkeys: Data<'listPasskeys'>['passkeys'];
+  readonly identities: Data<'listIdentities'>['identities'];
   /** The owner's authenticator app, if the second factor of this account is on. */
   readonly authenticator: AuthenticatorEntry | undefined;
   /** An authenticator app whose code is not confirmed yet. */
   readonly enrolment: (AuthenticatorEntry & { readonly factor_id: string }) | undefined;
   /** Time from which the second factor counts no longer, if somebody has ordered its removal. */
   readonly removalDue: string | undefined;
+  /** Address of the provider's page, while it is open. */
+  readonly providerPage: string | undefined;
+  /** A person whom the provider has named, and who is not logged in yet. */
+  readonly person: WaitingPerson | undefined;
   /** True while a login waits for the second factor. */
   readonly isHalfIn: boolean;
   readonly isBusy: boolean;

@@ -1,6 +1,7 @@
 import { type AuthClient, AuthError, type AuthEvent, type AuthStorage, createAuthClient } from '@auth-account/client';
 import { type Account, account } from '@auth-account/client/account';
 import { browserPasskeys } from '@auth-account/client/browser-passkeys';
+import { type Federated, federated } from '@auth-account/client/federated';
 import { type Household, household } from '@auth-account/client/household';
 import { type Passkeys, passkeys } from '@auth-account/client/passkeys';
 import { type SecondFactor, secondFactor } from '@auth-account/client/second-factor';
@@ -10,17 +11,18 @@ import { createStore, type Store } from '../store.ts';
 import { readAccount, writeAccount } from './phone-account.ts';
 import { type FactorDeeds, factorDeedsOf } from './phone-factors.ts';
 import { createPhoneNetwork } from './phone-network.ts';
+import { type PeopleDeeds, peopleDeedsOf } from './phone-people.ts';
 import type { PhoneView, Run, Screen, SetView, ViewStore } from './phone-view.ts';
 import type { OnTraffic, Owner } from './traffic.ts';
 import { noTrouble, troublesOf } from './troubles.ts';
 
-type PhoneClient = AuthClient & Account & Household & Passkeys & SecondFactor & Sessions & StepUp;
+type PhoneClient = AuthClient & Account & Federated & Household & Passkeys & SecondFactor & Sessions & StepUp;
 
 /**
  * A phone with the app on it. Its methods are the actions of a user. They show errors on the phone and do not throw
  * them.
  */
-export interface Phone extends FactorDeeds {
+export interface Phone extends FactorDeeds, PeopleDeeds {
   readonly owner: Owner;
   readonly view: Pick<Store<PhoneView>, 'read' | 'subscribe'>;
   readonly client: PhoneClient;
@@ -82,8 +84,8 @@ function firstView(owner: Owner): PhoneView {
   return {
     ...{ state: { status: 'unknown' }, screen: exists ? 'log_in' : 'register', hasAccount: exists },
     ...{ email, password, code: '', inviteToken: '', space: 'CREATE_NEW_HOME', challengeId: undefined, authenticator },
-    ...{ group: undefined, invite: undefined, sessions: [], passkeys: [], enrolment: undefined, isHalfIn: false },
-    removalDue: undefined,
+    ...{ group: undefined, invite: undefined, sessions: [], passkeys: [], identities: [], enrolment: undefined },
+    ...{ isHalfIn: false, removalDue: undefined, providerPage: undefined, person: undefined },
     ...{ isBusy: false, isStreamOpen: false, notice: undefined, ...noTrouble },
   };
 }
@@ -95,7 +97,7 @@ export function createPhone(options: PhoneOptions): Phone {
   const network = createPhoneNetwork({ owner, onTraffic: options.onTraffic, onLost: () => set({ losesNext: false }) });
   let skippedMs = 0;
   const client = createAuthClient({
-    groups: [account, household, passkeys(browserPasskeys()), secondFactor, sessions, stepUp],
+    groups: [account, federated, household, passkeys(browserPasskeys()), secondFactor, sessions, stepUp],
     baseUrl: location.origin,
     storage: phoneStorage,
     ...network.platform,
@@ -108,6 +110,7 @@ export function createPhone(options: PhoneOptions): Phone {
   const { run, readAgain } = createWork(client, view, set);
   client.subscribe((event) => {
     if (event.type === 'second_factor') set({ removalDue: client.secondFactor.removal()?.due_at });
+    if (event.type === 'federated') set({ person: client.federated.waiting() });
     followEvent(event, view, set, readAgain);
   });
 
@@ -127,6 +130,7 @@ export function createPhone(options: PhoneOptions): Phone {
     },
     ...deedsOf({ owner, client, view, set, run, readAgain }),
     ...factorDeedsOf({ owner, client, deviceName: options.deviceName, view, set, run, readAgain }),
+    ...peopleDeedsOf({ client, view, set, run, readAgain }),
     ...troublesOf(network, view, set),
     skipTenMinutes() {
       skippedMs += tenMinutes;
@@ -160,7 +164,8 @@ function createWork(client: PhoneClient, view: ViewStore, set: SetView) {
     if (screen === 'devices') set({ sessions: (await client.sessions.list()).sessions });
     else if (screen === 'security') {
       await client.secondFactor.find();
-      set({ passkeys: (await client.passkeys.list()).passkeys });
+      const [{ passkeys }, { identities }] = [await client.passkeys.list(), await client.federated.identities()];
+      set({ passkeys, identities });
     } else set({ group: await client.group.find() });
   }
   return { run, readAgain };
@@ -205,7 +210,7 @@ function followEvent(event: AuthEvent, view: ViewStore, set: SetView, readAgain:
 }
 
 const signedOutView = {
-  ...{ group: undefined, sessions: [], passkeys: [], invite: undefined, enrolment: undefined },
+  ...{ group: undefined, sessions: [], passkeys: [], identities: [], invite: undefined, enrolment: undefined },
   ...{ code: '', isStreamOpen: false },
 } as const;
 

@@ -23,6 +23,15 @@ export function SecurityView({ view, phone }: { readonly view: PhoneView; readon
         ))}
       </ul>
       {button(words.addPasskey, phone.addPasskey)}
+      {view.identities.length > 0 && <h3>{words.identities}</h3>}
+      <ul className="people" aria-label={words.identities}>
+        {view.identities.map(({ identity_id, email }) => (
+          <li key={identity_id}>
+            {email ?? '?'}
+            {button(words.remove, () => phone.removeIdentity(identity_id))}
+          </li>
+        ))}
+      </ul>
       <h3>{words.secondFactor}</h3>
       {view.enrolment && <CodeForm view={view} phone={phone} />}
       {view.authenticator === undefined

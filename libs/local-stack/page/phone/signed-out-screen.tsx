@@ -1,10 +1,11 @@
-import { useId } from 'react';
 import { useWords } from '../words/speech.ts';
 import { CodeForm } from './code-form.tsx';
 import { Field } from './field.tsx';
 import { Form } from './form.tsx';
+import { PersonForm, ProviderPage } from './person-views.tsx';
 import type { Phone } from './phone.ts';
-import type { PhoneView, Space } from './phone-view.ts';
+import type { PhoneView } from './phone-view.ts';
+import { SpaceFields } from './space-fields.tsx';
 
 interface ScreenProps {
   readonly view: PhoneView;
@@ -26,6 +27,14 @@ export function SignedOutScreen({ view, phone }: ScreenProps) {
             {words.lostApp}
           </button>
         </p>
+      </div>
+    );
+  }
+  if (view.providerPage !== undefined || view.person !== undefined) {
+    return (
+      <div className="screen">
+        {view.person && <PersonForm person={view.person} view={view} phone={phone} />}
+        {view.providerPage !== undefined && <ProviderPage address={view.providerPage} phone={phone} />}
       </div>
     );
   }
@@ -53,6 +62,11 @@ export function SignedOutScreen({ view, phone }: ScreenProps) {
             {words.logInByPasskey}
           </button>
         )}
+        {view.screen !== 'forgot' && (
+          <button type="button" className="link" disabled={view.isBusy} onClick={() => void phone.continueWith()}>
+            {words.continueWith}
+          </button>
+        )}
       </p>
     </div>
   );
@@ -69,24 +83,11 @@ function PasswordField({ view, phone, label }: ScreenProps & { readonly label: s
 
 function RegisterForm({ view, phone }: ScreenProps) {
   const { phone: words } = useWords();
-  const id = useId();
   return (
     <Form isBusy={view.isBusy} action={words.register} onSubmit={phone.register}>
       <EmailField view={view} phone={phone} />
       <PasswordField view={view} phone={phone} label={words.password} />
-      <div className="field">
-        <label htmlFor={id}>{words.space}</label>
-        <select id={id} value={view.space} onChange={({ target }) => phone.type({ space: target.value as Space })}>
-          {(Object.keys(words.spaces) as Space[]).map((space) => (
-            <option key={space} value={space}>
-              {words.spaces[space]}
-            </option>
-          ))}
-        </select>
-      </div>
-      {view.space === 'JOIN_EXISTING' && (
-        <Field label={words.invite} value={view.inviteToken} onChange={(inviteToken) => phone.type({ inviteToken })} />
-      )}
+      <SpaceFields view={view} phone={phone} />
     </Form>
   );
 }

@@ -9,6 +9,7 @@ export const guarantees = {
   stranger: ['logout-and-revocation', "The session's stream closes at once if the close command arrives"],
   stolen: ['sessions-and-refresh', 'Two holders of one session cannot both keep it'],
   passkey: ['passkeys', 'Of any number of uses of one assertion'],
+  provider: ['providers', 'An address never joins accounts'],
   stolenPassword: ['second-factor', 'While it is on, no password alone opens a session'],
   lostApp: ['second-factor', 'No removal is sooner than 72 hours'],
   gateway: ['push-streams', 'Messages are at most once.'],

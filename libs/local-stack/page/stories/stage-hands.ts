@@ -57,6 +57,24 @@ export async function removePasskeys(phone: Phone): Promise<void> {
   for (const { passkey_id } of phone.view.read().passkeys) await phone.removePasskey(passkey_id);
 }
 
+export async function removeIdentities(phone: Phone): Promise<void> {
+  await phone.show('security');
+  for (const { identity_id } of phone.view.read().identities) await phone.removeIdentity(identity_id);
+}
+
+/** Lets the phone continue with the provider, on whose page the user gives the address. */
+export async function continueAs(phone: Phone, email: string): Promise<void> {
+  await phone.show('log_in');
+  const form = () => document.querySelector<HTMLIFrameElement>(`.${phone.owner} iframe`)?.contentDocument?.forms[0];
+  const done = phone.continueWith();
+  await until(() => form() !== undefined);
+  await pause();
+  const field = form()?.querySelector<HTMLInputElement>('[name=email]');
+  if (field) field.value = email;
+  form()?.requestSubmit();
+  await done;
+}
+
 /** Lets somebody use Ben's phone with Anna's address and password, and gives Ben his phone back afterwards. */
 export async function borrow({ anna, ben }: Stage, use: () => Promise<void>): Promise<void> {
   if (isIn(ben)) await ben.logOut();

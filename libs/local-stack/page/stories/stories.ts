@@ -4,6 +4,7 @@ import type { Words } from '../words/en.ts';
 import type { Stage } from './stage.ts';
 import {
   borrow,
+  continueAs,
   ensureIn,
   handInvite,
   isIn,
@@ -13,6 +14,7 @@ import {
   pause,
   prepareJoin,
   refreshOnce,
+  removeIdentities,
   removePasskeys,
   switchOn,
   until,
@@ -132,6 +134,34 @@ export const stories: { readonly [N in StoryName]: Story<N> } = {
     await untilStreamOpen(anna);
     await tell('remove');
     await removePasskeys(anna);
+  },
+
+  async provider({ anna, ben }, tell) {
+    await ensureIn(anna);
+    if (anna.view.read().authenticator) await anna.removeAuthenticator();
+    await removeIdentities(anna);
+    await anna.logOut();
+    await tell('chosen');
+    await continueAs(anna, anna.view.read().email);
+    await until(() => anna.view.read().person?.needs === 'link');
+    await tell('link');
+    await anna.linkPerson();
+    await untilStreamOpen(anna);
+    await tell('again');
+    await anna.logOut();
+    await continueAs(anna, anna.view.read().email);
+    await untilStreamOpen(anna);
+    if (isIn(ben)) await ben.logOut();
+    await tell('stranger');
+    await continueAs(ben, newAddress(ben.owner));
+    await until(() => ben.view.read().person?.needs === 'registration');
+    await tell('register');
+    ben.type({ space: 'CREATE_NEW_HOME' });
+    await ben.registerPerson();
+    await untilStreamOpen(ben);
+    await pause();
+    // The phone's owner has another account.
+    await ben.logOut();
   },
 
   async stolenPassword(stage, tell) {

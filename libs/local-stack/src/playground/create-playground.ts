@@ -31,6 +31,7 @@ const longestDelivery = 16_777_216;
 /** The page loads only from its own server, and connects only to it and to the local gateway. */
 const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self' ws://127.0.0.1:*; " +
+  "frame-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 type Answer = (req: IncomingMessage, res: ServerResponse, path: string) => void;
@@ -72,14 +73,6 @@ export function createPlayground({ apiUrl, log, killGateway }: PlaygroundOptions
     res.setHeader('Content-Type', 'application/json').end('{}');
   }
 
-  function endGateway({ headers }: IncomingMessage, res: ServerResponse): void {
-    // Another site's name may point to this machine too, so only these names count as this machine's.
-    const isHere = /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(headers.host ?? '');
-    const isOwnPage = isHere && headers.origin === `http://${headers.host}`;
-    if (isOwnPage) killGateway();
-    res.writeHead(isOwnPage ? 204 : 403).end();
-  }
-
   function answer(work: Promise<void>, res: ServerResponse): void {
     work.catch((error: Error) => {
       log(`the playground: ${error.message}`);
@@ -92,9 +85,11 @@ export function createPlayground({ apiUrl, log, killGateway }: PlaygroundOptions
   const routes: readonly (readonly [RegExp, Answer])[] = [
     [/^\w+ \/api\//, (req, res) => passToApi(apiUrl, req, res)],
     [/^\w+ \/live$/, (_, res) => feed.follow(res)],
+    // The provider sends the browser back to this page, from which the phone reads the fragment.
+    [/^\w+ \/callback$/, (_, res) => res.writeHead(200, { 'Content-Type': 'text/html' }).end()],
     [/^\w+ \/docs$/, (_, res) => res.writeHead(302, { Location: `${apiUrl}/docs` }).end()],
     [/^POST \/v1\/traces$/, (req, res) => answer(takeSpans(req, res), res)],
-    [/^DELETE \/gateway$/, endGateway],
+    [/^DELETE \/gateway$/, (req, res) => endGateway(req, res, killGateway)],
     [/^\w+ \/$/, (req, res, path) => isMoved(req, res) || answer(show(path, res), res)],
     [/^\w+ \/(guides\/.*|playground\.(js|css))$/, (_, res, path) => answer(show(path, res), res)],
   ];
@@ -108,6 +103,15 @@ export function createPlayground({ apiUrl, log, killGateway }: PlaygroundOptions
     },
     tellMail: () => feed.tell({ type: 'mail' }),
   };
+}
+
+/** Kills the gateway if the page asks for it. */
+function endGateway({ headers }: IncomingMessage, res: ServerResponse, killGateway: () => void): void {
+  // Another site's name may point to this machine too, so only these names count as this machine's.
+  const isHere = /^(127\.0\.0\.1|localhost)(:\d+)?$/.test(headers.host ?? '');
+  const isOwnPage = isHere && headers.origin === `http://${headers.host}`;
+  if (isOwnPage) killGateway();
+  res.writeHead(isOwnPage ? 204 : 403).end();
 }
 
 /** Sends the browser to the machine's name if it has asked for an address of numbers, which can have no passkeys. */

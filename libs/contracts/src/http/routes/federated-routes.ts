@@ -25,13 +25,14 @@ import { access, codeSent, common, commonHeaders, fresh, refusedStepUp, withoutB
 /** Without `IDENTITY_PROVIDERS` there are no such paths. A provider that is not configured has none either. */
 const notThere = 'ERR-ROUTE-NOT-FOUND';
 
-const shared = { tag: 'Identities', client: null, headers: commonHeaders, carriesToken: false } as const;
+const shared = { tag: 'Identities', headers: commonHeaders, carriesToken: false } as const;
 
 /** Operations with providers of OpenID Connect. */
 export const federatedRoutes = {
   createFederatedChallenge: {
     ...shared,
     operationId: 'createFederatedChallenge',
+    client: 'federated.challenge',
     summary: 'Begin a login by a provider',
     description:
       'Ask the provider for an ID token with `nonce`, or with `nonce_sha256` if its library wants the digest. The ' +
@@ -52,6 +53,7 @@ export const federatedRoutes = {
   requestLinkCode: {
     ...shared,
     operationId: 'requestLinkCode',
+    client: 'federated.requestLinkCode',
     summary: 'Mail a code that links an identity',
     description:
       'For `linkByProof`, if somebody has neither password nor passkey at hand. The mail names the provider. To get ' +
@@ -67,6 +69,7 @@ export const federatedRoutes = {
   linkByProof: {
     ...shared,
     operationId: 'linkByProof',
+    client: 'core',
     summary: 'Link an identity to its person’s account, and open a session',
     description:
       'After 409 `ERR-ACCOUNT-LINK-REQUIRED`, with `password`, with `credential` (a passkey that has signed ' +
@@ -106,6 +109,7 @@ export const federatedRoutes = {
   logInByProvider: {
     ...shared,
     operationId: 'logInByProvider',
+    client: 'core',
     summary: 'Open a session by a provider’s ID token',
     description:
       'Like the login by password. A person whom no account has gets 403 `ERR-REGISTRATION-REQUIRED`: send the same ' +
@@ -146,6 +150,7 @@ export const federatedRoutes = {
   listIdentities: {
     ...shared,
     operationId: 'listIdentities',
+    client: 'federated.identities',
     summary: 'List the identities at providers',
     description: 'The caller’s identities, oldest first.',
     method: 'get',
@@ -163,6 +168,7 @@ export const federatedRoutes = {
   linkIdentity: {
     ...shared,
     operationId: 'linkIdentity',
+    client: 'federated.link',
     summary: 'Link an identity at a provider',
     description: 'The account’s owner gets a mail. An account has at most 10 identities.',
     method: 'post',
@@ -186,6 +192,7 @@ export const federatedRoutes = {
   unlinkIdentity: {
     ...shared,
     operationId: 'unlinkIdentity',
+    client: 'federated.unlink',
     summary: 'Remove an identity',
     description: 'The account’s owner gets a mail. The last way to sign in stays.',
     method: 'delete',
