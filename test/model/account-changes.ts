@@ -11,7 +11,7 @@ type Purpose = AccountModel['codes'][string]['purpose'];
 const mostTries = 3;
 
 /** Returns the newest open code of the purpose, or, if `isOld`, a code that is no longer open. */
-function codeFor(world: World, purpose: Purpose, { isOld, which }: Choice): string | undefined {
+export function codeFor(world: World, purpose: Purpose, { isOld, which }: Choice): string | undefined {
   const open = Object.entries(accountOf(world).codes).filter(([, code]) => code.purpose === purpose);
   const usable = open.map(([name]) => name).filter((name) => (world.codes.get(name)?.tries ?? 0) < mostTries);
   const dead = [...world.codes].filter(
@@ -27,8 +27,8 @@ async function ask(world: World, name: string, purpose: Purpose, path: string, b
   return counted(world, answer);
 }
 
-const planAsk =
-  (kind: 'ask for a reset' | 'ask for a deletion', purpose: Purpose, path: string): Plan =>
+export const planAsk =
+  (kind: 'ask for a reset' | 'ask for a deletion' | 'ask for a removal', purpose: Purpose, path: string): Plan =>
   (world, choice) => {
     const [code, email] = [nextName(world, 'code'), pick(world.emails, accountOf(world).email, choice)];
     return { operation: { kind, code, email }, send: () => ask(world, code, purpose, path, { email }) };
@@ -44,7 +44,7 @@ const planAskForAddress: Plan = (world, choice) => {
 };
 
 /** Returns the body that confirms a code, and counts its try. */
-function confirmation({ codes }: World, name: string) {
+export function confirmation({ codes }: World, name: string) {
   const held = codes.get(name);
   if (held === undefined) throw new Error(`there is no ${name}`);
   held.tries += 1;

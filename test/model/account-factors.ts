@@ -2,6 +2,7 @@ import {
   type AccountModel,
   asCaller,
   asFresh,
+  asRemover,
   type Caller,
   changed,
   closed,
@@ -120,10 +121,11 @@ export const factorJudges: Judges = {
     return account.changes === begun.changes ? possible : [...possible, { outcome: over, after: account }];
   },
   'remove a passkey': (account, operation, begun) =>
-    asFresh(account, operation, begun, (checked) => {
+    asRemover(account, operation, begun, (checked) => {
       const { [operation.passkey]: added, ...passkeys } = checked.passkeys;
       if (added === undefined) return [{ outcome: '404 ERR-PASSKEY-NOT-FOUND', after: checked }];
-      const isLast = Object.keys(passkeys).length === 0 && checked.password === undefined;
+      const others = Object.keys(passkeys).length + Object.keys(checked.identities).length;
+      const isLast = others === 0 && checked.password === undefined;
       if (isLast) return [{ outcome: '409 ERR-LAST-CREDENTIAL', after: checked }];
       return [{ outcome: '200', after: { ...checked, ...changed(checked), passkeys } }];
     }),

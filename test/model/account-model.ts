@@ -20,6 +20,7 @@ import {
   without,
   withoutWays,
 } from './account-state.ts';
+import { ordered, type WayOperation, wayJudges } from './account-ways.ts';
 
 /** A request, or an operator's command. */
 export type Operation =
@@ -44,7 +45,8 @@ export type Operation =
   | { readonly kind: 'order the deletion by code'; readonly code: string }
   | ({ readonly kind: 'restore' } & Credentials)
   | { readonly kind: 'disable' | 'enable' }
-  | FactorOperation;
+  | FactorOperation
+  | WayOperation;
 
 type Kind = Operation['kind'];
 type Judge<K extends Kind> = (
@@ -153,7 +155,9 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
     const isLeaving = account.isLeaving && account.isDisabled;
     const ended = endAll(account, 'password_changed');
     // Ways in that were added within a minute before the change go too.
-    const lefts = wasVerified ? [all, withoutWays(account, since + 1)] : [all];
+    const later = withoutWays(account, since + 1);
+    const isOrderKept = (later.factor?.removal?.since ?? 0) <= since;
+    const lefts = wasVerified ? [all, ordered(later, undefined), ...(isOrderKept ? [later] : [])] : [all];
     return lefts.map((left) => ({
       outcome: '200',
       after: { ...left, ...ended, ...changed(account), ...address, isLeaving },
@@ -188,6 +192,7 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
     return [{ outcome: 'done', after: { ...account, isDisabled: false } }];
   },
   ...factorJudges,
+  ...wayJudges,
 };
 
 /**

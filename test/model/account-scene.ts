@@ -21,11 +21,11 @@ const limits = {
   LOGIN_ACCOUNT_FREE_FAILURES: '1000000',
 };
 
-/** Long intervals, because the worker only repairs what was lost. */
+/** Long intervals, because the worker only repairs what was lost, except for removals of second factors. */
 const calm = {
   RELAY_INTERVAL_MS: '1000',
   DENY_LIST_INTERVAL_MS: '1000',
-  ERASURE_INTERVAL_MS: '10000',
+  ERASURE_INTERVAL_MS: '500',
   ERASURE_DELAY_SECONDS: '0',
 };
 

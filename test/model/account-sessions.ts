@@ -67,7 +67,7 @@ export const endedBy = (answer: Answer, outcome = outcomeOf(answer)) =>
   answer.status === 200 ? `200 ${answer.json.data.sessions_ended ?? answer.json.data.terminated_sessions}` : outcome;
 
 /** Purposes of step-ups. */
-export const purposes = ['password', 'deletion', 'email_change', 'totp', 'passkeys'] as const;
+export const purposes = ['password', 'deletion', 'email_change', 'totp', 'passkeys', 'identities'] as const;
 export type Purpose = (typeof purposes)[number];
 
 /** Request parts of an operation that asks who is there. */
@@ -108,6 +108,12 @@ const planMove: Plan = (world, { device, which }) => {
   };
 };
 
+/** Returns the device's trust, or that of another device, by its name in the model and as a field of a login. */
+export function trustOf(world: World, device: number) {
+  const trust = accountOf(world).trusted[device] ?? [...world.trustTokens.keys()].at(-1);
+  return { trust, fields: trust === undefined ? {} : { trusted_device_token: world.trustTokens.get(trust) } };
+}
+
 const planLogIn: Plan = (world, choice) => {
   const { device } = choice;
   const password = passwordOf(world, choice);
@@ -115,9 +121,8 @@ const planLogIn: Plan = (world, choice) => {
   const session = nextName(world, 'session');
   const isOld = choice.isOld && choice.which % 2 === 0;
   const email = pick(world.emails, accountOf(world).email, { ...choice, isOld });
-  const trust = accountOf(world).trusted[device] ?? [...world.trustTokens.keys()].at(-1);
-  const trusted_device_token = world.trustTokens.get(trust ?? '');
-  const body = { email, password, device_id: world.deviceIds[device], ...(trust && { trusted_device_token }) };
+  const { trust, fields } = trustOf(world, device);
+  const body = { email, password, device_id: world.deviceIds[device], ...fields };
   const send = async () => {
     const answer = await world.scene.api.post('/api/v1/auth/login', body);
     if (answer.status === 200) world.sessions.set(session, { device, tokens: answer.json.data, streams: [] });

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import type { TokenPair } from '../support/accounts.ts';
-import { codeOf, undoTokenOf } from '../support/codes.ts';
+import { codeOf, stopTokenOf, undoTokenOf } from '../support/codes.ts';
 import { bearer } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
 import type { TestApi } from '../support/test-api.ts';
@@ -21,8 +21,14 @@ export async function settle(world: World): Promise<void> {
   await learnSecrets(world, account);
 }
 
-/** Reads from the mails the code of each open challenge, and the token that undoes the newest change. */
-async function learnSecrets({ scene, userId, codes, undoTokens }: World, account: AccountModel): Promise<void> {
+/**
+ * Reads from the mails the code of each open challenge, and the tokens that undo the newest change of the address and
+ * stop the removal.
+ */
+async function learnSecrets(
+  { scene, userId, codes, undoTokens, stopTokens }: World,
+  account: AccountModel,
+): Promise<void> {
   for (const name of Object.keys(account.codes)) {
     const held = codes.get(name) as HeldCode;
     held.code ??= await codeOf(scene.api, held.challengeId);
@@ -31,6 +37,8 @@ async function learnSecrets({ scene, userId, codes, undoTokens }: World, account
   if (newest !== undefined && !undoTokens.has(newest.change)) {
     undoTokens.set(newest.change, await undoTokenOf(scene.api, userId));
   }
+  const { order } = account.factor?.removal ?? {};
+  if (order !== undefined && !stopTokens.has(order)) stopTokens.set(order, await stopTokenOf(scene.api, userId));
 }
 
 async function settleSession(world: World, account: AccountModel, name: string, held: HeldSession): Promise<void> {

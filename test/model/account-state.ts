@@ -6,8 +6,8 @@ export interface ModelSession {
 
 /** A code that is still open. */
 export interface ModelCode {
-  readonly purpose: 'password_reset' | 'account_deletion' | 'email_change';
-  /** The new address of an `email_change`. */
+  readonly purpose: 'password_reset' | 'account_deletion' | 'email_change' | 'second_factor_removal';
+  /** The new address of an `email_change`, and the present one of a `second_factor_removal`. */
   readonly email?: string;
 }
 
@@ -36,8 +36,14 @@ export interface AccountModel {
     readonly wasVerified: boolean;
     readonly since: number;
   }[];
-  /** The second factor, with the recovery codes that are left; undefined if it is off. */
-  readonly factor?: { readonly codes: readonly string[]; readonly since: number } | undefined;
+  /** The second factor, with the recovery codes that are left and the order of its removal; undefined if it is off. */
+  readonly factor?:
+    | {
+        readonly codes: readonly string[];
+        readonly since: number;
+        readonly removal?: { readonly order: string; readonly since: number };
+      }
+    | undefined;
   /** The authenticator app that is being added. */
   readonly pending?: string | undefined;
   /** The devices of challenges for the second factor. */
@@ -48,6 +54,8 @@ export interface AccountModel {
   readonly trusted: Readonly<Record<number, string>>;
   /** Passkeys, with the number of changes when they were added. */
   readonly passkeys: Readonly<Record<string, number>>;
+  /** Identities at a provider, with the number of changes when they were linked. */
+  readonly identities: Readonly<Record<string, number>>;
 }
 
 /** The session of an access token, and the number of changes of group before the token was signed. */
@@ -104,11 +112,12 @@ export const without = (codes: AccountModel['codes'], isOut: (name: string, code
   Object.fromEntries(Object.entries(codes).filter(([name, code]) => !isOut(name, code)));
 
 /**
- * Counts a change of a credential, which voids every open code, challenge and step-up token, and the trust in all
- * devices.
+ * Counts a change of a credential, which voids every challenge and step-up token, the trust in all devices, and every
+ * open code except those for a lost second factor.
  */
-export const changed = ({ changes }: AccountModel) => ({
-  ...{ changes: changes + 1, codes: {}, challenges: {}, tokens: {}, trusted: {} },
+export const changed = ({ changes, codes }: AccountModel) => ({
+  codes: without(codes, (_, { purpose }) => purpose !== 'second_factor_removal'),
+  ...{ changes: changes + 1, challenges: {}, tokens: {}, trusted: {} },
   pending: undefined,
 });
 
@@ -145,6 +154,26 @@ export function asFresh(
   return asCaller(account, caller, begun, () => (token === undefined ? byPassword() : byToken(token)));
 }
 
+/**
+ * Judges a removal of a way in like {@link asFresh}. Its check also stands if other ways in, or the second factor, were
+ * changed since: only a change of the password or the address voids it.
+ */
+export function asRemover(
+  account: AccountModel,
+  fresh: Fresh,
+  begun: AccountModel,
+  go: (checked: AccountModel) => Possible[],
+): Possible[] {
+  const { caller, password, token } = fresh;
+  const wasRight =
+    token === undefined
+      ? begun.factor === undefined && password === begun.password
+      : begun.tokens[token] === caller.session;
+  const stands = wasRight && account.password === begun.password && account.email === begun.email;
+  const late = stands && account.changes !== begun.changes ? asCaller(account, caller, begun, () => go(account)) : [];
+  return [...asFresh(account, fresh, begun, go), ...late];
+}
+
 /** Opens a session on the device, in place of the session that the device has. */
 export function open(account: AccountModel, device: number, session: string): Possible[] {
   const replaced = Object.entries(account.sessions).find(
@@ -163,7 +192,9 @@ export function closed(account: AccountModel): Possible[] | undefined {
 
 /** Takes the ways in away that somebody else may have added: those since a number of changes. */
 export function withoutWays(account: AccountModel, since = 0): AccountModel {
-  const kept = Object.entries(account.passkeys).filter(([, added]) => added < since);
+  const keptOf = (ways: AccountModel['passkeys']) =>
+    Object.fromEntries(Object.entries(ways).filter(([, added]) => added < since));
+  const left = { passkeys: keptOf(account.passkeys), identities: keptOf(account.identities) };
   const isKept = account.factor !== undefined && account.factor.since < since;
-  return { ...account, passkeys: Object.fromEntries(kept), factor: isKept ? account.factor : undefined };
+  return { ...account, ...left, factor: isKept ? account.factor : undefined };
 }

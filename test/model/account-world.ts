@@ -3,6 +3,7 @@ import { trustedDevicesOf } from '@auth-account/stores/second-factors';
 import { logIn, password, registerAccount, type TokenPair } from '../support/accounts.ts';
 import type { Authenticator } from '../support/authenticator.ts';
 import { insertInvite } from '../support/groups.ts';
+import type { Person } from '../support/providers.ts';
 import type { PushClient } from '../support/push-client.ts';
 import type { Enrolment } from '../support/second-factor.ts';
 import { type Done, distinct, explain, type Operation } from './account-model.ts';
@@ -62,6 +63,10 @@ export interface World {
   readonly trustTokens: Map<string, string>;
   readonly passkeys: Map<string, { readonly id: string; readonly authenticator: Authenticator }>;
   passkeysAsked: number;
+  readonly identities: Map<string, { readonly id: string; readonly person: Person }>;
+  identitiesAsked: number;
+  /** Tokens that stop a removal, by the names of their orders. */
+  readonly stopTokens: Map<string, string>;
   /** Numbers of wrong passwords and factors so far, which keep a course below the limits. */
   failures: number;
   wrongFactors: number;
@@ -102,6 +107,7 @@ export async function begin(scene: AccountScene, figures: Map<string, number>): 
     emails: [email],
     ...{ apps: new Map(), recoveryCodes: new Map(), challenges: new Map(), stepUpTokens: new Map() },
     ...{ trustTokens: new Map(), passkeys: new Map(), passkeysAsked: 0 },
+    ...{ identities: new Map(), identitiesAsked: 0, stopTokens: new Map() },
     failures: 0,
     wrongFactors: 0,
     names: 0,
@@ -116,7 +122,7 @@ export async function begin(scene: AccountScene, figures: Map<string, number>): 
     world.sessions.set(name, { device, tokens: await logIn(api, email, { device_id }), moves: 0, streams: [] });
   }
   const blank = { isVerified: false, isDisabled: false, isLeaving: false, moves: 0, changes: 0, codes: {}, former: [] };
-  const ways = { challenges: {}, tokens: {}, trusted: {}, passkeys: {} };
+  const ways = { challenges: {}, tokens: {}, trusted: {}, passkeys: {}, identities: {} };
   world.accounts = [{ email, password, group: 'home', sessions, ...blank, ...ways }];
   return world;
 }
@@ -185,6 +191,8 @@ function shownOf({ email, isDisabled, isLeaving, group, former, sessions, codes,
   return {
     ...{ email, isDisabled, isLeaving, group, addresses, sessions: ends.sort(), codes: Object.keys(codes).sort() },
     ...{ recoveryCodes: ways.factor?.codes.length, passkeys: Object.keys(ways.passkeys).sort() },
+    identities: Object.keys(ways.identities).sort(),
+    isRemovalOrdered: ways.factor?.removal !== undefined,
     trusted: Object.keys(ways.trusted).sort(),
   };
 }
@@ -203,6 +211,7 @@ async function look({ scene, userId, groups, ...world }: World): Promise<ReturnT
   const sessionNames = new Map([...world.sessions].map(([name, { tokens }]) => [tokens.session_id, name]));
   const codeNames = new Map([...world.codes].map(([name, { challengeId }]) => [challengeId, name]));
   const passkeyNames = new Map([...world.passkeys].map(([name, { id }]) => [id, name]));
+  const identityNames = new Map([...world.identities].map(([name, { id }]) => [id, name]));
   const nameOf = (id: string | undefined) => groups.get(id ?? '') ?? String(id);
   const ends = stored.map(({ _id, is_revoked, revoked_reason: reason = '', claims }) => {
     const end = is_revoked ? (toldReasons[reason] ?? reason) : `lives in ${nameOf(claims.home_group_id)}`;
@@ -219,6 +228,8 @@ async function look({ scene, userId, groups, ...world }: World): Promise<ReturnT
     codes: open.map(({ _id }) => codeNames.get(_id) ?? _id).sort(),
     recoveryCodes: user?.totp && (user.recovery_codes?.length ?? 0),
     passkeys: (user?.passkeys ?? []).map(({ id }) => passkeyNames.get(id) ?? id).sort(),
+    identities: (user?.identities ?? []).map(({ id }) => identityNames.get(id) ?? id).sort(),
+    isRemovalOrdered: user?.totp?.removal !== undefined,
     trusted: (user === null ? [] : trustedDevicesOf(user, now))
       .map(({ device_id }) => String(world.deviceIds.indexOf(device_id)))
       .sort(),
