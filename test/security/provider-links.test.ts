@@ -13,7 +13,10 @@ import {
   logInByProvider,
   newHome,
   newPerson,
+  type Provider,
   proveByCode,
+  requestProviderLogin,
+  signIdToken,
 } from '../support/providers.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
@@ -104,6 +107,22 @@ test('the link challenge of another account is no use with the own password, pas
   expect(handles.map(({ status }) => status)).toEqual([403, 403, 403]);
   expect((await linkByProof(api, link_challenge_id, { password: 'the thief has another' })).status).toBe(401);
   expect([await sessionsOf(victim.user_id), (await stored(victim.user_id))?.identities]).toEqual([1, undefined]);
+});
+
+test('with one nonce for two persons, neither a code nor a repeat counts for the other person', async () => {
+  const { email, user_id } = await registerAccount(api);
+  const { challenge_id, nonce } = await requestProviderLogin(api);
+  const demand = async (provider: Provider) => {
+    const id_token = await signIdToken(provider, { ...newPerson({ email }), nonce });
+    const { json } = await api.post(`/api/v1/auth/federated/${provider}`, { challenge_id, id_token });
+    return String(json.details.link_challenge_id);
+  };
+  const [named, other] = [await demand('office'), await demand('partner')];
+  const code = await proveByCode(api, named);
+  const answers = [await linkByProof(api, other, code), await linkByProof(api, named, code)];
+  expect(answers.map(({ status }) => status)).toEqual([403, 200]);
+  expect((await linkByProof(api, other, code)).status).toBe(410);
+  expect((await stored(user_id))?.identities?.map(({ provider }) => provider)).toEqual(['office']);
 });
 
 const readAccount = (caller: Parameters<typeof bearer>[0]) =>

@@ -181,6 +181,6 @@ function isChanged(error: unknown): boolean {
   return isAppError(error) && error.code === 'ERR-INVALID-CREDENTIALS';
 }
 
-function spendOf({ id, until }: LinkChallenge, proof: readonly unknown[]): Spend {
-  return { id, until, proof: ['link', ...proof] };
+function spendOf({ id, until, identity: { provider, sub } }: LinkChallenge, proof: readonly unknown[]): Spend {
+  return { id, until, proof: ['link', provider, sub, ...proof] };
 }

@@ -86,7 +86,10 @@ export function assertCounts(
   if (!isSame || until <= at) throw new AppError('ERR-CODE-EXPIRED');
 }
 
-/** Returns the digest by which a code belongs to the challenge. */
-export function linkDigest({ id }: LinkChallenge): string {
-  return hash('sha256', id, 'base64url');
+/**
+ * Returns the digest by which a code belongs to the challenge. The same nonce may be in the tokens of several persons, and
+ * the code counts for the one of whom its mail tells.
+ */
+export function linkDigest({ id, identity: { provider, sub } }: LinkChallenge): string {
+  return hash('sha256', JSON.stringify([id, provider, sub]), 'base64url');
 }
