@@ -164,6 +164,22 @@ describe('is linked in the transaction that logs in', () => {
     expect((await linkByProof(api, link_challenge_id, { password })).status).toBe(410);
   });
 
+  test('by the second factor, which may make the device trusted', async () => {
+    const { email, secret } = await guardedAccount(api, now());
+    const person = newPerson({ email });
+    const { link_challenge_id } = await demandLink(api, person);
+    const device_id = randomUUID();
+    const half = await linkByProof(api, link_challenge_id, { password, device_id });
+    await later(30_000, async () => {
+      const fields = { code: codeAt(secret, now()), trust_device: true };
+      const done = await completeLogin(api, half.json.details.challenge_id, fields);
+      const { trusted_device_token } = done.json.data;
+      const trusted = { device_id, trusted_device_token };
+      expect((await logInByProvider(api, person, trusted)).status).toBe(200);
+      expect((await logInByProvider(api, person, { ...trusted, device_id: randomUUID() })).status).toBe(403);
+    });
+  });
+
   test('and binds the session to the key of the device', async () => {
     const { person } = await accountAndPerson();
     const { link_challenge_id } = await demandLink(api, person);

@@ -1,7 +1,7 @@
 import type { ConfirmSecondFactorRequest, SecondFactorResponse } from '@auth-account/contracts/http/second-factor';
 import { AppError, isAppError } from '@auth-account/errors';
 import type { UserStore } from '@auth-account/stores';
-import { credentialsVersion } from '@auth-account/stores/credentials';
+import { credentialsVersion, nextChangeOfWays } from '@auth-account/stores/credentials';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { hasSecondFactor, type SecondFactorStore } from '@auth-account/stores/second-factors';
 import type { SealedTokens } from '@auth-account/tokens';
@@ -71,18 +71,19 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
   const findUser = createFindUser(deps);
 
   return async ({ challenge, given, isTrusted, spend }: Confirmation, origin: RequestOrigin) => {
-    const { method, amr, first, link, device, isDeviceSent, jkt, version } = challenge;
+    const { method, amr, first, link, device, isDeviceSent, jkt } = challenge;
     const user = await findUser(challenge);
     const deviceId = isDeviceSent ? device.device_id : undefined;
     const factor = await checkFactor(user, given, { deviceId }, origin);
     const purpose = link === undefined ? 'login' : 'identity_link';
     const code = { event: 'code.confirmed', user_id: user._id, purpose } as const;
     const confirmed = method === 'email_code' ? [code] : none;
-    const use = async (_user: UserDocument, at: Date, session: ClientSession) => {
+    const use = async (seen: UserDocument, at: Date, session: ClientSession) => {
       const used = await factor.use(at, session);
       const token = trustTokenHash(challenge.trustToken);
       const { device_id } = device;
       const times = { trusted_at: at, until: later(at, trustMs) };
+      const version = versionAfter(seen, challenge, at);
       const trusted = { device_id, token, ...(jkt && { jkt }), version, ...times };
       if (isTrusted) await secondFactors.trust(user._id, trusted, session);
       return { ...used, audit: [...confirmed, ...used.audit] };
@@ -99,6 +100,11 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
       throw isAppError(error) && error.code === 'ERR-INVALID-CREDENTIALS' ? new AppError('ERR-CODE-EXPIRED') : error;
     }
   };
+}
+
+/** Returns the account's version after the login. A linked identity ends the trust in all devices but this one. */
+function versionAfter(seen: UserDocument, { link }: SecondFactorChallenge, at: Date): string {
+  return credentialsVersion(link === undefined ? seen : { ...seen, ways_changed_at: nextChangeOfWays(seen, at) });
 }
 
 const later = (at: Date, ms: number) => new Date(at.getTime() + ms);
