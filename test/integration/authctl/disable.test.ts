@@ -22,22 +22,51 @@ const show = (user: string) => authctlJson(['user', 'show', user], options);
 const login = (email: string, given = password) => stack.post('/api/v1/auth/login', { email, password: given });
 const live = (user_id: string) => stack.collections.sessions.countDocuments({ user_id, is_revoked: false });
 
-describe('user disable', () => {
+/** The commands that end all sessions, what their sessions end by, and the answer to a login afterwards. */
+const endings = [
+  ['disable', 'account_disabled', 403, 'ERR-ACCOUNT-DISABLED'],
+  ['delete', 'account_deleted', 403, 'ERR-ACCOUNT-DELETION-SCHEDULED'],
+  ['reset-password', 'password_changed', 401, 'ERR-INVALID-CREDENTIALS'],
+] as const;
+
+describe.each(endings)('user %s', (name, reason, status, errorCode) => {
+  const run = (user: string, given = options) =>
+    authctl(['user', name, user, ...why, ...(name === 'disable' ? [] : ['--yes'])], given);
+
   test('ends the sessions, closes the streams, and lets nobody log in', async () => {
     const phone = await newSession(stack);
     await logIn(stack, phone.email);
     const stream = await stack.openStream(phone);
-    const run = await disable(phone.email.toUpperCase());
-    expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Sessions ended: 2.') });
+    const done = await run(phone.email.toUpperCase());
+    expect(done).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Sessions ended: 2.') });
     expect(await stream.closed).toMatchObject({ code: 4001, reason: 'SESSION_REVOKED' });
     expect(await live(phone.user_id)).toBe(0);
     const { json } = await stack.post('/api/v1/auth/refresh', { refresh_token: phone.refresh_token });
-    expect(json.details.reason).toBe('account_disabled');
+    expect(json.details.reason).toBe(reason);
     const right = await login(phone.email);
-    expect([right.status, right.json.error_code]).toEqual([403, 'ERR-ACCOUNT-DISABLED']);
+    expect([right.status, right.json.error_code]).toEqual([status, errorCode]);
     expect((await login(phone.email, 'wrong password')).status).toBe(401);
   });
 
+  test('lets no login slip past', async () => {
+    const phone = await newSession(stack);
+    const logins = Array.from({ length: 8 }, () => login(phone.email));
+    const [done] = await Promise.all([run(phone.user_id), ...logins]);
+    expect(done.exitCode).toBe(0);
+    expect(await live(phone.user_id)).toBe(0);
+  });
+
+  test('holds without Redis: the worker does the rest', async () => {
+    const phone = await newSession(stack);
+    const stream = await stack.openStream(phone);
+    const done = await run(phone.user_id, { env: { ...options.env, REDIS_URL: 'redis://127.0.0.1:1' } });
+    expect(done).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('the worker closes them') });
+    expect(await live(phone.user_id)).toBe(0);
+    expect(await stream.closed).toMatchObject({ code: 4001 });
+  });
+});
+
+describe('user disable', () => {
   test('is in the audit log with the name of the operator, and in what support sees', async () => {
     const phone = await newSession(stack);
     const run = await disable(phone.user_id, '--as', 'Ольга');
@@ -99,24 +128,6 @@ describe('user disable', () => {
     const { user_id } = await newSession(stack);
     expect(auditLinesOf((await disable(user_id)).stderr)[0]).toMatchObject({ operator: userInfo().username });
     expect(await show(user_id)).toMatchObject({ disabled_by: userInfo().username });
-  });
-
-  test('lets no login slip past', async () => {
-    const phone = await newSession(stack);
-    const logins = Array.from({ length: 8 }, () => login(phone.email));
-    const [run] = await Promise.all([disable(phone.user_id), ...logins]);
-    expect(run.exitCode).toBe(0);
-    expect(await live(phone.user_id)).toBe(0);
-  });
-
-  test('holds without Redis: the worker does the rest', async () => {
-    const phone = await newSession(stack);
-    const stream = await stack.openStream(phone);
-    const env = { ...options.env, REDIS_URL: 'redis://127.0.0.1:1' };
-    const run = await authctl(['user', 'disable', phone.user_id, ...why], { env });
-    expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('the worker closes them') });
-    expect(await live(phone.user_id)).toBe(0);
-    expect(await stream.closed).toMatchObject({ code: 4001 });
   });
 
   test('of an account that is disabled already says so, and changes nothing', async () => {
