@@ -1,5 +1,6 @@
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import { AppError } from '@auth-account/errors';
+import { createAccountEvent } from '@auth-account/messaging';
 import { createTransactionRunner, defaultDeadlineMs } from '@auth-account/stores';
 import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -367,10 +368,14 @@ describe('any way in', () => {
     const [first, second] = [spend(), spend()];
     const used: unknown[] = [];
     const confirmed = { event: 'code.confirmed', user_id: user._id, purpose: 'login' } as const;
+    const source = { id: randomUUID(), requestId: 'request-1', traceparent: undefined, at: scene.now() };
+    const verified = { user_id: user._id, verified_at: scene.now().toISOString() };
+    const event = createAccountEvent('service.auth.events.email_verified', verified, source);
     const use: ProvedLogin['use'] = async (seen, at, session) => {
       used.push([seen._id, at]);
       await scene.sessions.revokeAll([other._id], { reason: 'password_changed', at, requestId: 'request-1' }, session);
       return {
+        events: [event],
         audit: [confirmed],
         sessions: [{ userId: user._id, reason: 'password_changed', sessionIds: [other._id] }],
       };
@@ -380,6 +385,7 @@ describe('any way in', () => {
     // Twice, because the scene rolls each transaction back and repeats it.
     expect(used).toEqual(Array(2).fill([user._id, scene.now()]));
     expect(await scene.collections.spentProofs.countDocuments({ session_id })).toBe(2);
+    expect(scene.published).toContainEqual(event);
     expect(scene.audited.map(([event]) => event)).toEqual([
       { event: 'login.succeeded', user_id: user._id, session_id, method: 'email_code' },
       confirmed,

@@ -13,19 +13,26 @@ function area(
 
 /** Areas of the ways in: logins, second factors, step-ups, passkeys and keys of devices. */
 export const waysIn: readonly Area[] = [
+  area('login', 'the one end of every login', [
+    `${useCases}/{open-session,find-opened,device-name,assert-may-log-in}.ts`,
+    'test/{integration/api/log-in,contract/repeated-login}.test.ts',
+  ]),
   area(
-    'login',
-    'the one end of every login, its challenges and their one use, proofs of a device’s key, keys that have not arrived yet, and the commit with its announcements',
-    [
-      `${useCases}/{open-session,device-name,assert-may-log-in}.ts`,
-      'test/{integration/api/log-in,contract/repeated-login}.test.ts',
-    ],
+    'proofs',
+    'challenges of a login and their one use, and keys that have not arrived yet',
     [`${useCases}/{second-factor-challenge,demand-second-factor}.ts`, `${useCases}/demand-second-factor.test.ts`],
     [`${useCases}/{spend-proof,once-per-proof}.ts`, 'test/integration/api/once-per-proof.test.ts'],
-    [`${useCases}/assert-email-verified.ts`, 'test/contract/email-verification.test.ts'],
     [`${ofSecurity}/await-key.ts`, `${ofSecurity}/await-key.test.ts`],
+  ),
+  area('device-keys', 'proofs of a device’s key', [
+    `${ofSecurity}/verify-device-proof.ts`,
+    'test/security/device-proofs.test.ts',
+  ]),
+  area(
+    'commit',
+    'the commit with its announcements, and the check of a login’s address',
     ['services/api/src/announcements/commit.ts', 'test/integration/api/commit.test.ts'],
-    [`${ofSecurity}/verify-device-proof.ts`, 'test/security/device-proofs.test.ts'],
+    [`${useCases}/assert-email-verified.ts`, 'test/contract/email-verification.test.ts'],
   ),
   area(
     'factors',
@@ -59,4 +66,21 @@ export const waysIn: readonly Area[] = [
     'test/contract/passkeys.test.ts',
     'test/security/passkeys.test.ts',
   ]),
+  area(
+    'removal',
+    'the removal of a lost second factor in 72 hours, with its store and the worker’s rounds',
+    [`${useCases}/{order,stop}-factor-removal.ts`, 'test/integration/api/factor-removal.test.ts'],
+    ['libs/stores/src/factor-removal-store.ts', 'test/integration/{api/factor-removal,worker/remove-factors}.test.ts'],
+    ['services/worker/src/second-factor/remove-factors.ts', 'test/integration/worker/remove-factors.test.ts'],
+  ),
+  area('login-code', 'the use cases of a login by a code from the mailbox', [
+    `${useCases}/{log-in-by-code,prove-address}.ts`,
+    'test/contract/login-code.test.ts',
+  ]),
+  area(
+    'providers',
+    'the use cases of providers, and the check of their ID tokens',
+    ['services/api/src/security/providers/*.ts', 'test/integration/api/provider-tokens.test.ts'],
+    ['services/api/src/usecases/federated/*.ts', 'test/contract/providers.test.ts'],
+  ),
 ];
