@@ -25,9 +25,10 @@ describe('the result of an area', () => {
     const result = areaResult([
       report(mutant('Killed'), mutant('Timeout'), mutant('RuntimeError')),
       report({ ...mutant('Killed'), statusReason: 'Error: Exceeded timeout of 60000 ms for a hook.' }),
-      report(mutant('Survived'), mutant('NoCoverage', '')),
+      report({ ...mutant('Survived'), testsCompleted: 7 }, mutant('NoCoverage', '')),
+      report({ ...mutant('Survived'), testsCompleted: 0 }),
     ]);
-    expect(result).toEqual({ killed: 3, timedOut: 2, invalid: 1, survivors: [survivor, { ...survivor, to: '' }] });
+    expect(result).toEqual({ killed: 3, timedOut: 2, invalid: 2, survivors: [survivor, { ...survivor, to: '' }] });
     expect(scoreOf(result)).toBe(60);
   });
 

@@ -9,6 +9,8 @@ interface Position {
 export interface ReportedMutant {
   readonly replacement?: string;
   readonly statusReason?: string;
+  /** Number of tests that ran with it. */
+  readonly testsCompleted?: number;
   readonly status: 'Killed' | 'Timeout' | 'Survived' | 'NoCoverage' | 'RuntimeError' | 'CompileError' | 'Ignored';
   readonly location: { readonly start: Position; readonly end: Position };
 }
@@ -56,20 +58,23 @@ export function areaResult(reports: readonly StrykerReport[], earlier: readonly 
   const reasons = new Map(earlier.map((survivor) => [keyOf(survivor), survivor.why]));
   const survivors = files.flatMap(([name, { source, mutants: of }]) =>
     of
-      .filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
+      .filter((mutant) => mutant.status === 'NoCoverage' || (mutant.status === 'Survived' && !ranNoTest(mutant)))
       .sort((a, b) => a.location.start.line - b.location.start.line)
       .map((mutant) => survivorOf(name, source, mutant)),
   );
   return {
     killed: count('Killed', 'Timeout'),
     timedOut: mutants.filter(tookTooLong).length,
-    invalid: count('RuntimeError', 'CompileError', 'Ignored'),
+    invalid: count('RuntimeError', 'CompileError', 'Ignored') + mutants.filter(ranNoTest).length,
     survivors: survivors.map((survivor) => {
       const why = reasons.get(keyOf(survivor));
       return why === undefined ? survivor : { ...survivor, why };
     }),
   };
 }
+
+/** Returns true if the set-up of the tests failed, for whatever reason: Stryker then says that the mutant has survived. */
+const ranNoTest = ({ status, testsCompleted }: ReportedMutant) => status === 'Survived' && testsCompleted === 0;
 
 const tookTooLong = ({ status, statusReason = '' }: ReportedMutant) =>
   status === 'Timeout' || statusReason.includes('Exceeded timeout of');

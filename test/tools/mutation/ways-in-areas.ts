@@ -19,9 +19,8 @@ export const waysIn: readonly Area[] = [
   ]),
   area(
     'proofs',
-    'challenges of a login and their one use, and keys that have not arrived yet',
+    'challenges for the second factor of a login, and keys that have not arrived yet',
     [`${useCases}/{second-factor-challenge,demand-second-factor}.ts`, `${useCases}/demand-second-factor.test.ts`],
-    [`${useCases}/{spend-proof,once-per-proof}.ts`, 'test/integration/api/once-per-proof.test.ts'],
     [`${ofSecurity}/await-key.ts`, `${ofSecurity}/await-key.test.ts`],
   ),
   area('device-keys', 'proofs of a device’s key', [
@@ -30,17 +29,21 @@ export const waysIn: readonly Area[] = [
   ]),
   area(
     'commit',
-    'the commit with its announcements, and the check of a login’s address',
+    'the commit with its announcements, the one use of a proof, and the check of a login’s address',
     ['services/api/src/announcements/commit.ts', 'test/integration/api/commit.test.ts'],
+    [`${useCases}/{spend-proof,once-per-proof}.ts`, 'test/integration/api/once-per-proof.test.ts'],
     [`${useCases}/assert-email-verified.ts`, 'test/contract/email-verification.test.ts'],
   ),
   area(
     'factors',
-    'codes of the second factor, their limit, and the ways in that a recovery removes',
+    'codes of the second factor, and the ways in that a recovery removes',
     [`${ofSecurity}/{recovery-codes,totp}.ts`, `${ofSecurity}/{recovery-codes,totp}.test.ts`],
     [`${useCases}/removed-ways.ts`, `${useCases}/removed-ways.test.ts`],
-    [`${ofLimits}/factor-limit.ts`, 'test/integration/api/factor-limit.test.ts'],
   ),
+  area('factor-limit', 'the limit of wrong second factors', [
+    `${ofLimits}/factor-limit.ts`,
+    'test/integration/api/factor-limit.test.ts',
+  ]),
   area(
     'second-factor',
     'the use cases of the second factor, and the check of its proofs',

@@ -51,6 +51,7 @@ export function strykerOptions({ part, root, report, incremental, force, ranges 
     // This is long, so that a busy machine does not kill a mutant by a time-out. A test that waits in vain ends by
     // Jest's own limit below, and an endless loop by Stryker's count of its rounds.
     timeoutMS: 90_000,
+    dryRunTimeoutMinutes: 30,
     timeoutFactor: 3,
     incremental: true,
     incrementalFile: incremental,
