@@ -77,7 +77,7 @@ describe('a second factor', () => {
   test('gets a device made up for an app that has sent none', async () => {
     const { challenge } = await refusal(guarded);
     expect(challenge).toMatchObject({ isDeviceSent: false, jkt: undefined, first: undefined });
-    expect(challenge?.device).toEqual({ device_id: 'made up' });
+    expect(challenge?.device).toStrictEqual({ device_id: 'made up' });
   });
 
   test('may be a passkey, if the service has them and the account too', async () => {
@@ -114,6 +114,8 @@ describe('a trusted device', () => {
   test('needs none', () => {
     expect(demand(trust(), sent)).toBe(true);
     expect(demand(trust({ jkt: 'key' }), sent, bound)).toBe(true);
+    // A device that was trusted before it had a key stays so.
+    expect(demand(trust(), sent, bound)).toBe(true);
     expect(audited).toEqual([]);
   });
 
