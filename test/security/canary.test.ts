@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { findFreePort, waitUntil } from '@auth-account/local-stack';
+import { startProvider } from '@auth-account/local-stack/provider';
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
@@ -23,6 +24,7 @@ import { cheapHashes } from '../support/groups.ts';
 import { type Answer, type SentRequest, send } from '../support/http-client.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
 import { addPasskey, passkeyLogin } from '../support/passkeys.ts';
+import { exchangingEntry, newPerson, requestProviderLogin, unlinkIdentity } from '../support/providers.ts';
 import { dial } from '../support/push-client.ts';
 import { openSocket } from '../support/raw-connection.ts';
 import { beginLogin, codeAt, completeLogin, guardedAccount, seedOf, stepUpBy } from '../support/second-factor.ts';
@@ -78,6 +80,7 @@ let redis: Redis;
 let base: string;
 let subscriber: Server;
 let otlp: OtlpReceiver;
+let issuer: Awaited<ReturnType<typeof startProvider>>;
 /** Every command that any client sent to Redis. */
 const commands: string[] = [];
 
@@ -88,6 +91,9 @@ beforeAll(async () => {
   subscriber = createServer((_req, res) => void res.writeHead(204).end());
   await new Promise<void>((resolve) => subscriber.listen(0, '127.0.0.1', resolve));
   otlp = await startOtlpReceiver();
+  issuer = await startProvider();
+  const provider = exchangingEntry(issuer);
+  secrets.set('private key for the provider', provider.private_key.split('\n')[1] ?? '');
   const port = await findFreePort();
   base = `http://127.0.0.1:${port}`;
   const url = `http://127.0.0.1:${(subscriber.address() as AddressInfo).port}/events`;
@@ -101,6 +107,7 @@ beforeAll(async () => {
     OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     OTEL_BSP_SCHEDULE_DELAY: '100',
+    IDENTITY_PROVIDERS: JSON.stringify([provider]),
     EVENT_SUBSCRIBERS: JSON.stringify([
       { name: 'analytics', kind: 'webhook', url, secret: subscriberSecret },
       { name: 'broken', kind: 'webhook', url: closed, secret: brokenSecret },
@@ -114,6 +121,7 @@ afterAll(async () => {
   await mongo.close();
   await stack.close();
   await otlp.close();
+  await issuer.close();
   subscriber.closeAllConnections();
   subscriber.close();
 });
@@ -131,6 +139,7 @@ const api = {
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const [registerPath, loginPath] = ['/api/v1/auth/register', '/api/v1/auth/login'];
 const invitesPath = '/api/v1/invites';
+const federatedPath = '/api/v1/auth/federated/office';
 const [refreshPath, logoutPath] = ['/api/v1/auth/refresh', '/api/v1/auth/logout'];
 const database = () => mongo.db(stack.collections.users.dbName);
 
@@ -347,6 +356,38 @@ async function passkeys(): Promise<string> {
   return session.user_id;
 }
 
+/**
+ * Logs in by a provider, with a code that is refused and one that brings a token, and removes the identity while the
+ * provider is down. Returns the account's id.
+ */
+async function identities(): Promise<string> {
+  const session = await newSession(api);
+  keep('of an identity', session);
+  emails.set('e-mail address of an identity', session.email);
+  const { sub } = newPerson();
+  const proof = async (label: string, authorization_code: string) => {
+    const { challenge_id, nonce } = await requestProviderLogin(api);
+    const id_token = await issuer.sign({ sub, aud: 'app', nonce });
+    secrets.set(`ID token ${label}`, id_token);
+    secrets.set(`code ${label}`, authorization_code);
+    return { challenge_id, id_token, authorization_code };
+  };
+  const code = () => issuer.issueCode({ sub, aud: 'app' });
+  const link = { ...(await proof('of a link', canaryToken('code of nobody'))), current_password: accountPassword };
+  const headers = bearer(session.access_token);
+  const { json } = await expectStatus(201, api.post('/api/v1/account/identities/office', link, headers));
+  const login = await expectStatus(200, api.post(federatedPath, await proof('of a login', code())));
+  keep('of a login by a provider', login.json.data);
+  secrets.set("the provider's refresh token", issuer.issued().at(-1) ?? 'none');
+  issuer.behave({ status: 503 }, 'revoke');
+  const remove = { send: (request: SentRequest) => ask(request) };
+  await expectStatus(
+    200,
+    unlinkIdentity(remove, session, json.data.identity_id, { current_password: accountPassword }),
+  );
+  return session.user_id;
+}
+
 /** Adds the server's keys to the secrets. */
 async function serverKeys(): Promise<void> {
   for (const name of ['access-token', 'refresh-token', 'server']) {
@@ -424,7 +465,7 @@ test('no secret is written down anywhere, on whatever path it came', async () =>
   const account = await registrations();
   await malformed();
   await sessions(account);
-  const userIds = [await secondFactors(), await passkeys()];
+  const userIds = [await secondFactors(), await passkeys(), await identities()];
   await serverKeys();
   monitor.destroy();
   // A separate scene without secrets, as a control for the search.

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { importJWK, SignJWT } from 'jose';
 import { password } from './accounts.ts';
 import { codeOf } from './codes.ts';
@@ -117,3 +117,14 @@ export const unlinkIdentity = (
   body: object = { current_password: password },
 ): Promise<Answer> =>
   on.send({ method: 'DELETE', path: `/api/v1/account/identities/${identity_id}`, headers: bearer(caller), body });
+
+/** Returns an entry of IDENTITY_PROVIDERS for a provider whose codes are exchanged. Each one has a key of its own. */
+export function exchangingEntry({ issuer, jwksUri }: { readonly issuer: string; readonly jwksUri: string }) {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return {
+    ...{ name: 'office', issuers: [issuer], jwks_uri: jwksUri, client_ids: ['app', 'web'] },
+    ...{ token_endpoint: `${issuer}/token`, revocation_endpoint: `${issuer}/revoke`, team_id: 'TEAM', key_id: 'KEY' },
+    private_key: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+    email_domains: ['office.example'],
+  };
+}

@@ -12,12 +12,12 @@ export interface RecordedLog {
   takeEvents(): Line[];
 }
 
-/** Creates a log that is recorded: errors, and the audit log, which is written at every level. */
-export function recordLog(service: string): RecordedLog {
+/** Creates a log that is recorded: by default errors, and the audit log, which is written at every level. */
+export function recordLog(service: string, level: 'debug' | 'error' = 'error'): RecordedLog {
   const lines: Line[] = [];
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
   return {
-    logger: createLogger({ service, level: 'error', destination }),
+    logger: createLogger({ service, level, destination }),
     lines,
     takeEvents: () =>
       lines

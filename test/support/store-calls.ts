@@ -53,7 +53,13 @@ const passkeys: Calls['passkeys'] = {
   has: ({ stores }) => stores.passkeys.has(id, id),
 };
 
+const keptToken = { kid: 'k', token: new Binary(Buffer.alloc(48)), client_id: 'app' };
+const storedToken = { userId: id, identityId: id, kid: 'k', token: keptToken.token };
+
 const identities: Calls['identities'] = {
+  keepToken: ({ stores }) => stores.identities.keepToken(id, id, keptToken),
+  listStale: ({ stores }) => stores.identities.listStale(['k'], { skip: 0, limit: 1 }),
+  reseal: ({ stores }) => stores.identities.reseal(storedToken, keptToken),
   has: ({ stores }) => stores.identities.has(id, id),
 };
 
@@ -81,6 +87,19 @@ const spentProofs: Calls['spentProofs'] = {
   find: ({ stores }) => stores.spentProofs.find(id),
   findConfirmed: ({ stores }) => stores.spentProofs.findConfirmed(id),
   spend: ({ stores, session }) => stores.spentProofs.spend({ _id: id, proof: id, at, until: at }, session),
+};
+
+const providerRevocations: Calls['providerRevocations'] = {
+  add: ({ stores, session }) => {
+    const identity = { id, provider: 'office', sub: id, created_at: at, refresh_token: keptToken };
+    return stores.providerRevocations.add(id, [identity], at, session);
+  },
+  claim: ({ stores }) => stores.providerRevocations.claim(at, at),
+  defer: ({ stores }) => stores.providerRevocations.defer(id, at),
+  remove: ({ stores }) => stores.providerRevocations.remove(id),
+  count: ({ stores }) => stores.providerRevocations.count(),
+  listStale: ({ stores }) => stores.providerRevocations.listStale(['k'], { skip: 0, limit: 1 }),
+  reseal: ({ stores }) => stores.providerRevocations.reseal(storedToken, keptToken),
 };
 
 const sessions: Calls['sessions'] = {
@@ -163,6 +182,7 @@ export const storeCalls: Calls = {
     sessions,
     secondFactors,
     factorRemovals,
+    providerRevocations,
     spentProofs,
     challenges,
     outbox,

@@ -130,6 +130,22 @@ A component gets what it needs and nothing more: the push gateway no MongoDB, th
 {{- end }}
 {{- end }}
 {{- end }}
+{{- if has .name (list "api" "worker") }}
+{{- with $v.identityProviders }}
+{{- if .existingSecret }}
+- name: identity-providers
+  path: /etc/auth-account/identity-providers
+  volume:
+    secret:
+      secretName: {{ .existingSecret }}
+      defaultMode: {{ $mode }}
+      items:
+        - {key: {{ .key | quote }}, path: providers.json}
+  env:
+    IDENTITY_PROVIDERS_FILE: /etc/auth-account/identity-providers/providers.json
+{{- end }}
+{{- end }}
+{{- end }}
 {{- if has .name (list "worker" "authctl") }}
 {{- with $v.worker.subscribers }}
 {{- if .existingSecret }}

@@ -1,6 +1,8 @@
 export { ConfigError, type ConfigProblem } from './config-error.ts';
 export { type ConfigRow, describeConfig } from './describe-config.ts';
 export { type Config, hasVariable, loadConfig } from './load-config.ts';
+export { providerConfig } from './provider-config.ts';
+export { type IdentityProvider, type ProviderExchange, readProviders } from './providers.ts';
 export {
   deletionConfig,
   graceDaysLimits,

@@ -7,6 +7,7 @@ import type {
   IdempotencyDocument,
   InviteDocument,
   OutboxDocument,
+  ProviderRevocationDocument,
   SessionDocument,
   SpentProofDocument,
   SubscriberDocument,
@@ -23,6 +24,7 @@ export interface Collections {
   readonly idempotency: Collection<IdempotencyDocument>;
   readonly challenges: Collection<ChallengeDocument>;
   readonly spentProofs: Collection<SpentProofDocument>;
+  readonly providerRevocations: Collection<ProviderRevocationDocument>;
   readonly outbox: Collection<OutboxDocument>;
   readonly deadLetters: Collection<DeadLetterDocument>;
   readonly subscribers: Collection<SubscriberDocument>;
@@ -39,6 +41,7 @@ export function collectionsOf(db: Db): Collections {
     idempotency: db.collection('idempotency'),
     challenges: db.collection('challenges'),
     spentProofs: db.collection('spent_proofs'),
+    providerRevocations: db.collection('provider_revocations'),
     outbox: db.collection('outbox'),
     deadLetters: db.collection('dead_letters'),
     subscribers: db.collection('subscribers'),

@@ -3,6 +3,7 @@ import type { Collections } from './collections.ts';
 import { type Credentials, unchangedSince } from './credentials.ts';
 import type { ErasedSessionDocument, SessionDocument, UserDocument } from './documents.ts';
 import type { LeftGroup, MembershipStore } from './membership-store.ts';
+import { addRevocations } from './provider-revocation-store.ts';
 
 /** An account whose erasure is due, leased to one worker. */
 export interface DueAccount {
@@ -59,7 +60,7 @@ export interface DeletionStore {
    * Removes everything that is stored about the person, and ends the membership. If another worker has the lease now or
    * the deletion was cancelled, removes nothing and returns undefined. The events in the outbox and in dead letters
    * stay, because they hold only ids. Records of sessions that ended within `lifetimeMs` stay for that time, because
-   * access tokens of these sessions may still be valid.
+   * access tokens of these sessions may still be valid. Tokens of providers stay until they are revoked.
    */
   erase(due: DueAccount, { now, lifetimeMs }: ErasureTime, session: ClientSession): Promise<ErasedAccount | undefined>;
   /** Returns the number of accounts whose erasure was due at `at`, counted up to `limit`. */
@@ -131,6 +132,7 @@ export function createDeletionStore(collections: Collections, memberships: Membe
       if (user === null) return;
       await keepEnds(collections, { userId: _id, now, lifetimeMs }, session);
       await eraseTraces(collections, _id, session);
+      await addRevocations(collections, { userId: _id, identities: user.identities ?? [], at: now }, session);
       const left = await memberships.end({ userId: _id, groupId: user.home_group_id, at: now }, session);
       // No member is left for whom a later import could need the key.
       const imported = { import_key: true } as const;

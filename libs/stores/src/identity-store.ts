@@ -1,7 +1,8 @@
 import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import { nextChangeOfWays, unchangedSince } from './credentials.ts';
-import type { IdentityDocument, UserDocument } from './documents.ts';
+import type { IdentityDocument, SealedRefreshToken, UserDocument } from './documents.ts';
+import { addRevocations, type StoredToken } from './provider-revocation-store.ts';
 
 /** The part of an identity that names a person. */
 export type IdentityKey = Pick<IdentityDocument, 'provider' | 'sub'>;
@@ -15,12 +16,20 @@ export interface IdentityStore {
   findHolder(key: IdentityKey): Promise<UserDocument | undefined>;
   /** Throws the driver's duplicate-key error (`identity_unique`) if another account has the identity. */
   add(seen: UserDocument, identity: IdentityDocument, at: Date, session: ClientSession): Promise<boolean>;
+  /** Its token, if there is one, waits for its revocation. */
   remove(seen: UserDocument, identityId: string, at: Date, session: ClientSession): Promise<boolean>;
+  /** Returns tokens that are sealed under none of these keys, of some accounts. */
+  listStale(kids: readonly string[], page: { readonly skip: number; readonly limit: number }): Promise<StoredToken[]>;
+  /** Replaces the sealed form of a token, unless it has been replaced since it was read. */
+  reseal(stored: StoredToken, by: Pick<StoredToken, 'kid' | 'token'>): Promise<void>;
+  /** Stores the token of an identity that has none; otherwise returns false. */
+  keepToken(userId: string, identityId: string, token: SealedRefreshToken): Promise<boolean>;
   /** Returns true if the account has this identity. Reads with majority concern, so the result can't be rolled back. */
   has(userId: string, identityId: string): Promise<boolean>;
 }
 
-export function createIdentityStore({ users }: Collections): IdentityStore {
+export function createIdentityStore(collections: Collections): IdentityStore {
+  const { users } = collections;
   return {
     async findHolder({ provider, sub }) {
       return (await users.findOne({ identities: { $elemMatch: { provider, sub } } })) ?? undefined;
@@ -31,7 +40,32 @@ export function createIdentityStore({ users }: Collections): IdentityStore {
     },
     async remove(seen, id, at, session) {
       const update = { $set: wayFields(seen, at), $pull: { identities: { id } }, $inc: { touches: 1 } };
-      return (await users.updateOne(unchangedSince(seen), update, { session })).matchedCount === 1;
+      const options = { session, returnDocument: 'before', projection: { identities: 1 } } as const;
+      const before = await users.findOneAndUpdate(unchangedSince(seen), update, options);
+      const identities = before?.identities?.filter((each) => each.id === id) ?? [];
+      await addRevocations(collections, { userId: seen._id, identities, at }, session);
+      return before !== null;
+    },
+    async keepToken(_id, id, token) {
+      const without = { _id, identities: { $elemMatch: { id, refresh_token: { $exists: false } } } };
+      return (await users.updateOne(without, { $set: { 'identities.$.refresh_token': token } })).matchedCount === 1;
+    },
+    async listStale(kids, { skip, limit }) {
+      const options = { projection: { identities: 1 }, skip, limit } as const;
+      const filter = { identities: { $elemMatch: { 'refresh_token.kid': { $exists: true, $nin: [...kids] } } } };
+      const found = await users.find(filter, options).toArray();
+      return found.flatMap(({ _id: userId, identities = [] }) =>
+        identities.flatMap(({ id: identityId, refresh_token }) =>
+          refresh_token === undefined || kids.includes(refresh_token.kid)
+            ? []
+            : [{ userId, identityId, kid: refresh_token.kid, token: refresh_token.token }],
+        ),
+      );
+    },
+    async reseal({ userId: _id, identityId: id, kid: from }, { kid, token }) {
+      const same = { _id, identities: { $elemMatch: { id, 'refresh_token.kid': from } } };
+      const fields = { 'identities.$.refresh_token.kid': kid, 'identities.$.refresh_token.token': token };
+      await users.updateOne(same, { $set: fields });
     },
     async has(userId, id) {
       const options = { projection: { _id: 1 }, readConcern: { level: 'majority' } } as const;

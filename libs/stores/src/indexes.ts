@@ -36,6 +36,8 @@ const indexes = {
     [{ pending_email_until: 1 }, { name: 'pending_email_lapse', sparse: true }],
     // Seeds of authenticator apps by their server key, and apps that must still be confirmed.
     [{ 'totp.kid': 1 }, { name: 'totp_key', sparse: true }],
+    // Tokens of providers by their server key.
+    [{ 'identities.refresh_token.kid': 1 }, { name: 'identity_token_key', sparse: true }],
     [{ 'pending_totp.until': 1 }, { name: 'pending_totp_lapse', sparse: true }],
     // Ordered removals of second factors, by their time and by the order that a stop token names.
     [{ 'totp.removal.due_at': 1 }, { name: 'factor_removal_due', sparse: true }],
@@ -104,6 +106,10 @@ const indexes = {
     [{ purge_at: 1 }, { name: 'purge_ttl', expireAfterSeconds: 0 }],
   ],
   spentProofs: [[{ purge_at: 1 }, { name: 'purge_ttl', expireAfterSeconds: 0 }]],
+  providerRevocations: [
+    [{ due_at: 1 }, { name: 'due' }],
+    [{ kid: 1 }, { name: 'key' }],
+  ],
   outbox: [
     [{ locked_until: 1 }, { name: 'pending', partialFilterExpression: { state: 'pending' } }],
     // Only the urgent rows that wait.

@@ -154,6 +154,12 @@ export const storedFields = describeAll({
       ],
       [['identities.sub'], "the provider's id of the person", 'no', 'the same'],
       [
+        ['identities.refresh_token.kid', 'identities.refresh_token.token', 'identities.refresh_token.client_id'],
+        'token by which the consent at the provider is revoked, sealed with AES-256-GCM under a server key, and its app',
+        'no',
+        'the same',
+      ],
+      [
         [
           'user_handle',
           'passkeys.credential_id',
@@ -303,6 +309,15 @@ export const storedFields = describeAll({
       [['_id', 'proof'], 'SHA-256 of its id, HMAC of the proof and the device'],
       [['session_id'], 'the session that it opened'],
       [['at', 'purge_at'], 'when it was used, when the record is removed'],
+    ],
+  },
+  providerRevocations: {
+    about:
+      'Tokens of providers whose identity or account is gone, until the provider has revoked them, for 30 days at most. Ground: the consent that was withdrawn. Not exported.',
+    rows: [
+      [['_id', 'user_id', 'provider'], 'the former identity, its account, which may be erased, and the provider'],
+      [['client_id', 'kid', 'token'], 'the token, sealed with AES-256-GCM under a server key, and its app'],
+      [['created_at', 'due_at', 'attempts'], 'since when, when the worker tries again, how often it has tried'],
     ],
   },
   outbox: {

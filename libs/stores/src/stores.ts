@@ -11,6 +11,7 @@ import { createInviteStore, type InviteStore } from './invite-store.ts';
 import { createMembershipStore, type MembershipStore } from './membership-store.ts';
 import { createOutboxStore, type OutboxStore } from './outbox-store.ts';
 import { createPasskeyStore, type PasskeyStore } from './passkey-store.ts';
+import { createProviderRevocationStore, type ProviderRevocationStore } from './provider-revocation-store.ts';
 import { createReplay, type Replay } from './replay.ts';
 import { createSecondFactorStore, type SecondFactorStore } from './second-factor-store.ts';
 import { createSessionStore, type SessionStore } from './session-store.ts';
@@ -34,6 +35,7 @@ export interface Stores {
   readonly factorRemovals: FactorRemovalStore;
   readonly passkeys: PasskeyStore;
   readonly identities: IdentityStore;
+  readonly providerRevocations: ProviderRevocationStore;
   readonly spentProofs: SpentProofStore;
   readonly outbox: OutboxStore;
   readonly deadLetters: DeadLetterStore;
@@ -63,6 +65,7 @@ export function createStores(collections: Collections, transaction: RunTransacti
     factorRemovals: createFactorRemovalStore(collections),
     passkeys: createPasskeyStore(collections),
     identities: createIdentityStore(collections),
+    providerRevocations: createProviderRevocationStore(collections),
     spentProofs: createSpentProofStore(collections),
     outbox: createOutboxStore(collections),
     deadLetters: createDeadLetterStore(collections, transaction),

@@ -184,6 +184,32 @@ export interface IdentityDocument {
   /** Address that the provider named when the identity was linked. */
   readonly email?: string;
   readonly created_at: Date;
+  /** Missing if the provider's code was never exchanged, or if the person has withdrawn their consent. */
+  readonly refresh_token?: SealedRefreshToken;
+}
+
+/** A provider's refresh token, sealed with AES-256-GCM. */
+export interface SealedRefreshToken {
+  /** Server key that seals the token. */
+  readonly kid: string;
+  readonly token: Binary;
+  /** The app for which the token was issued. */
+  readonly client_id: string;
+}
+
+/** Collection `provider_revocations`: a refresh token of an identity that is gone, which its provider must revoke. */
+export interface ProviderRevocationDocument extends SealedRefreshToken {
+  /** `identity_id` of the former identity. */
+  readonly _id: string;
+  /** Its account, which may be erased. The seal of the token is bound to it. */
+  readonly user_id: string;
+  /** Name of the provider in the configuration. */
+  readonly provider: string;
+  readonly created_at: Date;
+  /** Time of the next attempt. An attempt that has begun moves it, so that no other worker begins one. */
+  readonly due_at: Date;
+  /** Number of attempts that have begun. */
+  readonly attempts: number;
 }
 
 /** An address that the account had before a change of address. */

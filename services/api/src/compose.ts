@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { longestTokenSeconds } from '@auth-account/config';
+import { longestTokenSeconds, readProviders } from '@auth-account/config';
 import { type EventChannel, eventChannels } from '@auth-account/contracts/events';
 import type { ServiceContext, ServiceParts, ShutdownStep } from '@auth-account/lifecycle';
 import { openEventQueue } from '@auth-account/messaging';
@@ -44,7 +44,6 @@ import { readinessChecks } from './runtime/readiness.ts';
 import { type Connections, closeSteps } from './runtime/shutdown-steps.ts';
 import { warmUp } from './runtime/warm-up.ts';
 import { createAssertNotDenied } from './security/assert-not-denied.ts';
-import { readProviders } from './security/providers/provider.ts';
 
 /** The api with the address at which it listens. */
 export interface ApiParts extends ServiceParts {

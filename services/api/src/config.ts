@@ -1,6 +1,7 @@
 import {
   deletionConfig,
   mongoConfig,
+  providerConfig,
   proxyConfig,
   redisConfig,
   runtimeConfig,
@@ -11,7 +12,6 @@ import * as Type from '@auth-account/contracts/type';
 import { redisChecks } from '@auth-account/redis';
 import { limitConfig } from './limits/limits-table.ts';
 import { passkeyConfig } from './security/passkeys/passkey-config.ts';
-import { providerConfig } from './security/providers/provider-config.ts';
 
 const daySeconds = 86_400;
 

@@ -28,6 +28,7 @@ import {
   createRemovalStopTokens,
   createSealedSecrets,
   readSecret,
+  type SealedSecrets,
   watchKeys,
 } from '@auth-account/tokens';
 import { MongoClient } from 'mongodb';
@@ -40,6 +41,7 @@ import { loadMailTemplates } from './mail/mail-templates.ts';
 import { createOutboxBacklog } from './relay/outbox-backlog.ts';
 import { createOutboxRelease } from './relay/outbox-release.ts';
 import { createRelay } from './relay/relay.ts';
+import { createRevocations } from './revocations/create-revocations.ts';
 import { createErrorLog } from './runtime/error-log.ts';
 import { createBacklogGauges, createWorkerMetrics, type WorkerMetrics } from './runtime/metrics.ts';
 import { createPoller, type Poller } from './runtime/poller.ts';
@@ -176,6 +178,12 @@ function composeReconcile(shared: Shared, denyList: DenyList, lifetimeMs: number
   });
 }
 
+/** Wires the pollers that need sealed secrets. They need only MongoDB. */
+function composeSealedPollers(shared: Shared, denyList: DenyList, sealedSecrets: SealedSecrets): Poller[] {
+  const parts = { ...shared, denyList, sealedSecrets };
+  return [...createFactorPollers(parts), ...createRevocations(parts)];
+}
+
 /** Wires the worker. This is the only place that opens its connections. */
 export async function compose({ config, logger, metrics: serviceMetrics }: Context): Promise<ServiceParts> {
   // Keys and templates are read first, so that a problem with them shows before any connection is open.
@@ -214,7 +222,7 @@ export async function compose({ config, logger, metrics: serviceMetrics }: Conte
   const consumers = [...delivery.consumers, createForceLogoutConsumer({ ...shared, denyList })];
   const secrets = () => serverKeys.current().keys.map(readSecret);
   const { erasing, counting } = createErasure({ ...shared, denyList, lifetimeMs, redis: denying, secrets });
-  const factorPollers = createFactorPollers({ ...shared, denyList, sealedSecrets: createSealedSecrets(serverKeys) });
+  const lonePollers = [counting, ...composeSealedPollers(shared, denyList, createSealedSecrets(serverKeys))];
   const { queues } = delivery;
   denying.on('ready', reconcile.trigger);
   adding.on('ready', relay.trigger);
@@ -228,14 +236,14 @@ export async function compose({ config, logger, metrics: serviceMetrics }: Conte
       whenReady(adding, relay.start);
       whenReady(denying, reconcile.start);
       for (const { start } of erasing) whenReady(denying, start);
-      for (const poller of [...eventPollers, counting, ...factorPollers]) poller.start();
+      for (const poller of [...eventPollers, ...lonePollers]) poller.start();
       logger.info({ subscribers: config.EVENT_SUBSCRIBERS.map(({ name }) => name) }, 'worker runs');
     },
     shutdown: [
       { name: 'key files', run: () => serverKeys.close(), timeoutMs: 100 },
       ...shutdownSteps({
         stopping,
-        pollers: [relay, reconcile, ...erasing, counting, ...factorPollers, ...eventPollers],
+        pollers: [relay, reconcile, ...erasing, ...lonePollers, ...eventPollers],
         consumers,
         queues: queues.map(({ queue }) => queue),
         redis: [denying, adding, consuming],

@@ -2,6 +2,7 @@ import { createPublicKey, diffieHellman, generateKeyPairSync, type KeyObject, pu
 import {
   type CheckProblem,
   mongoConfig,
+  providerConfig,
   redisConfig,
   runtimeConfig,
   SmtpSubscriber,
@@ -51,6 +52,7 @@ export const workerConfig = Type.Object({
   ...redisConfig(redisChecks),
   ...tokenLifeConfig,
   ...serverKeysConfig,
+  ...providerConfig,
   WORKER_OPS_PORT: Type.Integer({
     minimum: 0,
     maximum: 65_535,
@@ -111,7 +113,7 @@ export const workerConfig = Type.Object({
     minimum: 10,
     default: 5_000,
     description:
-      'Milliseconds between two looks for accounts whose time of deletion has come, for addresses that have lapsed, and for second factors whose removal is due',
+      'Milliseconds between two looks for accounts whose time of deletion has come, for addresses that have lapsed, for second factors whose removal is due, and for tokens that providers must revoke',
   }),
   ERASURE_DELAY_SECONDS: Type.Integer({
     minimum: 0,

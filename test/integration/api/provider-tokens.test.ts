@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
+import { type IdentityProvider, readProviders } from '@auth-account/config';
 import { startProvider } from '@auth-account/local-stack/provider';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { base64url, SignJWT } from 'jose';
 import { createVerifyIdToken } from '../../../services/api/src/security/providers/id-tokens.ts';
-import { type IdentityProvider, readProviders } from '../../../services/api/src/security/providers/provider.ts';
 
 let issuer: Awaited<ReturnType<typeof startProvider>>;
 let passedMs: number;
@@ -29,6 +29,8 @@ const provider = (change: Partial<IdentityProvider> = {}): IdentityProvider => (
   algorithms: ['RS256', 'ES256'],
   emailDomains: ['office.example'],
   hostsDomains: false,
+  exchange: undefined,
+  notices: undefined,
   ...change,
 });
 
@@ -52,7 +54,7 @@ describe('a token', () => {
   test.each(['RS256', 'ES256'] as const)('of %s names the person', async (alg) => {
     const token = await sign({ email: 'cook@office.example', email_verified: true, name: 'Anna' }, { alg });
     expect(await open()(token)).toEqual({
-      ...{ provider: 'office', sub: 'somebody', name: 'Anna' },
+      ...{ provider: 'office', sub: 'somebody', clientId: 'app', name: 'Anna' },
       ...{ email: 'cook@office.example', isOwnAddress: true },
     });
   });

@@ -26,7 +26,7 @@ const minute = (minutes: number) => new Date(scene.now().getTime() + minutes * 6
 
 const round = (sealedSecrets = after) =>
   createResealSeeds({
-    secondFactors: scene.deps.secondFactors,
+    ...scene.deps,
     sealedSecrets,
     onResealed: (count) => void told.push(count),
     onFailed: (userId) => void told.push(userId),
@@ -91,6 +91,33 @@ test('a round goes on past a seed whose key is gone, which stays as it is', asyn
   expect([told.toSorted(), told.includes(1)]).toEqual([[1, ...ids].toSorted(), true]);
   const [first] = lost;
   expect(await scene.storedUser(first?.user._id ?? '')).toEqual(first?.user);
+});
+
+test('a round seals tokens of providers too, of identities and of those that are gone', async () => {
+  const [user_id, ids] = [randomUUID(), [randomUUID(), randomUUID(), randomUUID()] as const];
+  const sealedBy = (by: SealedSecrets, id: string) => {
+    const { kid, box } = by.seal(Buffer.from(`token of ${id}`), { userId: user_id, factorId: id });
+    return { kid, token: new Binary(box), client_id: 'app' };
+  };
+  const at = scene.now();
+  const identities = ids.slice(0, 2).map((id, index) => ({
+    ...{ id, provider: 'office', sub: id, created_at: at },
+    refresh_token: sealedBy(index === 0 ? before : after, id),
+  }));
+  await scene.user({ _id: user_id, identities });
+  const row = { _id: ids[2], user_id, provider: 'office', created_at: at, due_at: at, attempts: 0 };
+  await scene.collections.providerRevocations.insertOne({ ...row, ...sealedBy(before, ids[2]) });
+  await round();
+  expect(told).toEqual([2]);
+  const stored = (await scene.storedUser(user_id))?.identities ?? [];
+  const gone = await scene.collections.providerRevocations.findOne({ _id: ids[2] });
+  const tokens = [...stored.map(({ id, refresh_token }) => [id, refresh_token] as const), [ids[2], gone] as const];
+  const opened = tokens.map(([id, sealed]) => {
+    if (!sealed) throw new Error('there is no token');
+    const box = Buffer.from(sealed.token.value());
+    return alone.open({ kid: sealed.kid, box }, { userId: user_id, factorId: id }).toString();
+  });
+  expect(opened).toEqual(ids.map((id) => `token of ${id}`));
 });
 
 test('a round removes authenticator apps that were not confirmed in time', async () => {

@@ -73,5 +73,11 @@ export const shardKeys: Readonly<Record<string, ShardKey>> = {
     why: 'a challenge counts once over all accounts, so its id has no slot: a login by challenge is a transaction of two shards',
     changes: '–',
   },
+  provider_revocations: {
+    key: '{slot: 1, _id: 1}',
+    slotFrom: ['_id'],
+    why: 'written in the transaction that takes the identity away: its id has the slot of the user',
+    changes: 'a worker asks all shards',
+  },
   subscribers: { slotFrom: [], why: 'a few documents', changes: 'not sharded: it stays on one shard' },
 };

@@ -1048,6 +1048,8 @@ export interface OperationTypes {
     readonly body: {
       readonly challenge_id: string;
       readonly id_token: string;
+      /** Of the same sign-in as the ID token. A provider with `token_endpoint`, such as Apple, exchanges it. */
+      readonly authorization_code?: string;
       readonly display_name?: string | null;
       readonly space_creation_mode?: 'CREATE_NEW_HOME' | 'CREATE_NEW_OFFICE' | 'JOIN_EXISTING';
       readonly invite_token?: string | null;
@@ -1094,6 +1096,8 @@ export interface OperationTypes {
     readonly body: {
       readonly challenge_id: string;
       readonly id_token: string;
+      /** Of the same sign-in as the ID token. A provider with `token_endpoint`, such as Apple, exchanges it. */
+      readonly authorization_code?: string;
       readonly current_password?: string;
       readonly step_up_token?: string;
     };

@@ -12,6 +12,14 @@ export const ProviderName = Type.String({ minLength: 1, maxLength: 32, examples:
 
 const IdToken = Type.String({ minLength: 1, maxLength: 8_192, examples: ['eyJhbGciOiJSUzI1NiJ9.e30.c2ln'] });
 
+const AuthorizationCode = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 2_048,
+    description: 'Of the same sign-in as the ID token. A provider with `token_endpoint`, such as Apple, exchanges it.',
+  }),
+);
+
 /** Answer 200 of `POST /api/v1/auth/federated/challenge`. */
 export const FederatedChallengeResponse = Success(
   Type.Object({
@@ -31,6 +39,7 @@ const { space_creation_mode, invite_token } = RegisterRequest.properties;
 export const FederatedLoginRequest = Type.Object({
   challenge_id: SealedToken,
   id_token: IdToken,
+  authorization_code: AuthorizationCode,
   display_name: Type.Optional(NameOrNull),
   space_creation_mode: Type.Optional(space_creation_mode),
   invite_token,
@@ -64,7 +73,12 @@ export const IdentityListResponse = Success(Type.Object({ identities: Type.Array
 export type IdentityListResponse = Type.Static<typeof IdentityListResponse>;
 
 /** Body of `POST /api/v1/account/identities/{provider}`. */
-export const LinkIdentityRequest = Type.Object({ challenge_id: SealedToken, id_token: IdToken, ...freshFields });
+export const LinkIdentityRequest = Type.Object({
+  challenge_id: SealedToken,
+  id_token: IdToken,
+  authorization_code: AuthorizationCode,
+  ...freshFields,
+});
 export type LinkIdentityRequest = Type.Static<typeof LinkIdentityRequest>;
 
 /** Answer 201 of `POST /api/v1/account/identities/{provider}`. */

@@ -33,6 +33,8 @@ export interface Provider extends Omit<SigningKeys, 'keySet' | 'sign'> {
   asked(endpoint?: Endpoint): number;
   /** Sets how an endpoint answers from now on. */
   behave(behaviour: Behaviour, endpoint?: Endpoint): void;
+  /** Returns the refresh tokens that were issued, oldest first. */
+  issued(): readonly string[];
   /** Returns the tokens that were revoked, oldest first. */
   revoked(): readonly string[];
 }
@@ -89,6 +91,7 @@ export function createProvider(issuer: string): Provider {
     handle: (req, res) => void answer(req, res).catch(() => res.destroy()),
     sign: grants.sign,
     issueCode: grants.issueCode,
+    issued: grants.issued,
     revoked: grants.revoked,
     rotate: keys.rotate,
     privateKey: keys.privateKey,
@@ -102,7 +105,7 @@ export function createProvider(issuer: string): Provider {
 /** Creates what the provider gives out: ID tokens, and codes and refresh tokens, which it remembers. */
 function createGrants(issuer: string, keys: SigningKeys) {
   const codes = new Map<string, object>();
-  const revoked: string[] = [];
+  const [issued, revoked]: [string[], string[]] = [[], []];
 
   function sign(change: object, header?: TokenHeader): Promise<string> {
     const at = Math.floor(Date.now() / 1_000);
@@ -118,6 +121,7 @@ function createGrants(issuer: string, keys: SigningKeys) {
   return {
     sign,
     issueCode,
+    issued: () => issued,
     revoked: () => revoked,
     async exchange(form: URLSearchParams): Promise<Reply> {
       if (!isClient(form)) return wrong('invalid_client');
@@ -127,7 +131,9 @@ function createGrants(issuer: string, keys: SigningKeys) {
       codes.delete(code);
       if (claims === undefined || Object(claims).aud !== form.get('client_id')) return wrong('invalid_grant');
       const id_token = await sign(claims);
-      const tokens = { access_token: newSecret('a'), refresh_token: newSecret('r'), id_token };
+      const refresh_token = newSecret('r');
+      issued.push(refresh_token);
+      const tokens = { access_token: newSecret('a'), refresh_token, id_token };
       return json({ ...tokens, token_type: 'Bearer', expires_in: 3_600 });
     },
     revoke(form: URLSearchParams): Reply {

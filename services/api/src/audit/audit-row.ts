@@ -85,6 +85,12 @@ export const counterTable = {
     label: 'outcome',
     by: 'purpose',
   },
+  providerCodes: {
+    name: 'auth_provider_codes_total',
+    title: 'Codes of providers exchanged',
+    help: 'Authorization codes of providers that came with logins, by outcome; all but kept: the next login tries again',
+    label: 'outcome',
+  },
   groupChanges: {
     name: 'auth_group_changes_total',
     title: 'Changes of groups',

@@ -170,6 +170,23 @@ export const auditEvents = {
     meaning:
       'The user removed an identity; without `session_id` a recovery or an operator did, because somebody else may have added it.',
   },
+  'provider_token.kept': {
+    fields: ['user_id', 'identity_id', 'provider'],
+    counts: { in: 'providerCodes' },
+    meaning: 'The code of a login was exchanged for a token by which the consent at the provider is revoked later.',
+  },
+  'provider_token.refused': {
+    outcome: 'failure',
+    fields: ['user_id', 'identity_id', 'provider'],
+    reasons: {
+      unavailable: 'the provider did not answer in 3 s, or with an error',
+      wrong_code: 'the provider did not take it',
+      other_person: 'it belongs to somebody else',
+      not_stored: 'MongoDB did not answer',
+    },
+    counts: { in: 'providerCodes', as: 'reason' },
+    meaning: 'The code of a login brought no token. Nothing was refused, and the next login with a code tries again.',
+  },
   'account.email_changed': {
     fields: session,
     counts: { in: 'codes', as: 'confirmed', purpose: 'email_change' },

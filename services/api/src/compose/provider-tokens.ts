@@ -1,8 +1,10 @@
+import { type IdentityProvider, readProviders } from '@auth-account/config';
 import type { Logger } from '@auth-account/telemetry';
 import type { ApiConfig } from '../config.ts';
 import type { ApiMetrics } from '../runtime/metrics.ts';
+import { createExchangeCode, type ExchangeCode } from '../security/providers/exchange-code.ts';
 import { createVerifyIdToken, type IdTokenDeps } from '../security/providers/id-tokens.ts';
-import { readProviders, type VerifyIdToken } from '../security/providers/provider.ts';
+import type { VerifyIdToken } from '../security/providers/provider.ts';
 
 interface Parts {
   readonly metrics: ApiMetrics;
@@ -10,18 +12,30 @@ interface Parts {
   readonly now: () => number;
 }
 
-/** Creates the check of each provider's tokens, and counts what it finds. Opens nothing. */
-export function openProviders(
-  { IDENTITY_PROVIDERS: entries }: ApiConfig,
-  parts: Parts,
-): ReadonlyMap<string, VerifyIdToken> {
-  const { now } = parts;
-  return new Map(
-    [...readProviders(entries)].map(([name, provider]) => [
-      name,
-      createVerifyIdToken(provider, { fetch, elapsed, now: () => new Date(now()), ...watchProvider(name, parts) }),
-    ]),
-  );
+/** Questions of the api to the configured providers, by the provider's name. */
+export interface OpenedProviders {
+  /** The check of each provider's tokens; empty if there are no providers. */
+  readonly verifiers: ReadonlyMap<string, VerifyIdToken>;
+  /** The exchange of codes. A provider without exchange is missing. */
+  readonly exchanges: ReadonlyMap<string, ExchangeCode>;
+}
+
+/** Creates the questions to the providers, and counts their results. Opens nothing. */
+export function openProviders({ IDENTITY_PROVIDERS: entries }: ApiConfig, parts: Parts): OpenedProviders {
+  const { logger } = parts;
+  const now = () => new Date(parts.now());
+  const providers = [...readProviders(entries).values()];
+  const verifierOf = (provider: IdentityProvider) =>
+    createVerifyIdToken(provider, { fetch, elapsed, now, ...watchProvider(provider.name, parts) });
+  const onError = (err: Error) => logger.warn({ err }, 'the code of a provider was not exchanged');
+  return {
+    verifiers: new Map(providers.map((provider) => [provider.name, verifierOf(provider)])),
+    exchanges: new Map(
+      providers.flatMap(({ name, exchange }) =>
+        exchange === undefined ? [] : [[name, createExchangeCode(exchange, { fetch, now, onError })] as const],
+      ),
+    ),
+  };
 }
 
 const elapsed = () => performance.now();

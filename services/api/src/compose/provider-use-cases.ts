@@ -1,9 +1,9 @@
 import { AppError } from '@auth-account/errors';
 import type { Operations } from '../http/operations.ts';
 import type { ApiMetrics } from '../runtime/metrics.ts';
-import type { VerifyIdToken } from '../security/providers/provider.ts';
 import { type CountProviderLogin, countProviderLogins } from '../usecases/federated/count-provider-logins.ts';
 import { createListIdentities, type ListIdentitiesDeps } from '../usecases/federated/identity-lists.ts';
+import { createKeepProviderToken, type KeepProviderTokenDeps } from '../usecases/federated/keep-provider-token.ts';
 import { createLinkByProof, type LinkByProofDeps } from '../usecases/federated/link-by-proof.ts';
 import { createDemandLink, type LinkChallengeDeps } from '../usecases/federated/link-challenge.ts';
 import { createLinkIdentity, type LinkIdentityDeps } from '../usecases/federated/link-identity.ts';
@@ -16,6 +16,7 @@ import {
 import { createRegisterIdentity, type RegisterIdentityDeps } from '../usecases/federated/register-identity.ts';
 import { createRequestLinkCode, type RequestLinkCodeDeps } from '../usecases/federated/request-link-code.ts';
 import { createUnlinkIdentity, type UnlinkIdentityDeps } from '../usecases/federated/unlink-identity.ts';
+import type { OpenedProviders } from './provider-tokens.ts';
 
 const names = [
   'createFederatedChallenge',
@@ -28,7 +29,13 @@ const names = [
 ] as const;
 type ProviderOperations = Pick<Operations, (typeof names)[number]>;
 
-type OwnParts = 'verifiers' | 'openProviderChallenge' | 'registerIdentity' | 'demandLink';
+type OwnParts =
+  | 'verifiers'
+  | 'openProviderChallenge'
+  | 'registerIdentity'
+  | 'demandLink'
+  | 'exchanges'
+  | 'keepProviderToken';
 export type ProviderUseCaseParts = Omit<
   ProviderChallengeDeps &
     LogInByProviderDeps &
@@ -36,6 +43,7 @@ export type ProviderUseCaseParts = Omit<
     LinkChallengeDeps &
     RequestLinkCodeDeps &
     LinkByProofDeps &
+    KeepProviderTokenDeps &
     LinkIdentityDeps &
     UnlinkIdentityDeps &
     ListIdentitiesDeps,
@@ -45,7 +53,7 @@ export type ProviderUseCaseParts = Omit<
 /** Creates the use cases of providers. Without providers each answers that there is no such route. */
 export function providerUseCases(
   parts: ProviderUseCaseParts,
-  verifiers: ReadonlyMap<string, VerifyIdToken>,
+  { verifiers, exchanges }: OpenedProviders,
 ): ProviderOperations {
   if (verifiers.size === 0) {
     return Object.fromEntries(names.map((name) => [name, refuse])) as unknown as ProviderOperations;
@@ -56,6 +64,7 @@ export function providerUseCases(
     openProviderChallenge: createOpenProviderChallenge(challenges),
     registerIdentity: createRegisterIdentity(parts),
     demandLink: createDemandLink(parts),
+    keepProviderToken: createKeepProviderToken({ ...parts, exchanges }),
   };
   const count: CountProviderLogin = (provider, outcome) => parts.metrics.providerLogins.inc({ provider, outcome });
   return {

@@ -34,11 +34,10 @@ import { openHasher } from '../security/open-hasher.ts';
 import { wellKnownFiles } from '../security/passkeys/well-known-files.ts';
 import { loadBlockLists } from '../security/password-block-list.ts';
 import type { PasswordHasher } from '../security/password-hasher.ts';
-import type { VerifyIdToken } from '../security/providers/provider.ts';
 import { createServerSecrets, readServerSecrets, type ServerSecrets } from '../security/server-secrets.ts';
 import { createFindSibling, type FindSibling, readSiblingSecrets } from '../security/sibling-secrets.ts';
 import { createVerifyDeviceProof, type VerifyDeviceProof } from '../security/verify-device-proof.ts';
-import { openProviders } from './provider-tokens.ts';
+import { type OpenedProviders, openProviders } from './provider-tokens.ts';
 
 /** Overrides for tests. */
 export interface TestOverrides {
@@ -64,8 +63,7 @@ export interface Security {
   readonly removalStopTokens: UndoTokens;
   readonly sealedSecrets: SealedSecrets;
   readonly sealedTokens: SealedTokens;
-  /** The check of each provider's tokens, by the provider's name; empty if there are no providers. */
-  readonly providerTokens: ReadonlyMap<string, VerifyIdToken>;
+  readonly providers: OpenedProviders;
   readonly serverSecrets: ServerSecrets;
   /** Signs the statements about revocations for siblings. */
   readonly signStatement: ReturnType<typeof createStatementSigner>;
@@ -130,7 +128,7 @@ export async function composeSecurity(
     removalStopTokens: createRemovalStopTokens(serverKeys),
     sealedSecrets: createSealedSecrets(serverKeys),
     sealedTokens: createSealedTokens(serverKeys),
-    providerTokens: openProviders(config, { metrics, logger, now }),
+    providers: openProviders(config, { metrics, logger, now }),
     serverSecrets: createServerSecrets(serverKeys),
     signStatement: createStatementSigner(access),
     findSibling: siblingKeys && createFindSibling(siblingKeys),

@@ -207,6 +207,7 @@ function accountUseCases(
   const storeAccount = createStoreAccount({ ...shared, spaces });
   const countRegistration = createCountRegistration((mode, outcome) => metrics.registrations.inc({ mode, outcome }));
   const registering = { ...shared, spaces, storeAccount, countRegistration };
+  const { sealedSecrets } = security;
   const byCode = {
     ...fresh,
     codes,
@@ -220,8 +221,8 @@ function accountUseCases(
     ...{ authenticate: createAuthenticate(shared), checkCode: createCheckCode(byCode) },
     openByCode: createOpenByCode(byCode),
   };
-  const byProvider = { ...byPasskey, ...registering, ...linking, demandSecondFactor, metrics };
-  const sealing = { sealedSecrets: security.sealedSecrets, sealedTokens, totpIssuer: totpIssuerOf(config) };
+  const byProvider = { ...byPasskey, ...registering, ...linking, sealedSecrets, demandSecondFactor, metrics };
+  const sealing = { sealedSecrets, sealedTokens, totpIssuer: totpIssuerOf(config) };
   const secondFactor = secondFactorUseCases({ ...fresh, ...sealing, openSession, oncePerChallenge });
   return {
     ...secondFactor,
@@ -229,7 +230,7 @@ function accountUseCases(
     ...passkeys,
     renamePasskey: limited(passkeys.renamePasskey),
     ...loginCodeUseCases(byCode, config.EMAIL_CODE_LOGIN),
-    ...providerUseCases(byProvider, security.providerTokens),
+    ...providerUseCases(byProvider, security.providers),
     registerAccount: createRegister(registering),
     findAccount: createFindAccount(shared),
     changeAccount: limited(createChangeAccount(shared)),

@@ -18,6 +18,9 @@ export interface Backlog {
 export type ErasureOutcome = 'erased' | 'failed';
 const erasureOutcomes: readonly ErasureOutcome[] = ['erased', 'failed'];
 
+/** Outcome of an attempt to let a provider revoke a token. */
+const revocationOutcomes = ['revoked', 'failed', 'given_up'] as const;
+
 /** Outcome of an attempt at a forced logout. */
 export type ForceLogoutOutcome = 'done' | 'repeated' | 'failed' | 'malformed';
 const forceLogoutOutcomes: readonly ForceLogoutOutcome[] = ['done', 'repeated', 'failed', 'malformed'];
@@ -76,8 +79,20 @@ export function createOverdueGauge(registry: Metrics['registry'], overdue: () =>
   });
 }
 
+/** Creates the gauge of tokens that wait for their revocation. `pending` returns the last count, undefined before it. */
+export function createRevocationGauge(registry: Metrics['registry'], pending: () => number | undefined): void {
+  new Gauge({
+    name: 'auth_provider_revocations_pending',
+    help: 'Tokens of providers that must still be revoked',
+    registers: [registry],
+    collect() {
+      this.set(pending() ?? Number.NaN);
+    },
+  });
+}
+
 /**
- * Creates the worker's own metrics, except the metrics of {@link createBacklogGauges} and {@link createOverdueGauge}.
+ * Creates the worker's own metrics, except the metrics of {@link createBacklogGauges}, {@link createOverdueGauge} and {@link createRevocationGauge}.
  */
 export function createWorkerMetrics({ registry }: Metrics, webhooks: readonly string[]) {
   return {
@@ -93,6 +108,12 @@ export function createWorkerMetrics({ registry }: Metrics, webhooks: readonly st
       name: 'auth_erasures_total',
       help: 'Attempts to erase accounts whose deletion was ordered',
       values: { outcome: erasureOutcomes },
+    }),
+    providerRevocations: createZeroedCounter({
+      registry,
+      name: 'auth_provider_revocations_total',
+      help: 'Attempts to let providers revoke the tokens of identities that are gone',
+      values: { outcome: revocationOutcomes },
     }),
     ...createTransactionMetrics(registry),
     reconciled: new Counter({

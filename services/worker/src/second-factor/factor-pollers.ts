@@ -12,7 +12,10 @@ import { createResealSeeds } from './reseal-seeds.ts';
 
 export interface FactorPollersDeps {
   readonly config: Pick<WorkerConfig, 'ERASURE_INTERVAL_MS'>;
-  readonly stores: Pick<Stores, 'secondFactors' | 'factorRemovals' | 'challenges' | 'sessions' | 'outbox'>;
+  readonly stores: Pick<
+    Stores,
+    'secondFactors' | 'factorRemovals' | 'identities' | 'providerRevocations' | 'challenges' | 'sessions' | 'outbox'
+  >;
   readonly transaction: RunTransaction;
   readonly denyList: Pick<DenyList, 'denyAndClose'>;
   readonly sealedSecrets: SealedSecrets;
@@ -43,13 +46,13 @@ export function createFactorPollers({ config, stores, sealedSecrets, logger, ...
     ...stores,
     ...shared,
     sealedSecrets,
-    onResealed: (seeds) => logger.info({ seeds }, 'seeds of second factors sealed under the newest server key'),
-    onFailed: (user_id, err) => logger.warn({ err, user_id }, 'seed of a second factor not sealed again'),
+    onResealed: (secrets) => logger.info({ secrets }, 'seeds and tokens sealed under the newest server key'),
+    onFailed: (user_id, err) => logger.warn({ err, user_id }, 'seed or token not sealed again'),
   });
   const poller = (run: () => Promise<void>, intervalMs: number, what: string) =>
     createPoller({ run, intervalMs, onError: createErrorLog(logger, what) });
   return [
     poller(remove, config.ERASURE_INTERVAL_MS, 'removal of second factors'),
-    poller(reseal, resealIntervalMs, 'sealing of seeds'),
+    poller(reseal, resealIntervalMs, 'sealing of seeds and tokens'),
   ];
 }

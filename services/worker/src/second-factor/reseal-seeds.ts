@@ -1,36 +1,71 @@
+import type { IdentityStore } from '@auth-account/stores/identities';
+import type { ProviderRevocationStore, StoredToken } from '@auth-account/stores/provider-revocations';
 import type { SecondFactorStore, StoredSeed } from '@auth-account/stores/second-factors';
 import type { SealedSecrets } from '@auth-account/tokens';
 import { Binary } from 'mongodb';
 
 export interface ResealSeedsDeps {
   readonly secondFactors: Pick<SecondFactorStore, 'listStale' | 'reseal' | 'removeLapsed'>;
+  readonly identities: TokenStore;
+  readonly providerRevocations: TokenStore;
   readonly sealedSecrets: SealedSecrets;
-  /** Called with the number of seeds that were sealed again. */
+  /** Called with the number of seeds and tokens that were sealed again. */
   readonly onResealed: (count: number) => void;
   readonly onFailed: (userId: string, error: unknown) => void;
   readonly now: () => Date;
 }
 
-/** Limit for the seeds that are read at once. */
+type TokenStore = Pick<IdentityStore & ProviderRevocationStore, 'listStale' | 'reseal'>;
+
+/** Limit for the accounts that are read at once. */
 const batch = 100;
 
+/** A secret as it is stored. */
+interface Stored {
+  readonly userId: string;
+  /** The factor or identity to which the seal is bound. */
+  readonly factorId: string;
+  readonly kid: string;
+  readonly box: Binary;
+  /** Replaces the sealed form. */
+  readonly replace: (by: { readonly kid: string; readonly box: Binary }) => Promise<void>;
+}
+
+type ListStale = (
+  kids: readonly string[],
+  page: { readonly skip: number; readonly limit: number },
+) => Promise<Stored[]>;
+
 /**
- * Creates the function that runs one round, which seals every seed under the newest server key. Without it, the removal
- * of an old key would take the second factor of its accounts. It also removes authenticator apps that were never
- * confirmed. Every step can be repeated, so workers need no lease.
+ * Creates the function that runs one round, which seals every seed and every token of a provider under the newest key.
+ * Without it, the removal of an old key would take the second factor of its accounts, and tokens could not be revoked.
+ * It also removes authenticator apps that were never confirmed. Every step can be repeated, so workers need no lease.
  *
- * A seed whose key is gone stays as it is, because the key may come back. During a rotation, a worker that still has the
- * older file leaves the seeds that another has sealed under the next key.
+ * A secret whose key is gone stays as it is, because the key may come back. During a rotation, a worker that still has
+ * the older file leaves the secrets that another has sealed under the next key.
  */
 export function createResealSeeds(deps: ResealSeedsDeps): () => Promise<void> {
-  const { secondFactors, sealedSecrets, onResealed, onFailed, now } = deps;
+  const { secondFactors, identities, providerRevocations, onResealed, now } = deps;
+  const resealAll = createResealAll(deps);
 
-  async function reseal({ userId, sealed }: StoredSeed): Promise<boolean> {
-    const owner = { userId, factorId: sealed.factor_id };
+  return async () => {
+    await secondFactors.removeLapsed(now());
+    let resealed = 0;
+    for (const list of [seedsOf(secondFactors), tokensOf(identities), tokensOf(providerRevocations)]) {
+      resealed += await resealAll(list);
+    }
+    if (resealed > 0) onResealed(resealed);
+  };
+}
+
+/** Creates the function that seals all secrets of a store, and returns their number. */
+function createResealAll({ sealedSecrets, onFailed }: ResealSeedsDeps) {
+  async function reseal({ userId, factorId, kid: from, box: stored, replace }: Stored): Promise<boolean> {
+    const owner = { userId, factorId };
     try {
-      const seed = sealedSecrets.open({ kid: sealed.kid, box: Buffer.from(sealed.seed.value()) }, owner);
-      const { kid, box } = sealedSecrets.seal(seed, owner);
-      await secondFactors.reseal({ userId, sealed }, { kid, seed: new Binary(box) });
+      const secret = sealedSecrets.open({ kid: from, box: Buffer.from(stored.value()) }, owner);
+      const { kid, box } = sealedSecrets.seal(secret, owner);
+      await replace({ kid, box: new Binary(box) });
       return true;
     } catch (error) {
       onFailed(userId, error);
@@ -38,17 +73,32 @@ export function createResealSeeds(deps: ResealSeedsDeps): () => Promise<void> {
     }
   }
 
-  return async () => {
-    await secondFactors.removeLapsed(now());
-    let [resealed, failed] = [0, 0];
+  return async (list: ListStale): Promise<number> => {
+    let resealed = 0;
+    const failed = new Set<string>();
     for (;;) {
-      const stale = await secondFactors.listStale(sealedSecrets.freshKids, { skip: failed, limit: batch });
+      const stale = await list(sealedSecrets.freshKids, { skip: failed.size, limit: batch });
       for (const each of stale) {
         if (await reseal(each)) resealed += 1;
-        else failed += 1;
+        else failed.add(each.userId);
       }
-      if (stale.length < batch) break;
+      if (stale.length < batch) return resealed;
     }
-    if (resealed > 0) onResealed(resealed);
   };
+}
+
+function seedsOf(store: ResealSeedsDeps['secondFactors']): ListStale {
+  const storedOf = ({ userId, sealed }: StoredSeed): Stored => ({
+    ...{ userId, factorId: sealed.factor_id, kid: sealed.kid, box: sealed.seed },
+    replace: ({ kid, box }) => store.reseal({ userId, sealed }, { kid, seed: box }),
+  });
+  return async (kids, page) => (await store.listStale(kids, page)).map(storedOf);
+}
+
+function tokensOf(store: TokenStore): ListStale {
+  const storedOf = (stored: StoredToken): Stored => ({
+    ...{ userId: stored.userId, factorId: stored.identityId, kid: stored.kid, box: stored.token },
+    replace: ({ kid, box }) => store.reseal(stored, { kid, token: box }),
+  });
+  return async (kids, page) => (await store.listStale(kids, page)).map(storedOf);
 }

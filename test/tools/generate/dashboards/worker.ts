@@ -106,6 +106,16 @@ const mails: Row = {
       description: 'Accounts that should have been erased ten minutes ago or earlier.',
       unit: 'short',
     }),
+    lines([[rate('auth_provider_revocations_total', 'outcome'), '{{outcome}}']], {
+      title: 'Tokens of providers revoked',
+      description: 'After the identity or account is gone. failed: tried again, for 30 days.',
+      unit: 'ops',
+    }),
+    lines([[`max(auth_provider_revocations_pending${of()})`, 'tokens']], {
+      title: 'Tokens of providers to revoke',
+      description: 'They wait for their providers.',
+      unit: 'short',
+    }),
   ],
 };
 

@@ -1,4 +1,5 @@
-import type { IdentityProvider, VerifyIdToken } from './provider.ts';
+import type { IdentityProvider } from '@auth-account/config';
+import type { VerifyIdToken } from './provider.ts';
 import type { ProviderKeysDeps } from './provider-keys.ts';
 import type { VerifyDeps } from './verify-id-token.ts';
 

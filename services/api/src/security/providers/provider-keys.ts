@@ -1,4 +1,5 @@
 import { AppError } from '@auth-account/errors';
+import { readAnswer } from '@auth-account/tokens/provider-client';
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
 
 export interface ProviderKeysDeps {
@@ -92,20 +93,9 @@ async function fetchKeys(url: string, send: typeof fetch) {
     await answer.body?.cancel();
     throw new Error(`status ${answer.status}`);
   }
-  const keys = JSON.parse(await readText(answer)) as JSONWebKeySet;
+  const keys = JSON.parse(await readAnswer(answer, mostBytes)) as JSONWebKeySet;
   if (!Array.isArray(keys?.keys) || keys.keys.length === 0) throw new Error('no keys');
   return { keys, keptMs: keptMsOf(answer.headers) };
-}
-
-async function readText(answer: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of answer.body ?? []) {
-    bytes += chunk.length;
-    if (bytes > mostBytes) throw new Error(`more than ${mostBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** Returns the time for which an answer may be kept, by `Cache-Control` and `Age`. */

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
+import type { IdentityProvider } from '@auth-account/config';
 import { Email } from '@auth-account/contracts/http/fields';
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import type { IdentityProvider, VerifiedIdentity, VerifyIdToken } from './provider.ts';
+import type { VerifiedIdentity, VerifyIdToken } from './provider.ts';
 import type { TokenFault } from './provider-metrics.ts';
 
 const toleranceSeconds = 60;
@@ -89,7 +90,8 @@ function hasNonce({ nonce }: JWTPayload, wanted: string): boolean {
 }
 
 function identityOf(payload: JWTPayload, provider: IdentityProvider): VerifiedIdentity | undefined {
-  const { sub, email, email_verified, hd, name } = payload;
+  const { sub, aud, azp, email, email_verified, hd, name } = payload;
+  const [clientId = ''] = [azp ?? aud ?? []].flat() as string[];
   if (typeof sub !== 'string' || !subPattern.test(sub)) return;
   const address = typeof email === 'string' && email.length <= 254 && emailPattern.test(email) ? email : undefined;
   const domain = address?.slice(address.lastIndexOf('@') + 1).toLowerCase() ?? '';
@@ -97,6 +99,7 @@ function identityOf(payload: JWTPayload, provider: IdentityProvider): VerifiedId
   return {
     provider: provider.name,
     sub,
+    clientId,
     email: address,
     // Apple sends booleans as strings too.
     isOwnAddress: String(email_verified) === 'true' && (isHosted || provider.emailDomains.includes(domain)),

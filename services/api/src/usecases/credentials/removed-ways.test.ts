@@ -20,6 +20,7 @@ function remove(user: Partial<PresentUser>, which: Parameters<typeof removedWays
   const ways = removedWays({ _id: user_id, ...user } as UserDocument, which, nextOrigin);
   return {
     left: ways.left,
+    unlinked: ways.unlinked,
     gone: ways.gone,
     endsOrder: ways.endsOrder,
     events: ways.events.map(({ id, type, data }) => [id, type.replace('service.auth.events.', ''), data]),
@@ -30,7 +31,7 @@ function remove(user: Partial<PresentUser>, which: Parameters<typeof removedWays
 const identity = (id: string, created_at: Date) =>
   ({ id, provider: 'google', created_at }) as NonNullable<UserDocument['identities']>[number];
 
-const nothing = { left: {}, gone: [], endsOrder: false, events: [], audit: [] };
+const nothing = { left: {}, unlinked: [], gone: [], endsOrder: false, events: [], audit: [] };
 const audited = (passkey_id: string) => ({ event: 'passkey.removed', user_id, session_id: undefined, passkey_id });
 const eventOf = (id: string, passkey_id: string) => [
   id,
@@ -56,6 +57,7 @@ test('an account without passkeys and second factor loses none', () => {
 test('all go, and siblings and the audit log get each of them', () => {
   expect(remove({ passkeys: [early, late], totp: totp(at(2)) }, 'all')).toEqual({
     left: { passkeys: [] },
+    unlinked: [],
     gone: secondFactorFields,
     endsOrder: false,
     events: [eventOf('1', 'early'), eventOf('2', 'late'), offEvent('3')],
@@ -79,12 +81,14 @@ test('identities go and stay as passkeys do', () => {
   expect(remove({ passkeys: [early], identities: [old, young] }, at(3))).toEqual({
     ...nothing,
     left: { identities: [old] },
+    unlinked: [young],
     events: [eventOfIdentity('1', 'young')],
     audit: [auditedOf('young')],
   });
   expect(remove({ identities: [old, young] }, 'all')).toEqual({
     ...nothing,
     left: { identities: [] },
+    unlinked: [old, young],
     gone: secondFactorFields,
     events: [eventOfIdentity('1', 'old'), eventOfIdentity('2', 'young')],
     audit: [auditedOf('old'), auditedOf('young')],
@@ -94,6 +98,7 @@ test('identities go and stay as passkeys do', () => {
 test('of those that were added at a time or after it, earlier ones stay', () => {
   expect(remove({ passkeys: [early, late], totp: totp(at(2)) }, at(3))).toEqual({
     left: { passkeys: [early] },
+    unlinked: [],
     gone: [],
     endsOrder: false,
     events: [eventOf('1', 'late')],
@@ -101,6 +106,7 @@ test('of those that were added at a time or after it, earlier ones stay', () => 
   });
   expect(remove({ passkeys: [early], totp: totp(at(3)) }, at(3))).toEqual({
     left: {},
+    unlinked: [],
     gone: secondFactorFields,
     endsOrder: false,
     events: [offEvent('1')],

@@ -5,7 +5,7 @@ import {
   passkeyRemovedEvent,
   secondFactorRemovedEvent,
 } from '@auth-account/messaging/account-events';
-import type { UserDocument } from '@auth-account/stores/documents';
+import type { IdentityDocument, UserDocument } from '@auth-account/stores/documents';
 import type { PresentUser } from '@auth-account/stores/present-users';
 import { type RemovableField, secondFactorFields } from '@auth-account/stores/second-factors';
 import type { AuditEvent } from '../../audit/events.ts';
@@ -14,6 +14,8 @@ import type { AuditEvent } from '../../audit/events.ts';
 export interface RemovedWays {
   /** The ways that are left, as fields of the user's document; empty if all are left. */
   readonly left: Pick<UserDocument, 'passkeys' | 'identities'>;
+  /** The identities that are removed. The tokens of their providers must be revoked. */
+  readonly unlinked: readonly IdentityDocument[];
   /** Fields of the user's document that are removed. */
   readonly gone: readonly RemovableField[];
   /** True if an ordered removal of the second factor ends, and the factor stays. */
@@ -51,6 +53,7 @@ export function removedWays(
       ...(removed.length > 0 && { passkeys: left }),
       ...(unlinked.length > 0 && { identities: linked }),
     },
+    unlinked,
     gone: isSwitchedOff || which === 'all' ? secondFactorFields : order,
     endsOrder,
     events: [

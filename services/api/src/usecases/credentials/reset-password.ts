@@ -6,6 +6,7 @@ import type { InviteStore, UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { passwordFields } from '@auth-account/stores/credentials';
 import type { UserDocument } from '@auth-account/stores/documents';
+import type { ProviderRevocationStore } from '@auth-account/stores/provider-revocations';
 import type { Commit } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
@@ -20,6 +21,7 @@ export interface ResetPasswordDeps {
   readonly users: Pick<UserStore, 'changeFresh'>;
   readonly invites: Pick<InviteStore, 'revokeMadeBy'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
+  readonly providerRevocations: Pick<ProviderRevocationStore, 'add'>;
   readonly checkCode: CheckCode;
   readonly endSessions: EndSessions;
   readonly hasher: Pick<PasswordHasher, 'admit'>;
@@ -65,7 +67,8 @@ export function createResetPassword(deps: ResetPasswordDeps) {
  * Creates the reset itself. Raises {@link ChangedMeanwhile} if a way in was changed, or the address proved, since the code
  * was checked.
  */
-function createSetPassword({ users, invites, challenges, endSessions, commit, ids, now }: ResetPasswordDeps) {
+function createSetPassword(deps: ResetPasswordDeps) {
+  const { users, invites, challenges, providerRevocations, endSessions, commit, ids, now } = deps;
   return async (code: RightCode, password_hash: string, origin: RequestOrigin) => {
     const { user } = code;
     const at = now();
@@ -88,6 +91,7 @@ function createSetPassword({ users, invites, challenges, endSessions, commit, id
         async work(session) {
           await code.use(at, session);
           if (!(await users.changeFresh(user, fields, session, removed.gone))) throw new ChangedMeanwhile();
+          await providerRevocations.add(user._id, removed.unlinked, at, session);
           await challenges.endAll(user._id, at, session);
           const invites_revoked = await invites.revokeMadeBy(user._id, at, session);
           const ended = await endSessions.revoke(end, origin, session);

@@ -14,6 +14,7 @@ import type { DeletionStore } from '@auth-account/stores/deletions';
 import type { FormerEmail, UserDocument } from '@auth-account/stores/documents';
 import type { EmailChangeStore } from '@auth-account/stores/email-changes';
 import { type PresentUser, presentUser } from '@auth-account/stores/present-users';
+import type { ProviderRevocationStore } from '@auth-account/stores/provider-revocations';
 import type { UndoTokens } from '@auth-account/tokens';
 import type { Commit } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
@@ -32,6 +33,7 @@ export interface UndoEmailChangeDeps {
   readonly deletions: Pick<DeletionStore, 'cancel'>;
   readonly invites: Pick<InviteStore, 'revokeMadeBy'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
+  readonly providerRevocations: Pick<ProviderRevocationStore, 'add'>;
   readonly emailChangeTokens: Pick<UndoTokens, 'verify' | 'rereadKeys'>;
   readonly endSessions: EndSessions;
   readonly hasher: Pick<PasswordHasher, 'admit'>;
@@ -99,7 +101,7 @@ const clockMarginMs = 60_000;
  * the read.
  */
 function createUndo(deps: UndoEmailChangeDeps) {
-  const { users, emailChanges, deletions, invites, challenges, endSessions, commit, ids } = deps;
+  const { users, emailChanges, deletions, invites, challenges, providerRevocations, endSessions, commit, ids } = deps;
 
   return async ({ user, former }: FoundChange, password_hash: string, at: Date, origin: RequestOrigin) => {
     const others = othersOf(user, former, at);
@@ -124,6 +126,7 @@ function createUndo(deps: UndoEmailChangeDeps) {
           const undo = { former, others, password_hash, ways: removed.left, gone: removed.gone, at };
           const isUndone = await emailChanges.undo(user, undo, session);
           if (!isUndone) throw new ChangedMeanwhile();
+          await providerRevocations.add(user_id, removed.unlinked, at, session);
           await challenges.endAll(user_id, at, session);
           const invites_revoked = await invites.revokeMadeBy(user_id, at, session);
           const ended = await endSessions.revoke(end, origin, session);

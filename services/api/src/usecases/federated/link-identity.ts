@@ -10,11 +10,13 @@ import { type AddIdentity, assertRoomForIdentity } from '../login/add-identity.t
 import type { SpendProof } from '../login/spend-proof.ts';
 import type { Reauthenticate } from '../step-up/reauthenticate.ts';
 import { describeIdentity } from './identity-lists.ts';
+import type { KeepProviderToken } from './keep-provider-token.ts';
 import type { OpenProviderChallenge } from './provider-challenge.ts';
 
 export interface LinkIdentityDeps {
   readonly identities: Pick<IdentityStore, 'findHolder' | 'has'>;
   readonly openProviderChallenge: OpenProviderChallenge;
+  readonly keepProviderToken: KeepProviderToken;
   readonly spendProof: SpendProof;
   readonly addIdentity: AddIdentity;
   readonly reauthenticate: Reauthenticate;
@@ -31,7 +33,8 @@ export interface LinkIdentityDeps {
  * and `ERR-CODE-EXPIRED` if the challenge was used.
  */
 export function createLinkIdentity(deps: LinkIdentityDeps) {
-  const { identities, openProviderChallenge, spendProof, addIdentity, reauthenticate, limits, commit, ids, now } = deps;
+  const { identities, openProviderChallenge, keepProviderToken, spendProof, addIdentity } = deps;
+  const { reauthenticate, limits, commit, ids, now } = deps;
 
   return async (
     provider: string,
@@ -40,7 +43,7 @@ export function createLinkIdentity(deps: LinkIdentityDeps) {
     origin: RequestOrigin,
   ): Promise<IdentityResponse['data']> => {
     const challenge = await openProviderChallenge({ provider, ...input });
-    const { sub, email } = await challenge.verify();
+    const { sub, email, clientId } = await challenge.verify();
     const holder = await identities.findHolder({ provider, sub });
     const own =
       holder?._id === caller.user_id &&
@@ -63,6 +66,7 @@ export function createLinkIdentity(deps: LinkIdentityDeps) {
       },
     };
     await commit(change, origin);
+    await keepProviderToken({ code: input.authorization_code, clientId, userId: user._id, identity }, origin);
     return { ...describeIdentity(identity), timestamp: now().toISOString() };
   };
 }

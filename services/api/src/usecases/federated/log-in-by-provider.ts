@@ -13,6 +13,7 @@ import type { AssertEmailVerified } from '../login/assert-email-verified.ts';
 import type { DemandSecondFactor } from '../login/demand-second-factor.ts';
 import type { OpenSession } from '../login/open-session.ts';
 import type { OncePerChallenge } from '../login/spend-proof.ts';
+import type { KeepProviderToken } from './keep-provider-token.ts';
 import type { DemandLink } from './link-challenge.ts';
 import type { OpenProviderChallenge, ProviderChallenge } from './provider-challenge.ts';
 import type { RegisterIdentity } from './register-identity.ts';
@@ -22,6 +23,7 @@ export interface LogInByProviderDeps {
   readonly openProviderChallenge: OpenProviderChallenge;
   readonly registerIdentity: RegisterIdentity;
   readonly demandLink: DemandLink;
+  readonly keepProviderToken: KeepProviderToken;
   readonly oncePerChallenge: OncePerChallenge;
   readonly assertEmailVerified: AssertEmailVerified;
   readonly demandSecondFactor: DemandSecondFactor;
@@ -82,7 +84,7 @@ interface Asked {
 
 /** Creates the login by a challenge that was not used yet. */
 function createOpen(deps: LogInByProviderDeps) {
-  const { assertEmailVerified, demandSecondFactor, openSession, limits } = deps;
+  const { keepProviderToken, assertEmailVerified, demandSecondFactor, openSession, limits } = deps;
   const prove = createProve(deps);
   const findHolder = createFindHolder(deps);
   const register = createRegister(deps);
@@ -94,6 +96,15 @@ function createOpen(deps: LogInByProviderDeps) {
       holder === undefined
         ? await register(identity, { challenge, input }, origin)
         : { user: holder, isCreated: false };
+    // Before the second factor, because the second step has no code.
+    const { clientId } = identity;
+    const given = {
+      code: input.authorization_code,
+      clientId,
+      userId: user._id,
+      identity: findIdentity(user, identity),
+    };
+    await keepProviderToken(given, origin);
     const deviceId = input.device_id?.toLowerCase();
     await assertEmailVerified(user, deviceId, origin);
     const first = { method: 'federated', amr: ['fed'] } as const;
@@ -116,6 +127,10 @@ function createRegister({ registerIdentity, demandLink }: LogInByProviderDeps) {
       throw error;
     });
   };
+}
+
+function findIdentity({ identities }: UserDocument, { provider, sub }: VerifiedIdentity) {
+  return identities?.find((each) => each.provider === provider && each.sub === sub);
 }
 
 /** Creates the check of the token, which audits a token that does not count. */

@@ -4,6 +4,7 @@ import type { InviteStore, UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { passwordFields } from '@auth-account/stores/credentials';
 import type { UserDocument } from '@auth-account/stores/documents';
+import type { ProviderRevocationStore } from '@auth-account/stores/provider-revocations';
 import { voidHash } from '@auth-account/stores/void-hash';
 import type { ClientSession } from 'mongodb';
 import type { Ids } from '../../request/ids.ts';
@@ -17,6 +18,7 @@ export interface ProveAddressDeps {
   readonly users: Pick<UserStore, 'changeFresh'>;
   readonly invites: Pick<InviteStore, 'revokeMadeBy'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
+  readonly providerRevocations: Pick<ProviderRevocationStore, 'add'>;
   readonly endSessions: EndSessions;
   readonly ids: Pick<Ids, 'entityId'>;
 }
@@ -39,7 +41,7 @@ export type ProveAddress = (proof: FirstProof, origin: RequestOrigin, session: C
  * the account was read, or a way in was changed.
  */
 export function createProveAddress(deps: ProveAddressDeps): ProveAddress {
-  const { users, invites, challenges, endSessions, ids } = deps;
+  const { users, invites, challenges, providerRevocations, endSessions, ids } = deps;
 
   return async ({ user, device, at }, origin, session) => {
     const { _id: user_id } = user;
@@ -52,6 +54,7 @@ export function createProveAddress(deps: ProveAddressDeps): ProveAddress {
       ...removed.left,
     };
     if (!(await users.changeFresh(user, fields, session, removed.gone))) throw new ChangedMeanwhile();
+    await providerRevocations.add(user_id, removed.unlinked, at, session);
     await challenges.endAll(user_id, at, session);
     const invites_revoked = await invites.revokeMadeBy(user_id, at, session);
     const ended = await endSessions.revoke({ userId: user_id, reason: 'password_changed', at }, origin, session);

@@ -85,6 +85,7 @@ function write(shell: Shell, made: AccountChange, { ways, left }: Removal): Prom
   const fields = { ...left, ways_changed_at: nextChangeOfWays(user, at), ...lapsed };
   const work = async (session: ClientSession) => {
     if (!(await stores.users.changeFresh(user, fields, session))) throw accountChanged(user);
+    if (left.identities) await stores.providerRevocations.add(userId, user.identities ?? [], at, session);
     await stores.challenges.endAll(userId, at, session);
     const { ended } = await stores.sessions.revokeOf(userId, { reason, at, requestId }, session);
     for (const event of events) await stores.outbox.append(event, at, session);

@@ -110,6 +110,7 @@ async function showUser(collections: Collections, idOrEmail: string, now: Date):
     password: hashKindOf(user),
     passkeys: user.passkeys?.length ?? 0,
     identities: user.identities?.map(({ provider }) => provider) ?? [],
+    revocable_identities: user.identities?.filter(({ refresh_token }) => refresh_token !== undefined).length ?? 0,
     ...describeFactor(user),
     home_group_id: user.home_group_id,
     account_type: user.account_type,

@@ -1,0 +1,76 @@
+import type { Binary, ClientSession } from 'mongodb';
+import type { Collections } from './collections.ts';
+import type { IdentityDocument, ProviderRevocationDocument } from './documents.ts';
+
+/** A provider's token as it is stored. */
+export interface StoredToken {
+  readonly userId: string;
+  readonly identityId: string;
+  /** Server key that seals the token. */
+  readonly kid: string;
+  readonly token: Binary;
+}
+
+/** Refresh tokens of identities that are gone, until their providers have revoked them. */
+export interface ProviderRevocationStore {
+  /** Keeps the tokens of identities that are removed in the same transaction. Writes nothing if they have none. */
+  add(userId: string, identities: readonly IdentityDocument[], at: Date, session: ClientSession): Promise<void>;
+  /** Returns the token that has been due for longest, so that no other worker takes it until then. */
+  claim(now: Date, until: Date): Promise<ProviderRevocationDocument | undefined>;
+  /** Sets the time of the next attempt. */
+  defer(identityId: string, due: Date): Promise<void>;
+  remove(identityId: string): Promise<void>;
+  /** Returns the number of tokens that wait. After a crash of MongoDB it may be wrong for a while. */
+  count(): Promise<number>;
+  /** Returns some of the tokens that are sealed under none of these keys. */
+  listStale(kids: readonly string[], page: { readonly skip: number; readonly limit: number }): Promise<StoredToken[]>;
+  /** Replaces the sealed form of a token, unless it has been replaced since it was read. */
+  reseal(stored: StoredToken, by: Pick<StoredToken, 'kid' | 'token'>): Promise<void>;
+}
+
+export function createProviderRevocationStore(collections: Collections): ProviderRevocationStore {
+  const { providerRevocations: rows } = collections;
+  return {
+    add: (userId, identities, at, session) => addRevocations(collections, { userId, identities, at }, session),
+    async claim(now, until) {
+      const update = { $set: { due_at: until }, $inc: { attempts: 1 } };
+      const options = { sort: { due_at: 1 }, returnDocument: 'after' } as const;
+      return (await rows.findOneAndUpdate({ due_at: { $lte: now } }, update, options)) ?? undefined;
+    },
+    async defer(_id, due_at) {
+      await rows.updateOne({ _id }, { $set: { due_at } });
+    },
+    async remove(_id) {
+      await rows.deleteOne({ _id });
+    },
+    count: () => rows.estimatedDocumentCount(),
+    async listStale(kids, { skip, limit }) {
+      const found = await rows.find({ kid: { $nin: [...kids] } }, { skip, limit }).toArray();
+      return found.map(({ _id, user_id, kid, token }) => ({ userId: user_id, identityId: _id, kid, token }));
+    },
+    async reseal({ identityId: _id, kid: from }, { kid, token }) {
+      await rows.updateOne({ _id, kid: from }, { $set: { kid, token } });
+    },
+  };
+}
+
+/** Identities that are removed from an account. */
+export interface RemovedIdentities {
+  readonly userId: string;
+  readonly identities: readonly IdentityDocument[];
+  readonly at: Date;
+}
+
+/** Keeps the tokens of removed identities: see {@link ProviderRevocationStore}. */
+export async function addRevocations(
+  { providerRevocations }: Pick<Collections, 'providerRevocations'>,
+  { userId: user_id, identities, at }: RemovedIdentities,
+  session: ClientSession,
+): Promise<void> {
+  const rows = identities.flatMap(({ id: _id, provider, refresh_token }) =>
+    refresh_token === undefined
+      ? []
+      : [{ _id, user_id, provider, ...refresh_token, created_at: at, due_at: at, attempts: 0 }],
+  );
+  if (rows.length > 0) await providerRevocations.insertMany(rows, { session });
+}

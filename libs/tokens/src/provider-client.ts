@@ -1,0 +1,131 @@
+import { decodeJwt, importPKCS8, SignJWT } from 'jose';
+
+/** A provider's endpoints, and the key by which this service proves itself there. */
+export interface ProviderClientSettings {
+  readonly tokenUrl: string;
+  readonly revocationUrl: string;
+  /** The provider's name in that proof. */
+  readonly audience: string;
+  readonly teamId: string;
+  readonly keyId: string;
+  /** PEM, of a key on P-256. */
+  readonly privateKey: string;
+}
+
+export interface ProviderClientDeps {
+  readonly fetch: typeof fetch;
+  readonly now: () => Date;
+}
+
+/** The answer to a code. */
+export interface ExchangedCode {
+  readonly refreshToken: string;
+  /** The person whose token it is; undefined if the answer does not say so. */
+  readonly sub: string | undefined;
+}
+
+/** Asks a provider of OpenID Connect for refresh tokens, and revokes them. */
+export interface ProviderClient {
+  /**
+   * Exchanges an authorization code for a refresh token. Throws an error of the name `ProviderRefusal` for a code that does
+   * not count, and another one if the provider does not answer in 3 s.
+   */
+  exchange(code: string, clientId: string): Promise<ExchangedCode>;
+  /**
+   * Revokes a refresh token (RFC 7009). A token that does not count any more is revoked too. Throws the same errors.
+   */
+  revoke(refreshToken: string, clientId: string): Promise<void>;
+}
+
+/** A refusal by the provider. The message is its error code, and nothing of the request. */
+class ProviderRefusal extends Error {
+  override readonly name = 'ProviderRefusal';
+}
+
+const timeoutMs = 3_000;
+const mostBytes = 64 * 1_024;
+/** Life of the proof of this service. Apple allows six months. */
+const secretSeconds = 300;
+
+/**
+ * Creates the client of a provider. This service proves itself with a JWT by ES256 as its secret, as Apple asks
+ * (https://developer.apple.com/documentation/accountorganizationaldatasharing/creating-a-client-secret).
+ */
+export function createProviderClient(settings: ProviderClientSettings, { fetch, now }: ProviderClientDeps) {
+  const { tokenUrl, revocationUrl, audience, teamId, keyId, privateKey } = settings;
+
+  async function secretFor(clientId: string): Promise<string> {
+    const at = Math.floor(now().getTime() / 1_000);
+    return new SignJWT({ iss: teamId, sub: clientId, aud: audience, iat: at, exp: at + secretSeconds })
+      .setProtectedHeader({ alg: 'ES256', kid: keyId })
+      .sign(await importPKCS8(privateKey, 'ES256'));
+  }
+
+  async function post(url: string, clientId: string, fields: Readonly<Record<string, string>>): Promise<string> {
+    const body = new URLSearchParams({ client_id: clientId, client_secret: await secretFor(clientId), ...fields });
+    const headers = { Accept: 'application/json' };
+    const signal = AbortSignal.timeout(timeoutMs);
+    const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'error', signal });
+    const text = await readAnswer(answer, mostBytes);
+    if (answer.status === 200) return text;
+    if (answer.status === 400 || answer.status === 401) throw new ProviderRefusal(errorOf(text));
+    throw new Error(`${url}: status ${answer.status}`);
+  }
+
+  return {
+    async exchange(code, clientId) {
+      const text = await post(tokenUrl, clientId, { grant_type: 'authorization_code', code });
+      const { refresh_token: refreshToken, id_token: idToken } = parse(text);
+      if (typeof refreshToken !== 'string' || refreshToken === '') throw new ProviderRefusal('no refresh token');
+      return { refreshToken, sub: typeof idToken === 'string' ? subOf(idToken, clientId) : undefined };
+    },
+    async revoke(token, clientId) {
+      try {
+        await post(revocationUrl, clientId, { token, token_type_hint: 'refresh_token' });
+      } catch (error) {
+        if (!(error instanceof ProviderRefusal && isVoid(error.message))) throw error;
+      }
+    },
+  } satisfies ProviderClient;
+}
+
+/**
+ * Returns the person whom an ID token names. The provider itself has sent it, so its signature need not be checked
+ * (OpenID Connect Core, section 3.1.3.7).
+ */
+function subOf(idToken: string, clientId: string): string | undefined {
+  const { sub, aud } = decodeJwt(idToken);
+  return [aud].flat().includes(clientId) ? sub : undefined;
+}
+
+/** Returns true if the error says that the token does not count. */
+function isVoid(error: string): boolean {
+  return error === 'invalid_grant' || error === 'invalid_token';
+}
+
+/** Returns the error code of RFC 6749. An answer of any other form has none. */
+function errorOf(text: string): string {
+  const { error } = parse(text);
+  return typeof error === 'string' && /^[a-z_]{1,64}$/.test(error) ? error : 'unknown';
+}
+
+/** Returns the members of a JSON object; none if the text is no JSON. The parser's own error would quote the text. */
+function parse(text: string): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(text)) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}
+
+/** Returns the text of an answer. Throws if it is longer than that. */
+export async function readAnswer(answer: Response, most: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of answer.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > most) throw new Error(`more than ${most} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,158 @@
+import { startProvider } from '@auth-account/local-stack/provider';
+import type { IdentityDocument } from '@auth-account/stores/documents';
+import { createSealedSecrets, loadKeyFile } from '@auth-account/tokens';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { newSession, password } from '../../support/accounts.ts';
+import { bearer, cheapHashes } from '../../support/groups.ts';
+import { exchangingEntry, newHome, newPerson, requestProviderLogin } from '../../support/providers.ts';
+import { type RecordedLog, recordLog } from '../../support/recorded-log.ts';
+import { codeAt, completeLogin, switchOn } from '../../support/second-factor.ts';
+import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';
+
+let issuer: Awaited<ReturnType<typeof startProvider>>;
+let api: TestApi;
+const log: RecordedLog = recordLog('api', 'debug');
+const path = '/api/v1/auth/federated/office';
+
+beforeAll(async () => {
+  issuer = await startProvider();
+  const IDENTITY_PROVIDERS = JSON.stringify([exchangingEntry(issuer)]);
+  api = await startTestApi({ ...cheapHashes, IDENTITY_PROVIDERS }, {}, log.logger);
+});
+beforeEach(() => issuer.behave({}, 'token'));
+afterAll(async () => {
+  await api.close();
+  await issuer.close();
+});
+
+/** Returns the body of a login with a code of the same person. */
+async function proof(person: object & { readonly sub: string }, clientId = 'app') {
+  const { challenge_id, nonce } = await requestProviderLogin(api);
+  const id_token = await issuer.sign({ ...person, aud: clientId, nonce });
+  return { challenge_id, id_token, authorization_code: issuer.issueCode({ sub: person.sub, aud: clientId }) };
+}
+
+async function storedToken(user_id: string): Promise<IdentityDocument['refresh_token']> {
+  return (await api.collections.users.findOne({ _id: user_id }))?.identities?.[0]?.refresh_token;
+}
+
+/** Opens the stored token as the server's keys seal it. */
+async function openedToken(user_id: string): Promise<string> {
+  const identity = (await api.collections.users.findOne({ _id: user_id }))?.identities?.[0];
+  if (identity?.refresh_token === undefined) throw new Error('there is no token');
+  const keys = await loadKeyFile(serviceEnvironment('').SERVER_KEYS_FILE ?? '');
+  const { kid, token } = identity.refresh_token;
+  const owner = { userId: user_id, factorId: identity.id };
+  return createSealedSecrets(keys)
+    .open({ kid, box: Buffer.from(token.value()) }, owner)
+    .toString();
+}
+
+const outcomeOf = (user_id: string) =>
+  log.lines.filter(({ event, ...line }) => String(event).startsWith('provider_token') && line.user_id === user_id);
+
+describe('a code', () => {
+  test('of a registration is exchanged, and the token is kept sealed', async () => {
+    const person = newPerson();
+    const { status, json } = await api.post(path, { ...(await proof(person, 'web')), ...newHome });
+    expect(status).toBe(201);
+    const { user_id } = json.data;
+    expect(await openedToken(user_id)).toBe(issuer.issued().at(-1));
+    expect(await storedToken(user_id)).toMatchObject({ client_id: 'web' });
+    expect(outcomeOf(user_id)).toMatchObject([{ event: 'provider_token.kept', provider: 'office' }]);
+    expect(await api.metric('auth_provider_codes_total', { outcome: 'kept' })).toBeGreaterThan(0);
+  });
+
+  test('of a link is exchanged, and later codes are not', async () => {
+    const session = await newSession(api);
+    const person = newPerson();
+    const body = { ...(await proof(person)), current_password: password };
+    expect((await api.post('/api/v1/account/identities/office', body, bearer(session))).status).toBe(201);
+    const kept = await openedToken(session.user_id);
+    const asked = issuer.asked('token');
+    expect((await api.post(path, await proof(person))).status).toBe(200);
+    expect([issuer.asked('token'), await openedToken(session.user_id)]).toEqual([asked, kept]);
+  });
+
+  test('comes with the first half of a login with a second factor', async () => {
+    const session = await newSession(api);
+    const person = newPerson();
+    const { authorization_code: _, ...body } = { ...(await proof(person)), current_password: password };
+    await api.post('/api/v1/account/identities/office', body, bearer(session));
+    const at = Date.now();
+    const { secret } = await switchOn(api, session, at);
+    const half = await api.post(path, await proof(person));
+    expect(half.json.error_code).toBe('ERR-SECOND-FACTOR-REQUIRED');
+    expect(await openedToken(session.user_id)).toBe(issuer.issued().at(-1));
+    const code = codeAt(secret, at + 30_000);
+    expect((await completeLogin(api, half.json.details.challenge_id, { code })).status).toBe(200);
+  });
+});
+
+describe('a code that brings no token', () => {
+  test.each([
+    ['an outage', { status: 503 }, 'unavailable'],
+    ['no answer in 3 s', { delayMs: 3_500 }, 'unavailable'],
+    ['too much', { body: 'x'.repeat(70_000) }, 'unavailable'],
+    ['a refusal', { status: 400, body: '{"error":"invalid_grant"}' }, 'wrong_code'],
+    ['an answer without a token', { body: '{}' }, 'wrong_code'],
+    ['an answer that is no JSON', { body: 'refresh-secret' }, 'wrong_code'],
+  ] as const)(
+    'because of %s refuses no login, and the next login tries again',
+    async (_, behaviour, reason) => {
+      const person = newPerson();
+      issuer.behave(behaviour, 'token');
+      const { status, json } = await api.post(path, { ...(await proof(person)), ...newHome });
+      expect(status).toBe(201);
+      const { user_id } = json.data;
+      expect(await storedToken(user_id)).toBeUndefined();
+      expect(outcomeOf(user_id)).toMatchObject([{ event: 'provider_token.refused', reason, outcome: 'failure' }]);
+      issuer.behave({}, 'token');
+      expect((await api.post(path, await proof(person))).status).toBe(200);
+      expect(await openedToken(user_id)).toBe(issuer.issued().at(-1));
+    },
+    20_000,
+  );
+
+  test('because it is of somebody else refuses no login', async () => {
+    const authorization_code = issuer.issueCode({ sub: 'somebody else', aud: 'app' });
+    const { status, json } = await api.post(path, { ...(await proof(newPerson())), authorization_code, ...newHome });
+    expect([status, await storedToken(json.data.user_id)]).toEqual([201, undefined]);
+    expect(outcomeOf(json.data.user_id)).toMatchObject([{ reason: 'other_person' }]);
+  });
+
+  test('because it is of another app, or was used, refuses no login', async () => {
+    const person = newPerson();
+    const { json } = await api.post(path, { ...(await proof(person)), authorization_code: 'unknown', ...newHome });
+    const { authorization_code } = await proof(person, 'web');
+    expect((await api.post(path, { ...(await proof(person)), authorization_code })).status).toBe(200);
+    expect(outcomeOf(json.data.user_id).map(({ reason }) => reason)).toEqual(['wrong_code', 'wrong_code']);
+  });
+
+  test('because the person must register first is not used up', async () => {
+    const body = await proof(newPerson());
+    const asked = issuer.asked('token');
+    expect((await api.post(path, body)).json.error_code).toBe('ERR-REGISTRATION-REQUIRED');
+    expect(issuer.asked('token')).toBe(asked);
+    const { json } = await api.post(path, { ...body, ...newHome });
+    expect(await storedToken(json.data.user_id)).toBeDefined();
+  });
+});
+
+test('of simultaneous logins with codes one keeps its token', async () => {
+  const person = newPerson();
+  const { authorization_code: _, ...first } = await proof(person);
+  const { user_id } = (await api.post(path, { ...first, ...newHome })).json.data;
+  const bodies = await Promise.all(Array.from({ length: 4 }, () => proof(person)));
+  // On a busy machine a login of one account may have to wait too long for the others.
+  const answers = await Promise.all(bodies.map((body) => api.post(path, body)));
+  expect(answers.map(({ status }) => status)).toContain(200);
+  expect(issuer.issued()).toContain(await openedToken(user_id));
+  expect(outcomeOf(user_id).filter(({ event }) => event === 'provider_token.kept')).toHaveLength(1);
+});
+
+test('no log names a token or the key', () => {
+  const text = JSON.stringify(log.lines);
+  expect(issuer.issued().filter((token) => text.includes(token))).toEqual([]);
+  expect(text).not.toMatch(/BEGIN|client_secret/);
+});

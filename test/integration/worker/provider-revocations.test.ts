@@ -1,0 +1,143 @@
+import { startProvider } from '@auth-account/local-stack/provider';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { dumpMongo, findSecrets } from '../../security/secret-search.ts';
+import { newSession, password } from '../../support/accounts.ts';
+import { confirmReset, requestReset } from '../../support/codes.ts';
+import { orderDeletion } from '../../support/erasure-scene.ts';
+import { bearer, cheapHashes } from '../../support/groups.ts';
+import { exchangingEntry, newPerson, requestProviderLogin, unlinkIdentity } from '../../support/providers.ts';
+import { recordLog } from '../../support/recorded-log.ts';
+import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';
+import { eventually } from '../../support/worker-scene.ts';
+import { startTestWorker, startWorkerProcess, type TestWorker } from '../../support/worker-service.ts';
+
+let issuer: Awaited<ReturnType<typeof startProvider>>;
+let api: TestApi;
+let env: Record<string, string>;
+let worker: TestWorker;
+const log = recordLog('worker', 'debug');
+
+beforeAll(async () => {
+  issuer = await startProvider();
+  const IDENTITY_PROVIDERS = JSON.stringify([exchangingEntry(issuer)]);
+  api = await startTestApi({ ...cheapHashes, IDENTITY_PROVIDERS, ACCOUNT_DELETION_GRACE_DAYS: '0' });
+  env = { ...serviceEnvironment(api.database), KEY_PREFIX: api.keyPrefix, EVENT_SUBSCRIBERS: '[]', IDENTITY_PROVIDERS };
+  worker = await startTestWorker(env, log.logger);
+});
+beforeEach(() => issuer.behave({}, 'revoke'));
+afterAll(async () => {
+  await worker.close();
+  await api.close();
+  await issuer.close();
+});
+
+/** Creates an account with an identity whose token is kept. */
+async function linked() {
+  const session = await newSession(api);
+  const { sub } = newPerson();
+  const { challenge_id, nonce } = await requestProviderLogin(api);
+  const id_token = await issuer.sign({ sub, aud: 'app', nonce });
+  const authorization_code = issuer.issueCode({ sub, aud: 'app' });
+  const body = { challenge_id, id_token, authorization_code, current_password: password };
+  const { json } = await api.post('/api/v1/account/identities/office', body, bearer(session));
+  return { session, identity_id: String(json.data.identity_id), token: issuer.issued().at(-1) ?? '' };
+}
+
+const rowOf = (_id: string) => api.collections.providerRevocations.findOne({ _id });
+const makeDue = (_id: string, fields: object = {}) =>
+  api.collections.providerRevocations.updateOne({ _id }, { $set: { due_at: new Date(0), ...fields } });
+const untilRevoked = (token: string, identityId: string) =>
+  eventually(
+    'the token is revoked',
+    async () => issuer.revoked().includes(token) && (await rowOf(identityId)) === null,
+  );
+const untilTried = (identityId: string, attempts = 1) =>
+  eventually('the provider was asked', async () => ((await rowOf(identityId))?.attempts ?? 0) >= attempts);
+const auditOf = (identity_id: string) =>
+  log.lines.filter((line) => line.audit === true && line.identity_id === identity_id).map(({ event }) => event);
+
+test('an erasure is not held up by a provider that is down, and its token is revoked later', async () => {
+  const { session, identity_id, token } = await linked();
+  const dump = async () => findSecrets(new Map([['token', token]]), await dumpMongo(api.mongo.db(api.database)));
+  expect([token.startsWith('r.'), await dump()]).toEqual([true, []]);
+  issuer.behave({ status: 503 }, 'revoke');
+  await orderDeletion(api, session);
+  await eventually(
+    'the account is erased',
+    async () => (await api.collections.users.findOne({ _id: session.user_id })) === null,
+  );
+  await untilTried(identity_id);
+  expect(await rowOf(identity_id)).toMatchObject({ provider: 'office', client_id: 'app', user_id: session.user_id });
+  expect(await dump()).toEqual([]);
+  expect((await worker.readiness()).mongodb).toMatchObject({ ok: true });
+  issuer.behave({}, 'revoke');
+  await makeDue(identity_id);
+  await untilRevoked(token, identity_id);
+  expect(auditOf(identity_id)).toEqual(['provider_token.revoked']);
+  expect(await worker.metric('auth_provider_revocations_total', { outcome: 'failed' })).toBeGreaterThan(0);
+});
+
+test.each([
+  ['its owner removes', (at: Awaited<ReturnType<typeof linked>>) => unlinkIdentity(api, at.session, at.identity_id)],
+  [
+    'a recovery takes from a squatter',
+    async ({ session }: Awaited<ReturnType<typeof linked>>) =>
+      confirmReset(api, await requestReset(api, session.email)),
+  ],
+])('the token of an identity that %s is revoked', async (_, remove) => {
+  const at = await linked();
+  expect((await remove(at)).status).toBe(200);
+  await untilRevoked(at.token, at.identity_id);
+});
+
+test('a token that the provider calls void is done with, and another refusal is tried again', async () => {
+  const [first, second] = [await linked(), await linked()];
+  issuer.behave({ status: 400, body: '{"error":"invalid_client"}' }, 'revoke');
+  await unlinkIdentity(api, first.session, first.identity_id);
+  await untilTried(first.identity_id);
+  expect(await rowOf(first.identity_id)).not.toBeNull();
+  issuer.behave({ status: 400, body: '{"error":"invalid_grant"}' }, 'revoke');
+  await unlinkIdentity(api, second.session, second.identity_id);
+  await makeDue(first.identity_id);
+  await eventually('both are gone', async () =>
+    [await rowOf(first.identity_id), await rowOf(second.identity_id)].every((row) => row === null),
+  );
+});
+
+test('pauses grow, and after 30 days the token is given up', async () => {
+  const { session, identity_id } = await linked();
+  issuer.behave({ status: 500 }, 'revoke');
+  await unlinkIdentity(api, session, identity_id);
+  await untilTried(identity_id);
+  await makeDue(identity_id, { attempts: 20 });
+  await untilTried(identity_id, 21);
+  await eventually('the next attempt is set', async () => {
+    const pauseMs = ((await rowOf(identity_id))?.due_at.getTime() ?? 0) - Date.now();
+    return pauseMs > 2.9 * 3_600_000 && pauseMs <= 6 * 3_600_000;
+  });
+  await makeDue(identity_id, { created_at: new Date(Date.now() - 31 * 86_400_000) });
+  await eventually('it is given up', async () => (await rowOf(identity_id)) === null);
+  expect(auditOf(identity_id)).toEqual(['provider_token.given_up']);
+});
+
+test('a killed worker leaves the token to another one', async () => {
+  await worker.close();
+  const { session, identity_id, token } = await linked();
+  await unlinkIdentity(api, session, identity_id);
+  issuer.behave({ delayMs: 2_500 }, 'revoke');
+  const asked = issuer.asked('revoke');
+  const killed = await startWorkerProcess(env);
+  await eventually('it has asked the provider', () => issuer.asked('revoke') > asked);
+  await killed.end('SIGKILL');
+  expect(await rowOf(identity_id)).toMatchObject({ provider: 'office' });
+  issuer.behave({}, 'revoke');
+  await makeDue(identity_id);
+  worker = await startTestWorker(env, log.logger);
+  await untilRevoked(token, identity_id);
+}, 60_000);
+
+test('no log names a token', () => {
+  const text = JSON.stringify(log.lines);
+  expect(issuer.issued().filter((token) => text.includes(token))).toEqual([]);
+  expect(text).not.toMatch(/client_secret|BEGIN/);
+});
