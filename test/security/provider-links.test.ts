@@ -181,6 +181,24 @@ test.each(Object.keys(preHijacks))('%s: a victim who links by code has the accou
   expect((await logInByProvider(api, victim)).json.data.user_id).toBe(json.data.user_id);
 });
 
+test('a squatter who has used up the links of a day and the room for identities keeps nobody out', async () => {
+  const limited = await startTestApi({ ...cheapHashes, IDENTITY_ADD_LIMIT_PER_USER: '10' });
+  try {
+    const victim = newPerson();
+    await registerAccount(limited, victim.email);
+    const squatter = await logIn(limited, victim.email);
+    for (let links = 0; links < 10; links += 1) await linkIdentity(limited, squatter, newPerson());
+    const { link_challenge_id } = await demandLink(limited, victim);
+    expect((await linkByProof(limited, link_challenge_id, { password })).status).toBe(429);
+    const owner = await linkByProof(limited, link_challenge_id, await proveByCode(limited, link_challenge_id));
+    expect(owner.status).toBe(200);
+    const after = await limited.collections.users.findOne({ _id: owner.json.data.user_id });
+    expect(after?.identities?.map(({ sub }) => sub)).toEqual([victim.sub]);
+  } finally {
+    await limited.close();
+  }
+});
+
 test.each([
   ['before', [], true],
   ['after', ['office'], false],

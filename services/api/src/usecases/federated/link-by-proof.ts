@@ -155,7 +155,8 @@ function createByCode(deps: LinkByProofDeps): Link<{ readonly challenge_id: stri
       const check = () => checkCode('identity_link', given, origin, of);
       const login = { input, spend, purpose: 'identity_link', link: challenge.identity } as const;
       return changeByCode(check, async (code) => {
-        await limits.addIdentity(challenge.userId, origin);
+        // Somebody else may have used up the links of an account whose address was never proved.
+        if (code.user.email_verified_at !== undefined) await limits.addIdentity(challenge.userId, origin);
         return openByCode(code, login, origin);
       });
     };
