@@ -41,11 +41,16 @@ describe('an entry', () => {
     [own],
     [{ ...own, ...endpoints, ...secrets, notices: 'apple' }],
     [{ ...own, ...endpoints, ...secrets, token_endpoint: 'http://127.0.0.1:9/token' }],
+    [{ ...own, jwks_uri: 'http://127.0.0.1:9/keys' }],
   ])('is right: %j', (entry) => {
     expect(problemsOf(entry)).toBe('');
   });
 
   test.each([
+    [{ ...own, name: 'link' }, 'no provider may be called link'],
+    [{ ...own, name: 'challenge' }, 'no provider may be called challenge'],
+    [{ ...own, jwks_uri: undefined }, 'without a preset it must have jwks_uri'],
+    [{ ...own, jwks_uri: 'http://id.example/keys' }, 'jwks_uri must be an https URL'],
     [{ ...apple, ...endpoints }, 'the preset has its own token_endpoint'],
     [{ ...apple, notices: 'apple' }, 'the preset apple takes no notices'],
     [{ ...google, ...secrets }, 'the preset google takes no private_key'],
