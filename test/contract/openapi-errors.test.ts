@@ -96,6 +96,7 @@ beforeAll(async () => {
       INVITE_LIMIT_PER_ADDRESS: '1',
       PASSKEY_LIMIT_PER_ADDRESS: '1',
       PROVIDER_LIMIT_PER_ADDRESS: '1',
+      NOTICE_LIMIT_PER_ADDRESS: '1',
     }),
     startTestApi(cheapHashes),
     startTestApi({ ...cheapHashes, REQUIRE_VERIFIED_EMAIL: 'true', CODE_TRY_LIMIT_PER_ADDRESS: '1' }),
@@ -276,7 +277,8 @@ type LimitedByAddress =
   | 'logInByCode'
   | 'requestLinkCode'
   | 'linkByProof'
-  | 'logInByProvider';
+  | 'logInByProvider'
+  | 'receiveProviderNotice';
 
 async function pastTheLimit(name: LimitedByAddress): Promise<Answer> {
   const good = await goodRequests[name](api);
@@ -1133,6 +1135,12 @@ const ownProvocations: {
       return unlinkIdentity(api, session, identity_id, { step_up_token });
     },
     'ERR-ROUTE-NOT-FOUND': () => closedAnswer('unlinkIdentity'),
+  },
+  receiveProviderNotice: {
+    'ERR-INTERNAL': () => refusedWrite('receiveProviderNotice', 'spentProofs'),
+    'ERR-IDENTITY-TOKEN-INVALID': () => sendGood('receiveProviderNotice', api, { body: { payload: 'none' } }),
+    'ERR-RATE-LIMITED': () => pastTheLimit('receiveProviderNotice'),
+    'ERR-ROUTE-NOT-FOUND': () => closedAnswer('receiveProviderNotice'),
   },
   createPasskeyLoginChallenge: { 'ERR-ROUTE-NOT-FOUND': () => closedAnswer('createPasskeyLoginChallenge') },
   logInByPasskey: {

@@ -16,7 +16,7 @@ import {
 import { bearer, type GroupApi, insertInvite, joinByInvite } from './groups.ts';
 import type { Answer } from './http-client.ts';
 import { addPasskey, appOrigin, passkeyLogin, requestPasskey } from './passkeys.ts';
-import { demandLink, linkIdentity, newHome, newPerson, provePerson } from './providers.ts';
+import { demandLink, linkIdentity, newHome, newPerson, provePerson, signNotice } from './providers.ts';
 import { beginLogin, beginTotp, codeAt, guardedAccount, orderRemoval, requestRemoval } from './second-factor.ts';
 import { completeDenyList, siblingCredential } from './siblings.ts';
 import { challengeStepUp } from './step-up.ts';
@@ -269,6 +269,10 @@ export const goodRequests: Readonly<Record<RouteName, (on: RequestApi) => Promis
     const { identity_id } = (await linkIdentity(on, session, newPerson())).json.data;
     return { headers: bearer(session), params: { identity: identity_id }, body: { current_password: password } };
   },
+  receiveProviderNotice: async () => ({
+    params: { provider: 'office' },
+    body: { payload: await signNotice({ type: 'consent-revoked', sub: crypto.randomUUID() }) },
+  }),
   getAppleApps: async () => ({}),
   getAssetLinks: async () => ({}),
   getRelatedOrigins: async () => ({}),

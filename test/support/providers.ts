@@ -16,8 +16,8 @@ export function providerSettings(): Record<string, string> {
   const url = process.env.TEST_PROVIDER_URL;
   if (url === undefined) return {};
   const shared = { jwks_uri: `${url}/keys`, client_ids: ['app'] };
-  const office = { ...shared, name: 'office', issuers: [url], email_domains: ['office.example'] };
-  const partner = { ...shared, name: 'partner', issuers: [`${url}/partner`] };
+  const office = { ...shared, name: 'office', issuers: [url], email_domains: ['office.example'], notices: 'apple' };
+  const partner = { ...shared, name: 'partner', issuers: [`${url}/partner`], notices: 'risc' };
   return { IDENTITY_PROVIDERS: JSON.stringify([office, partner]) };
 }
 
@@ -128,3 +128,17 @@ export function exchangingEntry({ issuer, jwksUri }: { readonly issuer: string; 
     email_domains: ['office.example'],
   };
 }
+
+/** Returns a notice in Apple's form, whose events are JSON in a text. */
+export function signNotice(event: object | readonly object[], claims: object = {}): Promise<string> {
+  return signIdToken('office', { jti: randomUUID(), events: JSON.stringify(event), ...claims });
+}
+
+/** Sends a notice in Apple's form. */
+export async function sendNotice(on: Pick<TestApi, 'send'>, event: object, claims: object = {}): Promise<Answer> {
+  return postNotice(on, await signNotice(event, claims));
+}
+
+/** Sends a notice as Apple does: without a request id. */
+export const postNotice = (on: Pick<TestApi, 'send'>, payload: string): Promise<Answer> =>
+  on.send({ path: '/api/v1/hooks/office', body: { payload }, headers: { 'X-Request-ID': '' } });

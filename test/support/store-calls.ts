@@ -4,6 +4,7 @@ import type { Stores } from '@auth-account/stores';
 import { Binary, type ClientSession } from 'mongodb';
 import { newChallengeDocument } from './challenge-document.ts';
 import { newSessionDocument } from './session-document.ts';
+import { newUserDocument } from './use-case-scene.ts';
 import { newEvent } from './worker-events.ts';
 
 /** Arguments for a call of a store function: the stores, and the session of a transaction that is rolled back later. */
@@ -58,6 +59,8 @@ const storedToken = { userId: id, identityId: id, kid: 'k', token: keptToken.tok
 
 const identities: Calls['identities'] = {
   keepToken: ({ stores }) => stores.identities.keepToken(id, id, keptToken),
+  mark: ({ stores, session }) =>
+    stores.identities.mark(newUserDocument(at), id, { set: { disabled_at: at } }, at, session),
   listStale: ({ stores }) => stores.identities.listStale(['k'], { skip: 0, limit: 1 }),
   reseal: ({ stores }) => stores.identities.reseal(storedToken, keptToken),
   has: ({ stores }) => stores.identities.has(id, id),

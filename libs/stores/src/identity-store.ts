@@ -7,6 +7,14 @@ import { addRevocations, type StoredToken } from './provider-revocation-store.ts
 /** The part of an identity that names a person. */
 export type IdentityKey = Pick<IdentityDocument, 'provider' | 'sub'>;
 
+/** Changes of an identity that follow from a notice of its provider. */
+export interface IdentityMarks {
+  readonly set?: Pick<IdentityDocument, 'relay_off_at' | 'disabled_at'>;
+  readonly unset?: readonly ('refresh_token' | 'relay_off_at' | 'disabled_at')[];
+  /** True if challenges end that a login by the identity has begun, as with every change of a way in. */
+  readonly endsChallenges?: boolean;
+}
+
 /**
  * Identities at providers, which are in the documents of their accounts. To add or remove one conflicts with a concurrent
  * login, and fails if a way in or the address was changed since the document was read.
@@ -18,6 +26,16 @@ export interface IdentityStore {
   add(seen: UserDocument, identity: IdentityDocument, at: Date, session: ClientSession): Promise<boolean>;
   /** Its token, if there is one, waits for its revocation. */
   remove(seen: UserDocument, identityId: string, at: Date, session: ClientSession): Promise<boolean>;
+  /**
+   * Sets and removes fields of an identity; false if the account does not have it. Conflicts with a concurrent login.
+   */
+  mark(
+    seen: UserDocument,
+    identityId: string,
+    marks: IdentityMarks,
+    at: Date,
+    session: ClientSession,
+  ): Promise<boolean>;
   /** Returns tokens that are sealed under none of these keys, of some accounts. */
   listStale(kids: readonly string[], page: { readonly skip: number; readonly limit: number }): Promise<StoredToken[]>;
   /** Replaces the sealed form of a token, unless it has been replaced since it was read. */
@@ -49,6 +67,19 @@ export function createIdentityStore(collections: Collections): IdentityStore {
     async keepToken(_id, id, token) {
       const without = { _id, identities: { $elemMatch: { id, refresh_token: { $exists: false } } } };
       return (await users.updateOne(without, { $set: { 'identities.$.refresh_token': token } })).matchedCount === 1;
+    },
+    async mark(seen, id, { set = {}, unset = [], endsChallenges = false }, at, session) {
+      const named = (fields: object) =>
+        Object.fromEntries(Object.entries(fields).map(([field, value]) => [`identities.$.${field}`, value]));
+      const gone = named(Object.fromEntries(unset.map((field) => [field, true])));
+      const fields = { ...named(set), ...(endsChallenges && wayFields(seen, at)) };
+      const update = {
+        $inc: { touches: 1 },
+        ...(Object.keys(fields).length > 0 && { $set: fields }),
+        ...(unset.length > 0 && { $unset: gone }),
+      };
+      const same = { ...unchangedSince(seen), 'identities.id': id };
+      return (await users.updateOne(same, update, { session })).matchedCount === 1;
     },
     async listStale(kids, { skip, limit }) {
       const options = { projection: { identities: 1 }, skip, limit } as const;

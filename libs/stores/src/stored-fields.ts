@@ -147,8 +147,15 @@ export const storedFields = describeAll({
         'until the person removes them',
       ],
       [
-        ['identities.id', 'identities.provider', 'identities.email', 'identities.created_at'],
-        'identities at providers such as Google, and the address that the provider named',
+        [
+          'identities.id',
+          'identities.provider',
+          'identities.email',
+          'identities.created_at',
+          'identities.relay_off_at',
+          'identities.disabled_at',
+        ],
+        'identities at providers such as Google, the address that the provider named, and whether it forwards mail and has disabled its account',
         'yes',
         'until the person removes them',
       ],

@@ -186,6 +186,10 @@ export interface IdentityDocument {
   readonly created_at: Date;
   /** Missing if the provider's code was never exchanged, or if the person has withdrawn their consent. */
   readonly refresh_token?: SealedRefreshToken;
+  /** Time at which the provider said that it forwards no more mail to `email`. */
+  readonly relay_off_at?: Date;
+  /** Time at which the provider said that it has disabled its account. Until it is enabled, the identity is no way in. */
+  readonly disabled_at?: Date;
 }
 
 /** A provider's refresh token, sealed with AES-256-GCM. */

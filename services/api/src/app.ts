@@ -46,7 +46,9 @@ export function createApp(deps: AppDeps): Express {
   app.enable('strict routing');
   app.set('trust proxy', trustedProxyHops);
   app.use(inSequence([securityHeaders, beginRequest, nameRoute(), observeRequest(logger, requestDuration)]));
-  app.use('/api/v1', requireRequestId(requestIdMode));
+  // Providers of identities send no request id.
+  app.use('/api/v1/hooks', requireRequestId('generate'));
+  app.use(/^\/api\/v1(?=\/|$)(?!\/hooks\/)/, requireRequestId(requestIdMode));
   mountRoutes(app, mount);
   mountDocs(app);
   app.use(refuseUnknownRoute);

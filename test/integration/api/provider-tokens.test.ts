@@ -3,7 +3,7 @@ import { type IdentityProvider, readProviders } from '@auth-account/config';
 import { startProvider } from '@auth-account/local-stack/provider';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { base64url, SignJWT } from 'jose';
-import { createVerifyIdToken } from '../../../services/api/src/security/providers/id-tokens.ts';
+import { createProviderVerifiers } from '../../../services/api/src/security/providers/id-tokens.ts';
 
 let issuer: Awaited<ReturnType<typeof startProvider>>;
 let passedMs: number;
@@ -36,7 +36,7 @@ const provider = (change: Partial<IdentityProvider> = {}): IdentityProvider => (
 
 /** Creates the check of a provider's tokens, with keys of its own. */
 function open(change: Partial<IdentityProvider> = {}) {
-  const verify = createVerifyIdToken(provider(change), {
+  const verify = createProviderVerifiers(provider(change), {
     fetch,
     onKeys: () => undefined,
     onError: ({ message }) => errors.push(message),
@@ -44,7 +44,7 @@ function open(change: Partial<IdentityProvider> = {}) {
     elapsed: () => performance.now() + passedMs,
     now: () => new Date(Date.now() + passedMs),
   });
-  return (token: string) => verify(token, nonce);
+  return (token: string) => verify.idToken(token, nonce);
 }
 const sign = (change: object = {}, header?: Parameters<typeof issuer.sign>[1]) =>
   issuer.sign({ ...claims, ...change }, header);

@@ -83,6 +83,8 @@ export const examples: readonly (readonly [operation: operations.Operation, stat
         "identity_id": "019a9e0f-2c11-7d5e-8b4a-6e3d0f1a9b73",
         "provider": "google",
         "email": "cook@example.com",
+        "relay_off": false,
+        "disabled": false,
         "created_at": "2026-11-20T08:00:00.000Z"
       }
     ],
@@ -569,6 +571,8 @@ export const examples: readonly (readonly [operation: operations.Operation, stat
         "identity_id": "019a9e0f-2c11-7d5e-8b4a-6e3d0f1a9b73",
         "provider": "google",
         "email": "cook@example.com",
+        "relay_off": false,
+        "disabled": false,
         "created_at": "2026-11-20T08:00:00.000Z"
       }
     ],
@@ -578,6 +582,8 @@ export const examples: readonly (readonly [operation: operations.Operation, stat
     "identity_id": "019a9e0f-2c11-7d5e-8b4a-6e3d0f1a9b73",
     "provider": "google",
     "email": "cook@example.com",
+    "relay_off": false,
+    "disabled": false,
     "created_at": "2026-11-20T08:00:00.000Z",
     "timestamp": "2026-11-22T09:31:00.000Z"
   }],

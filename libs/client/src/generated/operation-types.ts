@@ -128,6 +128,10 @@ export interface OperationTypes {
         readonly provider: string;
         /** The address that the provider named when the identity was linked. */
         readonly email: string | null;
+        /** The provider forwards no mail that is sent to this address. */
+        readonly relay_off: boolean;
+        /** The provider has disabled its account, so the identity opens no session. */
+        readonly disabled: boolean;
         readonly created_at: string;
       }[];
       readonly second_factor: {
@@ -1085,6 +1089,10 @@ export interface OperationTypes {
         readonly provider: string;
         /** The address that the provider named when the identity was linked. */
         readonly email: string | null;
+        /** The provider forwards no mail that is sent to this address. */
+        readonly relay_off: boolean;
+        /** The provider has disabled its account, so the identity opens no session. */
+        readonly disabled: boolean;
         readonly created_at: string;
       }[];
       readonly timestamp: string;
@@ -1106,6 +1114,10 @@ export interface OperationTypes {
       readonly provider: string;
       /** The address that the provider named when the identity was linked. */
       readonly email: string | null;
+      /** The provider forwards no mail that is sent to this address. */
+      readonly relay_off: boolean;
+      /** The provider has disabled its account, so the identity opens no session. */
+      readonly disabled: boolean;
       readonly created_at: string;
       readonly timestamp: string;
     };

@@ -27,6 +27,7 @@ export const NoticePurpose = Type.Enum([
   'passkey_removed',
   'identity_linked',
   'identity_unlinked',
+  'provider_notice',
 ]);
 export type NoticePurpose = Type.Static<typeof NoticePurpose>;
 

@@ -9,6 +9,8 @@ export const Identity = Type.Object({
     type: ['string', 'null'],
     description: 'The address that the provider named when the identity was linked.',
   }),
+  relay_off: Type.Boolean({ description: 'The provider forwards no mail that is sent to this address.' }),
+  disabled: Type.Boolean({ description: 'The provider has disabled its account, so the identity opens no session.' }),
   created_at: Timestamp,
 });
 export type Identity = Type.Static<typeof Identity>;

@@ -35,6 +35,8 @@ export interface Route {
   readonly params?: Readonly<Record<string, TSchema>>;
   readonly headers: readonly RequestHeader[];
   readonly body?: TSchema;
+  /** Media type of a token that may be sent in place of JSON: it is the body's `payload`. */
+  readonly token?: 'application/secevent+jwt';
   /** Query parameters, by name. */
   readonly requests?: Readonly<Record<string, RequestExample>>;
   /** The success status, and its body. */
@@ -43,6 +45,8 @@ export interface Route {
     readonly description: string;
     /** Description of a 201 with the same body, if the operation can create what it otherwise finds. */
     readonly created?: string;
+    /** Description of a 202 with the same body, if that is the answer to a token. */
+    readonly accepted?: string;
     readonly body: TSchema;
     readonly example: unknown;
     /** Operations to call next with this answer. The body is an OpenAPI runtime expression. */

@@ -126,6 +126,7 @@ function operationOf(route: Route, errors: DocumentedErrors, names: ReadonlyMap<
         ...answer,
       },
       ...(success.created === undefined ? {} : { 201: { description: success.created, ...answer } }),
+      ...(success.accepted === undefined ? {} : { 202: { description: success.accepted, ...answer } }),
       // A request that is refused before its operation is known gets an answer without this header.
       ...errorResponses(
         { operationId, codes: route.errors },
@@ -162,12 +163,13 @@ function parametersOf({ path, params = {}, headers }: Route): JsonObject[] {
   return [...inPath, ...headers.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
 }
 
-function requestBodyOf({ requests = {} }: Route, schema: JsonObject): JsonObject {
+function requestBodyOf({ requests = {}, token }: Route, schema: JsonObject): JsonObject {
   const examples = Object.entries(requests).map(([name, { summary, value }]) => [
     name,
     { summary, value: value as JsonObject },
   ]);
-  return { required: true, content: { 'application/json': { schema, examples: Object.fromEntries(examples) } } };
+  const json = { 'application/json': { schema, examples: Object.fromEntries(examples) } };
+  return { required: true, content: { ...json, ...(token && { [token]: { schema: { type: 'string' } } }) } };
 }
 
 function parameterOf(name: string, header: (typeof requestHeaders)[keyof typeof requestHeaders]): JsonObject {

@@ -24,7 +24,8 @@ export function countsOf({ counts }: AuditRow): readonly CountRow[] {
 export const labelOf = (name: AuditEventName, as = name.replace(/^.*\./, '')) => as;
 
 /** Returns true if the value is the name of a field, whose value is the label's. */
-export const isField = (value: string): value is 'reason' | 'method' => value === 'reason' || value === 'method';
+const fields = ['reason', 'method', 'notice'] as const;
+export const isField = (value: string): value is (typeof fields)[number] => fields.some((field) => field === value);
 
 /** Returns all values of a counter's label, in the order of the table. */
 function valuesOf(counter: string): string[] {

@@ -1,5 +1,6 @@
 import type { CodePurpose } from '@auth-account/contracts/events';
 import { StepUpMethod } from '@auth-account/contracts/http/step-up';
+import { type NoticeKind, noticeKinds } from '../security/providers/provider.ts';
 
 /** The ways in, with which a login begins. */
 const loginMethods = ['password', 'passkey', 'email_code', 'federated'] as const;
@@ -91,6 +92,13 @@ export const counterTable = {
     help: 'Authorization codes of providers that came with logins, by outcome; all but kept: the next login tries again',
     label: 'outcome',
   },
+  providerNotices: {
+    name: 'auth_provider_notices_total',
+    title: 'Notices of providers',
+    help: 'Notices of providers about people, by what they tell; refused: it was not signed by the provider for us',
+    label: 'notice',
+    values: [...noticeKinds, 'refused'],
+  },
   groupChanges: {
     name: 'auth_group_changes_total',
     title: 'Changes of groups',
@@ -120,6 +128,7 @@ interface Fields {
   readonly passkey_id: string;
   readonly identity_id: string;
   readonly provider: string;
+  readonly notice: NoticeKind;
   readonly purpose: CodePurpose;
   /** Template of the route. */
   readonly route: string;
@@ -130,7 +139,7 @@ type Field = keyof Fields;
 export interface CountRow {
   readonly in: CounterName;
   /**
-   * Value of the counter's label; or `reason` or `method` to take that field of the event. If left out, it is the end of
+   * Value of the counter's label; or `reason`, `method` or `notice` to take that field of the event. If left out, it is the end of
    * the event's name.
    */
   readonly as?: string;

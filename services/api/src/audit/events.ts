@@ -62,6 +62,7 @@ export const auditEvents = {
       deletion_scheduled: '',
       email_not_verified: '`REQUIRE_VERIFIED_EMAIL`',
       second_factor_required: 'the account demands a second factor, and the device is not trusted',
+      identity_disabled: 'the provider has disabled its account',
     },
     counts: [{ in: 'logins' }, { in: 'loginFailures', as: 'reason' }],
     meaning: 'The password was right, but the account opens no session, or is not restored.',
@@ -168,7 +169,7 @@ export const auditEvents = {
   'identity.unlinked': {
     fields: ['user_id', 'session_id?', 'identity_id', 'provider'],
     meaning:
-      'The user removed an identity; without `session_id` a recovery or an operator did, because somebody else may have added it.',
+      'The user removed an identity; without `session_id` a recovery or an operator did, because somebody else may have added it, or the account at the provider was deleted.',
   },
   'provider_token.kept': {
     fields: ['user_id', 'identity_id', 'provider'],
@@ -186,6 +187,20 @@ export const auditEvents = {
     },
     counts: { in: 'providerCodes', as: 'reason' },
     meaning: 'The code of a login brought no token. Nothing was refused, and the next login with a code tries again.',
+  },
+  'provider_notice.received': {
+    fields: ['user_id?', 'identity_id?', 'provider', 'notice'],
+    counts: { in: 'providerNotices', as: 'notice' },
+    meaning:
+      'A provider told of a person: `notice` says what. `user_id` is there if an account has the identity. `session.revoked` follows for each session that ends. A repeat is no event.',
+  },
+  'provider_notice.refused': {
+    outcome: 'failure',
+    fields: ['provider'],
+    reasons: { forged: 'signature, app, age or form' },
+    sampled: ['forged'],
+    counts: { in: 'providerNotices', as: 'refused' },
+    meaning: 'What came as a notice of a provider was none.',
   },
   'account.email_changed': {
     fields: session,

@@ -1,10 +1,11 @@
-import { type IdentityProvider, readProviders } from '@auth-account/config';
+import { readProviders } from '@auth-account/config';
 import type { Logger } from '@auth-account/telemetry';
 import type { ApiConfig } from '../config.ts';
 import type { ApiMetrics } from '../runtime/metrics.ts';
 import { createExchangeCode, type ExchangeCode } from '../security/providers/exchange-code.ts';
-import { createVerifyIdToken, type IdTokenDeps } from '../security/providers/id-tokens.ts';
+import { createProviderVerifiers, type IdTokenDeps } from '../security/providers/id-tokens.ts';
 import type { VerifyIdToken } from '../security/providers/provider.ts';
+import type { NoticeReceiver } from '../usecases/federated/receive-notice.ts';
 
 interface Parts {
   readonly metrics: ApiMetrics;
@@ -18,18 +19,28 @@ export interface OpenedProviders {
   readonly verifiers: ReadonlyMap<string, VerifyIdToken>;
   /** The exchange of codes. A provider without exchange is missing. */
   readonly exchanges: ReadonlyMap<string, ExchangeCode>;
+  /** The check of notices. A provider that sends none is missing. */
+  readonly notices: ReadonlyMap<string, NoticeReceiver>;
 }
 
 /** Creates the questions to the providers, and counts their results. Opens nothing. */
 export function openProviders({ IDENTITY_PROVIDERS: entries }: ApiConfig, parts: Parts): OpenedProviders {
   const { logger } = parts;
   const now = () => new Date(parts.now());
-  const providers = [...readProviders(entries).values()];
-  const verifierOf = (provider: IdentityProvider) =>
-    createVerifyIdToken(provider, { fetch, elapsed, now, ...watchProvider(provider.name, parts) });
+  const providers = [...readProviders(entries).values()].map((provider) => ({
+    ...provider,
+    verify: createProviderVerifiers(provider, { fetch, elapsed, now, ...watchProvider(provider.name, parts) }),
+  }));
   const onError = (err: Error) => logger.warn({ err }, 'the code of a provider was not exchanged');
   return {
-    verifiers: new Map(providers.map((provider) => [provider.name, verifierOf(provider)])),
+    verifiers: new Map(providers.map(({ name, verify }) => [name, verify.idToken])),
+    notices: new Map(
+      providers.flatMap(({ name, notices, emailDomains, verify }) =>
+        notices === undefined
+          ? []
+          : [[name, { verify: verify.notice, isToken: notices === 'risc', emailDomains }] as const],
+      ),
+    ),
     exchanges: new Map(
       providers.flatMap(({ name, exchange }) =>
         exchange === undefined ? [] : [[name, createExchangeCode(exchange, { fetch, now, onError })] as const],

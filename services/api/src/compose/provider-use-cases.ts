@@ -13,6 +13,7 @@ import {
   createOpenProviderChallenge,
   type ProviderChallengeDeps,
 } from '../usecases/federated/provider-challenge.ts';
+import { createReceiveNotice, type ReceiveNoticeDeps } from '../usecases/federated/receive-notice.ts';
 import { createRegisterIdentity, type RegisterIdentityDeps } from '../usecases/federated/register-identity.ts';
 import { createRequestLinkCode, type RequestLinkCodeDeps } from '../usecases/federated/request-link-code.ts';
 import { createUnlinkIdentity, type UnlinkIdentityDeps } from '../usecases/federated/unlink-identity.ts';
@@ -26,6 +27,7 @@ const names = [
   'listIdentities',
   'linkIdentity',
   'unlinkIdentity',
+  'receiveProviderNotice',
 ] as const;
 type ProviderOperations = Pick<Operations, (typeof names)[number]>;
 
@@ -35,7 +37,8 @@ type OwnParts =
   | 'registerIdentity'
   | 'demandLink'
   | 'exchanges'
-  | 'keepProviderToken';
+  | 'keepProviderToken'
+  | 'notices';
 export type ProviderUseCaseParts = Omit<
   ProviderChallengeDeps &
     LogInByProviderDeps &
@@ -44,6 +47,7 @@ export type ProviderUseCaseParts = Omit<
     RequestLinkCodeDeps &
     LinkByProofDeps &
     KeepProviderTokenDeps &
+    ReceiveNoticeDeps &
     LinkIdentityDeps &
     UnlinkIdentityDeps &
     ListIdentitiesDeps,
@@ -53,7 +57,7 @@ export type ProviderUseCaseParts = Omit<
 /** Creates the use cases of providers. Without providers each answers that there is no such route. */
 export function providerUseCases(
   parts: ProviderUseCaseParts,
-  { verifiers, exchanges }: OpenedProviders,
+  { verifiers, exchanges, notices }: OpenedProviders,
 ): ProviderOperations {
   if (verifiers.size === 0) {
     return Object.fromEntries(names.map((name) => [name, refuse])) as unknown as ProviderOperations;
@@ -77,6 +81,7 @@ export function providerUseCases(
     listIdentities: createListIdentities(all),
     linkIdentity: countProviderLogins(createLinkIdentity(all), count, () => 'linked'),
     unlinkIdentity: createUnlinkIdentity(all),
+    receiveProviderNotice: createReceiveNotice({ ...parts, notices }),
   };
 }
 

@@ -21,8 +21,9 @@ export function checkAnswersOf(route: Route): RequestHandler {
   const errors = new Map(route.errors.map((code) => [code, errorCheck(code, route.errorStatuses?.[code])]));
 
   function check(status: number, body: unknown): string | undefined {
-    const { created } = route.success;
-    if (status === route.success.status || (created && status === 201)) return faultOf(success(), body);
+    const { created, accepted } = route.success;
+    const others = [...(created ? [201] : []), ...(accepted ? [202] : [])];
+    if (status === route.success.status || others.includes(status)) return faultOf(success(), body);
     const code = String((body as { error_code?: unknown } | null)?.error_code);
     const error = errors.get(code);
     if (error === undefined) return `the operation declares no ${code}`;

@@ -9,12 +9,12 @@ import { checkAnswersOf } from './check-answers.ts';
 import { inSequence } from './in-sequence.ts';
 import { authenticate } from './middleware/authenticate.ts';
 import { authenticateSibling } from './middleware/authenticate-sibling.ts';
-import { jsonBody } from './middleware/json-body.ts';
+import { jsonBody, tokenOrJsonBody } from './middleware/json-body.ts';
 import { readDeviceProof } from './middleware/read-device-proof.ts';
 import { readIdempotencyKey } from './middleware/read-idempotency-key.ts';
 import { validateBody } from './middleware/validate-body.ts';
 import { extendContext } from './request-context.ts';
-import type { BodyChecks } from './validation/body-checks.ts';
+import type { BodyCheck, BodyChecks } from './validation/body-checks.ts';
 
 /** One handler for each route of the contract. A missing or extra handler does not compile. */
 export type Handlers = Readonly<Record<RouteName, RequestHandler>>;
@@ -45,7 +45,7 @@ export function mountRoutes(app: Express, deps: MountDeps): void {
       ...(validateResponses ? [checkAnswersOf(route)] : []),
       ...(route.carriesToken ? [noStore] : []),
       ...authentication(route, deps),
-      ...(route.body ? [...jsonBody, validateBody(route.body, bodyChecks[name])] : []),
+      ...readBody(route, bodyChecks[name]),
       ...(route.headers.includes('Idempotency-Key') ? [readIdempotencyKey] : []),
       ...(route.headers.includes('DPoP') ? [readDeviceProof(verifyDeviceProof, name === 'refreshTokens')] : []),
       handlers[name],
@@ -60,6 +60,11 @@ export function mountRoutes(app: Express, deps: MountDeps): void {
       throw new AppError('ERR-METHOD-NOT-ALLOWED', { headers: { Allow: allow } });
     });
   }
+}
+
+/** Returns the handlers that read and check the body, if the route has one. */
+function readBody({ body, token }: Route, check: BodyCheck | undefined): readonly RequestHandler[] {
+  return body ? [...(token ? tokenOrJsonBody : jsonBody), validateBody(body, check)] : [];
 }
 
 /**

@@ -60,11 +60,19 @@ interface Creatable<D> {
   readonly isCreated: boolean;
 }
 
+interface Acceptable<D> {
+  readonly data: D;
+  /** True if the request has sent a token, which is answered with 202. */
+  readonly isAccepted: boolean;
+}
+
 type OutputOf<N extends RouteName> = 'Idempotency-Key' extends Routes[N]['headers'][number]
   ? Replayable<DataOf<N>>
   : Routes[N]['success'] extends { readonly created: string }
     ? Creatable<DataOf<N>>
-    : DataOf<N>;
+    : Routes[N]['success'] extends { readonly accepted: string }
+      ? Acceptable<DataOf<N>>
+      : DataOf<N>;
 
 /**
  * The use case of each route. It takes the parts of the request that the route declares, and may omit trailing parts. A
@@ -112,13 +120,22 @@ function createHandler(route: Route, operation: AnyOperation): RequestHandler {
   const isIdempotent = route.headers.includes('Idempotency-Key');
   return async (req, res) => {
     const output = await operation(...partsOf(route, req, res), contextOf(res));
-    const isWrapped = isIdempotent || route.success.created !== undefined;
-    const { data, isReplayed, isCreated } = (isWrapped ? output : { data: output }) as Partial<
-      Replayable<unknown> & Creatable<unknown>
-    >;
-    if (isReplayed) res.setHeader('Idempotency-Replayed', 'true');
-    sendSuccess(res, route, { status: 'success', data }, isCreated ? 201 : route.success.status);
+    const { created, accepted } = route.success;
+    const isWrapped = isIdempotent || created !== undefined || accepted !== undefined;
+    const { data, ...flags } = (isWrapped ? output : { data: output }) as { readonly data?: unknown } & Flags;
+    if (flags.isReplayed) res.setHeader('Idempotency-Replayed', 'true');
+    sendSuccess(res, route, { status: 'success', data }, statusOf(flags) ?? route.success.status);
   };
+}
+
+type Flags = Partial<
+  Pick<Replayable<unknown> & Creatable<unknown> & Acceptable<unknown>, 'isReplayed' | 'isCreated' | 'isAccepted'>
+>;
+
+/** Returns the status of an answer that differs from the route's usual status. */
+function statusOf({ isCreated, isAccepted }: Flags): number | undefined {
+  if (isCreated) return 201;
+  return isAccepted ? 202 : undefined;
 }
 
 function partsOf(route: Route, { params, body }: Request, res: Response): unknown[] {

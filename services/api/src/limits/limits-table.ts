@@ -73,6 +73,16 @@ export const requestLimits = {
     more: ', successful or not',
     key: 'provider',
   },
+  receiveNotice: {
+    rule: 'notice_address',
+    setting: 'NOTICE_LIMIT_PER_ADDRESS',
+    default: 6_000,
+    counts: 'notices of providers',
+    per: 'network',
+    window: minute,
+    more: ', genuine or not',
+    key: 'notice',
+  },
   refresh: {
     rule: 'refresh_address',
     setting: 'REFRESH_LIMIT_PER_ADDRESS',

@@ -40,7 +40,7 @@ export interface ReadMailDeps {
 /**
  * Creates the function that adds address, language and code to an event, as MongoDB and the server's keys have them
  * now. It returns undefined if there is no recipient or no content any more, because the account is erased, the code
- * was used, the change of address can no longer be undone, or the removal of the second factor was stopped. It confirms this with a majority first, because a dropped
+ * was used, the relay of the address is off, the change of address can no longer be undone, or the removal of the second factor was stopped. It confirms this with a majority first, because a dropped
  * mail is not sent again. Throws if another process derived the code from a key that this process does not have yet.
  * Throws the driver's error if the majority lags.
  */
@@ -92,10 +92,17 @@ export function createReadMail(deps: ReadMailDeps): ReadMail {
   async function letterOf(event: MailEvent, find: Find): Promise<Letter | undefined> {
     const user = await users[find](event.data.user_id);
     if (user === undefined) return;
-    return event.type === 'service.auth.events.notice' ? noticeLetter(event, user) : codeLetter(event, user, find);
+    const isNotice = event.type === 'service.auth.events.notice';
+    const letter = isNotice ? noticeLetter(event, user) : await codeLetter(event, user, find);
+    return letter && isRelayOff(user, letter.to) ? undefined : letter;
   }
 
   return async (event) => (await letterOf(event, 'find')) ?? letterOf(event, 'findConfirmed');
+}
+
+/** Returns true if the address is a relay of a provider that forwards no mail any more. */
+function isRelayOff({ identities = [] }: UserDocument, to: string): boolean {
+  return identities.some(({ email, relay_off_at }) => relay_off_at && email && emailKey(email) === emailKey(to));
 }
 
 function spellTime(timestamp: string, locale: Locale): string {

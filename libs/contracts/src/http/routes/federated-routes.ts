@@ -19,8 +19,9 @@ import {
 } from '../federated.ts';
 import { Uuid } from '../fields.ts';
 import { TokenResponse, tokenExample } from '../login.ts';
+import { ProviderNoticeRequest, ProviderNoticeResponse, providerNoticeExample } from '../provider-notice.ts';
 import type { Route } from '../route.ts';
-import { access, codeSent, common, commonHeaders, fresh, refusedStepUp, withoutBody } from './shared.ts';
+import { access, codeSent, common, commonHeaders, fresh, refusedStepUp, withBody, withoutBody } from './shared.ts';
 
 /** Without `IDENTITY_PROVIDERS` there are no such paths. A provider that is not configured has none either. */
 const notThere = 'ERR-ROUTE-NOT-FOUND';
@@ -208,5 +209,30 @@ export const federatedRoutes = {
     },
     errors: [...common, ...access, ...fresh, 'ERR-IDENTITY-NOT-FOUND', 'ERR-LAST-CREDENTIAL', notThere],
     errorStatuses: refusedStepUp,
+  },
+  receiveProviderNotice: {
+    ...shared,
+    operationId: 'receiveProviderNotice',
+    client: null,
+    summary: 'Take a notice of a provider',
+    description:
+      'For providers: a person has withdrawn their consent, deleted their account there or lost it. JSON as Apple sends ' +
+      'it, or a security event token (RFC 8417). A repeat gets the same answer and changes nothing.',
+    method: 'post',
+    path: '/api/v1/hooks/:provider',
+    auth: 'none',
+    params: { provider: ProviderName },
+    // Providers send no request id.
+    headers: ['Accept-Language'],
+    body: ProviderNoticeRequest,
+    token: 'application/secevent+jwt',
+    success: {
+      status: 200,
+      description: 'It has taken effect.',
+      accepted: 'The security event token has taken effect.',
+      body: ProviderNoticeResponse,
+      example: providerNoticeExample,
+    },
+    errors: [...withBody, 'ERR-IDENTITY-TOKEN-INVALID', 'ERR-RATE-LIMITED', notThere],
   },
 } as const satisfies Record<string, Route>;

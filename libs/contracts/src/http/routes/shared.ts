@@ -1,12 +1,14 @@
-/** Errors of every operation with a JSON body. */
-export const common = [
-  'PMA_TRACE_ID_MISSING',
+/** Errors of every operation with a body. */
+export const withBody = [
   'ERR-VALIDATION-FAILED',
   'ERR-UNSUPPORTED-MEDIA-TYPE',
   'ERR-PAYLOAD-TOO-LARGE',
   'ERR-INTERNAL',
   'ERR-DEPENDENCY-UNAVAILABLE',
 ] as const;
+
+/** Errors of every operation of apps with a body. */
+export const common = ['PMA_TRACE_ID_MISSING', ...withBody] as const;
 
 /** Errors of every operation without a body. */
 export const withoutBody = [

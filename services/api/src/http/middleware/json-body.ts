@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { AppError } from '@auth-account/errors';
 import express, { type RequestHandler } from 'express';
 import { extendContext } from '../request-context.ts';
@@ -32,6 +33,27 @@ const parseBody: RequestHandler = (req, res, next) => {
  * the body is not JSON, `ERR-VALIDATION-FAILED` with type `json_invalid`.
  */
 export const jsonBody: readonly RequestHandler[] = [requireJson, refuseHuge, readRaw, parseBody];
+
+/** Media type of a security event token (RFC 8417). */
+const tokenForm = /^application\/secevent\+jwt\s*(?:;|$)/i;
+
+const isToken = ({ headers }: IncomingMessage) => tokenForm.test(headers['content-type'] ?? '');
+
+/** Reads a JSON body like {@link jsonBody}, or a token, which becomes the body's `payload`. */
+export const tokenOrJsonBody: readonly RequestHandler[] = [
+  (req, res, next) => (isToken(req) ? next() : requireJson(req, res, next)),
+  refuseHuge,
+  readRaw,
+  (req, res, next) => {
+    if (!isToken(req)) {
+      parseBody(req, res, next);
+      return;
+    }
+    extendContext(res, { receivedAt: performance.now() });
+    req.body = { payload: Buffer.isBuffer(req.body) ? req.body.toString('utf8').trim() : '' };
+    next();
+  },
+];
 
 function isJson(contentType: string | undefined): boolean {
   return contentType !== undefined && /^application\/json\s*(?:;\s*charset="?utf-8"?\s*)?$/i.test(contentType);

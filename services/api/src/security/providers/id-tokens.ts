@@ -1,23 +1,35 @@
 import type { IdentityProvider } from '@auth-account/config';
-import type { VerifyIdToken } from './provider.ts';
+import type { VerifyIdToken, VerifyNotice } from './provider.ts';
 import type { ProviderKeysDeps } from './provider-keys.ts';
 import type { VerifyDeps } from './verify-id-token.ts';
 
 export interface IdTokenDeps extends Omit<ProviderKeysDeps, 'url'>, VerifyDeps {}
 
+/** The checks of a provider's signatures. */
+export interface ProviderVerifiers {
+  readonly idToken: VerifyIdToken;
+  readonly notice: VerifyNotice;
+}
+
 /**
- * Creates the check of a provider's tokens. The library is loaded with the first token, because it costs a process
- * memory and start-up time.
+ * Creates the checks of a provider's tokens, which share its keys. The library is loaded with the first token, because it
+ * costs a process memory and start-up time.
  */
-export function createVerifyIdToken(provider: IdentityProvider, deps: IdTokenDeps): VerifyIdToken {
-  let loaded: Promise<VerifyIdToken> | undefined;
-  async function load(): Promise<VerifyIdToken> {
+export function createProviderVerifiers(provider: IdentityProvider, deps: IdTokenDeps): ProviderVerifiers {
+  let loaded: Promise<ProviderVerifiers> | undefined;
+  async function load(): Promise<ProviderVerifiers> {
     const { createProviderKeys } = await import('./provider-keys.ts');
     const { createVerify } = await import('./verify-id-token.ts');
-    return createVerify(provider, createProviderKeys({ ...deps, url: provider.jwksUri }), deps);
+    const { createVerifyNotice } = await import('./verify-notice.ts');
+    const keys = createProviderKeys({ ...deps, url: provider.jwksUri });
+    return { idToken: createVerify(provider, keys, deps), notice: createVerifyNotice(provider, keys, deps.now) };
   }
-  return async (token, nonce) => {
+  const loadOnce = () => {
     loaded ??= load();
-    return (await loaded)(token, nonce);
+    return loaded;
+  };
+  return {
+    idToken: async (token, nonce) => (await loadOnce()).idToken(token, nonce),
+    notice: async (token) => (await loadOnce()).notice(token),
   };
 }

@@ -1,3 +1,36 @@
+/** What providers tell about a person. `other`: nothing follows from it. */
+export const noticeKinds = [
+  'consent_revoked',
+  'account_deleted',
+  'account_disabled',
+  'account_hijacked',
+  'account_enabled',
+  'sessions_revoked',
+  'relay_off',
+  'relay_on',
+  'other',
+] as const;
+export type NoticeKind = (typeof noticeKinds)[number];
+
+/** A notice whose signature was checked. */
+export interface ProviderNotice {
+  /** The provider's id of the notice. The same notice may come again. */
+  readonly id: string;
+  readonly events: readonly NoticeEvent[];
+}
+
+export interface NoticeEvent {
+  readonly kind: NoticeKind;
+  /** The provider's id of the person; undefined if the event names none. */
+  readonly sub: string | undefined;
+}
+
+/** Returns the notice; undefined if the token is none of the provider, or is not for one of our apps. */
+export type VerifyNotice = (token: string) => Promise<ProviderNotice | undefined>;
+
+/** Longest time since a notice was signed, in seconds. Until then a provider may send it again. */
+export const noticeSeconds = 7 * 86_400;
+
 /** A person as their provider knows them. */
 export interface VerifiedIdentity {
   readonly provider: string;

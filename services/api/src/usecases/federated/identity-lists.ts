@@ -20,6 +20,14 @@ export function createListIdentities({ users, now }: ListIdentitiesDeps) {
 }
 
 /** Returns the identity in the form that its owner gets. */
-export function describeIdentity({ id, provider, email, created_at }: IdentityDocument): Identity {
-  return { identity_id: id, provider, email: email ?? null, created_at: created_at.toISOString() };
+export function describeIdentity(identity: IdentityDocument): Identity {
+  const { id, provider, email, relay_off_at, disabled_at, created_at } = identity;
+  return {
+    identity_id: id,
+    provider,
+    email: email ?? null,
+    relay_off: relay_off_at !== undefined,
+    disabled: disabled_at !== undefined,
+    created_at: created_at.toISOString(),
+  };
 }

@@ -1,7 +1,7 @@
 import type { FederatedLoginRequest } from '@auth-account/contracts/http/federated';
 import type { TokenResponse } from '@auth-account/contracts/http/login';
 import { AppError, isAppError } from '@auth-account/errors';
-import type { UserDocument } from '@auth-account/stores/documents';
+import type { IdentityDocument, UserDocument } from '@auth-account/stores/documents';
 import type { IdentityStore } from '@auth-account/stores/identities';
 import { hasSecondFactor } from '@auth-account/stores/second-factors';
 import { isDue } from '@auth-account/stores/users';
@@ -85,6 +85,7 @@ interface Asked {
 /** Creates the login by a challenge that was not used yet. */
 function createOpen(deps: LogInByProviderDeps) {
   const { keepProviderToken, assertEmailVerified, demandSecondFactor, openSession, limits } = deps;
+  const assertEnabled = createAssertEnabled(deps);
   const prove = createProve(deps);
   const findHolder = createFindHolder(deps);
   const register = createRegister(deps);
@@ -96,15 +97,11 @@ function createOpen(deps: LogInByProviderDeps) {
       holder === undefined
         ? await register(identity, { challenge, input }, origin)
         : { user: holder, isCreated: false };
+    const known = user.identities?.find((each) => each.provider === identity.provider && each.sub === identity.sub);
+    assertEnabled(user, known, origin);
     // Before the second factor, because the second step has no code.
-    const { clientId } = identity;
-    const given = {
-      code: input.authorization_code,
-      clientId,
-      userId: user._id,
-      identity: findIdentity(user, identity),
-    };
-    await keepProviderToken(given, origin);
+    const code = input.authorization_code;
+    await keepProviderToken({ code, clientId: identity.clientId, userId: user._id, identity: known }, origin);
     const deviceId = input.device_id?.toLowerCase();
     await assertEmailVerified(user, deviceId, origin);
     const first = { method: 'federated', amr: ['fed'] } as const;
@@ -129,8 +126,13 @@ function createRegister({ registerIdentity, demandLink }: LogInByProviderDeps) {
   };
 }
 
-function findIdentity({ identities }: UserDocument, { provider, sub }: VerifiedIdentity) {
-  return identities?.find((each) => each.provider === provider && each.sub === sub);
+/** Creates the check that the provider has not disabled the person's account there, because somebody else may have it. */
+function createAssertEnabled({ audit }: LogInByProviderDeps) {
+  return ({ _id: user_id }: UserDocument, known: IdentityDocument | undefined, origin: RequestOrigin): void => {
+    if (known?.disabled_at === undefined) return;
+    audit({ event: 'login.refused', user_id, reason: 'identity_disabled' }, origin);
+    throw new AppError('ERR-IDENTITY-TOKEN-INVALID');
+  };
 }
 
 /** Creates the check of the token, which audits a token that does not count. */

@@ -1,5 +1,5 @@
 import type { Collections } from '@auth-account/stores';
-import type { UserDocument } from '@auth-account/stores/documents';
+import type { IdentityDocument, UserDocument } from '@auth-account/stores/documents';
 import { type Command, Option } from '@commander-js/extra-typings';
 import { parseLimit } from '../../cli/parse-arguments.ts';
 import type { Outcome, Shell } from '../../cli/shell.ts';
@@ -109,8 +109,7 @@ async function showUser(collections: Collections, idOrEmail: string, now: Date):
     locale: user.locale ?? null,
     password: hashKindOf(user),
     passkeys: user.passkeys?.length ?? 0,
-    identities: user.identities?.map(({ provider }) => provider) ?? [],
-    revocable_identities: user.identities?.filter(({ refresh_token }) => refresh_token !== undefined).length ?? 0,
+    identities: user.identities?.map(describeIdentity) ?? [],
     ...describeFactor(user),
     home_group_id: user.home_group_id,
     account_type: user.account_type,
@@ -128,6 +127,12 @@ async function showUser(collections: Collections, idOrEmail: string, now: Date):
     live_sessions: sessions,
   };
   return { json, text: fieldList(json) };
+}
+
+/** Returns the provider and what is known of the identity: `apple (revocable, relay off)`. */
+function describeIdentity({ provider, refresh_token, relay_off_at, disabled_at }: IdentityDocument): string {
+  const notes = [refresh_token && 'revocable', relay_off_at && 'relay off', disabled_at && 'disabled'].filter(Boolean);
+  return notes.length === 0 ? provider : `${provider} (${notes.join(', ')})`;
 }
 
 function describeFactor({ totp, recovery_codes = [] }: UserDocument) {
