@@ -5,6 +5,7 @@ import { createPushMetrics } from '../../../services/push-gateway/src/runtime/me
 import {
   createBacklogGauges,
   createOverdueGauge,
+  createRevocationGauge,
   createWorkerMetrics,
 } from '../../../services/worker/src/runtime/metrics.ts';
 
@@ -39,6 +40,7 @@ export async function findServiceMetrics(): Promise<ServiceMetrics[]> {
   createWorkerMetrics(worker, ['analytics']);
   createBacklogGauges(worker.registry, [], () => undefined);
   createOverdueGauge(worker.registry, () => undefined);
+  createRevocationGauge(worker.registry, () => undefined);
   createProbeMetrics(probe, () => new Date());
   const all = [
     { job: 'auth-api', metrics: api },

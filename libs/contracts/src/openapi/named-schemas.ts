@@ -17,6 +17,7 @@ import { ServerMetadata } from '../http/metadata.ts';
 import * as passkeyCredentials from '../http/passkey-credentials.ts';
 import * as passkeys from '../http/passkeys.ts';
 import * as passwordReset from '../http/password-reset.ts';
+import * as providerNotice from '../http/provider-notice.ts';
 import * as refresh from '../http/refresh.ts';
 import * as register from '../http/register.ts';
 import * as revocations from '../http/revocations.ts';
@@ -37,6 +38,7 @@ const features = [
   sessions,
   passkeys,
   federated,
+  providerNotice,
   account,
   deletion,
   challenges,

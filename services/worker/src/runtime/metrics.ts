@@ -92,7 +92,8 @@ export function createRevocationGauge(registry: Metrics['registry'], pending: ()
 }
 
 /**
- * Creates the worker's own metrics, except the metrics of {@link createBacklogGauges}, {@link createOverdueGauge} and {@link createRevocationGauge}.
+ * Creates the worker's own metrics, except the metrics of {@link createBacklogGauges}, {@link createOverdueGauge} and
+ * {@link createRevocationGauge}.
  */
 export function createWorkerMetrics({ registry }: Metrics, webhooks: readonly string[]) {
   return {

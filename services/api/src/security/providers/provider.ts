@@ -1,4 +1,4 @@
-/** What providers tell about a person. `other`: nothing follows from it. */
+/** Kinds of notices about a person. Nothing follows from `other`. */
 export const noticeKinds = [
   'consent_revoked',
   'account_deleted',

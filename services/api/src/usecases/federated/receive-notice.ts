@@ -36,7 +36,7 @@ export interface ReceiveNoticeDeps {
   readonly now: () => Date;
 }
 
-/** How a provider sends notices. */
+/** Check and form of a provider's notices. */
 export interface NoticeReceiver {
   readonly verify: VerifyNotice;
   /** True if it sends security event tokens. Their answer is 202 (RFC 8935). */
