@@ -19,7 +19,8 @@ import { type HotOperation, type KnownQuery, knownQueries, recordedFile } from '
 import { shardKeys } from '../../tools/queries/shard-keys.ts';
 
 const sent = watchSentCommands();
-const MONGODB_URI = monitored(testEnvironment().mongodbUri);
+/** This process runs all services, so it may not look at its sockets for some seconds. Only a hang takes longer. */
+const MONGODB_URI = `${monitored(testEnvironment().mongodbUri)}&waitQueueTimeoutMS=60000`;
 const sentByHot = new Map<HotOperation, SentCommand[]>();
 let api: TestApi;
 let seen: Awaited<ReturnType<typeof found>>;

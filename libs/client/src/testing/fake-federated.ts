@@ -153,7 +153,7 @@ export function addIdentity(records: FakeRecords, user_id: string, person: FakeP
 /** Creates the operations on the caller's identities. */
 export function identitiesOf({ records }: FakeOperationsDeps): Operations {
   const timestamp = () => records.now().toISOString();
-  const shown = ({ user_id: _, sub: __, ...facts }: FakeIdentity) => facts;
+  const shown = ({ user_id: _, sub: __, ...facts }: FakeIdentity) => ({ ...facts, relay_off: false, disabled: false });
   return {
     listIdentities({ session: { user_id } }) {
       const own = records.identities.filter((one) => one.user_id === user_id);
