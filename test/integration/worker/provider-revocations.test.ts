@@ -55,6 +55,8 @@ const untilTried = (identityId: string, attempts = 1) =>
   eventually('the provider was asked', async () => ((await rowOf(identityId))?.attempts ?? 0) >= attempts);
 const auditOf = (identity_id: string) =>
   log.lines.filter((line) => line.audit === true && line.identity_id === identity_id).map(({ event }) => event);
+/** The record follows the row's end. */
+const untilAudited = (identityId: string) => eventually('it is audited', async () => auditOf(identityId).length > 0);
 
 test('an erasure is not held up by a provider that is down, and its token is revoked later', async () => {
   const { session, identity_id, token } = await linked();
@@ -73,6 +75,7 @@ test('an erasure is not held up by a provider that is down, and its token is rev
   issuer.behave({}, 'revoke');
   await makeDue(identity_id);
   await untilRevoked(token, identity_id);
+  await untilAudited(identity_id);
   expect(auditOf(identity_id)).toEqual(['provider_token.revoked']);
   expect(await worker.metric('auth_provider_revocations_total', { outcome: 'failed' })).toBeGreaterThan(0);
 });
@@ -117,6 +120,7 @@ test('pauses grow, and after 30 days the token is given up', async () => {
   });
   await makeDue(identity_id, { created_at: new Date(Date.now() - 31 * 86_400_000) });
   await eventually('it is given up', async () => (await rowOf(identity_id)) === null);
+  await untilAudited(identity_id);
   expect(auditOf(identity_id)).toEqual(['provider_token.given_up']);
 });
 
