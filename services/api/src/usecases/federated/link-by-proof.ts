@@ -8,15 +8,16 @@ import type { SealedTokens } from '@auth-account/tokens';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import { missingField } from '../../request/missing-field.ts';
-import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
 import { changeByCode } from '../codes/change-by-code.ts';
 import { type CheckCode, codeInvalid } from '../codes/check-code.ts';
 import type { AssertEmailVerified } from '../login/assert-email-verified.ts';
+import { areCredentialsChanged } from '../login/assert-may-log-in.ts';
 import type { Authenticate } from '../login/authenticate.ts';
 import type { DemandSecondFactor } from '../login/demand-second-factor.ts';
 import type { OpenByCode } from '../login/log-in-by-code.ts';
 import type { OpenSession, ProvedLogin } from '../login/open-session.ts';
-import type { OncePerChallenge } from '../login/spend-proof.ts';
+import { deviceOfProof, type OncePerChallenge } from '../login/spend-proof.ts';
 import type { Spend } from '../proofs/once-per-proof.ts';
 import type { PasskeyProof } from '../proofs/passkey-proof.ts';
 import { assertCounts, type LinkChallenge, linkDigest, openLinkChallenge } from './link-challenge.ts';
@@ -67,7 +68,7 @@ export function createLinkByProof(deps: LinkByProofDeps) {
   return async (input: FederatedLinkRequest, origin: RequestOrigin): Promise<TokenResponse['data']> => {
     const { link_challenge_id, password, credential, challenge_id, code } = input;
     const deviceId = input.device_id?.toLowerCase();
-    const device = [deviceId ?? null, provenKey(origin) ?? null];
+    const device = deviceOfProof(deviceId, origin);
     const challenge = await openLinkChallenge(deps.sealedTokens, link_challenge_id);
     const asked = { input, challenge, deviceId, device, origin };
     if (password !== undefined) return byPassword(password, asked);
@@ -161,7 +162,7 @@ function createByCode(deps: LinkByProofDeps): Link<{ readonly challenge_id: stri
       });
     };
     return oncePerChallenge(spend, link, origin).catch((error: unknown) => {
-      throw isChanged(error) ? codeInvalid() : error;
+      throw areCredentialsChanged(error) ? codeInvalid() : error;
     });
   };
 }
@@ -172,14 +173,9 @@ function createOpen({ openSession }: LinkByProofDeps) {
     try {
       return (await openSession(login, origin)).data;
     } catch (error) {
-      throw isChanged(error) ? new AppError('ERR-CODE-EXPIRED') : error;
+      throw areCredentialsChanged(error) ? new AppError('ERR-CODE-EXPIRED') : error;
     }
   };
-}
-
-/** Returns true if the login found that a way in was changed since the proof was checked. */
-function isChanged(error: unknown): boolean {
-  return isAppError(error) && error.code === 'ERR-INVALID-CREDENTIALS';
 }
 
 function spendOf({ id, until, identity: { provider, sub } }: LinkChallenge, proof: readonly unknown[]): Spend {

@@ -7,12 +7,13 @@ import { hasSecondFactor } from '@auth-account/stores/second-factors';
 import { isDue } from '@auth-account/stores/users';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
-import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
 import type { VerifiedIdentity } from '../../security/providers/provider.ts';
 import type { AssertEmailVerified } from '../login/assert-email-verified.ts';
+import { areCredentialsChanged } from '../login/assert-may-log-in.ts';
 import type { DemandSecondFactor } from '../login/demand-second-factor.ts';
 import type { OpenSession } from '../login/open-session.ts';
-import type { OncePerChallenge } from '../login/spend-proof.ts';
+import { deviceOfProof, type OncePerChallenge } from '../login/spend-proof.ts';
 import type { KeepProviderToken } from './keep-provider-token.ts';
 import type { DemandLink } from './link-challenge.ts';
 import type { OpenProviderChallenge, ProviderChallenge } from './provider-challenge.ts';
@@ -55,13 +56,7 @@ export function createLogInByProvider(deps: LogInByProviderDeps) {
     await limits.logInByProvider(origin);
     const challenge = await openProviderChallenge({ provider, ...input });
     const { id, until } = challenge;
-    const proof = [
-      'federated',
-      provider,
-      input.id_token,
-      input.device_id?.toLowerCase() ?? null,
-      provenKey(origin) ?? null,
-    ];
+    const proof = ['federated', provider, input.id_token, ...deviceOfProof(input.device_id, origin)];
     let isCreated = false;
     const login = async () => {
       const opened = await open({ challenge, input, spend: { id, until, proof } }, origin);
@@ -71,7 +66,7 @@ export function createLogInByProvider(deps: LogInByProviderDeps) {
     try {
       return { data: await oncePerChallenge({ id, until, proof }, login, origin), isCreated };
     } catch (error) {
-      throw isAppError(error) && error.code === 'ERR-INVALID-CREDENTIALS' ? new AppError('ERR-CODE-EXPIRED') : error;
+      throw areCredentialsChanged(error) ? new AppError('ERR-CODE-EXPIRED') : error;
     }
   };
 }

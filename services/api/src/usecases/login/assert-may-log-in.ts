@@ -13,6 +13,14 @@ export function assertMayLogIn({ disabled_at, deletes_at }: Pick<UserDocument, '
   }
 }
 
+/**
+ * Returns true if a login found that the address, the password or another way in was changed since its proof was checked.
+ * Each way but the password tells that as a challenge that does not count any more.
+ */
+export function areCredentialsChanged(error: unknown): boolean {
+  return isAppError(error) && error.code === 'ERR-INVALID-CREDENTIALS';
+}
+
 const refusals: Partial<Readonly<Record<ThrowableCode, LoginRefusal>>> = {
   'ERR-INVALID-CREDENTIALS': 'credentials_changed',
   'ERR-ACCOUNT-DISABLED': 'account_disabled',

@@ -1,22 +1,22 @@
 import { codeLifeSeconds } from '@auth-account/contracts/http/challenges';
 import type { TokenResponse } from '@auth-account/contracts/http/login';
 import type { LogInByCodeRequest } from '@auth-account/contracts/http/login-code';
-import { isAppError } from '@auth-account/errors';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { hasSecondFactor } from '@auth-account/stores/second-factors';
 import type { ClientSession } from 'mongodb';
 import type { Limits } from '../../limits/limits.ts';
-import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
 import { changeByCode } from '../codes/change-by-code.ts';
 import { type CheckCode, codeInvalid, type RightCode } from '../codes/check-code.ts';
 import type { Spend } from '../proofs/once-per-proof.ts';
 import type { NewIdentity } from './add-identity.ts';
+import { areCredentialsChanged } from './assert-may-log-in.ts';
 import type { DemandSecondFactor } from './demand-second-factor.ts';
 import type { DeviceFields } from './device-name.ts';
 import { knownAs } from './new-device.ts';
 import type { OpenSession } from './open-session.ts';
 import type { ProveAddress } from './prove-address.ts';
-import type { OncePerChallenge } from './spend-proof.ts';
+import { deviceOfProof, type OncePerChallenge } from './spend-proof.ts';
 
 export interface OpenByCodeDeps {
   readonly openSession: OpenSession;
@@ -46,9 +46,8 @@ export function createLogInByCode(deps: LogInByCodeDeps) {
 
   return async (input: LogInByCodeRequest, origin: RequestOrigin): Promise<TokenResponse['data']> => {
     await limits.tryCode(origin);
-    const { device_id } = input;
     const id = input.challenge_id.toLowerCase();
-    const proof = ['email_code', input.code, device_id?.toLowerCase() ?? null, provenKey(origin) ?? null];
+    const proof = ['email_code', input.code, ...deviceOfProof(input.device_id, origin)];
     // No code that is open now counts for longer.
     const spend = { id, proof, until: new Date(now().getTime() + codeLifeSeconds * 1_000) };
     const check = () => checkCode('login', input, origin);
@@ -60,7 +59,7 @@ export function createLogInByCode(deps: LogInByCodeDeps) {
       );
     } catch (error) {
       // A way in was changed since the code was compared, which makes all codes void.
-      throw isAppError(error) && error.code === 'ERR-INVALID-CREDENTIALS' ? codeInvalid() : error;
+      throw areCredentialsChanged(error) ? codeInvalid() : error;
     }
   };
 }

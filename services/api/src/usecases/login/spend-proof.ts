@@ -6,7 +6,7 @@ import type { SpentProofStore } from '@auth-account/stores/spent-proofs';
 import type { RefreshTokens } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../../audit/audit.ts';
-import type { RequestOrigin } from '../../request/request-origin.ts';
+import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
 import { createAwaitKey } from '../../security/await-key.ts';
 import type { ServerSecrets } from '../../security/server-secrets.ts';
 import { createOncePerProof, type OncePerProofDeps, type Spend, spentBy } from '../proofs/once-per-proof.ts';
@@ -44,6 +44,11 @@ export interface OncePerChallengeDeps extends OncePerProofDeps {
   readonly refreshTokens: Pick<RefreshTokens, 'hasKey' | 'rereadKeys'>;
   readonly issueTokens: IssueTokens;
   readonly audit: Audit;
+}
+
+/** Returns the part of each login's proof by which a repeat must come from the same device. */
+export function deviceOfProof(deviceId: string | null | undefined, origin: RequestOrigin): readonly unknown[] {
+  return [deviceId?.toLowerCase() ?? null, provenKey(origin) ?? null];
 }
 
 /** Creates the function by which a login uses up its challenge. */

@@ -8,10 +8,11 @@ import { presentUser } from '@auth-account/stores/present-users';
 import type { SealedTokens } from '@auth-account/tokens';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
-import { provenKey, type RequestOrigin } from '../../request/request-origin.ts';
+import type { RequestOrigin } from '../../request/request-origin.ts';
 import type { AssertEmailVerified } from '../login/assert-email-verified.ts';
+import { areCredentialsChanged } from '../login/assert-may-log-in.ts';
 import type { OpenSession } from '../login/open-session.ts';
-import type { OncePerChallenge } from '../login/spend-proof.ts';
+import { deviceOfProof, type OncePerChallenge } from '../login/spend-proof.ts';
 import { challengeMs, requestOptions } from '../proofs/passkey-options.ts';
 import type { PasskeyProof, ProvedPasskey } from '../proofs/passkey-proof.ts';
 
@@ -67,7 +68,7 @@ export function createLogInByPasskey(deps: LogInByPasskeyDeps) {
     const challenge = (await sealedTokens.open('passkey-login', challenge_id)) as LoginChallenge | undefined;
     if (challenge === undefined) throw new AppError('ERR-PASSKEY-INVALID');
     const deviceId = input.device_id?.toLowerCase();
-    const proof = ['passkey', credential.id, credential.response, deviceId ?? null, provenKey(origin) ?? null];
+    const proof = ['passkey', credential.id, credential.response, ...deviceOfProof(deviceId, origin)];
     const spend = { id: challenge.id, proof, until: new Date(challenge.until) };
 
     async function open(): Promise<TokenResponse['data']> {
@@ -84,8 +85,7 @@ export function createLogInByPasskey(deps: LogInByPasskeyDeps) {
       return await oncePerChallenge(spend, open, origin);
     } catch (error) {
       // A way in was changed since the proof was checked, which ends all open challenges.
-      const isChanged = isAppError(error) && error.code === 'ERR-INVALID-CREDENTIALS';
-      throw isChanged ? new AppError('ERR-CODE-EXPIRED') : error;
+      throw areCredentialsChanged(error) ? new AppError('ERR-CODE-EXPIRED') : error;
     }
   };
 }

@@ -1,5 +1,5 @@
 import type { ConfirmSecondFactorRequest, SecondFactorResponse } from '@auth-account/contracts/http/second-factor';
-import { AppError, isAppError } from '@auth-account/errors';
+import { AppError } from '@auth-account/errors';
 import type { UserStore } from '@auth-account/stores';
 import { credentialsVersion, nextChangeOfWays } from '@auth-account/stores/credentials';
 import type { UserDocument } from '@auth-account/stores/documents';
@@ -9,6 +9,7 @@ import type { ClientSession } from 'mongodb';
 import { none } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
+import { areCredentialsChanged } from '../login/assert-may-log-in.ts';
 import { trustTokenHash } from '../login/demand-second-factor.ts';
 import type { OpenSession } from '../login/open-session.ts';
 import { openChallenge, type SecondFactorChallenge } from '../login/second-factor-challenge.ts';
@@ -97,7 +98,7 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
       return data;
     } catch (error) {
       // A way in has been changed since the challenge was checked.
-      throw isAppError(error) && error.code === 'ERR-INVALID-CREDENTIALS' ? new AppError('ERR-CODE-EXPIRED') : error;
+      throw areCredentialsChanged(error) ? new AppError('ERR-CODE-EXPIRED') : error;
     }
   };
 }
