@@ -97,7 +97,7 @@ const providerRevocations: Calls['providerRevocations'] = {
     const identity = { id, provider: 'office', sub: id, created_at: at, refresh_token: keptToken };
     return stores.providerRevocations.add(id, [identity], at, session);
   },
-  claim: ({ stores }) => stores.providerRevocations.claim(at, at),
+  claim: ({ stores }) => stores.providerRevocations.claim(at, at, ['office']),
   defer: ({ stores }) => stores.providerRevocations.defer(id, at),
   remove: ({ stores }) => stores.providerRevocations.remove(id),
   count: ({ stores }) => stores.providerRevocations.count(),

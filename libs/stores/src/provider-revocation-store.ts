@@ -15,8 +15,8 @@ export interface StoredToken {
 export interface ProviderRevocationStore {
   /** Keeps the tokens of identities that are removed in the same transaction. Writes nothing if they have none. */
   add(userId: string, identities: readonly IdentityDocument[], at: Date, session: ClientSession): Promise<void>;
-  /** Returns the token that has been due for longest, so that no other worker takes it until then. */
-  claim(now: Date, until: Date): Promise<ProviderRevocationDocument | undefined>;
+  /** Returns the token that has been due for longest, none of these providers', so that no other worker takes it until then. */
+  claim(now: Date, until: Date, except: readonly string[]): Promise<ProviderRevocationDocument | undefined>;
   /** Sets the time of the next attempt. */
   defer(identityId: string, due: Date): Promise<void>;
   remove(identityId: string): Promise<void>;
@@ -32,10 +32,11 @@ export function createProviderRevocationStore(collections: Collections): Provide
   const { providerRevocations: rows } = collections;
   return {
     add: (userId, identities, at, session) => addRevocations(collections, { userId, identities, at }, session),
-    async claim(now, until) {
+    async claim(now, until, except) {
+      const due = { due_at: { $lte: now }, provider: { $nin: [...except] } };
       const update = { $set: { due_at: until }, $inc: { attempts: 1 } };
       const options = { sort: { due_at: 1 }, returnDocument: 'after' } as const;
-      return (await rows.findOneAndUpdate({ due_at: { $lte: now } }, update, options)) ?? undefined;
+      return (await rows.findOneAndUpdate(due, update, options)) ?? undefined;
     },
     async defer(_id, due_at) {
       await rows.updateOne({ _id }, { $set: { due_at } });

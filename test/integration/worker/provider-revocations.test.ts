@@ -1,5 +1,6 @@
 import { startProvider } from '@auth-account/local-stack/provider';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { Binary } from 'mongodb';
 import { dumpMongo, findSecrets } from '../../security/secret-search.ts';
 import { newSession, password } from '../../support/accounts.ts';
 import { confirmReset, requestReset } from '../../support/codes.ts';
@@ -105,6 +106,25 @@ test('a token that the provider calls void is done with, and another refusal is 
   await eventually('both are gone', async () =>
     [await rowOf(first.identity_id), await rowOf(second.identity_id)].every((row) => row === null),
   );
+});
+
+test('tokens of a provider that is gone hold up those of no other', async () => {
+  const at = new Date();
+  const fields = { provider: 'gone', kid: 'k', token: new Binary(), client_id: 'app', created_at: at, attempts: 0 };
+  const rows = Array.from({ length: 50 }, (_, n) => ({
+    _id: `gone-${n}`,
+    user_id: 'u',
+    due_at: new Date(n),
+    ...fields,
+  }));
+  const { session, identity_id, token } = await linked();
+  await api.collections.providerRevocations.insertMany(rows);
+  await unlinkIdentity(api, session, identity_id);
+  await untilRevoked(token, identity_id);
+  const gone = { provider: 'gone' };
+  const tried = await api.collections.providerRevocations.countDocuments({ ...gone, attempts: { $gt: 0 } });
+  expect(tried).toBeLessThan(rows.length);
+  await api.collections.providerRevocations.deleteMany(gone);
 });
 
 test('pauses grow, and after 30 days the token is given up', async () => {

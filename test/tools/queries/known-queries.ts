@@ -82,7 +82,7 @@ const reasons: Readonly<Record<string, Reasons>> = {
   'users findAndModify {home_group_id} by joined_at, _id': { allShards: group },
   'users update {home_group_id}': { allShards: group },
   'provider_revocations find {kid nin}': { allShards: worker },
-  'provider_revocations findAndModify {due_at <>} by due_at': { allShards: worker },
+  'provider_revocations findAndModify {due_at <>, provider nin} by due_at': { allShards: worker },
   'users find {identities [refresh_token.kid exists, refresh_token.kid nin]}': { allShards: worker },
   'users find {totp.kid exists, totp.kid nin}': { allShards: worker },
   'users find {totp.removal.due_at <>}': { allShards: worker },

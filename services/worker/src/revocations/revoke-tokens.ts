@@ -24,8 +24,8 @@ const [firstPauseMs, longestPauseMs] = [10_000, 6 * 3_600_000];
 
 /**
  * Creates the function that runs one round, which asks the providers to revoke the tokens that are due. A token is
- * removed once its provider says that it does not count any more, and given up after 30 days. An attempt that fails ends
- * the round and defers its token, twice as long each time, so that a provider that is down is not asked for each token.
+ * removed once its provider says that it does not count any more, and given up after 30 days. An attempt that fails defers
+ * its token, twice as long each time, and ends the round for its provider: one that is down is not asked for each token.
  * If a worker is killed, another asks again, which does no harm. Nothing waits for a revocation.
  */
 export function createRevokeTokens(deps: RevokeTokensDeps): () => Promise<void> {
@@ -44,16 +44,18 @@ export function createRevokeTokens(deps: RevokeTokensDeps): () => Promise<void> 
   }
 
   return async () => {
+    const failed = new Set<string>();
     for (;;) {
       const at = now();
-      const row = await providerRevocations.claim(at, new Date(at.getTime() + leaseMs));
+      const row = await providerRevocations.claim(at, new Date(at.getTime() + leaseMs), [...failed]);
       if (row === undefined) return;
       try {
         await revoke(row);
       } catch (error) {
         onFailed(row, error as Error);
         await defer(row);
-        return;
+        failed.add(row.provider);
+        continue;
       }
       await providerRevocations.remove(row._id);
       onRevoked(row);
