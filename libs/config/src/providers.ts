@@ -43,7 +43,7 @@ interface Preset extends Omit<IdentityProvider, 'clientIds' | 'exchange'> {
 const presets: Readonly<Record<'apple' | 'google', Preset>> = {
   apple: {
     name: 'apple',
-    // The second one is that of tokens since June 2025.
+    // Since June 2025 the metadata names the second one. Tokens have either.
     issuers: ['https://appleid.apple.com', 'https://account.apple.com'],
     jwksUri: 'https://appleid.apple.com/auth/keys',
     algorithms: ['RS256'],

@@ -1,9 +1,11 @@
-import { hash } from 'node:crypto';
+import { generateKeyPairSync, hash } from 'node:crypto';
 import { type IdentityProvider, readProviders } from '@auth-account/config';
 import { startProvider } from '@auth-account/local-stack/provider';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { base64url, SignJWT } from 'jose';
 import { createProviderVerifiers } from '../../../services/api/src/security/providers/id-tokens.ts';
+import { send } from '../../support/http-client.ts';
+import { providerDocuments } from '../../support/provider-documents.ts';
 
 let issuer: Awaited<ReturnType<typeof startProvider>>;
 let passedMs: number;
@@ -227,24 +229,47 @@ describe('the keys', () => {
 });
 
 describe('the presets', () => {
-  const presets = readProviders([
-    { preset: 'apple', client_ids: ['com.example.pantry'] },
-    { preset: 'google', client_ids: ['1.apps.googleusercontent.com'] },
-  ]);
+  const { keyMembers, ...documents } = providerDocuments;
+  const names = ['apple', 'google'] as const;
+  const presets = readProviders(names.map((preset) => ({ preset, client_ids: [documents[preset].clientId] })));
+  const named = (name: (typeof names)[number]) => ({ ...provider(), ...presets.get(name), jwksUri: issuer.jwksUri });
 
-  test('take both forms of the issuers', () => {
-    expect(presets.get('apple')?.issuers).toEqual(['https://appleid.apple.com', 'https://account.apple.com']);
-    expect(presets.get('google')?.issuers).toEqual(['https://accounts.google.com', 'accounts.google.com']);
+  test.each(names)('are as %s describes itself', (preset) => {
+    const { metadata, clientId } = documents[preset];
+    const privateKey = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+    const secrets = {
+      team_id: 'T',
+      key_id: 'K',
+      private_key: String(privateKey.export({ format: 'pem', type: 'pkcs8' })),
+    };
+    const [exchanging] = readProviders([{ preset, client_ids: [clientId], ...secrets }]).values();
+    expect(exchanging).toMatchObject({
+      issuers: expect.arrayContaining([...metadata.issuers]),
+      jwksUri: metadata.jwks_uri,
+      algorithms: metadata.id_token_signing_alg_values_supported,
+    });
+    const { tokenUrl, revocationUrl } = exchanging?.exchange ?? {};
+    const endpoints = preset === 'apple' ? [metadata.token_endpoint, metadata.revocation_endpoint] : [];
+    expect([tokenUrl, revocationUrl].filter((url) => url !== undefined)).toEqual(endpoints);
+  });
+
+  const tokens = names.flatMap((name) => documents[name].tokens.map((token) => [name, token.iss, token] as const));
+  test.each(tokens)('take the token that %s documents, with the issuer %s', async (name, _, token) => {
+    const proved = await open(named(name))(await sign({ aud: documents[name].clientId, ...token }));
+    expect(proved).toMatchObject({ provider: name, sub: token.sub, email: token.email, isOwnAddress: true });
+  });
+
+  test('read keys of the form that both publish', async () => {
+    const { origin, pathname } = new URL(issuer.jwksUri);
+    const { keys } = (await send(origin, { method: 'GET', path: pathname })).json as { keys: { kty: string }[] };
+    const ours = keys.filter(({ kty }) => kty === 'RSA').map((key) => Object.keys(key).sort());
+    expect(ours).toEqual(ours.map(() => keyMembers));
+    expect(ours.length).toBeGreaterThan(1);
   });
 
   test('refuse each other’s tokens', async () => {
-    const [apple, google] = ['apple', 'google'].map((name) => presets.get(name)) as [
-      IdentityProvider,
-      IdentityProvider,
-    ];
-    const [iss] = apple.issuers;
-    const token = await sign({ iss, aud: google.clientIds[0] });
-    expect(await open({ ...google, jwksUri: issuer.jwksUri })(token)).toBeUndefined();
-    expect(await open({ ...apple, jwksUri: issuer.jwksUri })(token)).toBeUndefined();
+    const token = await sign({ ...documents.apple.tokens[0], aud: documents.google.clientId });
+    expect(await open(named('google'))(token)).toBeUndefined();
+    expect(await open(named('apple'))(token)).toBeUndefined();
   });
 });
