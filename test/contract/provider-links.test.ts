@@ -94,6 +94,8 @@ describe('an identity whose address has an account', () => {
 
 describe('is linked in the transaction that logs in', () => {
   test('by password', async () => {
+    const links = () => api.metric('auth_provider_logins_total', { provider: 'office', outcome: 'linked' });
+    const before = await links();
     const { session, user_id, person } = await accountAndPerson();
     const { link_challenge_id } = await demandLink(api, person);
     const device = { device_id: randomUUID(), device_name: 'Pixel 9', platform: 'android' };
@@ -103,6 +105,7 @@ describe('is linked in the transaction that logs in', () => {
       user_id,
       device.device_id,
     ]);
+    expect(await links()).toBe(before + 1);
     expect(answer.headers['cache-control']).toBe('no-store');
     expect(decodeJwt(answer.json.data.access_token)).toMatchObject({ amr: ['pwd'], acr: '1' });
     const identity = { id: expect.any(String), provider: 'office', sub: person.sub, email: person.email };

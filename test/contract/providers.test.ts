@@ -271,9 +271,14 @@ describe('an identity', () => {
     expect(statusAndCode(await logInByCode(api, challenge_id, { code }))).toEqual([403, 'ERR-CODE-INVALID']);
   });
 
-  test('that is the last way in stays', async () => {
+  test('that is the last way in stays, beside those that let nobody in', async () => {
     const { person, ...session } = await registered();
     const [{ identity_id }] = await list(session);
+    const at = new Date();
+    const gone = { id: randomUUID(), provider: 'gone', sub: randomUUID(), created_at: at };
+    const disabled = { id: randomUUID(), provider: 'partner', sub: randomUUID(), created_at: at, disabled_at: at };
+    const identities = { $each: [gone, disabled] };
+    await api.collections.users.updateOne({ _id: session.user_id }, { $push: { identities } });
     const challenge_id = await challengeStepUp(api, session, 'identities');
     const challenge = await api.collections.challenges.findOne({ user_id: session.user_id, purpose: 'step_up' });
     const code = await codeOf(api, challenge?._id ?? '');

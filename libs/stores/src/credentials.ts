@@ -26,9 +26,16 @@ export function unchangedSince({
   };
 }
 
+/** Ways in that the service has now, besides the password. */
+export interface OfferedWays {
+  readonly passkeys: boolean;
+  /** Names of the providers. */
+  readonly providers: Pick<ReadonlySet<string>, 'has'>;
+}
+
 /**
  * Returns true if the account's user can log in without the way of that id: by a password that somebody knows, a passkey
- * or an identity.
+ * or an identity. One that the provider has disabled, or that the service does not take now, is none.
  */
 export function hasWayInBesides(
   {
@@ -37,8 +44,13 @@ export function hasWayInBesides(
     identities = [],
   }: Pick<UserDocument, 'is_password_void' | 'passkeys' | 'identities'>,
   id: string,
+  offered: OfferedWays,
 ): boolean {
-  return !is_password_void || [...passkeys, ...identities].some((way) => way.id !== id);
+  const enabled = identities.filter(
+    ({ provider, disabled_at }) => disabled_at === undefined && offered.providers.has(provider),
+  );
+  const usable = [...(offered.passkeys ? passkeys : []), ...enabled];
+  return !is_password_void || usable.some((way) => way.id !== id);
 }
 
 /**

@@ -9,7 +9,7 @@ export type IdentityKey = Pick<IdentityDocument, 'provider' | 'sub'>;
 
 /** Changes of an identity that follow from a notice of its provider. */
 export interface IdentityMarks {
-  readonly set?: Pick<IdentityDocument, 'relay_off_at' | 'disabled_at'>;
+  readonly set?: Pick<IdentityDocument, 'relay_off_at' | 'disabled_at' | 'noticed_at'>;
   readonly unset?: readonly ('refresh_token' | 'relay_off_at' | 'disabled_at')[];
   /** True if challenges end that a login by the identity has begun, as with every change of a way in. */
   readonly endsChallenges?: boolean;

@@ -159,7 +159,12 @@ export const storedFields = describeAll({
         'yes',
         'until the person removes them',
       ],
-      [['identities.sub'], "the provider's id of the person", 'no', 'the same'],
+      [
+        ['identities.sub', 'identities.noticed_at'],
+        "the provider's id of the person, and the time of its latest notice about them",
+        'no',
+        'the same',
+      ],
       [
         ['identities.refresh_token.kid', 'identities.refresh_token.token', 'identities.refresh_token.client_id'],
         'token by which the consent at the provider is revoked, sealed with AES-256-GCM under a server key, and its app',

@@ -190,6 +190,8 @@ export interface IdentityDocument {
   readonly relay_off_at?: Date;
   /** Time at which the provider said that it has disabled its account. Until it is enabled, the identity is no way in. */
   readonly disabled_at?: Date;
+  /** Time at which the provider signed the notice that `relay_off_at` or `disabled_at` comes from, set or removed. */
+  readonly noticed_at?: Date;
 }
 
 /** A provider's refresh token, sealed with AES-256-GCM. */

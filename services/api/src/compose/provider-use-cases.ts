@@ -79,7 +79,7 @@ export function providerUseCases(
       isCreated ? 'registered' : 'logged_in',
     ),
     listIdentities: createListIdentities(all),
-    linkIdentity: countProviderLogins(createLinkIdentity(all), count, () => 'linked'),
+    linkIdentity: createLinkIdentity(all),
     unlinkIdentity: createUnlinkIdentity(all),
     receiveProviderNotice: createReceiveNotice({ ...parts, notices }),
   };

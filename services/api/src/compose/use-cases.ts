@@ -7,6 +7,7 @@ import type { Announcement, IsDenied } from '../announcements/announce.ts';
 import type { Commit } from '../announcements/commit.ts';
 import { type Audit, createAudit } from '../audit/audit.ts';
 import { countAuditEvents } from '../audit/audit-counters.ts';
+import type { AuditEvent } from '../audit/events.ts';
 import type { ApiConfig } from '../config.ts';
 import type { Operations } from '../http/operations.ts';
 import { createOpenIdempotent } from '../idempotency/open-idempotent.ts';
@@ -105,7 +106,13 @@ export interface UseCaseParts extends Pick<Guards, 'audit' | 'limits'> {
 export function composeGuards({ config, logger, metrics, redis, secrets, now }: GuardParts): Guards {
   const write = createAuditLog(logger);
   const sampler = createAuditSampler(write);
-  const audit = createAudit({ write, sampler, count: countAuditEvents(metrics) });
+  const countEvent = countAuditEvents(metrics);
+  const count = (event: AuditEvent) => {
+    countEvent(event);
+    // Links are made by several operations, some of them only in the step after the one that had the ID token.
+    if (event.event === 'identity.linked') metrics.providerLogins.inc({ provider: event.provider, outcome: 'linked' });
+  };
+  const audit = createAudit({ write, sampler, count });
   const limits = createLimits({
     redis,
     keyPrefix: config.KEY_PREFIX,
@@ -191,7 +198,8 @@ function accountUseCases(
   const retryWindowMs = config.REFRESH_RETRY_WINDOW * 1_000;
   const shared = { ...parts, hasher, refreshTokens, lifetime };
   const reauthenticate = createReauthenticate(shared);
-  const removeWay = createRemoveWay({ ...shared, reauthenticate });
+  const offered = { passkeys: shared.passkeyParts !== undefined, providers: security.providers.verifiers };
+  const removeWay = createRemoveWay({ ...shared, reauthenticate, offered });
   const fresh = { ...shared, reauthenticate, removeWay, endSessions: createEndSessions(shared) };
   const isRequired = config.REQUIRE_VERIFIED_EMAIL;
   const assertEmailVerified = createAssertEmailVerified({ ...shared, isRequired });

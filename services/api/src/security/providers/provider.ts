@@ -16,6 +16,8 @@ export type NoticeKind = (typeof noticeKinds)[number];
 export interface ProviderNotice {
   /** The provider's id of the notice. The same notice may come again. */
   readonly id: string;
+  /** Time at which the provider signed it, in whole seconds. */
+  readonly signedAt: Date;
   readonly events: readonly NoticeEvent[];
 }
 
@@ -30,6 +32,8 @@ export type VerifyNotice = (token: string) => Promise<ProviderNotice | undefined
 
 /** Longest time since a notice was signed, in seconds. Until then a provider may send it again. */
 export const noticeSeconds = 7 * 86_400;
+/** Difference between the provider's clock and ours, in seconds, that is put up with. */
+export const toleranceSeconds = 60;
 
 /** A person as their provider knows them. */
 export interface VerifiedIdentity {

@@ -2,10 +2,9 @@ import { hash } from 'node:crypto';
 import type { IdentityProvider } from '@auth-account/config';
 import { Email } from '@auth-account/contracts/http/fields';
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import type { VerifiedIdentity, VerifyIdToken } from './provider.ts';
+import { toleranceSeconds, type VerifiedIdentity, type VerifyIdToken } from './provider.ts';
 import type { TokenFault } from './provider-metrics.ts';
 
-const toleranceSeconds = 60;
 /** Longest time since the token was issued. Its nonce is ten minutes old at most. */
 const longestAge = '1 h';
 const subPattern = /^[\x21-\x7e]{1,255}$/;

@@ -1,8 +1,7 @@
 import type { IdentityProvider } from '@auth-account/config';
 import { errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import { type NoticeEvent, type NoticeKind, noticeSeconds, type VerifyNotice } from './provider.ts';
+import { type NoticeEvent, type NoticeKind, noticeSeconds, toleranceSeconds, type VerifyNotice } from './provider.ts';
 
-const toleranceSeconds = 60;
 const mostEvents = 10;
 
 /**
@@ -31,8 +30,9 @@ export function createVerifyNotice(
     };
     try {
       const { payload } = await jwtVerify(token, findKey, rules);
-      const { jti: id, events } = payload;
-      return typeof id === 'string' && id !== '' ? { id, events: read(events).slice(0, mostEvents) } : undefined;
+      const { jti: id, iat, events } = payload;
+      if (typeof id !== 'string' || id === '' || iat === undefined) return;
+      return { id, signedAt: new Date(iat * 1_000), events: read(events).slice(0, mostEvents) };
     } catch (error) {
       if (error instanceof errors.JOSEError) return;
       throw error;

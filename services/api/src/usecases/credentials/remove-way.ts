@@ -3,7 +3,7 @@ import { AppError } from '@auth-account/errors';
 import { type AccountEventOrigin, eventOrigin } from '@auth-account/messaging';
 import type { UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
-import { hasWayInBesides } from '@auth-account/stores/credentials';
+import { hasWayInBesides, type OfferedWays } from '@auth-account/stores/credentials';
 import type { UserDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { ClientSession } from 'mongodb';
@@ -22,6 +22,7 @@ export interface RemoveWayDeps {
   readonly limits: Pick<Limits, 'write'>;
   readonly commit: Commit;
   readonly ids: Pick<Ids, 'entityId'>;
+  readonly offered: OfferedWays;
   readonly now: () => Date;
 }
 
@@ -65,7 +66,7 @@ const mostTries = 5;
  * `ERR-DEPENDENCY-UNAVAILABLE` after too many tries.
  */
 export function createRemoveWay(deps: RemoveWayDeps): RemoveWay {
-  const { users, reauthenticate, limits } = deps;
+  const { users, reauthenticate, limits, offered } = deps;
   const remove = createRemove(deps);
 
   return async ({ input, purpose, find }, caller, origin) => {
@@ -75,7 +76,7 @@ export function createRemoveWay(deps: RemoveWayDeps): RemoveWay {
     for (let tries = 0; tries < mostTries; tries += 1) {
       if (user === undefined || !isProved(proved, user)) throw new AppError('ERR-REAUTHENTICATION-FAILED');
       const way = find(user);
-      if (!hasWayInBesides(user, way.id)) throw new AppError('ERR-LAST-CREDENTIAL');
+      if (!hasWayInBesides(user, way.id, offered)) throw new AppError('ERR-LAST-CREDENTIAL');
       if (await remove(user, way, origin)) return user;
       user = await users.find(proved._id);
     }

@@ -17,6 +17,8 @@ import {
   type NoticeEvent,
   type NoticeKind,
   noticeSeconds,
+  type ProviderNotice,
+  toleranceSeconds,
   type VerifyNotice,
 } from '../../security/providers/provider.ts';
 import { ChangedMeanwhile } from '../codes/change-by-code.ts';
@@ -79,7 +81,8 @@ export function createReceiveNotice(deps: ReceiveNoticeDeps) {
     }
     for (const [at, event] of notice.events.entries()) {
       const id = hash('sha256', JSON.stringify(['notice', provider, notice.id, at]), 'base64url');
-      await apply({ ...event, provider, id, emailDomains: receiver.emailDomains }, origin);
+      const { signedAt } = notice;
+      await apply({ ...event, provider, id, signedAt, emailDomains: receiver.emailDomains }, origin);
     }
     const data = { message: 'NOTICE_RECEIVED', timestamp: now().toISOString() } as const;
     return { data, isAccepted: receiver.isToken };
@@ -91,7 +94,7 @@ interface ReceivedNotice {
   readonly isAccepted: boolean;
 }
 
-interface ReceivedEvent extends NoticeEvent, Pick<NoticeReceiver, 'emailDomains'> {
+interface ReceivedEvent extends NoticeEvent, Pick<ProviderNotice, 'signedAt'>, Pick<NoticeReceiver, 'emailDomains'> {
   readonly provider: string;
   /** Hash of the notice's id and the event's place in it. */
   readonly id: string;
@@ -103,11 +106,12 @@ function createApply(deps: ReceiveNoticeDeps) {
   const change = createChange(deps);
 
   async function tryOnce(event: ReceivedEvent, origin: RequestOrigin): Promise<void> {
-    const { id, provider, sub } = event;
+    const { id, provider, sub, signedAt } = event;
     const at = now();
     const user = sub === undefined ? undefined : await identities.findHolder({ provider, sub });
     const identity = user?.identities?.find((each) => each.provider === provider && each.sub === sub);
-    const spent = { _id: id, proof: id, at, until: new Date(at.getTime() + noticeSeconds * 1_000) };
+    const until = new Date(signedAt.getTime() + (noticeSeconds + toleranceSeconds + 1) * 1_000);
+    const spent = { _id: id, proof: id, at, until };
     await commit(
       {
         ...(user && endSessions.turnOf(user._id)),
@@ -121,7 +125,7 @@ function createApply(deps: ReceiveNoticeDeps) {
             return { events: none, audit: [{ ...told, user_id: undefined, identity_id: undefined }], sessions: none };
           }
           const outcome = isMeant(event, identity)
-            ? await change[event.kind]?.({ user, identity, at, origin }, session)
+            ? await change[event.kind]?.({ user, identity, at, signedAt, origin }, session)
             : undefined;
           const audit = { ...told, user_id: user._id, identity_id: identity.id };
           return { events: none, sessions: none, ...outcome, audit: [audit, ...(outcome?.audit ?? none)] };
@@ -144,8 +148,24 @@ function createApply(deps: ReceiveNoticeDeps) {
   };
 }
 
-/** Returns false for a notice about mail to an address that another provider has given out. */
-function isMeant({ kind, emailDomains }: ReceivedEvent, { email = '' }: IdentityDocument): boolean {
+/** Notices of a state. Of those that come in another order than they were signed, the last signed one counts. */
+const stateKinds: readonly NoticeKind[] = [
+  'account_disabled',
+  'account_hijacked',
+  'account_enabled',
+  'relay_off',
+  'relay_on',
+];
+
+/**
+ * Returns false for a notice about mail to an address that another provider has given out, and for one of a state that
+ * was overtaken by a later one.
+ */
+function isMeant(
+  { kind, signedAt, emailDomains }: ReceivedEvent,
+  { email = '', noticed_at }: IdentityDocument,
+): boolean {
+  if (stateKinds.includes(kind) && noticed_at !== undefined && signedAt < noticed_at) return false;
   return !kind.startsWith('relay') || emailDomains.includes(email.slice(email.lastIndexOf('@') + 1).toLowerCase());
 }
 
@@ -153,6 +173,7 @@ interface Concerned {
   readonly user: UserDocument;
   readonly identity: IdentityDocument;
   readonly at: Date;
+  readonly signedAt: Date;
   readonly origin: RequestOrigin;
 }
 
@@ -168,15 +189,17 @@ function createChange(deps: ReceiveNoticeDeps): Partial<Record<NoticeKind, Chang
   }
 
   const marking =
-    (marksAt: (at: Date) => IdentityMarks): ChangeBy =>
-    async ({ user, identity, at }, session) => {
-      if (!(await identities.mark(user, identity.id, marksAt(at), at, session))) throw new ChangedMeanwhile();
+    (marksAt: (at: Date, noticed_at: Date) => IdentityMarks): ChangeBy =>
+    async ({ user, identity, at, signedAt }, session) => {
+      if (!(await identities.mark(user, identity.id, marksAt(at, signedAt), at, session))) {
+        throw new ChangedMeanwhile();
+      }
       return {};
     };
   const ending =
-    (marksAt: (at: Date) => IdentityMarks): ChangeBy =>
+    (marksAt: (at: Date, noticed_at: Date) => IdentityMarks): ChangeBy =>
     async (of, session) => {
-      await marking((at) => ({ ...marksAt(at), endsChallenges: true }))(of, session);
+      await marking((...times) => ({ ...marksAt(...times), endsChallenges: true }))(of, session);
       const { user, at, origin } = of;
       const sessions = await endAll(of, session);
       const notice = { user_id: user._id, purpose: 'provider_notice', locale: mailLocale(user, origin) } as const;
@@ -189,11 +212,14 @@ function createChange(deps: ReceiveNoticeDeps): Partial<Record<NoticeKind, Chang
   return {
     consent_revoked: ending(() => ({ unset: ['refresh_token'] })),
     sessions_revoked: ending(() => ({})),
-    account_hijacked: ending((at) => ({ set: { disabled_at: at } })),
-    account_disabled: marking((at) => ({ set: { disabled_at: at }, endsChallenges: true })),
-    account_enabled: marking(() => ({ unset: ['disabled_at'] })),
-    relay_off: marking((at) => ({ set: { relay_off_at: at } })),
-    relay_on: marking(() => ({ unset: ['relay_off_at'] })),
+    account_hijacked: ending((disabled_at, noticed_at) => ({ set: { disabled_at, noticed_at } })),
+    account_disabled: marking((disabled_at, noticed_at) => ({
+      set: { disabled_at, noticed_at },
+      endsChallenges: true,
+    })),
+    account_enabled: marking((_, noticed_at) => ({ set: { noticed_at }, unset: ['disabled_at'] })),
+    relay_off: marking((relay_off_at, noticed_at) => ({ set: { relay_off_at, noticed_at } })),
+    relay_on: marking((_, noticed_at) => ({ set: { noticed_at }, unset: ['relay_off_at'] })),
     async account_deleted(of, session) {
       const { user, identity, at, origin } = of;
       if (!(await identities.remove(user, identity.id, at, session))) throw new ChangedMeanwhile();
