@@ -31,6 +31,9 @@ test('nothing that apps were told is broken by kills, a frozen primary and an em
   // Registrations and logins come first. Without other changes the run would show nothing about the accounts' further
   // life.
   expect(output).toMatch(/^\| (password|code, \w+|deletion) \|/m);
+  for (const kind of ['login, provider', 'removal, order']) {
+    expect(output).toMatch(new RegExp(`^\\| ${kind} \\| [1-9]`, 'm'));
+  }
   // The users of the client, too, have kept their sessions, refreshed them, and logged out.
   const kept = /^24 users of the client: [1-9]\d* sessions opened, 0 lost, .+; [1-9]\d* refreshes; [1-9]\d* sign-outs/m;
   expect(output).toMatch(kept);

@@ -24,6 +24,9 @@ import { reportOn } from './sdk/sdk-report.ts';
 import { type SdkUsers, startSdkUsers } from './sdk/start-sdk-users.ts';
 import { watchRejections } from './sdk/watch-rejections.ts';
 import { type FaultStack, startFaultStack } from './stack/start-fault-stack.ts';
+import { checkWayUsers } from './ways/check-way-users.ts';
+import { startWayUsers, type WayUsers } from './ways/start-way-users.ts';
+import type { WayWorld } from './ways/way-user.ts';
 
 export interface RunOptions {
   readonly seed: number;
@@ -74,11 +77,13 @@ export async function runFaults(options: RunOptions): Promise<Report> {
   const load = startLoad({ world, seed, rate: options.rate, population });
   const sdk = startSdkUsers({ world, seed, count: sdkPopulation });
   const endWatch = watchRejections(history);
+  let ways: WayUsers | undefined;
   try {
+    ways = await startWayUsers(world, seed);
     await sleep(warmUpMs);
     const faults = await breakThings(stack, world, options);
-    await Promise.all([load.finish(patienceMs), sdk.finish()]);
-    const repeatedDeliveries = await checkAll(stack, world, load, sdk);
+    await Promise.all([load.finish(patienceMs), sdk.finish(), ways.finish()]);
+    const repeatedDeliveries = await checkAll(stack, world, { load, sdk, ways });
     const seconds = Math.round((performance.now() - begun) / 1_000);
     const kills = faults.filter(({ isKill }) => isKill).length;
     const operations = sumOperations(history);
@@ -102,13 +107,14 @@ export async function runFaults(options: RunOptions): Promise<Report> {
   } finally {
     load.close();
     sdk.close();
+    ways?.close();
     endWatch();
     await stack.close();
     await history.close();
   }
 }
 
-function createWorld({ services, mailbox }: FaultStack, history: History, seed: number): World {
+function createWorld({ services, mailbox, provider }: FaultStack, history: History, seed: number): WayWorld {
   const portsOf = (name: string) =>
     services.flatMap(({ service, front }) => (service === name && front !== undefined ? [front.port] : []));
   let requests = 0;
@@ -118,6 +124,7 @@ function createWorld({ services, mailbox }: FaultStack, history: History, seed: 
     apiPorts: portsOf('api'),
     gatewayPorts: portsOf('push-gateway'),
     mailbox,
+    provider,
     nextRequestId() {
       requests += 1;
       return `faults-${seed}-${requests}`;
@@ -193,8 +200,15 @@ async function awaitParts(stack: FaultStack, history: History): Promise<void> {
   await waitUntil(isReady, options).catch(() => history.violate('the parts did not recover', { complaint }));
 }
 
-async function checkAll(stack: FaultStack, world: World, load: Load, { users }: SdkUsers): Promise<number> {
+interface Users {
+  readonly load: Load;
+  readonly sdk: SdkUsers;
+  readonly ways: WayUsers;
+}
+
+async function checkAll(stack: FaultStack, world: World, { load, sdk, ways }: Users): Promise<number> {
   const { history, ledger } = world;
+  const { users } = sdk;
   for (const person of load.people) {
     for (const device of person.devices) {
       if (device.session?.state === 'live') await refresh({ world, person, device });
@@ -202,6 +216,7 @@ async function checkAll(stack: FaultStack, world: World, load: Load, { users }: 
   }
   await lookAtEnded(stack, world);
   await checkSdkUsers({ users, history, collections: stack.collections, patienceMs: sdkPatienceMs });
+  await checkWayUsers(ways, stack.collections);
   await waitForErasures(stack.collections, history);
   await waitForDelivery(stack, history);
   const { collections, subscribers } = stack;

@@ -14,6 +14,8 @@ export interface Mailbox {
    * twice.
    */
   takeUndoToken(email: string): string | undefined;
+  /** Returns the token that stops the removal of a second factor at that time. */
+  stopTokenOf(email: string, dueAt: string): string | undefined;
 }
 
 /** The objects that all apps share. */

@@ -10,12 +10,14 @@ import {
   startRedis,
   waitUntil,
 } from '@auth-account/local-stack';
+import { type Provider, startProvider } from '@auth-account/local-stack/provider';
 import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
 import { createProcessGuard } from '../../../support/create-process-guard.ts';
 import { passkeySettings } from '../../../support/passkeys.ts';
 import { processEnvironment } from '../../../support/process-environment.ts';
 import { unlimitedRequests } from '../../../support/test-environment.ts';
+import { providerName } from '../ways/federated-user.ts';
 import { createFakedClock, type FakedClock } from './faked-clock.ts';
 import { type MailServer, startMailServer } from './mail-server.ts';
 import { createMailbox, type FilledMailbox } from './mailbox.ts';
@@ -40,6 +42,8 @@ export interface FaultStack {
   readonly mailbox: FilledMailbox;
   /** A mail server that fills the mailbox too. */
   readonly mailServer: MailServer;
+  /** A provider of OpenID Connect, by which users log in. */
+  readonly provider: Provider;
   /** The clock of each service's second process, if libfaketime is available. */
   readonly clock: FakedClock | undefined;
   /** The services' database, read with majority concern and without the proxies. */
@@ -100,6 +104,8 @@ async function startParts(
   endings.push(() => Promise.all(subscribers.map((subscriber) => subscriber.close())));
   const mailServer = await startMailServer(mailbox);
   endings.push(mailServer.close);
+  const provider = await startProvider();
+  endings.push(provider.close);
   const clock = await createFakedClock(join(dir, 'clock'), options);
 
   const client = new MongoClient(replicaSet.mongo.uri, { readConcern: { level: 'majority' } });
@@ -108,7 +114,7 @@ async function startParts(
   await ensureIndexes(db);
 
   const keys = await generateKeys(join(dir, 'keys'));
-  const env = environment(keys, [...subscribers, mailServer], options);
+  const env = { ...environment(keys, [...subscribers, mailServer], options), ...providerEnvironment(provider) };
   const services: ServiceInstance[] = [];
   endings.push(() => Promise.all(services.map((service) => service.close())));
   const onSpawn: OnSpawn = guard.watch;
@@ -135,6 +141,7 @@ async function startParts(
     subscribers,
     mailbox,
     mailServer,
+    provider,
     clock,
     collections,
     findComplaint,
@@ -146,6 +153,11 @@ function ownEnvironment(service: ServiceName, number: number, keys: KeyFiles): R
   if (service === 'push-gateway') return { ACCESS_TOKEN_KEYS_FILE: keys.accessTokenPublic };
   // Accounts that the first api deletes are erased at once. Those that the second deletes can be restored.
   return service === 'api' ? { ACCOUNT_DELETION_GRACE_DAYS: number === 1 ? '0' : '14' } : {};
+}
+
+function providerEnvironment({ issuer, jwksUri }: Provider): Record<string, string> {
+  const entry = { issuers: [issuer], jwks_uri: jwksUri, client_ids: ['app'], email_domains: ['office.example'] };
+  return { IDENTITY_PROVIDERS: JSON.stringify([{ name: providerName, ...entry }]) };
 }
 
 function environment(

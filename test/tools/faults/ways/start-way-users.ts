@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createFederatedUser, type FederatedUser, logInByProvider } from './federated-user.ts';
+import { createGuardedUser, type GuardedUser, loseFactor } from './guarded-user.ts';
+import type { WayUser, WayWorld } from './way-user.ts';
+
+/** Users who log in by a provider, and users who lose their second factor, while things break. */
+export interface WayUsers {
+  readonly federated: readonly FederatedUser[];
+  readonly guarded: readonly GuardedUser[];
+  /** Lets all users finish what they are doing. */
+  finish(): Promise<void>;
+  close(): void;
+}
+
+/** Number of users of each kind. */
+const count = 6;
+/** The shortest and longest milliseconds between two actions of a user. */
+const [shortestMs, longestMs] = [1_000, 6_000];
+
+/** Registers the users, and lets them do something again and again. */
+export async function startWayUsers(world: WayWorld, seed: number): Promise<WayUsers> {
+  const ending = new AbortController();
+  const ids = Array.from({ length: count }, (_, id) => id);
+  const federated = ids.map((id) => createFederatedUser(world, seed, id));
+  const guarded = await Promise.all(ids.map((id) => createGuardedUser(world, seed, id)));
+
+  async function live<U extends WayUser>(user: U, act: (user: U) => Promise<void>): Promise<void> {
+    while (!ending.signal.aborted) {
+      const pauseMs = shortestMs + user.random() * (longestMs - shortestMs);
+      await sleep(pauseMs, undefined, { signal: ending.signal }).catch(() => undefined);
+      if (!ending.signal.aborted) await act(user);
+    }
+  }
+
+  const lives = [
+    ...federated.map((user) => live(user, logInByProvider)),
+    ...guarded.map((user) => live(user, loseFactor)),
+  ];
+  return {
+    federated,
+    guarded,
+    async finish() {
+      ending.abort();
+      await Promise.all(lives);
+    },
+    close: () => ending.abort(),
+  };
+}
