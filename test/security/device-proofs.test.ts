@@ -5,7 +5,8 @@ import { newDeviceKey, refreshPath, sha256, signProof, testIssuer, type WantedPr
 
 const at = 1_800_000_000_000;
 const request = { method: 'POST', path: refreshPath };
-const verify = createVerifyDeviceProof({ issuer: `${testIssuer}/`, now: () => at });
+const open = (issuer = `${testIssuer}/`) => createVerifyDeviceProof({ issuer, now: () => at });
+const verify = (...given: Parameters<ReturnType<typeof open>>) => open()(...given);
 const key = newDeviceKey();
 const prove = (wanted: Partial<WantedProof> = {}) => key.prove({ path: refreshPath, at, ...wanted });
 const { privateKey: otherKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -54,6 +55,10 @@ describe('a proof is refused', () => {
     ['no key', { header: { jwk: undefined } }],
     ['a private key', { header: { jwk: privateJwk }, signer: otherKey }],
     ['another curve', { header: { jwk: { ...publicJwk, crv: 'P-384' } }, signer: otherKey }],
+    ['a key that is null', { header: { jwk: null } }],
+    ['another kind of key', { header: { jwk: { ...publicJwk, kty: 'OKP' } }, signer: otherKey }],
+    ['a coordinate of 31 bytes', { header: { jwk: { ...publicJwk, y: 'A'.repeat(42) } }, signer: otherKey }],
+    ['a coordinate of another text', { header: { jwk: { ...publicJwk, y: `${'A'.repeat(42)}B` } }, signer: otherKey }],
     ['a second form of its key', { header: { jwk: { ...publicJwk, x: `${publicJwk.x}=` } }, signer: otherKey }],
     ['no jti', { claims: { jti: undefined } }],
     ['an empty jti', { claims: { jti: '' } }],
@@ -81,6 +86,7 @@ describe('a proof is refused', () => {
     ['htu', 'another host', { claims: { htu: `https://auth.example${refreshPath}` } }],
     ['htu', 'plain http', { claims: { htu: `http://auth.local${refreshPath}` } }],
     ['htu', 'a user in the address', { claims: { htu: `https://user@auth.local${refreshPath}` } }],
+    ['htu', 'a list', { claims: { htu: [`${testIssuer}${refreshPath}`] } }],
     ['htu', 'a path', { claims: { htu: refreshPath } }],
     ['htu', 'no address', { claims: { htu: undefined } }],
     ['iat', 'an old proof', { at: at - 61_000 }],
@@ -111,7 +117,8 @@ test('one costs less than three bare verifications of its signature', () => {
     const { user, system } = process.cpuUsage(before);
     return user + system;
   };
-  const turns = Array.from({ length: 7 }, () => [measure(() => verify(proof, request)), measure(checkBare)] as const);
+  const opened = open();
+  const turns = Array.from({ length: 7 }, () => [measure(() => opened(proof, request)), measure(checkBare)] as const);
   const [own, least] = [Math.min(...turns.map(([cost]) => cost)), Math.min(...turns.map(([, cost]) => cost))];
   expect(own / least).toBeLessThan(3);
 });

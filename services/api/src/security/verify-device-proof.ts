@@ -34,9 +34,6 @@ export const proofAgeSeconds = 60;
 /** Three parts of base64url. The signature of ES256 has 64 bytes. */
 const proofPattern = /^([\w-]{1,2048})\.([\w-]{1,2048})\.([\w-]{86})$/;
 
-/** Members of a JWK that hold a private or symmetric key. */
-const privateMembers = ['d', 'k', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'priv'];
-
 /**
  * Creates the verifier of `DPoP` headers (RFC 9449, section 4.3). Only ES256 is accepted. The signature is verified
  * last, because it costs the most. A `jti` must be there but is not remembered: `rth` binds a proof to one refresh
@@ -91,8 +88,9 @@ interface PublicJwk {
 /** Returns the public key of a proof's header; undefined if the header is not that of a proof. */
 function readKey({ typ, alg, crit, jwk }: Members): PublicJwk | undefined {
   if (typ !== 'dpop+jwt' || alg !== 'ES256' || crit !== undefined) return;
-  if (typeof jwk !== 'object' || jwk === null || privateMembers.some((name) => Object.hasOwn(jwk, name))) return;
-  const { kty, crv, x, y } = jwk as Members;
+  const { kty, crv, x, y, d } = Object(jwk) as Members;
+  // A private key (RFC 7518, section 6.2.2).
+  if (d !== undefined) return;
   return kty === 'EC' && crv === 'P-256' && isCoordinate(x) && isCoordinate(y) ? { x, y } : undefined;
 }
 
