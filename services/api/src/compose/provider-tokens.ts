@@ -19,6 +19,8 @@ export interface OpenedProviders {
   readonly verifiers: ReadonlyMap<string, VerifyIdToken>;
   /** The exchange of codes. A provider without exchange is missing. */
   readonly exchanges: ReadonlyMap<string, ExchangeCode>;
+  /** Reports a token that the store has not kept. */
+  readonly onNotStored: (error: Error) => void;
   /** The check of notices. A provider that sends none is missing. */
   readonly notices: ReadonlyMap<string, NoticeReceiver>;
 }
@@ -33,6 +35,7 @@ export function openProviders({ IDENTITY_PROVIDERS: entries }: ApiConfig, parts:
   }));
   const onError = (err: Error) => logger.warn({ err }, 'the code of a provider was not exchanged');
   return {
+    onNotStored: (err) => logger.warn({ err }, "a provider's token was not stored"),
     verifiers: new Map(providers.map(({ name, verify }) => [name, verify.idToken])),
     notices: new Map(
       providers.flatMap(({ name, notices, emailDomains, verify }) =>

@@ -37,6 +37,7 @@ type OwnParts =
   | 'registerIdentity'
   | 'demandLink'
   | 'exchanges'
+  | 'onNotStored'
   | 'keepProviderToken'
   | 'notices';
 export type ProviderUseCaseParts = Omit<
@@ -57,7 +58,7 @@ export type ProviderUseCaseParts = Omit<
 /** Creates the use cases of providers. Without providers each answers that there is no such route. */
 export function providerUseCases(
   parts: ProviderUseCaseParts,
-  { verifiers, exchanges, notices }: OpenedProviders,
+  { verifiers, exchanges, onNotStored, notices }: OpenedProviders,
 ): ProviderOperations {
   if (verifiers.size === 0) {
     return Object.fromEntries(names.map((name) => [name, refuse])) as unknown as ProviderOperations;
@@ -68,7 +69,7 @@ export function providerUseCases(
     openProviderChallenge: createOpenProviderChallenge(challenges),
     registerIdentity: createRegisterIdentity(parts),
     demandLink: createDemandLink(parts),
-    keepProviderToken: createKeepProviderToken({ ...parts, exchanges }),
+    keepProviderToken: createKeepProviderToken({ ...parts, exchanges, onNotStored }),
   };
   const count: CountProviderLogin = (provider, outcome) => parts.metrics.providerLogins.inc({ provider, outcome });
   return {

@@ -11,6 +11,7 @@ export interface KeepProviderTokenDeps {
   /** The exchange of codes, by the provider's name. A provider without exchange is missing. */
   readonly exchanges: ReadonlyMap<string, ExchangeCode>;
   readonly sealedSecrets: Pick<SealedSecrets, 'seal'>;
+  readonly onNotStored: (error: Error) => void;
   readonly audit: Audit;
 }
 
@@ -31,7 +32,7 @@ export type KeepProviderToken = (given: GivenCode, origin: RequestOrigin) => Pro
  * succeed, the next login with a code tries again. Of two simultaneous logins with codes, one token is kept.
  */
 export function createKeepProviderToken(deps: KeepProviderTokenDeps): KeepProviderToken {
-  const { identities, exchanges, sealedSecrets, audit } = deps;
+  const { identities, exchanges, sealedSecrets, onNotStored, audit } = deps;
 
   async function keep(exchange: ExchangeCode, { code = '', clientId, userId, identity }: WholeCode) {
     const exchanged = await exchange(code, { clientId, sub: identity.sub });
@@ -39,8 +40,12 @@ export function createKeepProviderToken(deps: KeepProviderTokenDeps): KeepProvid
     const owner = { userId, factorId: identity.id };
     const { kid, box } = sealedSecrets.seal(Buffer.from(exchanged.refreshToken), owner);
     const token = { kid, token: new Binary(box), client_id: clientId };
-    const isKept = await identities.keepToken(userId, identity.id, token).catch(() => undefined);
-    return isKept === undefined ? 'not_stored' : isKept;
+    try {
+      return await identities.keepToken(userId, identity.id, token);
+    } catch (error) {
+      onNotStored(error as Error);
+      return 'not_stored';
+    }
   }
 
   return async (given, origin) => {
