@@ -219,6 +219,8 @@ test('a login without a device makes its network known, and no other that names 
   const limits = newLimits();
   const home = somewhere();
   await limits.completed(login({ deviceId: undefined }), home);
+  const keys = createLimitKeys(prefix, () => secret);
+  expect(await redis.zcard(keys.factorKnownOf(keys.tagOf('account', 'cook@example.com')))).toBe(1);
   await guessTimes(limits, 5, login(), somewhere());
   expect(await guess(limits, login({ deviceId: undefined }), somewhere())).toBeUndefined();
   expect(await guess(limits, login(), home)).toBe(4);
