@@ -33,7 +33,7 @@ beforeAll(async () => {
   });
   stack = { ...started, send: (request) => sendTo(started.apiUrl, request) };
   load = startLoad(stack);
-}, 120_000);
+});
 afterAll(async () => {
   sent.close();
   await load.stop();

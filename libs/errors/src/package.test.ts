@@ -52,7 +52,7 @@ describe('the packed library in an empty project', () => {
     await writeFile(join(project, 'package.json'), '{ "type": "module", "private": true }');
     const install = ['install', '--silent', '--prefer-offline', '--no-audit', '--no-fund', stdout.trim()];
     await run('npm', install, { cwd: project });
-  }, 120_000);
+  });
 
   afterAll(() => rm(project, { recursive: true }));
 

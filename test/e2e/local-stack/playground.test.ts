@@ -63,7 +63,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
     up?.child.kill('SIGTERM');
     await up?.ended;
     await rm(dir, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   async function open(options: Parameters<Browser['newContext']>[0] = {}): Promise<void> {
     context = await browser.newContext({ viewport: { width: 1_400, height: 900 }, locale: 'en', ...options });

@@ -132,4 +132,4 @@ test('the worker makes deny list and events good once there is room', async () =
   await receiver.waitFor(user_id);
   await worker.close();
   await receiver.close();
-}, 120_000);
+});

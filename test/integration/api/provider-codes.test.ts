@@ -97,22 +97,18 @@ describe('a code that brings no token', () => {
     ['a refusal', { status: 400, body: '{"error":"invalid_grant"}' }, 'wrong_code'],
     ['an answer without a token', { body: '{}' }, 'wrong_code'],
     ['an answer that is no JSON', { body: 'refresh-secret' }, 'wrong_code'],
-  ] as const)(
-    'because of %s refuses no login, and the next login tries again',
-    async (_, behaviour, reason) => {
-      const person = newPerson();
-      issuer.behave(behaviour, 'token');
-      const { status, json } = await api.post(path, { ...(await proof(person)), ...newHome });
-      expect(status).toBe(201);
-      const { user_id } = json.data;
-      expect(await storedToken(user_id)).toBeUndefined();
-      expect(outcomeOf(user_id)).toMatchObject([{ event: 'provider_token.refused', reason, outcome: 'failure' }]);
-      issuer.behave({}, 'token');
-      expect((await api.post(path, await proof(person))).status).toBe(200);
-      expect(await openedToken(user_id)).toBe(issuer.issued().at(-1));
-    },
-    20_000,
-  );
+  ] as const)('because of %s refuses no login, and the next login tries again', async (_, behaviour, reason) => {
+    const person = newPerson();
+    issuer.behave(behaviour, 'token');
+    const { status, json } = await api.post(path, { ...(await proof(person)), ...newHome });
+    expect(status).toBe(201);
+    const { user_id } = json.data;
+    expect(await storedToken(user_id)).toBeUndefined();
+    expect(outcomeOf(user_id)).toMatchObject([{ event: 'provider_token.refused', reason, outcome: 'failure' }]);
+    issuer.behave({}, 'token');
+    expect((await api.post(path, await proof(person))).status).toBe(200);
+    expect(await openedToken(user_id)).toBe(issuer.issued().at(-1));
+  });
 
   test('because it is of somebody else refuses no login', async () => {
     const authorization_code = issuer.issueCode({ sub: 'somebody else', aud: 'app' });

@@ -17,7 +17,7 @@ beforeAll(async () => {
   const binary = await provideMongodbBinary({ log: () => undefined });
   const args = ['--replSet', 'rs0', '--port', String(port), '--bind_ip', '127.0.0.1', '--dbpath', dir];
   mongod = spawn(binary, [...args, '--wiredTigerCacheSizeGB', '0.25'], { stdio: 'ignore' });
-}, 60_000);
+});
 afterAll(async () => {
   const ended = once(mongod, 'exit');
   mongod.kill('SIGKILL');

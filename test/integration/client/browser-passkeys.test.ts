@@ -39,7 +39,7 @@ const file = 'test/integration/client/browser-passkeys.test.ts';
       WEBAUTHN_RELATED_ORIGINS: '',
     });
     browser = await launchChromium();
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await browser?.close();

@@ -63,7 +63,7 @@ function keyIsReadable(): Promise<boolean[]> {
       await tab.goto(page.url);
       await tab.waitForFunction(() => window.auth?.state().status === 'signed_out');
     }
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await browser?.close();
@@ -113,7 +113,7 @@ function keyIsReadable(): Promise<boolean[]> {
     await tab.evaluate(() => window.auth.logOut());
     await context.close();
     await path.close();
-  }, 90_000);
+  });
 
   test('share a session, one refresh and one stream, and a logout', async () => {
     const email = newEmail();
@@ -147,7 +147,7 @@ function keyIsReadable(): Promise<boolean[]> {
     await eventually('the service knows', async () => page.requests.some((path) => path.endsWith('/logout')));
     await eventually('no token is left', async () => !(await two.evaluate(storedText)).includes('refresh_token'));
     await eventually('no stream is left', async () => (await scene.gateway.metric('push_streams_open')) === 0);
-  }, 90_000);
+  });
 
   test('share a key that no script can read', async () => {
     const context = await browser.newContext();
@@ -176,5 +176,5 @@ function keyIsReadable(): Promise<boolean[]> {
     expect(stored).toMatchObject({ cnf: { jkt: expect.any(String) }, is_revoked: false });
     expect(await second.evaluate(keyIsReadable)).toEqual([false]);
     await context.close();
-  }, 90_000);
+  });
 });

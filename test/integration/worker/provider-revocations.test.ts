@@ -158,7 +158,7 @@ test('a killed worker leaves the token to another one', async () => {
   await makeDue(identity_id);
   worker = await startTestWorker(env, log.logger);
   await untilRevoked(token, identity_id);
-}, 60_000);
+});
 
 test('no log names a token', () => {
   const text = JSON.stringify(log.lines);

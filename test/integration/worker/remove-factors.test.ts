@@ -100,7 +100,7 @@ describe('a removal that is due', () => {
     await Promise.all([round(worker), round(worker)]);
     expect(removed.toSorted()).toEqual(users.map(({ _id }) => _id).toSorted());
     expect([failed, (await scene.rows()).length]).toEqual([[], 206]);
-  }, 30_000);
+  });
 
   test('that fails is skipped, and comes in a later round', async () => {
     const [one, two] = [await guarded(ago(3)), await guarded(ago(2))];

@@ -48,7 +48,7 @@ async function testsWithServersOf(tree: string): Promise<string[]> {
 describe('folders of one package do not import each other in a loop', () => {
   test('in the project', async () => {
     expect(await loopsOf(PROJECT)).toEqual([]);
-  }, 120_000);
+  });
 
   test('which is reported where they do', async () => {
     expect(await loopsOf(fixtures)).toEqual([
