@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { createPasskeyVerifier, webauthnChallenge } from '../../services/api/src/security/passkeys/passkey-verifier.ts';
-import { androidOrigin, type Ceremony, createAuthenticator, ecKey, rsaKey } from '../support/authenticator.ts';
+import { androidOrigin, type Ceremony, createAuthenticator, ecKey, okpKey, rsaKey } from '../support/authenticator.ts';
 
 const rpId = 'example.com';
 const origin = 'https://app.example.com';
@@ -123,6 +123,7 @@ const exponent = Buffer.from([1, 0, 1]);
 
 test.each([
   ['off its curve', ecKey(randomBytes(32), randomBytes(32))],
+  ['of another curve (X25519)', okpKey(4, randomBytes(32))],
   ['of RSA with 1,024 bits', rsaKey(odd(128), exponent)],
   ['of RSA with 8,192 bits', rsaKey(odd(1_024), exponent)],
   ['of RSA with a huge exponent', rsaKey(odd(256), odd(200))],
@@ -130,6 +131,17 @@ test.each([
   ['that is nested without end', Buffer.alloc(8_000, 0x81)],
 ])('a key %s makes no passkey', async (_, publicKey) => {
   expect(await make({ publicKey })).toBeUndefined();
+});
+
+test.each([256, 512])('a key of RSA with %i bytes makes a passkey', async (size) => {
+  expect(await make({ publicKey: rsaKey(odd(size), exponent) })).toBeDefined();
+});
+
+test('a browser may leave out whether the page is in a frame, and how the authenticator is reached', async () => {
+  expect(await use({ crossOrigin: null })).toBeDefined();
+  const { response, ...made } = createAuthenticator({ origin }).create(creation, { crossOrigin: null });
+  const { transports: _, ...bare } = response;
+  expect(await verifier.verifyNew({ ...made, response: bare }, challengeId)).toMatchObject({ transports: [] });
 });
 
 test('text that is no JSON, and data that is cut off, are refused', async () => {

@@ -22,7 +22,8 @@ export interface Ceremony {
   readonly rpId?: string;
   readonly challenge?: string;
   readonly type?: string;
-  readonly crossOrigin?: boolean;
+  /** `null` leaves it out, as old browsers do. */
+  readonly crossOrigin?: boolean | null;
   readonly topOrigin?: string;
   /** Flags: user present, user verified, backup eligible, backup state. */
   readonly up?: boolean;
@@ -146,7 +147,12 @@ function assertionJson(id: string, { client, authData, signature }: Signed, user
 }
 
 function clientData({ type, challenge, origin, crossOrigin = false, topOrigin }: Ceremony): Buffer {
-  return Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin, ...(topOrigin && { topOrigin }) }));
+  return Buffer.from(
+    JSON.stringify({
+      ...{ type, challenge, origin, crossOrigin: crossOrigin ?? undefined },
+      ...(topOrigin && { topOrigin }),
+    }),
+  );
 }
 
 function authenticatorData(
@@ -171,8 +177,7 @@ function coseKey(algorithm: PasskeyAlgorithm, publicKey: KeyObject): Buffer {
   const { x = '', y = '', n = '', e = '' } = publicKey.export({ format: 'jwk' });
   const bytes = (text: string) => Buffer.from(text, 'base64url');
   if (algorithm === 'ES256') return ecKey(bytes(x), bytes(y));
-  const alg = [3, algorithms[algorithm]] as const;
-  if (algorithm === 'EdDSA') return cborMap([[1, 1], alg, [-1, 6], [-2, bytes(x)]]);
+  if (algorithm === 'EdDSA') return okpKey(6, bytes(x));
   return rsaKey(bytes(n), bytes(e));
 }
 
@@ -184,6 +189,16 @@ export function ecKey(x: Buffer, y: Buffer): Buffer {
     [-1, 1],
     [-2, x],
     [-3, y],
+  ]);
+}
+
+/** COSE key of a curve of Edwards or Montgomery: 6 is Ed25519. */
+export function okpKey(crv: number, x: Buffer): Buffer {
+  return cborMap([
+    [1, 1],
+    [3, algorithms.EdDSA],
+    [-1, crv],
+    [-2, x],
   ]);
 }
 
