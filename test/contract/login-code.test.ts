@@ -17,6 +17,7 @@ import { newDeviceKey } from '../support/device-key.ts';
 import { bearer, cheapHashes, insertInvite, refresh } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
 import { addPasskey, logInByPasskey } from '../support/passkeys.ts';
+import { recordLog } from '../support/recorded-log.ts';
 import { codeAt, completeLogin, guardedAccount, switchOn } from '../support/second-factor.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
@@ -25,9 +26,10 @@ let shiftMs = 0;
 const now = () => Date.now() + shiftMs;
 const minute = 60_000;
 const path = '/api/v1/auth/login-code';
+const log = recordLog('api');
 
 beforeAll(async () => {
-  api = await startTestApi({ ...cheapHashes, TRUST_PROXY_HOPS: '1' }, { now });
+  api = await startTestApi({ ...cheapHashes, TRUST_PROXY_HOPS: '1' }, { now }, log.logger);
 });
 afterAll(() => api.close());
 
@@ -110,6 +112,8 @@ describe('POST /auth/login-code/confirm', () => {
     const body = { challenge_id, code, device_id: randomUUID() };
     const send = (fields: object = {}) => api.post(`${path}/confirm`, { ...body, ...fields });
     const first = await send();
+    const [spent] = await api.collections.spentProofs.find().sort({ at: -1 }).limit(1).toArray();
+    expect(spent?.purge_at.getTime()).toBeGreaterThan(now() + 9 * minute);
     await refresh(api, first.json.data);
     const again = await send({ challenge_id: challenge_id.toUpperCase() });
     expect([again.status, again.json.data.session_id]).toEqual([200, first.json.data.session_id]);
@@ -262,6 +266,8 @@ describe('the first proof of an address', () => {
     expect(user).toMatchObject({ email_verified_at: expect.any(Date), is_password_void: true, passkeys: [] });
     expect([user?.totp, user?.recovery_codes, user?.known_devices]).toEqual([undefined, undefined, [device_id]]);
     expect(await live(squatter)).toBe(1);
+    const ended = { event: 'session.revoked', session_id: squatter.session_id, reason: 'password_changed' };
+    expect(log.takeEvents()).toContainEqual(expect.objectContaining(ended));
     const { session_id } = answer.json.data;
     expect(await api.collections.sessions.findOne({ _id: session_id })).toMatchObject({ is_revoked: false });
     expect((await api.collections.sessions.findOne({ _id: squatter.session_id }))?.is_revoked).toBe(true);
@@ -347,6 +353,38 @@ test('a code verifies the address where a verified one is needed', async () => {
   } finally {
     await strict.close();
   }
+});
+
+test('the place of a code is known only without a second factor', async () => {
+  const place = { 'X-Forwarded-For': '203.0.113.7' };
+  const account = await guarded();
+  const half = await logInByCode(api, await requestLoginCode(api, account.email), {}, place);
+  expect(half.json.error_code).toBe('ERR-SECOND-FACTOR-REQUIRED');
+  // Five wrong factors from this place use up the tries of strangers, because it is not known.
+  const wrong = { method: 'recovery_code', code: 'wrong' };
+  for (let sent = 0; sent < 5; sent += 1) await completeLogin(api, half.json.details.challenge_id, wrong);
+  const elsewhere = await logInByCode(api, await requestLoginCode(api, account.email));
+  expect((await completeLogin(api, elsewhere.json.details.challenge_id, wrong)).status).toBe(429);
+});
+
+test('the audit log has each step, and no code', async () => {
+  const account = await registerAccount(api);
+  const challenge_id = await requestLoginCode(api, account.email);
+  const [wrong, code] = [await wrongCodeOf(api, challenge_id), await codeOf(api, challenge_id)];
+  await logInByCode(api, challenge_id, { code: wrong });
+  const { json } = await logInByCode(api, challenge_id, { code, device_id: randomUUID() });
+  const { session_id } = json.data;
+  const { user_id } = account;
+  const lines = log.takeEvents().filter((line) => line.user_id === user_id);
+  expect(lines.slice(1)).toMatchObject([
+    { event: 'code.requested', purpose: 'login' },
+    { event: 'code.failed', purpose: 'login', reason: 'wrong' },
+    { event: 'login.succeeded', session_id, method: 'email_code' },
+    { event: 'code.confirmed', purpose: 'login' },
+    { event: 'account.address_proved', invites_revoked: 0 },
+  ]);
+  expect(JSON.stringify(lines)).not.toContain(code);
+  await expect(logIn(api, account.email)).rejects.toThrow('401');
 });
 
 test('without EMAIL_CODE_LOGIN there are no such paths', async () => {
