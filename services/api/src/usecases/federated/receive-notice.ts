@@ -124,9 +124,7 @@ function createApply(deps: ReceiveNoticeDeps) {
           if (user === undefined || identity === undefined) {
             return { events: none, audit: [{ ...told, user_id: undefined, identity_id: undefined }], sessions: none };
           }
-          const outcome = isMeant(event, identity)
-            ? await change[event.kind]?.({ user, identity, at, signedAt, origin }, session)
-            : undefined;
+          const outcome = await change[effectOf(event, identity)]?.({ user, identity, at, signedAt, origin }, session);
           const audit = { ...told, user_id: user._id, identity_id: identity.id };
           return { events: none, sessions: none, ...outcome, audit: [audit, ...(outcome?.audit ?? none)] };
         },
@@ -158,15 +156,15 @@ const stateKinds: readonly NoticeKind[] = [
 ];
 
 /**
- * Returns false for a notice about mail to an address that another provider has given out, and for one of a state that
- * was overtaken by a later one.
+ * Returns the notice that takes effect: none for mail to an address that another provider has given out, and none for a
+ * state that was overtaken by a later one. Sessions from before an account was taken over end also then.
  */
-function isMeant(
-  { kind, signedAt, emailDomains }: ReceivedEvent,
-  { email = '', noticed_at }: IdentityDocument,
-): boolean {
-  if (stateKinds.includes(kind) && noticed_at !== undefined && signedAt < noticed_at) return false;
-  return !kind.startsWith('relay') || emailDomains.includes(email.slice(email.lastIndexOf('@') + 1).toLowerCase());
+function effectOf({ kind, signedAt, emailDomains }: ReceivedEvent, identity: IdentityDocument): NoticeKind {
+  const { email = '', noticed_at } = identity;
+  const isOvertaken = stateKinds.includes(kind) && noticed_at !== undefined && signedAt < noticed_at;
+  if (isOvertaken) return kind === 'account_hijacked' ? 'sessions_revoked' : 'other';
+  const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+  return kind.startsWith('relay') && !emailDomains.includes(domain) ? 'other' : kind;
 }
 
 interface Concerned {
