@@ -367,6 +367,29 @@ test('the place of a code is known only without a second factor', async () => {
   expect((await completeLogin(api, elsewhere.json.details.challenge_id, wrong)).status).toBe(429);
 });
 
+test('the place of a code is known to the limits of logins', async () => {
+  const aDay = { LOGIN_ACCOUNT_FREE_FAILURES: '1000', LOGIN_ACCOUNT_FAILURES_PER_DAY: '5' };
+  const strict = await startTestApi({ ...cheapHashes, ...aDay, TRUST_PROXY_HOPS: '1' });
+  try {
+    for (const email_verified_at of [new Date(0), undefined]) {
+      const { email, user_id } = await registerAccount(strict);
+      if (email_verified_at)
+        await strict.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at } });
+      const device_id = randomUUID();
+      const [home, elsewhere] = ['203.0.113.9', '198.51.100.7'].map((place) => ({ 'X-Forwarded-For': place }));
+      await logInByCode(strict, await requestLoginCode(strict, email), { device_id }, home);
+      const guess = async (device?: string, place = elsewhere) => {
+        const body = { email, password: 'a wrong password', device_id: device ?? randomUUID() };
+        return (await strict.post('/api/v1/auth/login', body, place)).status;
+      };
+      for (let sent = 0; sent < 5; sent += 1) expect(await guess()).toBe(401);
+      expect([await guess(), await guess(device_id), await guess(undefined, home)]).toEqual([429, 401, 401]);
+    }
+  } finally {
+    await strict.close();
+  }
+});
+
 test('the audit log has each step, and no code', async () => {
   const account = await registerAccount(api);
   const challenge_id = await requestLoginCode(api, account.email);
