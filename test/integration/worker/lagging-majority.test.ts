@@ -8,6 +8,7 @@ import { type Collections, collectionsOf } from '@auth-account/stores';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
+import { awaitDelivery } from '../../../services/authctl/src/probe/probe-events.ts';
 import { createReconcile } from '../../../services/worker/src/deny-list/reconcile.ts';
 import { type Account, logOut, newSession, type TokenPair } from '../../support/accounts.ts';
 import { createProcessGuard } from '../../support/create-process-guard.ts';
@@ -20,6 +21,7 @@ import { keepPrimary, stopReplication } from '../../support/stop-replication.ts'
 import { storesOf } from '../../support/stores-of.ts';
 import { serviceEnvironment } from '../../support/test-api.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
+import { commitEvent, newEvent } from '../../support/worker-events.ts';
 import { eventually } from '../../support/worker-scene.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
 
@@ -212,4 +214,17 @@ test('while the deny list cannot be asked the api refuses what the primary has a
     return Promise.all([list(ended), list(moved), list(good)]);
   });
   expect(statuses).toEqual([401, 401, 200]);
+});
+
+test('the canary takes its event for delivered when a majority has that, because its removal sees no more', async () => {
+  const event = newEvent();
+  await commitEvent(scene.mongo, scene.mongo.db(scene.database), event);
+  const wait = (waitMs: number) =>
+    awaitDelivery(scene.collections, event.requestid, { waitMs, stop: new AbortController().signal });
+  const whileItLags = await whileLagging(async () => {
+    await unconfirmed.outbox.updateOne({ _id: event.id }, { $set: { state: 'delivered' } });
+    return wait(100);
+  });
+  expect(whileItLags).toBe(false);
+  expect(await wait(60_000)).toBe(true);
 });

@@ -53,7 +53,10 @@ export async function removeOldEvents({ collections, transaction }: Mongo, befor
   return ids.length;
 }
 
-/** Waits until every subscriber has the request's event, up to the limit, and returns true if they all have it. */
+/**
+ * Waits until every subscriber has the request's event, up to the limit, and returns true if they all have it. Reads
+ * what a majority has, because the transaction that removes the event reads that and leaves a pending one alone.
+ */
 export async function awaitDelivery(
   { outbox }: Collections,
   requestId: string,
@@ -61,8 +64,9 @@ export async function awaitDelivery(
 ): Promise<boolean> {
   const deadline = performance.now() + waitMs;
   const waiting = { 'event.requestid': requestId, state: 'pending' } as const;
+  const options = { limit: 1, readConcern: { level: 'majority' } } as const;
   for (;;) {
-    if ((await outbox.countDocuments(waiting, { limit: 1 })) === 0) return true;
+    if ((await outbox.countDocuments(waiting, options)) === 0) return true;
     if (stop.aborted || performance.now() >= deadline) return false;
     await delay(lookIntervalMs);
   }
