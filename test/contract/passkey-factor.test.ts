@@ -12,8 +12,9 @@ import {
   voidPassword,
   withoutPasskeys,
 } from '../support/passkeys.ts';
+import { linkIdentity, newPerson, unlinkIdentity } from '../support/providers.ts';
 import { type GuardedAccount, switchOn } from '../support/second-factor.ts';
-import { askStepUp, confirmStepUp } from '../support/step-up.ts';
+import { askStepUp, confirmStepUp, stepUpByMail } from '../support/step-up.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
@@ -156,6 +157,14 @@ describe('a step-up by passkey', () => {
     const credential = authenticator.get({ ...asked.passkey_options, allowCredentials: undefined });
     const body = { challenge_id: asked.challenge_id, method: 'passkey', credential };
     expect(await without.post('/api/v1/auth/login/second-factor', body)).toMatchObject(wrong);
+    // A passkey that lets nobody in there is no way in beside the last identity.
+    const linking = { step_up_token: await stepUpByPasskey(api, session, authenticator, 'identities') };
+    const { identity_id } = (await linkIdentity(api, session, newPerson(), linking)).json.data;
+    const { step_up_token } = await stepUpByMail(without, session, 'identities');
+    expect(await unlinkIdentity(without, session, identity_id, { step_up_token })).toMatchObject({
+      status: 409,
+      json: { error_code: 'ERR-LAST-CREDENTIAL' },
+    });
     await without.close({ keepData: true });
   });
 });

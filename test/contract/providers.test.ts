@@ -19,7 +19,7 @@ import {
   unlinkIdentity,
 } from '../support/providers.ts';
 import { codeAt, completeLogin, switchOn } from '../support/second-factor.ts';
-import { challengeStepUp, confirmStepUp } from '../support/step-up.ts';
+import { confirmStepUp, stepUpByMail } from '../support/step-up.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
@@ -279,11 +279,7 @@ describe('an identity', () => {
     const disabled = { id: randomUUID(), provider: 'partner', sub: randomUUID(), created_at: at, disabled_at: at };
     const identities = { $each: [gone, disabled] };
     await api.collections.users.updateOne({ _id: session.user_id }, { $push: { identities } });
-    const challenge_id = await challengeStepUp(api, session, 'identities');
-    const challenge = await api.collections.challenges.findOne({ user_id: session.user_id, purpose: 'step_up' });
-    const code = await codeOf(api, challenge?._id ?? '');
-    const proof = { method: 'email_code', code };
-    const { step_up_token } = (await confirmStepUp(api, session, challenge_id, proof)).json.data;
+    const { step_up_token } = await stepUpByMail(api, session, 'identities');
     const answer = await unlinkIdentity(api, session, identity_id, { step_up_token });
     expect(statusAndCode(answer)).toEqual([409, 'ERR-LAST-CREDENTIAL']);
     expect((await logInByProvider(api, person)).status).toBe(200);

@@ -12,7 +12,7 @@ import {
   guardedAccount,
   wrongCodeFor,
 } from '../support/second-factor.ts';
-import { askStepUp, challengeStepUp, confirmStepUp, stepUp } from '../support/step-up.ts';
+import { askStepUp, challengeStepUp, confirmStepUp, stepUp, stepUpByMail } from '../support/step-up.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 const log = recordLog('api');
@@ -262,11 +262,8 @@ describe('a step-up', () => {
   test('by a mailed code is one factor', async () => {
     const session = await newSession(api);
     await voidPassword(session.user_id);
-    const challenge = await challengeStepUp(api, session, 'session');
-    const sent = await api.collections.challenges.findOne({ user_id: session.user_id, purpose: 'step_up' });
-    const code = await codeOf(api, String(sent?._id));
-    const { data } = (await confirmStepUp(api, session, challenge, { method: 'email_code', code })).json;
-    expect(decodeJwt(data.access_token)).toMatchObject({ amr: ['otp'], acr: '1' });
+    const { access_token } = await stepUpByMail(api, session, 'session');
+    expect(decodeJwt(access_token)).toMatchObject({ amr: ['otp'], acr: '1' });
   });
 
   test('gets a mailed code even if strangers, or other devices of a verified owner, have used up theirs', async () => {

@@ -1,5 +1,7 @@
-import { type ApiClient, password, type TokenPair } from './accounts.ts';
+import { type Account, type ApiClient, password, type TokenPair } from './accounts.ts';
+import { codeOf } from './codes.ts';
 import type { Answer } from './http-client.ts';
+import type { TestApi } from './test-api.ts';
 
 type Caller = Pick<TokenPair, 'access_token'>;
 
@@ -28,4 +30,17 @@ export async function stepUp(on: ApiClient, caller: Caller, purpose: string): Pr
   const answer = await confirmStepUp(on, caller, await challengeStepUp(on, caller, purpose));
   if (answer.status !== 200) throw new Error(`step-up answered ${answer.status}: ${answer.text}`);
   return answer.json.data.step_up_token;
+}
+
+/** Steps up by a code that is mailed to an account without another proof, and returns the answer's data. */
+export async function stepUpByMail(
+  on: Pick<TestApi, 'post' | 'collections'>,
+  caller: Caller & Pick<Account, 'user_id'>,
+  purpose: string,
+) {
+  const challenge_id = await challengeStepUp(on, caller, purpose);
+  const newest = { sort: { created_at: -1 } } as const;
+  const sent = await on.collections.challenges.findOne({ user_id: caller.user_id, purpose: 'step_up' }, newest);
+  const code = await codeOf(on, String(sent?._id));
+  return (await confirmStepUp(on, caller, challenge_id, { method: 'email_code', code })).json.data;
 }
