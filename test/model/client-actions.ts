@@ -1,5 +1,6 @@
 import { logIn, password } from '../support/accounts.ts';
 import { bearer } from '../support/groups.ts';
+import { signIdToken } from '../support/providers.ts';
 import { thaw } from './client-device.ts';
 import { serviceUrl } from './client-network.ts';
 import type { AskedLogout } from './client-observed.ts';
@@ -7,7 +8,7 @@ import { call, kill, start, type World } from './client-world.ts';
 
 /** Something that the app, its user, the device or somebody else does. */
 export type Action =
-  | { readonly kind: 'log in'; readonly tab: number; readonly account: number }
+  | { readonly kind: 'log in' | 'log in by a provider'; readonly tab: number; readonly account: number }
   | { readonly kind: 'log out' | 'call' | 'token' | 'kill' | 'start' | 'freeze' | 'thaw'; readonly tab: number }
   /** The sibling service refuses the access token `refusals` times. */
   | { readonly kind: 'call a service'; readonly tab: number; readonly refusals: number }
@@ -27,6 +28,18 @@ const deeds: Deeds = {
         throw error;
       }),
     );
+  },
+  'log in by a provider'(world, { tab, account }) {
+    const what = account === 0 ? 'log in by a provider' : 'log in by a provider as another';
+    call(world, tab, what, async (client) => {
+      const { challenge_id, nonce } = await client.federated.challenge();
+      const id_token = await world.time.busy(() => tokenOf(world, account, nonce));
+      const assertFair = watchOvertaking(world, what);
+      await client.federated.logInWith('office', { challenge_id, id_token }).catch((error) => {
+        assertFair(error);
+        throw error;
+      });
+    });
   },
   'log out': (world, { tab }) => logOut(world, tab),
   call: (world, { tab }) => call(world, tab, 'call', (client) => client.account.find()),
@@ -75,6 +88,12 @@ const deeds: Deeds = {
   'end by an operator': (world) => world.time.busy(() => endByOperator(world)),
 };
 
+/** Returns what the provider's app on the device gets for its user: an ID token that is valid for ten minutes. */
+function tokenOf({ people, epoch, time }: World, account: number, nonce: string): Promise<string> {
+  const iat = Math.floor((epoch + time.now()) / 1_000);
+  return signIdToken('office', { ...people[account], nonce, iat, exp: iat + 600 });
+}
+
 /**
  * Returns an assertion about the login's error: `CLIENT_SUPERSEDED` needs a cause, such as a logout, another user's
  * login, or a fault of the storage or the app.
@@ -91,7 +110,7 @@ function watchOvertaking({ observed, device, calls }: World, what: string): (err
 }
 
 export function act(world: World, action: Action): void {
-  if (/^(log out|kill|freeze|wipe)$/.test(action.kind) || (action.kind === 'log in' && action.account !== 0))
+  if (/^(log out|kill|freeze|wipe)$/.test(action.kind) || ('account' in action && action.account !== 0))
     world.observed.onOvertaking();
   world.observed.note(JSON.stringify(action));
   world.observed.count(`did: ${action.kind}`);

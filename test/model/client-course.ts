@@ -43,7 +43,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({
-      kind: fc.constant('log in' as const),
+      kind: fc.constantFrom('log in' as const, 'log in' as const, 'log in by a provider' as const),
       tab,
       account: fc.oneof({ weight: 4, arbitrary: fc.constant(0) }, fc.constant(1)),
     }),

@@ -52,6 +52,9 @@ export interface Observer {
   onAnswer(sent: Sent, answer: Answer, isTwin: boolean): void;
 }
 
+/** Returns true if the request opens a session. */
+export const isLogin = ({ path }: Sent) => /\/(login|federated\/office)$/.test(path);
+
 export const serviceUrl = 'https://inventory.example.com';
 const passing: NetworkFate = { kind: 'passes', upMs: 0, downMs: 0, givenUp: 'lost' };
 const lostError = () => new TypeError('network request failed');
@@ -142,7 +145,7 @@ async function travel({ fate, sent, journey, deliver, observer, time }: Trip): P
     return answer;
   };
   await wait(fate.upMs);
-  if (journey.isGivenUp() && (fate.givenUp === 'lost' || sent.path.endsWith('/login'))) throw lostError();
+  if (journey.isGivenUp() && (fate.givenUp === 'lost' || isLogin(sent))) throw lostError();
   if (fate.kind === 'hangs') return never();
   if (fate.kind === 'request_lost') throw lostError();
   const other = foreign[fate.kind];

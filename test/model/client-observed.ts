@@ -1,7 +1,7 @@
 import type { AuthEvent, AuthState } from '@auth-account/client';
 import type { Answer } from '../support/http-client.ts';
 import type { Device, Life } from './client-device.ts';
-import { type Observer, type Sent, serviceUrl } from './client-network.ts';
+import { isLogin, type Observer, type Sent, serviceUrl } from './client-network.ts';
 import { createTokens, type KnownTokens } from './client-tokens.ts';
 
 /** Reasons that come from the client itself; all others come from the service. */
@@ -154,7 +154,7 @@ function learnAnswer(
   observed.count(`${status} ${sent.path} ${code} ${details?.reason ?? ''}`.trim());
   // The service ends the user's earlier session on the device; the client logs out another user's session. A repeated
   // login ends none.
-  if (sent.path.endsWith('/login') && status === 200 && !isTwin)
+  if (isLogin(sent) && status === 200 && !isTwin && !tokens.sessions.has(data.session_id))
     for (const each of tokens.sessions) observed.mayEnd.add(each);
   if (data?.refresh_token) tokens.learn(data);
   if (status === 401 && sent.path.endsWith('/refresh')) observed.refused = tokens.sessionOf(sent);

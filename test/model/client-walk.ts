@@ -1,4 +1,5 @@
-import { newEmail, registerAccount } from '../support/accounts.ts';
+import { logIn, newEmail, registerAccount } from '../support/accounts.ts';
+import { linkIdentity, newPerson, type Person } from '../support/providers.ts';
 import type { TestApi } from '../support/test-api.ts';
 import { act } from './client-actions.ts';
 import type { Course, Step } from './client-course.ts';
@@ -17,8 +18,11 @@ export async function walk(
 ): Promise<Observed> {
   const { tabs, isSignedIn, isBound = false, steps, isExact = false } = course;
   const emails = [newEmail(), newEmail()];
+  const people = emails.map((email) => newPerson({ email }));
   for (const email of emails) await registerAccount(api, email);
-  const world = createWorld({ api, services, time, epoch, emails, tabs, isBound, mayLose: tabs > 1 && !isExact });
+  if (steps.some(isByProvider)) for (const person of people) await link(api, person);
+  const mayLose = tabs > 1 && !isExact;
+  const world = createWorld({ api, services, time, epoch, emails, people, tabs, isBound, mayLose });
   const onUnhandled = (error: unknown) => void world.observed.violations.push(`an unhandled rejection: ${error}`);
   process.on('unhandledRejection', onUnhandled);
   try {
@@ -31,6 +35,14 @@ export async function walk(
     process.off('unhandledRejection', onUnhandled);
   }
   return world.observed;
+}
+
+const isByProvider = ({ action, strike }: Step) =>
+  [action, strike?.action].some((one) => one?.kind === 'log in by a provider');
+
+async function link(api: TestApi, person: Person): Promise<void> {
+  const { status, text } = await linkIdentity(api, await logIn(api, person.email), person);
+  if (status !== 201) throw new Error(`the link answered ${status}: ${text}`);
 }
 
 const quiet = (action: Step['action']): Step => ({ action, fates: [], storage: [], strike: undefined, passMs: 10 });

@@ -3,8 +3,10 @@ import type { AuthClient, AuthClientOptions } from '@auth-account/client';
 import { createAuthClient } from '@auth-account/client';
 import { type Account, account } from '@auth-account/client/account';
 import { boundKey, type DeviceKey, type DeviceKeys, rawSignature } from '@auth-account/client/bound-key';
+import { type Federated, federated } from '@auth-account/client/federated';
 import { AuthError } from '../../libs/client/src/http/auth-error.ts';
 import { testIssuer } from '../support/device-key.ts';
+import type { Person } from '../support/providers.ts';
 import type { TestApi } from '../support/test-api.ts';
 import { createDevice, type Device, type Life, never, thaw, whenRunning } from './client-device.ts';
 import { createNetwork, type Network, serviceUrl } from './client-network.ts';
@@ -15,7 +17,7 @@ import type { VirtualTime } from './client-time.ts';
 /** A tab of a page, or the only instance of an app. */
 export interface Tab {
   readonly index: number;
-  readonly client: AuthClient & Account;
+  readonly client: AuthClient & Account & Federated;
   readonly life: Life;
 }
 
@@ -40,6 +42,8 @@ export interface World {
   readonly network: Network;
   readonly observed: Observed;
   readonly emails: readonly string[];
+  /** The users at the provider. */
+  readonly people: readonly Person[];
   /** The error of the device's wall clock. */
   clock: { offMs: number };
   tabs: (Tab | undefined)[];
@@ -57,13 +61,14 @@ export interface WorldOptions {
   readonly time: VirtualTime;
   readonly epoch: number;
   readonly emails: readonly string[];
+  readonly people: readonly Person[];
   readonly tabs: number;
   readonly isBound: boolean;
   readonly mayLose: boolean;
 }
 
 export function createWorld(options: WorldOptions): World {
-  const { api, services, time, epoch, emails, tabs, isBound, mayLose } = options;
+  const { api, services, time, epoch, emails, people, tabs, isBound, mayLose } = options;
   const strikes: World['strikes'] = [];
   const tell = () => {
     for (const strike of [...strikes]) {
@@ -79,7 +84,7 @@ export function createWorld(options: WorldOptions): World {
   const isRevoked = async (_id: string) => (await api.collections.sessions.findOne({ _id }))?.is_revoked !== false;
   const streams = services && createStreams({ time, tell, network, isRevoked, observed, epoch });
   const world: World = {
-    ...{ api, services, streams, time, epoch, emails, device, network, observed },
+    ...{ api, services, streams, time, epoch, emails, people, device, network, observed },
     key: isBound ? newKey() : undefined,
     clock: { offMs: 0 },
     tabs: Array.from({ length: tabs }, () => undefined),
@@ -109,7 +114,7 @@ export function start(world: World, index: number): void {
   const holder: { client?: AuthClient } = {};
   const observer = observed.observerOf(life, () => holder.client?.state());
   const client = createAuthClient({
-    groups: [account],
+    groups: [account, federated],
     baseUrl: world.api.base,
     services: [serviceUrl],
     storage: device.storageOf(life),
@@ -177,7 +182,7 @@ export function call(
   world: World,
   index: number,
   what: string,
-  work: (client: AuthClient & Account) => Promise<unknown>,
+  work: (client: AuthClient & Account & Federated) => Promise<unknown>,
 ): void {
   const tab = world.tabs[index];
   if (tab === undefined) return;
