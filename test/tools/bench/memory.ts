@@ -24,8 +24,8 @@ const names = ['api', 'push-gateway', 'worker'] as const;
 
 /** A device's requests, from the registration to the logout that closes its stream. */
 const requestsOfDevice = 9;
-const rounds = 10;
-/** Growth that counts as none, in MiB and as a share: caches fill, and V8 compiles, for some ten thousand requests. */
+const rounds = 12;
+/** Growth that counts as none, in MiB and as a share: V8 compiles for some ten thousand requests. */
 const stillWithin = { mib: 1, share: 0.03 };
 
 async function useDevice(stack: TestStack): Promise<void> {
@@ -72,10 +72,14 @@ async function read(stack: TestStack, when: string, reports: string): Promise<Re
   return reading;
 }
 
-/** Prints how a size changed from the first half of the readings to the second. Returns true if it grew. */
+/**
+ * Prints how a size changed from the third quarter of the readings to the last. Returns true if it grew. In the first
+ * half, caches fill.
+ */
 function printGrowth(readings: readonly Reading[], name: (typeof names)[number], kind: 'used' | 'resident'): boolean {
   const sizes = readings.map((reading) => reading[name][kind]);
-  const [before, after] = [medianOf(sizes.slice(0, rounds / 2)), medianOf(sizes.slice(rounds / 2))];
+  const quarter = rounds / 4;
+  const [before, after] = [medianOf(sizes.slice(-2 * quarter, -quarter)), medianOf(sizes.slice(-quarter))];
   const grows = after - before > Math.max(stillWithin.mib, stillWithin.share * before);
   console.log(`${name}, ${kind}: ${before.toFixed(1)} to ${after.toFixed(1)} MiB: ${grows ? 'GROWS' : 'stands still'}`);
   return grows;
