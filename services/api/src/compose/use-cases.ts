@@ -1,21 +1,12 @@
-import type { RedisClient } from '@auth-account/redis';
 import type { ReadDenialPage } from '@auth-account/redis/denial-pages';
 import type { Stores } from '@auth-account/stores';
-import { createAuditLog, createAuditSampler, type Logger } from '@auth-account/telemetry';
-import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Announcement, IsDenied } from '../announcements/announce.ts';
 import type { Commit } from '../announcements/commit.ts';
-import { type Audit, createAudit } from '../audit/audit.ts';
-import { countAuditEvents } from '../audit/audit-counters.ts';
-import type { AuditEvent } from '../audit/events.ts';
 import type { ApiConfig } from '../config.ts';
 import type { Operations } from '../http/operations.ts';
 import { createOpenIdempotent } from '../idempotency/open-idempotent.ts';
-import { createLimits, type Limits } from '../limits/limits.ts';
 import { systemIds as ids } from '../request/ids.ts';
-import type { RequestOrigin } from '../request/request-origin.ts';
 import type { ApiMetrics } from '../runtime/metrics.ts';
-import type { ServerSecrets } from '../security/server-secrets.ts';
 import { createChangeAccount } from '../usecases/account/change-account.ts';
 import { createExportAccount } from '../usecases/account/export-account.ts';
 import { createFindAccount } from '../usecases/account/find-account.ts';
@@ -64,30 +55,12 @@ import { createRevokeSession } from '../usecases/sessions/revoke-session.ts';
 import { createReauthenticate } from '../usecases/step-up/reauthenticate.ts';
 import { createStepUpTokens } from '../usecases/step-up/step-up-tokens.ts';
 import { codeUseCases } from './code-use-cases.ts';
+import { createLimitWrites, type Guards } from './guards.ts';
 import { loginCodeUseCases } from './login-code-use-cases.ts';
 import { composePasskeys, passkeyUseCases } from './passkey-use-cases.ts';
 import { providerUseCases } from './provider-use-cases.ts';
 import { secondFactorUseCases } from './second-factor-use-cases.ts';
 import type { Security } from './security.ts';
-
-export interface GuardParts {
-  readonly config: ApiConfig;
-  readonly logger: Logger;
-  readonly metrics: ApiMetrics;
-  /** A connection that must fail fast, because every login waits for it. */
-  readonly redis: RedisClient;
-  readonly secrets: ServerSecrets;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-}
-
-/** Audit log and rate limits, which the use cases share. */
-export interface Guards {
-  readonly audit: Audit;
-  readonly limits: Limits;
-  /** Writes the audit log's events that are still held back. */
-  readonly flushAudit: () => void;
-}
 
 export interface UseCaseParts extends Pick<Guards, 'audit' | 'limits'> {
   readonly config: ApiConfig;
@@ -101,28 +74,6 @@ export interface UseCaseParts extends Pick<Guards, 'audit' | 'limits'> {
   readonly metrics: ApiMetrics;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-}
-
-export function composeGuards({ config, logger, metrics, redis, secrets, now }: GuardParts): Guards {
-  const write = createAuditLog(logger);
-  const sampler = createAuditSampler(write);
-  const countEvent = countAuditEvents(metrics);
-  const count = (event: AuditEvent) => {
-    countEvent(event);
-    // Links are made by several operations, some of them only in the step after the one that had the ID token.
-    if (event.event === 'identity.linked') metrics.providerLogins.inc({ provider: event.provider, outcome: 'linked' });
-  };
-  const audit = createAudit({ write, sampler, count });
-  const limits = createLimits({
-    redis,
-    keyPrefix: config.KEY_PREFIX,
-    secret: () => secrets()[0],
-    settings: config,
-    onRefused: (reason, origin) => audit({ event: 'limit.exceeded', reason }, origin),
-    now,
-    onInsured: () => metrics.loginsInsured.inc(),
-  });
-  return { audit, limits, flushAudit: sampler.flush };
 }
 
 /** Creates the use case of each route with its dependencies. */
@@ -280,22 +231,4 @@ function inviteUseCases(shared: SharedParts) {
     findInvite: createFindInvite(shared),
     revokeInvite: createRevokeInvite(shared),
   };
-}
-
-type Write<A extends readonly unknown[], T> = (
-  ...args: [...input: A, caller: VerifiedAccessToken, origin: RequestOrigin]
-) => Promise<T>;
-
-/**
- * Creates the function that puts a use case under the limit of a session's writes. It is for use cases that have no
- * other limit. Repeated writes could delay a recovery of the account, because the recovery must write the same
- * documents.
- */
-function createLimitWrites({ write: count }: Pick<Limits, 'write'>) {
-  return <A extends readonly unknown[], T>(write: Write<A, T>): Write<A, T> =>
-    async (...args) => {
-      const [{ sid }, origin] = args.slice(-2) as [VerifiedAccessToken, RequestOrigin];
-      await count(sid, origin);
-      return write(...args);
-    };
 }

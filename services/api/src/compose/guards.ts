@@ -1,0 +1,70 @@
+import type { RedisClient } from '@auth-account/redis';
+import { createAuditLog, createAuditSampler, type Logger } from '@auth-account/telemetry';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
+import { type Audit, createAudit } from '../audit/audit.ts';
+import { countAuditEvents } from '../audit/audit-counters.ts';
+import type { AuditEvent } from '../audit/events.ts';
+import type { ApiConfig } from '../config.ts';
+import { createLimits, type Limits } from '../limits/limits.ts';
+import type { RequestOrigin } from '../request/request-origin.ts';
+import type { ApiMetrics } from '../runtime/metrics.ts';
+import type { ServerSecrets } from '../security/server-secrets.ts';
+
+export interface GuardParts {
+  readonly config: ApiConfig;
+  readonly logger: Logger;
+  readonly metrics: ApiMetrics;
+  /** A connection that must fail fast, because every login waits for it. */
+  readonly redis: RedisClient;
+  readonly secrets: ServerSecrets;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+}
+
+/** Audit log and rate limits, which the use cases share. */
+export interface Guards {
+  readonly audit: Audit;
+  readonly limits: Limits;
+  /** Writes the audit log's events that are still held back. */
+  readonly flushAudit: () => void;
+}
+
+export function composeGuards({ config, logger, metrics, redis, secrets, now }: GuardParts): Guards {
+  const write = createAuditLog(logger);
+  const sampler = createAuditSampler(write);
+  const countEvent = countAuditEvents(metrics);
+  const count = (event: AuditEvent) => {
+    countEvent(event);
+    // Links are made by several operations, some of them only in the step after the one that had the ID token.
+    if (event.event === 'identity.linked') metrics.providerLogins.inc({ provider: event.provider, outcome: 'linked' });
+  };
+  const audit = createAudit({ write, sampler, count });
+  const limits = createLimits({
+    redis,
+    keyPrefix: config.KEY_PREFIX,
+    secret: () => secrets()[0],
+    settings: config,
+    onRefused: (reason, origin) => audit({ event: 'limit.exceeded', reason }, origin),
+    now,
+    onInsured: () => metrics.loginsInsured.inc(),
+  });
+  return { audit, limits, flushAudit: sampler.flush };
+}
+
+type Write<A extends readonly unknown[], T> = (
+  ...args: [...input: A, caller: VerifiedAccessToken, origin: RequestOrigin]
+) => Promise<T>;
+
+/**
+ * Creates the function that puts a use case under the limit of a session's writes. It is for use cases that have no
+ * other limit. Repeated writes could delay a recovery of the account, because the recovery must write the same
+ * documents.
+ */
+export function createLimitWrites({ write: count }: Pick<Limits, 'write'>) {
+  return <A extends readonly unknown[], T>(write: Write<A, T>): Write<A, T> =>
+    async (...args) => {
+      const [{ sid }, origin] = args.slice(-2) as [VerifiedAccessToken, RequestOrigin];
+      await count(sid, origin);
+      return write(...args);
+    };
+}
