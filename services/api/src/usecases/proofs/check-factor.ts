@@ -128,10 +128,11 @@ function createByTotp({ secondFactors, openSeed, now }: CheckFactorDeps): Compar
   return async (user, { code }) => {
     const { _id, totp } = user;
     const step = totp && totpStepOf(await openSeed(user, totp), code, now());
-    if (totp === undefined || step === undefined || step <= totp.last_step) return;
+    if (totp === undefined || step === undefined) return;
     return {
       amr: codeAmr,
       async use(_at, session) {
+        // Only this write knows which steps were used.
         const isUsed = await secondFactors.useStep(_id, totp.factor_id, step, session);
         return isUsed ? { events: [], audit: [] } : undefined;
       },
@@ -166,12 +167,12 @@ function createByRecoveryCode(deps: CheckFactorDeps): Compare<{ readonly code: s
 function createByPasskey({
   passkeyProof,
 }: CheckFactorDeps): Compare<Extract<GivenFactor, { readonly method: 'passkey' }>> {
-  const rules = { requireUv: true, requireHandle: false };
   const unlessInvalid = (error: unknown) => {
     if (isAppError(error) && error.code === 'ERR-PASSKEY-INVALID') return;
     throw error;
   };
   return async (user, { challengeId, credential }) => {
+    const rules = { requireUv: true, requireHandle: false };
     const proved = await passkeyProof?.(user, { challengeId, credential }, rules).catch(unlessInvalid);
     if (proved === undefined) return;
     return {

@@ -24,10 +24,9 @@ const gapMs = 86_400_000;
  */
 export function createWarnOfGuesses({ secondFactors, commit, ids, now }: WarnOfGuessesDeps): WarnOfGuesses {
   return async (user, origin) => {
-    const { _id: user_id, guesses_warned_at } = user;
+    const user_id = user._id;
     const at = now();
     const due = new Date(at.getTime() - gapMs);
-    if (guesses_warned_at !== undefined && guesses_warned_at > due) return;
     const told = { user_id, purpose: 'second_factor_guessed', locale: mailLocale(user, origin) } as const;
     const notice = createAccountEvent('service.auth.events.notice', told, eventOrigin(origin, at, ids));
     await commit(
@@ -36,7 +35,6 @@ export function createWarnOfGuesses({ secondFactors, commit, ids, now }: WarnOfG
         isCommitted: 'by event',
         ifClientLeft: 'commit',
         async work(session) {
-          // Another request may have warned since the account was read.
           const isFirst = await secondFactors.noteWarning(user_id, { at, due }, session);
           const warned = { event: 'account.second_factor_guessed', user_id } as const;
           return isFirst
