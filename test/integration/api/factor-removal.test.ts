@@ -114,6 +114,12 @@ describe('a stop', () => {
     expect([await stored(user), await scene.rows()]).toEqual([removal, []]);
   });
 
+  test('by its token stops no other account’s order', async () => {
+    const [other, own] = [await ordered(1), await ordered(1)];
+    await stopBy(own.token);
+    expect([await stored(other.user), await stored(own.user)]).toEqual([other.removal, undefined]);
+  });
+
   test('in parallel is one stop', async () => {
     const { user, token } = await ordered(1);
     const sessions = await Promise.all([1, 2, 3].map(() => scene.session({ user_id: user._id })));

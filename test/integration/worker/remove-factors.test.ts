@@ -61,16 +61,16 @@ describe('a removal that is due', () => {
   test('takes the factor with all that belongs to it, and nothing else', async () => {
     const user = await guarded(ago(2), { ways_changed_at: ago(-1), locale: 'ru' });
     const other = await scene.user();
-    await round();
+    await round({ newRequestId: () => 'round-1' });
     expect([removed, failed, await partsOf(user)]).toEqual([[user._id], [], 0]);
     const { totp, pending_totp, recovery_codes, trusted_devices, ...rest } = user;
     const ways_changed_at = new Date((user.ways_changed_at?.getTime() ?? 0) + 1);
     expect(await scene.storedUser(user._id)).toEqual({ ...rest, ways_changed_at, touches: 1 });
     expect(await scene.storedUser(other._id)).toEqual(other);
     const data = { user_id: user._id, changed_at: scene.now().toISOString(), change: 'switched_off' };
-    expect((await scene.rows()).map(({ event }) => event.data)).toEqual([
-      data,
-      { user_id: user._id, purpose: 'second_factor_off', locale: 'ru' },
+    expect((await scene.rows()).map(({ event }) => [event.requestid, event.data])).toEqual([
+      ['round-1', data],
+      ['round-1', { user_id: user._id, purpose: 'second_factor_off', locale: 'ru' }],
     ]);
   });
 
@@ -79,8 +79,13 @@ describe('a removal that is due', () => {
     const { _id: user_id } = user;
     const code = await scene.challenge(user, 'password_reset');
     const { document: old } = await scene.session({ user_id, created_at: ago(3) });
-    const { document: owners } = await scene.session({ user_id, created_at: ago(1) });
+    const { document: owners } = await scene.session({ user_id, created_at: ago(2) });
     await round();
+    expect((await scene.rows()).map(({ event }) => event.data)).toContainEqual({
+      user_id,
+      purpose: 'second_factor_off',
+      locale: 'en',
+    });
     expect(await scene.asStored(old._id)).toMatchObject({ is_revoked: true, revoked_reason: 'revoked_by_user' });
     expect(await scene.asStored(owners._id)).toEqual(owners);
     expect(denied).toMatchObject([{ sessionId: old._id, denial: { kind: 'revoked', reason: 'SESSION_REVOKED' } }]);
