@@ -53,7 +53,7 @@ export const waysIn: readonly Area[] = [
     ],
     [
       `${useCases}/{confirm-second-factor,check-factor,given-factor,open-seed,warn-of-guesses}.ts`,
-      'test/contract/{second-factor,second-factor-login,passkey-factor}.test.ts',
+      'test/contract/{second-factor,second-factor-login,passkey-factor,provider-links}.test.ts',
     ],
   ),
   area('step-up', 'the use cases of a step-up, and the check of a password that it may take', [

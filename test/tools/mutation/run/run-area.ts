@@ -44,15 +44,28 @@ export async function runArea(area: Area, options: RunAreaOptions): Promise<Stry
 
 const isStatic = ({ status }: ReportedMutant) => status === 'Ignored';
 
-/** Returns the ranges of the mutants that need fresh modules, as Stryker's option `mutate` takes them. */
+/**
+ * Returns the ranges of the mutants that need fresh modules, as Stryker's option `mutate` takes them. A mutant around
+ * others that do not is left out and not counted: Stryker would run all of them once more, with all tests.
+ */
 function staticRanges({ files }: StrykerReport): string[] {
-  const ranges = Object.entries(files).flatMap(([file, { mutants }]) =>
-    mutants.filter(isStatic).map(({ location: { start, end } }) => {
+  const ranges = Object.entries(files).flatMap(([file, { mutants }]) => {
+    const others = mutants.filter((mutant) => !isStatic(mutant));
+    const lone = mutants.filter((mutant) => isStatic(mutant) && !others.some((other) => isWithin(other, mutant)));
+    return lone.map(({ location: { start, end } }) => {
       const [from, to] = [start, end].map(({ line, column }) => `${line}:${column - 1}`);
       return `${file}:${from}-${to}`;
-    }),
-  );
+    });
+  });
   return [...new Set(ranges)];
+}
+
+type Position = ReportedMutant['location']['start'];
+
+const isBefore = (a: Position, b: Position) => a.line < b.line || (a.line === b.line && a.column <= b.column);
+
+function isWithin({ location: inner }: ReportedMutant, { location: outer }: ReportedMutant): boolean {
+  return isBefore(outer.start, inner.start) && isBefore(inner.end, outer.end);
 }
 
 function withoutStatic({ files }: StrykerReport): StrykerReport {
