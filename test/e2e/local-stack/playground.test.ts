@@ -90,6 +90,10 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
     await page.getByRole('log').getByRole('listitem').filter({ hasText: line }).first().waitFor();
   }
 
+  /** Waits until the expression is true in the page. Its policy allows no `waitForFunction` with a text. */
+  const holds = (expression: string) =>
+    waitUntil(() => page.evaluate<boolean>(expression), { what: expression, timeoutMs: patience, intervalMs: 50 });
+
   const caption = (text: string | RegExp) => page.getByRole('status').filter({ hasText: text });
 
   async function begin(name: string): Promise<void> {
@@ -434,7 +438,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
     await page.keyboard.press('Enter');
     await phoneOf('Anna').getByText('The account exists. Log in.').waitFor();
     // The pressed button is gone, but the focus must stay in its phone, so that Tab goes on from there.
-    await page.waitForFunction("document.activeElement?.closest('.anna')");
+    await holds("!!document.activeElement?.closest('.anna')");
     await focusOn('Log in');
     await page.keyboard.press('Space');
     await phoneOf('Anna').getByRole('heading', { name: 'Household' }).waitFor();
@@ -452,10 +456,10 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
     for (const story of 'viewport' in options ? ['Forgotten password', 'Stolen token', 'Move in'] : ['Move in']) {
       await begin(story);
       while (await caption('playing …').isVisible()) {
-        if ((await lines()).length > 0) await page.waitForFunction(isNewestInView);
+        if ((await lines()).length > 0) await holds(isNewestInView);
         await delay(100);
       }
-      await page.waitForFunction(isNewestInView);
+      await holds(isNewestInView);
     }
     await assertAccessible();
     if ('viewport' in options) {
