@@ -84,9 +84,14 @@ async function runPart(
   const { root, force } = options;
   const report = `${path}.json`;
   const config = join(root, 'stryker.config.json');
-  const input = { part, root, report, incremental: `${path}.incremental.json`, force, ranges };
-  await writeFile(config, JSON.stringify(strykerOptions(input), undefined, 2));
+  const incremental = `${path}.incremental.json`;
+  await writeFile(
+    config,
+    JSON.stringify(strykerOptions({ part, root, report, incremental, force, ranges }), undefined, 2),
+  );
   await rm(report, { force: true });
+  // Stryker would report the mutants of an earlier run too, also those outside the ranges.
+  if (force) await rm(incremental, { force: true });
   await runStryker(config, `${path}.log`, options);
   return JSON.parse(await readFile(report, 'utf8')) as StrykerReport;
 }
