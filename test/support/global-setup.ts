@@ -8,10 +8,14 @@ declare global {
 
 /** Starts the servers that the tests share. Each test file creates its own database and key prefix in them. */
 export default async function setUp(): Promise<void> {
+  globalThis.testServers = await startSharedServers();
+}
+
+/** Starts MongoDB, Redis and a provider, which ends with this process. The environment of this process names them. */
+export async function startSharedServers(): Promise<TestServers> {
   const servers = await startTestServers((line) => console.error(line));
-  globalThis.testServers = servers;
-  // It ends with this process.
   const provider = await startProvider();
   process.env.TEST_PROVIDER_URL = provider.issuer;
   process.env.TEST_PROVIDER_KEY = JSON.stringify(await provider.privateKey());
+  return servers;
 }

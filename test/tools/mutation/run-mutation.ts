@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createProcessGuard, type ProcessGuard } from '../../support/create-process-guard.ts';
-import { startTestServers } from '../../support/start-test-servers.ts';
+import { startSharedServers } from '../../support/global-setup.ts';
 import { installSeparately } from '../separate-install.ts';
 import type { Area } from './area.ts';
 import { areas } from './areas.ts';
@@ -51,15 +51,10 @@ function provideStryker(): string {
   return program;
 }
 
-/**
- * Starts servers for all mutants of the area, if its tests need them, and passes on the variables that the tests'
- * global set-up would set.
- */
+/** Starts servers for all mutants of the area, if its tests need them, as the tests' global set-up would. */
 async function withServers<T>(area: Area, work: (env: NodeJS.ProcessEnv) => Promise<T>): Promise<T> {
-  if (!area.needsServers) return work(process.env);
-  const { mongo, redis, keysDir, stop } = await startTestServers((line) => console.error(line));
-  const shared = { TEST_MONGODB_URI: mongo.uri, TEST_REDIS_URL: redis.url, TEST_KEYS_DIR: keysDir };
-  return work({ ...process.env, ...shared }).finally(stop);
+  const { stop } = area.needsServers ? await startSharedServers() : { stop: undefined };
+  return work(process.env).finally(stop);
 }
 
 function readResults(): Results {
