@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+// Loaded later otherwise, by one of the tests.
+import '../../services/api/src/security/providers/verify-notice.ts';
 import { newSession } from '../support/accounts.ts';
 import { requestLoginCode } from '../support/codes.ts';
 import { bearer, cheapHashes } from '../support/groups.ts';

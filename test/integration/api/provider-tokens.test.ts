@@ -4,6 +4,9 @@ import { startProvider } from '@auth-account/local-stack/provider';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { base64url, SignJWT } from 'jose';
 import { createProviderVerifiers } from '../../../services/api/src/security/providers/id-tokens.ts';
+// Loaded later otherwise, by one of the tests.
+import '../../../services/api/src/security/providers/provider-keys.ts';
+import '../../../services/api/src/security/providers/verify-id-token.ts';
 import { send } from '../../support/http-client.ts';
 import { providerDocuments } from '../../support/provider-documents.ts';
 
@@ -36,8 +39,10 @@ const provider = (change: Partial<IdentityProvider> = {}): IdentityProvider => (
   ...change,
 });
 
+type Deps = Parameters<typeof createProviderVerifiers>[1];
+
 /** Creates the check of a provider's tokens, with keys of its own. */
-function open(change: Partial<IdentityProvider> = {}) {
+function open(change: Partial<IdentityProvider> = {}, deps: Partial<Deps> = {}) {
   const verify = createProviderVerifiers(provider(change), {
     fetch,
     onKeys: () => undefined,
@@ -45,6 +50,7 @@ function open(change: Partial<IdentityProvider> = {}) {
     onToken: (result) => results.push(result),
     elapsed: () => performance.now() + passedMs,
     now: () => new Date(Date.now() + passedMs),
+    ...deps,
   });
   return (token: string) => verify.idToken(token, nonce);
 }
@@ -165,6 +171,25 @@ describe('the keys', () => {
     passedMs += 20 * secondMs;
     expect(await verify(await sign({ iat: undefined }))).toBeUndefined();
     expect(issuer.asked()).toBe(2);
+  });
+
+  test.each([
+    ['no-store, max-age=900', '', 60],
+    ['max-age=900, No-Cache', '', 60],
+    ['public', '', 300],
+    ['max-age=30', '', 60],
+    ['max-age=900', '100', 800],
+    ['max-age=900', 'unknown', 900],
+    ['max-age=999999', '', 86_400],
+  ])('are kept as Cache-Control %j and Age %j say: for %i s', async (control, age, seconds) => {
+    const kept: number[] = [];
+    const answered: typeof fetch = async (...request) => {
+      const answer = await fetch(...request);
+      return new Response(answer.body, { headers: { 'Cache-Control': control, Age: age } });
+    };
+    const verify = open({}, { fetch: answered, onKeys: (until) => kept.push(until), elapsed: () => 0 });
+    await verify(await sign());
+    expect(kept).toEqual([seconds * secondMs]);
   });
 
   test('are asked for once by a flood of tokens with unknown keys', async () => {

@@ -1,6 +1,8 @@
 import { type Area, ofLimits, type Part, useCases } from './area.ts';
 
 const ofSecurity = 'services/api/src/security';
+const ofProviders = `${ofSecurity}/providers`;
+const federated = 'services/api/src/usecases/federated';
 
 function area(
   name: string,
@@ -82,8 +84,16 @@ export const waysIn: readonly Area[] = [
   ]),
   area(
     'providers',
-    'the use cases of providers, and the check of their ID tokens',
-    ['services/api/src/security/providers/*.ts', 'test/integration/api/provider-tokens.test.ts'],
-    ['services/api/src/usecases/federated/*.ts', 'test/contract/providers.test.ts'],
+    'the use cases of providers, and the checks of their ID tokens and notices',
+    [`${ofProviders}/{id-tokens,provider-keys,verify-id-token}.ts`, 'test/integration/api/provider-tokens.test.ts'],
+    [`{${ofProviders}/verify-notice,${federated}/receive-notice}.ts`, 'test/contract/provider-notices.test.ts'],
+    [
+      `{${ofProviders}/exchange-code,${federated}/keep-provider-token}.ts`,
+      'test/integration/api/provider-codes.test.ts',
+    ],
+    [
+      `${federated}/{identity-lists,link-by-proof,link-challenge,link-identity,log-in-by-provider,provider-challenge,register-identity,request-link-code,unlink-identity}.ts`,
+      'test/contract/{providers,provider-links}.test.ts',
+    ],
   ),
 ];
