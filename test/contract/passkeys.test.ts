@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Account, newSession, password, type TokenPair } from '../support/accounts.ts';
 import { androidOrigin, createAuthenticator } from '../support/authenticator.ts';
-import { bearer, cheapHashes } from '../support/groups.ts';
+import { bearer, cheapHashes, refresh } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
 import {
   addPasskey,
@@ -21,10 +21,11 @@ const androidCertificate = randomBytes(32);
 
 let api: TestApi;
 let caller: Account & TokenPair;
+let shiftMs = 0;
 
 beforeAll(async () => {
   const origins = `${passkeySettings.WEBAUTHN_ORIGINS},${androidOrigin(androidCertificate)}`;
-  api = await startTestApi({ ...cheapHashes, WEBAUTHN_ORIGINS: origins });
+  api = await startTestApi({ ...cheapHashes, WEBAUTHN_ORIGINS: origins }, { now: () => Date.now() + shiftMs });
   caller = await newSession(api);
 });
 afterAll(() => api.close());
@@ -213,6 +214,17 @@ describe('a challenge counts only', () => {
       await logIn({ challenge_id: 'none', credential: byCreation }),
     ];
     expect(answers.map(statusAndCode)).toEqual(Array(3).fill([403, 'ERR-PASSKEY-INVALID']));
+  });
+
+  test('for ten minutes', async () => {
+    const [own, other] = [await newSession(api), await newSession(api)];
+    const { challenge_id, options } = await requestPasskey(api, own);
+    const body = { challenge_id, credential: phone().create(options) };
+    const login = await passkeyLogin(api, (await addPasskey(api, other)).authenticator);
+    shiftMs += 600_000;
+    expect(statusAndCode(await create(body, await refresh(api, own)))).toEqual([410, 'ERR-CODE-EXPIRED']);
+    expect(statusAndCode(await logIn(login))).toEqual([410, 'ERR-CODE-EXPIRED']);
+    caller = { ...caller, ...(await refresh(api, caller)) };
   });
 
   test('until a way in is changed', async () => {

@@ -66,11 +66,12 @@ export const waysIn: readonly Area[] = [
     `${ofSecurity}/passkeys/{webauthn,passkey-verifier}.ts`,
     'test/security/forged-passkeys.test.ts',
   ]),
-  area('passkeys', 'the use cases of passkeys', [
-    'services/api/src/usecases/{passkeys/*,proofs/passkey-*}.ts',
-    'test/contract/passkeys.test.ts',
-    'test/security/passkeys.test.ts',
-  ]),
+  area(
+    'passkeys',
+    'the use cases of passkeys',
+    ['services/api/src/usecases/passkeys/*.ts', 'test/{contract,security}/passkeys.test.ts'],
+    [`${useCases}/passkey-{options,proof}.ts`, 'test/contract/{passkeys,passkey-factor}.test.ts'],
+  ),
   area(
     'removal',
     'the removal of a lost second factor in 72 hours, with its store and the worker’s rounds',
