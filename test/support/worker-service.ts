@@ -17,9 +17,9 @@ export interface TestWorker {
 
 /** Short intervals, so that tests need not wait. */
 const quick = {
-  RELAY_INTERVAL_MS: '50',
-  DENY_LIST_INTERVAL_MS: '50',
-  ERASURE_INTERVAL_MS: '50',
+  RELAY_INTERVAL_MS: '100',
+  DENY_LIST_INTERVAL_MS: '250',
+  ERASURE_INTERVAL_MS: '250',
   ERASURE_DELAY_SECONDS: '0',
 };
 
