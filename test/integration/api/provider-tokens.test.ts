@@ -183,10 +183,9 @@ describe('the keys', () => {
     ['max-age=999999', '', 86_400],
   ])('are kept as Cache-Control %j and Age %j say: for %i s', async (control, age, seconds) => {
     const kept: number[] = [];
-    const answered: typeof fetch = async (...request) => {
-      const answer = await fetch(...request);
-      return new Response(answer.body, { headers: { 'Cache-Control': control, Age: age } });
-    };
+    const { origin, pathname } = new URL(issuer.jwksUri);
+    const { text } = await send(origin, { method: 'GET', path: pathname });
+    const answered = async () => new Response(text, { headers: { 'Cache-Control': control, Age: age } });
     const verify = open({}, { fetch: answered, onKeys: (until) => kept.push(until), elapsed: () => 0 });
     await verify(await sign());
     expect(kept).toEqual([seconds * secondMs]);
