@@ -70,7 +70,11 @@ export const waysIn: readonly Area[] = [
     'passkeys',
     'the use cases of passkeys',
     ['services/api/src/usecases/passkeys/*.ts', 'test/{contract,security}/passkeys.test.ts'],
-    [`${useCases}/passkey-{options,proof}.ts`, 'test/contract/{passkeys,passkey-factor}.test.ts'],
+    [
+      `${useCases}/passkey-{options,proof}.ts`,
+      'test/{contract,security}/passkeys.test.ts',
+      'test/contract/passkey-factor.test.ts',
+    ],
   ),
   area(
     'removal',
