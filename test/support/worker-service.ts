@@ -15,7 +15,7 @@ export interface TestWorker {
   close(): Promise<void>;
 }
 
-/** Short intervals, so that tests need not wait. */
+/** Short intervals, so that tests need not wait; yet a worker that looks more often costs more than what it waits for. */
 const quick = {
   RELAY_INTERVAL_MS: '100',
   DENY_LIST_INTERVAL_MS: '250',
