@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { createLogger } from '@auth-account/telemetry';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Account, newSession, password, type TokenPair } from '../support/accounts.ts';
 import { androidOrigin, createAuthenticator } from '../support/authenticator.ts';
@@ -22,10 +23,13 @@ const androidCertificate = randomBytes(32);
 let api: TestApi;
 let caller: Account & TokenPair;
 let shiftMs = 0;
+const audited: Readonly<Record<string, unknown>>[] = [];
 
 beforeAll(async () => {
   const origins = `${passkeySettings.WEBAUTHN_ORIGINS},${androidOrigin(androidCertificate)}`;
-  api = await startTestApi({ ...cheapHashes, WEBAUTHN_ORIGINS: origins }, { now: () => Date.now() + shiftMs });
+  const destination = { write: (line: string) => void audited.push(JSON.parse(line)) };
+  const log = createLogger({ service: 'api', level: 'info', destination });
+  api = await startTestApi({ ...cheapHashes, WEBAUTHN_ORIGINS: origins }, { now: () => Date.now() + shiftMs }, log);
   caller = await newSession(api);
 });
 afterAll(() => api.close());
@@ -69,6 +73,16 @@ describe('a challenge for a new passkey', () => {
     expect(one.options.challenge).not.toBe(other.options.challenge);
     const { user_handle } = await list(own);
     expect(user_handle).toBe(one.options.user.id);
+  });
+
+  test('shows the name of the user, and names no transports where none are known', async () => {
+    const own = await newSession(api);
+    const { credential_id } = await addPasskey(api, own);
+    const known = { display_name: 'Ada', 'passkeys.0.transports': [] };
+    await api.collections.users.updateOne({ _id: own.user_id }, { $set: known as never });
+    const { options } = await requestPasskey(api, own);
+    expect(options.user.displayName).toBe('Ada');
+    expect(options.excludeCredentials).toEqual([{ type: 'public-key', id: credential_id }]);
   });
 
   test('needs the password', async () => {
@@ -170,9 +184,43 @@ describe('a new passkey', () => {
     expect((await list(own)).passkeys).toHaveLength(1);
   });
 
+  test('of two accounts at once is of one', async () => {
+    const [one, two] = [await newSession(api), await newSession(api)];
+    const [first, second] = [await requestPasskey(api, one), await requestPasskey(api, two)];
+    const credential = phone().create(first.options);
+    // Without attestation nothing binds the key to the challenge.
+    const { clientDataJSON } = phone().create(second.options).response;
+    const copied = { ...credential, response: { ...credential.response, clientDataJSON } };
+    const answers = await Promise.all([
+      create({ challenge_id: first.challenge_id, credential }, one),
+      create({ challenge_id: second.challenge_id, credential: copied }, two),
+    ]);
+    const refused = answers.filter(({ status }) => status !== 201);
+    expect(refused.map(statusAndCode)).toEqual([[409, 'ERR-PASSKEY-EXISTS']]);
+  });
+
+  test('of another origin is refused', async () => {
+    const { challenge_id, options } = await requestPasskey(api, caller);
+    const credential = phone().create(options, { origin: 'https://other.example.com' });
+    expect(statusAndCode(await create({ challenge_id, credential }))).toEqual([403, 'ERR-PASSKEY-INVALID']);
+  });
+
+  test('of an account that is gone is 401, as its list is', async () => {
+    const own = await newSession(api);
+    const { challenge_id, options } = await requestPasskey(api, own);
+    await api.collections.users.deleteOne({ _id: own.user_id });
+    const path = '/api/v1/account/passkeys';
+    const answers = [
+      await create({ challenge_id, credential: phone().create(options) }, own),
+      await api.send({ method: 'GET', path, headers: bearer(own) }),
+    ];
+    expect(answers.map(statusAndCode)).toEqual(Array(2).fill([401, 'IAD_JWT_ACCESS_INVALID']));
+  });
+
   test('above the twentieth is refused', async () => {
     const own = await newSession(api);
     await addPasskey(api, own);
+    const { challenge_id, options } = await requestPasskey(api, own);
     const user = await userOf(own);
     const copies = Array.from({ length: 20 }, (_, at) => ({
       ...user?.passkeys?.[0],
@@ -182,6 +230,8 @@ describe('a new passkey', () => {
     const answer = await api.post('/api/v1/account/passkeys/challenge', { current_password: password }, bearer(own));
     expect(statusAndCode(answer)).toEqual([409, 'ERR-PASSKEY-LIMIT-REACHED']);
     expect(answer.json.details.limit).toBe(20);
+    const late = await create({ challenge_id, credential: phone().create(options) }, own);
+    expect(statusAndCode(late)).toEqual([409, 'ERR-PASSKEY-LIMIT-REACHED']);
   });
 });
 
@@ -361,10 +411,77 @@ describe('PATCH and DELETE of a passkey', () => {
     expect(notice).toMatchObject({ data: { purpose: 'passkey_removed' } });
   });
 
+  test('remove the last one beside a password', async () => {
+    const own = await newSession(api);
+    const { passkey_id } = await addPasskey(api, own);
+    expect((await deletePasskey(api, own, passkey_id)).status).toBe(200);
+    expect((await list(own)).passkeys).toEqual([]);
+    // An empty list takes no place in the unique index.
+    const twin = await newSession(api);
+    expect((await deletePasskey(api, twin, (await addPasskey(api, twin)).passkey_id)).status).toBe(200);
+  });
+
   test('are 404 for a passkey of somebody else', async () => {
+    await addPasskey(api, caller);
     const { passkey_id } = await addPasskey(api, await newSession(api));
     const answers = [await rename(passkey_id, { name: null }), await deletePasskey(api, caller, passkey_id)];
     expect(answers.map(statusAndCode)).toEqual(Array(2).fill([404, 'ERR-PASSKEY-NOT-FOUND']));
+  });
+});
+
+test('the audit log has every change of passkeys, and each login by one', async () => {
+  const own = await newSession(api);
+  const { authenticator, passkey_id, credential_id } = await addPasskey(api, own);
+  await rename(passkey_id, { name: 'YubiKey' }, own);
+  const login = await logInByPasskey(api, authenticator);
+  await logIn(await passkeyLogin(api, authenticator, { isForged: true }));
+  await deletePasskey(api, own, passkey_id);
+  await logInByPasskey(api, authenticator);
+  const change = { user_id: own.user_id, session_id: own.session_id, passkey_id };
+  const lines = audited.filter(
+    ({ event, user_id, reason }) => event && (user_id === own.user_id || reason === 'unknown_passkey'),
+  );
+  expect(lines.slice(-6)).toMatchObject([
+    { event: 'passkey.added', ...change },
+    { event: 'passkey.renamed', ...change },
+    { event: 'login.succeeded', user_id: own.user_id, session_id: login.json.data.session_id, method: 'passkey' },
+    { event: 'login.failed', user_id: own.user_id, reason: 'wrong_passkey' },
+    { event: 'passkey.removed', ...change },
+    { event: 'login.failed', reason: 'unknown_passkey' },
+  ]);
+  expect(JSON.stringify(audited)).not.toContain(credential_id);
+});
+
+describe('the counter of an authenticator', () => {
+  const fallen = (passkey_id: string) =>
+    audited.filter((line) => line.event === 'passkey.counter_fell' && line.passkey_id === passkey_id);
+
+  test('that falls with a right signature is audited, and the login goes on', async () => {
+    const own = await newSession(api);
+    const { authenticator, passkey_id } = await addPasskey(api, own, { counts: true });
+    const log = async (counter: number) => (await logIn(await passkeyLogin(api, authenticator, { counter }))).status;
+    expect([await log(5), await log(6)]).toEqual([200, 200]);
+    expect(fallen(passkey_id)).toEqual([]);
+    expect(await log(6)).toBe(200);
+    expect(fallen(passkey_id)).toMatchObject([{ user_id: own.user_id, outcome: 'success' }]);
+    expect([await log(2), await log(0)]).toEqual([200, 200]);
+    expect(fallen(passkey_id)).toHaveLength(3);
+  });
+
+  test('that falls with a wrong signature is just a wrong signature', async () => {
+    const { authenticator, passkey_id } = await addPasskey(api, await newSession(api), { counts: true });
+    await logIn(await passkeyLogin(api, authenticator, { counter: 5 }));
+    const forged = await logIn(await passkeyLogin(api, authenticator, { counter: 1, isForged: true }));
+    expect(statusAndCode(forged)).toEqual([403, 'ERR-PASSKEY-INVALID']);
+    expect(fallen(passkey_id)).toEqual([]);
+  });
+
+  test('that is always 0 is no counter', async () => {
+    const { authenticator, passkey_id } = await addPasskey(api, await newSession(api));
+    for (let login = 0; login < 3; login += 1) {
+      expect((await logInByPasskey(api, authenticator)).status).toBe(200);
+    }
+    expect(fallen(passkey_id)).toEqual([]);
   });
 });
 

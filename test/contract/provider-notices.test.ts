@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 // Loaded later otherwise, by one of the tests.
 import '../../services/api/src/security/providers/verify-notice.ts';
 import { newSession } from '../support/accounts.ts';
 import { requestLoginCode } from '../support/codes.ts';
+import { withFailPoint } from '../support/fail-point.ts';
 import { bearer, cheapHashes } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
 import {
@@ -19,16 +21,22 @@ import {
 } from '../support/providers.ts';
 import { recordLog } from '../support/recorded-log.ts';
 import { codeAt, completeLogin, guardedAccount, stepUpBy } from '../support/second-factor.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 
+/** Name of the other pod's connections, whose commands can be held back. */
+const appName = 'provider-notices';
+
+/** Two pods of one deployment. */
 let api: TestApi;
 let other: TestApi;
 let shiftMs = 0;
 const log = recordLog('api');
 beforeAll(async () => {
   api = await startTestApi(cheapHashes, { now: () => Date.now() + shiftMs }, log.logger);
+  const uri = new URL(testEnvironment().mongodbUri);
+  uri.searchParams.set('appName', appName);
   const shared = { MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix };
-  other = await startTestApi({ ...cheapHashes, ...shared });
+  other = await startTestApi({ ...cheapHashes, ...shared, MONGODB_URI: uri.href });
 });
 afterAll(async () => {
   await other.close({ keepData: true });
@@ -64,9 +72,29 @@ const purposesOf = async (user_id: string) =>
   );
 const list = async (caller: { readonly access_token: string }) =>
   (await api.send({ method: 'GET', path: '/api/v1/account/identities', headers: bearer(caller) })).json.data.identities;
+/** Returns what was audited of notices since the last call, and of whom. */
+const told = () =>
+  log
+    .takeEvents()
+    .flatMap(({ event, notice, user_id }) => (event === 'provider_notice.received' ? [[notice, user_id]] : []));
 const token = { kid: 'k', token: 'sealed', client_id: 'app' };
 const keepToken = (user_id: string) =>
   api.collections.users.updateOne({ _id: user_id }, { $set: { 'identities.0.refresh_token': token as never } });
+
+// First, because the audit log sums up the refusals of a minute that come after some.
+test('the audit log has what was told, and not of whom the provider knows', async () => {
+  const { person, user_id } = await registered();
+  log.takeEvents();
+  await sendNotice(api, { type: 'consent-revoked', sub: person.sub });
+  await postNotice(api, 'none');
+  const events = log.takeEvents();
+  expect(events).toContainEqual(
+    expect.objectContaining({ event: 'provider_notice.received', notice: 'consent_revoked', user_id }),
+  );
+  expect(events).toContainEqual(expect.objectContaining({ event: 'session.revoked', user_id }));
+  expect(events).toContainEqual(expect.objectContaining({ event: 'provider_notice.refused', reason: 'forged' }));
+  expect(JSON.stringify(events)).not.toContain(person.sub);
+});
 
 describe('a notice of Apple', () => {
   test('that the consent is withdrawn ends all sessions, and the person may come again', async () => {
@@ -78,6 +106,7 @@ describe('a notice of Apple', () => {
     const refused = await api.send({ method: 'GET', path: '/api/v1/account', headers: bearer({ access_token }) });
     expect(refused.status).toBe(401);
     expect((await stored(user_id))?.identities).toEqual([expect.not.objectContaining({ refresh_token: token })]);
+    expect(await api.collections.sessions.distinct('revoked_reason', { user_id })).toEqual(['revoked_by_user']);
     expect(await purposesOf(user_id)).toContain('provider_notice');
     expect((await logInByProvider(api, person)).json.data.user_id).toBe(user_id);
     expect(await api.metric('auth_provider_notices_total', { notice: 'consent_revoked' })).toBeGreaterThan(0);
@@ -93,21 +122,26 @@ describe('a notice of Apple', () => {
     expect((await logInByProvider(api, person, newHome)).json.error_code).toBe('ERR-ACCOUNT-LINK-REQUIRED');
   });
 
-  test.each(['true', true])('about its relay shows its owner whether mail arrives, as %j', async (is_private_email) => {
-    const session = await newSession(api);
-    const person = newPerson();
-    await linkIdentity(api, session, person);
-    const event = { sub: person.sub, email: person.email, is_private_email };
-    await sendNotice(api, { type: 'email-disabled', ...event });
-    expect(await list(session)).toMatchObject([{ relay_off: true, disabled: false }]);
-    expect(await liveOf(session.user_id)).toBe(1);
-    await sendNotice(api, { type: 'email-enabled', ...event });
-    expect(await list(session)).toMatchObject([{ relay_off: false }]);
-  });
+  test.each(['true', true, undefined])(
+    'about its relay shows its owner whether mail arrives, as %j',
+    async (is_private_email) => {
+      const session = await newSession(api);
+      const person = newPerson();
+      await linkIdentity(api, session, person);
+      const event = { sub: person.sub, email: person.email, is_private_email };
+      await sendNotice(api, { type: 'email-disabled', ...event });
+      expect(await list(session)).toMatchObject([{ relay_off: true, disabled: false }]);
+      expect(await liveOf(session.user_id)).toBe(1);
+      await sendNotice(api, { type: 'email-enabled', ...event });
+      expect(await list(session)).toMatchObject([{ relay_off: false }]);
+    },
+  );
 
   test('about an address that is no relay changes nothing', async () => {
     const { person, user_id } = await registered();
+    log.takeEvents();
     await sendNotice(api, { type: 'email-disabled', sub: person.sub, email: person.email, is_private_email: 'false' });
+    expect(told()).toEqual([['other', user_id]]);
     expect((await stored(user_id))?.identities).toEqual([
       expect.not.objectContaining({ relay_off_at: expect.anything() }),
     ]);
@@ -123,14 +157,97 @@ describe('a notice of Apple', () => {
 
   test('may have several events, and types that nobody knows', async () => {
     const { person, user_id } = await registered();
-    const events = [
-      { type: 'constructor', sub: person.sub },
-      { type: 'consent-revoked', sub: person.sub },
-      'none',
-      null,
-    ];
+    log.takeEvents();
+    const { sub } = person;
+    const events = [{ type: 'constructor', sub }, { type: 'consent-revoked', sub }, 'none', null];
     expect((await sendNotice(api, events)).status).toBe(200);
+    expect(told()).toEqual([['other', user_id], ['consent_revoked', user_id], ...Array(2).fill(['other', undefined])]);
     expect(await liveOf(user_id)).toBe(0);
+  });
+
+  test('counts up to its tenth event', async () => {
+    const { person, user_id } = await registered();
+    const [none, last] = [{ type: 'none' }, { type: 'consent-revoked', sub: person.sub }];
+    await sendNotice(api, [...Array(10).fill(none), last]);
+    expect(await liveOf(user_id)).toBe(1);
+    await sendNotice(api, [...Array(9).fill(none), last]);
+    expect(await liveOf(user_id)).toBe(0);
+  });
+
+  test.each([
+    ['an object', (sub: string) => ({ type: 'consent-revoked', sub }), 0, ['consent_revoked']],
+    ['no JSON', () => 'none', 1, []],
+  ])('may have %s in place of the text', async (_, events, left, kinds) => {
+    const { person, user_id } = await registered();
+    log.takeEvents();
+    expect((await sendNotice(api, {}, { events: events(person.sub) })).status).toBe(200);
+    expect([told().map(([kind]) => kind), await liveOf(user_id)]).toEqual([kinds, left]);
+  });
+
+  test('is remembered for as long as its signature counts', async () => {
+    const { person } = await registered();
+    const at = Date.now();
+    await sendNotice(api, { type: 'email-disabled', sub: person.sub });
+    const newest = await api.collections.spentProofs.find().sort({ purge_at: -1 }).limit(1).next();
+    // Seven days, a minute of tolerance, and five minutes for clocks that are behind.
+    expect(Number(newest?.purge_at) - at).toBeGreaterThan(7 * 86_400_000 + 6 * 60_000 - 1_000);
+    expect(Number(newest?.purge_at) - at).toBeLessThan(8 * 86_400_000);
+  });
+
+  describe('of an account that changes meanwhile', () => {
+    // The pod reads the account, and then waits at the record of the notice.
+    const hold = { failCommands: ['insert'], blockConnection: true, blockTimeMS: 1_000, appName };
+    const held = <T>(mode: 'alwaysOn' | { times: number }, work: () => Promise<T>) =>
+      withFailPoint(api.mongo, mode, { ...hold, namespace: `${api.database}.spent_proofs` }, work);
+    const touch = (_id: string) => api.collections.users.updateOne({ _id }, { $set: { ways_changed_at: new Date() } });
+
+    test.each(['email-disabled', 'account-delete'])('as %s is tried again', async (type) => {
+      const { person, user_id } = await registered();
+      await held({ times: 1 }, async () => {
+        const sent = sendNotice(other, { type, sub: person.sub });
+        for (let sentFor = 0; sentFor < 8; sentFor += 1) {
+          await sleep(100);
+          await touch(user_id);
+        }
+        expect((await sent).status).toBe(200);
+      });
+      const [identity] = (await stored(user_id))?.identities ?? [];
+      expect(identity?.relay_off_at !== undefined || identity === undefined).toBe(true);
+    });
+
+    test('again and again is 503, and takes effect when the provider sends it anew', async () => {
+      const { person, user_id } = await registered();
+      const payload = await signNotice({ type: 'consent-revoked', sub: person.sub });
+      await held('alwaysOn', async () => {
+        const sent = postNotice(other, payload);
+        const answered = sent.then(() => true);
+        while (!(await Promise.race([answered, sleep(50)]))) await touch(user_id);
+        expect(await sent).toMatchObject({ status: 503, json: { error_code: 'ERR-DEPENDENCY-UNAVAILABLE' } });
+        expect((await sent).headers['retry-after']).toBe('1');
+      });
+      expect(await liveOf(user_id)).toBe(1);
+      expect((await postNotice(other, payload)).status).toBe(200);
+      expect(await liveOf(user_id)).toBe(0);
+    });
+  });
+
+  test('is 503 while the keys of the provider are not there, and 404 for a provider that sends none', async () => {
+    const shared = { name: 'office', issuers: ['http://127.0.0.1:1'], client_ids: ['app'] };
+    const entries = [{ ...shared, jwks_uri: 'http://127.0.0.1:1/keys', notices: 'apple' }];
+    const lonely = await startTestApi({ ...cheapHashes, IDENTITY_PROVIDERS: JSON.stringify(entries) });
+    try {
+      const payload = await signNotice({ type: 'consent-revoked', sub: 'x' });
+      const answers = [
+        await postNotice(lonely, payload),
+        await lonely.send({ path: '/api/v1/hooks/partner', body: { payload } }),
+      ];
+      expect(answers.map(({ status, json }) => [status, json.error_code])).toEqual([
+        [503, 'ERR-DEPENDENCY-UNAVAILABLE'],
+        [404, 'ERR-ROUTE-NOT-FOUND'],
+      ]);
+    } finally {
+      await lonely.close();
+    }
   });
 
   test('that is repeated, also on other pods at once, takes effect once', async () => {
@@ -146,11 +263,15 @@ describe('a notice of Apple', () => {
 
   test('of a person whom no account has is answered like any other', async () => {
     const known = await registered();
+    log.takeEvents();
     const answers = await Promise.all(
       [known.person.sub, randomUUID(), undefined].map((sub) => sendNotice(api, { type: 'consent-revoked', sub })),
     );
     const shown = answers.map(({ status, json }) => [status, Object.keys(json.data), json.data.message]);
     expect(shown).toEqual(Array(3).fill([200, ['message', 'timestamp'], 'NOTICE_RECEIVED']));
+    expect(told().sort()).toEqual(
+      [known.user_id, undefined, undefined].map((user_id) => ['consent_revoked', user_id]).sort(),
+    );
   });
 
   test.each([
@@ -166,7 +287,10 @@ describe('a notice of Apple', () => {
         return signNotice({ type: 'consent-revoked', sub }, { iat, exp: seconds() + 600 });
       },
     ],
-    ['it has no id', async (sub: string) => signNotice({ type: 'consent-revoked', sub }, { jti: undefined })],
+    ...[undefined, '', 7].map(
+      (jti) =>
+        [`its id is ${jti}`, async (sub: string) => signNotice({ type: 'consent-revoked', sub }, { jti })] as const,
+    ),
     ['it is an ID token', async (sub: string) => signIdToken('office', { sub, jti: randomUUID() })],
     [
       'its signature is wrong',
@@ -228,6 +352,25 @@ describe('a security event token', () => {
     expect((await logInByProvider(api, person, {}, 'partner')).status).toBe(401);
   });
 
+  test('concerns the identity that it names, and no other one of the account', async () => {
+    const session = await newSession(api);
+    const [office, partner] = [newPerson(), newPerson()];
+    await linkIdentity(api, session, office);
+    await linkIdentity(api, session, partner, undefined, 'partner');
+    await sendToken(`${risc}/account-disabled`, partner.sub, { reason: 'bulk-account' });
+    expect(await list(session)).toMatchObject([
+      { provider: 'office', disabled: false },
+      { provider: 'partner', disabled: true },
+    ]);
+  });
+
+  test('that ends sessions does so though it was signed before the latest state, and whatever its reason', async () => {
+    const { person, user_id } = await registered('partner');
+    await sendToken(`${risc}/account-enabled`, person.sub);
+    await sendToken(`${risc}/sessions-revoked`, person.sub, { reason: 'bulk-account' }, { iat: seconds() - 10 });
+    expect(await liveOf(user_id)).toBe(0);
+  });
+
   test('that was signed before the latest one of the same state changes no state', async () => {
     const { person, user_id } = await registered('partner');
     await sendToken(`${risc}/account-enabled`, person.sub);
@@ -242,14 +385,20 @@ describe('a security event token', () => {
   });
 
   test.each([
-    ['proves that the way is open', `${risc}/verification`, {}],
-    ['asks for a new password', `${risc}/account-credential-change-required`, {}],
-    ['nobody knows', 'https://example.com/event', {}],
-    ['is about a person of another provider', `${risc}/sessions-revoked`, { subject: { iss: 'other', sub: 'x' } }],
-  ])('that %s changes nothing', async (_, uri, event) => {
+    ['proves that the way is open', `${risc}/verification`, {}, 'other'],
+    ['asks for a new password', `${risc}/account-credential-change-required`, {}, 'other'],
+    ['nobody knows', 'https://example.com/event', {}, 'other'],
+    [
+      'is about a person of another provider',
+      `${risc}/sessions-revoked`,
+      { subject: { iss: 'other', sub: 'x' } },
+      'sessions_revoked',
+    ],
+  ])('that %s changes nothing', async (_, uri, event, kind) => {
     const { person, user_id } = await registered('partner');
+    log.takeEvents();
     expect((await sendToken(uri, person.sub, event)).status).toBe(202);
-    expect(await liveOf(user_id)).toBe(1);
+    expect([told(), await liveOf(user_id)]).toEqual([[[kind, kind === 'other' ? user_id : undefined]], 1]);
   });
 
   test('is no notice of Apple, and none of another media type', async () => {
@@ -258,18 +407,4 @@ describe('a security event token', () => {
     expect([wrong.status, wrong.json.error_code]).toEqual([415, 'ERR-UNSUPPORTED-MEDIA-TYPE']);
     expect((await sendToken(`${risc}/sessions-revoked`, person.sub, {}, { aud: 'other' })).status).toBe(401);
   });
-});
-
-test('the audit log has what was told, and not of whom the provider knows', async () => {
-  const { person, user_id } = await registered();
-  log.takeEvents();
-  await sendNotice(api, { type: 'consent-revoked', sub: person.sub });
-  await postNotice(api, 'none');
-  const events = log.takeEvents();
-  expect(events).toContainEqual(
-    expect.objectContaining({ event: 'provider_notice.received', notice: 'consent_revoked', user_id }),
-  );
-  expect(events).toContainEqual(expect.objectContaining({ event: 'session.revoked', user_id }));
-  expect(events).toContainEqual(expect.objectContaining({ event: 'provider_notice.refused', reason: 'forged' }));
-  expect(JSON.stringify(events)).not.toContain(person.sub);
 });

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { createLogger } from '@auth-account/telemetry';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Account, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
 import { changeEmail, confirmReset, requestReset, undoTokenOf } from '../support/codes.ts';
@@ -24,11 +23,9 @@ const appName = 'passkeys';
 /** Two pods of one deployment. */
 let api: TestApi;
 let other: TestApi;
-const audited: Readonly<Record<string, unknown>>[] = [];
 
 beforeAll(async () => {
-  const destination = { write: (line: string) => void audited.push(JSON.parse(line)) };
-  api = await startTestApi(cheapHashes, {}, createLogger({ service: 'api', level: 'info', destination }));
+  api = await startTestApi(cheapHashes);
   const uri = new URL(testEnvironment().mongodbUri);
   uri.searchParams.set('appName', appName);
   const same = { ...cheapHashes, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix };
@@ -118,64 +115,6 @@ test('the repeat of a login gets no session that could still be rolled back', as
   expect(await db.collection('system.profile').countDocuments(safe)).toBeGreaterThan(0);
 });
 
-test('the audit log has every change of passkeys, and each login by one', async () => {
-  const own = await newSession(api);
-  const { authenticator, passkey_id, credential_id } = await addPasskey(api, own);
-  const path = `/api/v1/account/passkeys/${passkey_id}`;
-  await api.send({ method: 'PATCH', path, headers: bearer(own), body: { name: 'YubiKey' } });
-  const login = await logInByPasskey(api, authenticator);
-  await post(api, await passkeyLogin(api, authenticator, { isForged: true }));
-  await deletePasskey(api, own, passkey_id);
-  await logInByPasskey(api, authenticator);
-  const change = { user_id: own.user_id, session_id: own.session_id, passkey_id };
-  const lines = audited.filter(
-    ({ event, user_id, reason }) => event && (user_id === own.user_id || reason === 'unknown_passkey'),
-  );
-  expect(lines.slice(-6)).toMatchObject([
-    { event: 'passkey.added', ...change },
-    { event: 'passkey.renamed', ...change },
-    { event: 'login.succeeded', user_id: own.user_id, session_id: login.json.data.session_id, method: 'passkey' },
-    { event: 'login.failed', user_id: own.user_id, reason: 'wrong_passkey' },
-    { event: 'passkey.removed', ...change },
-    { event: 'login.failed', reason: 'unknown_passkey' },
-  ]);
-  expect(JSON.stringify(audited)).not.toContain(credential_id);
-});
-
-describe('the counter of an authenticator', () => {
-  const fallen = (passkey_id: string) =>
-    audited.filter((line) => line.event === 'passkey.counter_fell' && line.passkey_id === passkey_id);
-
-  test('that falls with a right signature is audited, and the login goes on', async () => {
-    const own = await newSession(api);
-    const { authenticator, passkey_id } = await addPasskey(api, own, { counts: true });
-    const log = async (counter: number) =>
-      (await post(api, await passkeyLogin(api, authenticator, { counter }))).status;
-    expect([await log(5), await log(6)]).toEqual([200, 200]);
-    expect(fallen(passkey_id)).toEqual([]);
-    expect(await log(6)).toBe(200);
-    expect(fallen(passkey_id)).toMatchObject([{ user_id: own.user_id, outcome: 'success' }]);
-    expect([await log(2), await log(0)]).toEqual([200, 200]);
-    expect(fallen(passkey_id)).toHaveLength(3);
-  });
-
-  test('that falls with a wrong signature is just a wrong signature', async () => {
-    const { authenticator, passkey_id } = await addPasskey(api, await newSession(api), { counts: true });
-    await post(api, await passkeyLogin(api, authenticator, { counter: 5 }));
-    const forged = await post(api, await passkeyLogin(api, authenticator, { counter: 1, isForged: true }));
-    expect(statusAndCode(forged)).toEqual([403, 'ERR-PASSKEY-INVALID']);
-    expect(fallen(passkey_id)).toEqual([]);
-  });
-
-  test('that is always 0 is no counter', async () => {
-    const { authenticator, passkey_id } = await addPasskey(api, await newSession(api));
-    for (let login = 0; login < 3; login += 1) {
-      expect((await logInByPasskey(api, authenticator)).status).toBe(200);
-    }
-    expect(fallen(passkey_id)).toEqual([]);
-  });
-});
-
 describe('whoever has registered the address of somebody else', () => {
   test('loses the passkeys with the reset of the owner', async () => {
     const squatter = await newSession(api);
@@ -254,16 +193,6 @@ describe('the last way in', () => {
       const answer = await deletePasskey(api, own, passkey_id, { step_up_token });
       expect(statusAndCode(answer)).toEqual([409, 'ERR-LAST-CREDENTIAL']);
     }
-  });
-
-  test('may be the password', async () => {
-    const own = await newSession(api);
-    const { passkey_id } = await addPasskey(api, own);
-    expect((await deletePasskey(api, own, passkey_id)).status).toBe(200);
-    expect(await passkeysOf(own)).toEqual([]);
-    // An empty list takes no place in the unique index.
-    const twin = await newSession(api);
-    expect((await deletePasskey(api, twin, (await addPasskey(api, twin)).passkey_id)).status).toBe(200);
   });
 });
 

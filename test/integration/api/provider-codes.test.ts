@@ -16,7 +16,9 @@ const path = '/api/v1/auth/federated/office';
 
 beforeAll(async () => {
   issuer = await startProvider();
-  const IDENTITY_PROVIDERS = JSON.stringify([exchangingEntry(issuer)]);
+  const { issuer: url, jwksUri } = issuer;
+  const plain = { name: 'plain', issuers: [`${url}/plain`], jwks_uri: jwksUri, client_ids: ['app'] };
+  const IDENTITY_PROVIDERS = JSON.stringify([exchangingEntry(issuer), plain]);
   api = await startTestApi({ ...cheapHashes, IDENTITY_PROVIDERS }, {}, log.logger);
 });
 beforeEach(() => issuer.behave({}, 'token'));
@@ -90,6 +92,8 @@ describe('a code', () => {
 });
 
 describe('a code that brings no token', () => {
+  const faultsLogged = () => log.lines.filter(({ msg }) => msg === 'the code of a provider was not exchanged').length;
+
   test.each([
     ['an outage', { status: 503 }, 'unavailable'],
     ['no answer in 3 s', { delayMs: 3_500 }, 'unavailable'],
@@ -99,15 +103,44 @@ describe('a code that brings no token', () => {
     ['an answer that is no JSON', { body: 'refresh-secret' }, 'wrong_code'],
   ] as const)('because of %s refuses no login, and the next login tries again', async (_, behaviour, reason) => {
     const person = newPerson();
+    const before = faultsLogged();
     issuer.behave(behaviour, 'token');
     const { status, json } = await api.post(path, { ...(await proof(person)), ...newHome });
     expect(status).toBe(201);
     const { user_id } = json.data;
     expect(await storedToken(user_id)).toBeUndefined();
     expect(outcomeOf(user_id)).toMatchObject([{ event: 'provider_token.refused', reason, outcome: 'failure' }]);
+    expect(faultsLogged()).toBe(before + 1);
     issuer.behave({}, 'token');
     expect((await api.post(path, await proof(person))).status).toBe(200);
     expect(await openedToken(user_id)).toBe(issuer.issued().at(-1));
+  });
+
+  test('because the store does not take it refuses no login', async () => {
+    const { mongo, database, collections } = api;
+    const refuse = (validator: object) =>
+      mongo.db(database).command({ collMod: collections.users.collectionName, validator });
+    await refuse({ 'identities.refresh_token': { $exists: false } });
+    try {
+      const { status, json } = await api.post(path, { ...(await proof(newPerson())), ...newHome });
+      expect([status, await storedToken(json.data.user_id)]).toEqual([201, undefined]);
+      expect(outcomeOf(json.data.user_id)).toMatchObject([{ reason: 'not_stored' }]);
+      expect(log.lines).toContainEqual(expect.objectContaining({ msg: "a provider's token was not stored" }));
+    } finally {
+      await refuse({});
+    }
+  });
+
+  test('because its provider exchanges none, or because there is none, refuses no login', async () => {
+    const asked = issuer.asked('token');
+    const { challenge_id, nonce } = await requestProviderLogin(api);
+    const id_token = await issuer.sign({ ...newPerson(), iss: `${issuer.issuer}/plain`, aud: 'app', nonce });
+    const body = { challenge_id, id_token, authorization_code: 'any', ...newHome };
+    const plain = await api.post('/api/v1/auth/federated/plain', body);
+    const { authorization_code: _, ...without } = await proof(newPerson());
+    const bare = await api.post(path, { ...without, ...newHome });
+    expect([plain.status, bare.status, issuer.asked('token')]).toEqual([201, 201, asked]);
+    expect([plain, bare].flatMap(({ json }) => outcomeOf(json.data.user_id))).toEqual([]);
   });
 
   test('because it is of somebody else refuses no login', async () => {
@@ -144,7 +177,10 @@ test('of simultaneous logins with codes one keeps its token', async () => {
   const answers = await Promise.all(bodies.map((body) => api.post(path, body)));
   expect(answers.map(({ status }) => status)).toContain(200);
   expect(issuer.issued()).toContain(await openedToken(user_id));
-  expect(outcomeOf(user_id).filter(({ event }) => event === 'provider_token.kept')).toHaveLength(1);
+  const outcomes = outcomeOf(user_id);
+  expect(outcomes.filter(({ event }) => event === 'provider_token.kept')).toHaveLength(1);
+  // The others came too late, which is no refusal.
+  expect(outcomes.map(({ reason }) => reason)).not.toContain(false);
 });
 
 test('no log names a token or the key', () => {

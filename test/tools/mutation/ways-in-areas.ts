@@ -69,12 +69,8 @@ export const waysIn: readonly Area[] = [
   area(
     'passkeys',
     'the use cases of passkeys',
-    ['services/api/src/usecases/passkeys/*.ts', 'test/{contract,security}/passkeys.test.ts'],
-    [
-      `${useCases}/passkey-{options,proof}.ts`,
-      'test/{contract,security}/passkeys.test.ts',
-      'test/contract/passkey-factor.test.ts',
-    ],
+    ['services/api/src/usecases/passkeys/*.ts', 'test/contract/passkeys.test.ts'],
+    [`${useCases}/passkey-{options,proof}.ts`, 'test/contract/{passkeys,passkey-factor}.test.ts'],
   ),
   area(
     'removal',

@@ -30,9 +30,11 @@ export function createVerifyNotice(
     };
     try {
       const { payload } = await jwtVerify(token, findKey, rules);
-      const { jti: id, iat, events } = payload;
-      if (typeof id !== 'string' || id === '' || iat === undefined) return;
-      return { id, signedAt: new Date(iat * 1_000), events: read(events).slice(0, mostEvents) };
+      const id = textOf(payload.jti);
+      if (id === undefined) return;
+      // The rules require `iat`, and a number.
+      const signedAt = new Date(Number(payload.iat) * 1_000);
+      return { id, signedAt, events: read(payload.events).slice(0, mostEvents) };
     } catch (error) {
       if (error instanceof errors.JOSEError) return;
       throw error;

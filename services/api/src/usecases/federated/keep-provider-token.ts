@@ -34,7 +34,7 @@ export type KeepProviderToken = (given: GivenCode, origin: RequestOrigin) => Pro
 export function createKeepProviderToken(deps: KeepProviderTokenDeps): KeepProviderToken {
   const { identities, exchanges, sealedSecrets, onNotStored, audit } = deps;
 
-  async function keep(exchange: ExchangeCode, { code = '', clientId, userId, identity }: WholeCode) {
+  async function keep(exchange: ExchangeCode, { code, clientId, userId, identity }: WholeCode) {
     const exchanged = await exchange(code, { clientId, sub: identity.sub });
     if ('fault' in exchanged) return exchanged.fault;
     const owner = { userId, factorId: identity.id };
@@ -53,7 +53,7 @@ export function createKeepProviderToken(deps: KeepProviderTokenDeps): KeepProvid
     if (code === undefined || identity === undefined || identity.refresh_token !== undefined) return;
     const exchange = exchanges.get(identity.provider);
     if (exchange === undefined) return;
-    const result = await keep(exchange, { ...given, identity });
+    const result = await keep(exchange, { ...given, code, identity });
     if (result === false) return;
     const shown = { user_id, identity_id: identity.id, provider: identity.provider };
     if (result === true) audit({ event: 'provider_token.kept', ...shown }, origin);
@@ -61,4 +61,4 @@ export function createKeepProviderToken(deps: KeepProviderTokenDeps): KeepProvid
   };
 }
 
-type WholeCode = GivenCode & { readonly identity: IdentityDocument };
+type WholeCode = GivenCode & { readonly code: string; readonly identity: IdentityDocument };
