@@ -195,19 +195,16 @@ describe('a notice of Apple', () => {
   });
 
   describe('of an account that changes meanwhile', () => {
-    // The pod reads the account, and then waits at the record of the notice.
-    const hold = { failCommands: ['insert'], blockConnection: true, blockTimeMS: 1_000, appName };
-    const held = <T>(mode: 'alwaysOn' | { times: number }, work: () => Promise<T>) =>
-      withFailPoint(api.mongo, mode, { ...hold, namespace: `${api.database}.spent_proofs` }, work);
-    const touch = (_id: string) => api.collections.users.updateOne({ _id }, { $set: { ways_changed_at: new Date() } });
-
     test.each(['email-disabled', 'account-delete'])('as %s is tried again', async (type) => {
       const { person, user_id } = await registered();
-      await held({ times: 1 }, async () => {
+      // The other pod has read the account when it waits at the record of the notice.
+      const namespace = `${api.database}.spent_proofs`;
+      const held = { failCommands: ['insert'], blockConnection: true, blockTimeMS: 1_000, namespace, appName };
+      await withFailPoint(api.mongo, { times: 1 }, held, async () => {
         const sent = sendNotice(other, { type, sub: person.sub });
-        for (let sentFor = 0; sentFor < 8; sentFor += 1) {
+        for (let changes = 0; changes < 8; changes += 1) {
           await sleep(100);
-          await touch(user_id);
+          await api.collections.users.updateOne({ _id: user_id }, { $set: { ways_changed_at: new Date() } });
         }
         expect((await sent).status).toBe(200);
       });
@@ -218,15 +215,14 @@ describe('a notice of Apple', () => {
     test('again and again is 503, and takes effect when the provider sends it anew', async () => {
       const { person, user_id } = await registered();
       const payload = await signNotice({ type: 'consent-revoked', sub: person.sub });
-      await held('alwaysOn', async () => {
-        const sent = postNotice(other, payload);
-        const answered = sent.then(() => true);
-        while (!(await Promise.race([answered, sleep(50)]))) await touch(user_id);
-        expect(await sent).toMatchObject({ status: 503, json: { error_code: 'ERR-DEPENDENCY-UNAVAILABLE' } });
-        expect((await sent).headers['retry-after']).toBe('1');
-      });
+      // A time of null never is the time that was read.
+      await api.collections.users.updateOne({ _id: user_id }, { $set: { ways_changed_at: null } } as never);
+      const refused = await postNotice(api, payload);
+      expect([refused.status, refused.json.error_code]).toEqual([503, 'ERR-DEPENDENCY-UNAVAILABLE']);
+      expect(refused.headers['retry-after']).toBe('1');
+      await api.collections.users.updateOne({ _id: user_id }, { $unset: { ways_changed_at: true } });
       expect(await liveOf(user_id)).toBe(1);
-      expect((await postNotice(other, payload)).status).toBe(200);
+      expect((await postNotice(api, payload)).status).toBe(200);
       expect(await liveOf(user_id)).toBe(0);
     });
   });
