@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { logIn, newSession, password } from '../support/accounts.ts';
+import { logIn, newSession, password, registerAccount } from '../support/accounts.ts';
 import { confirmReset, expire, requestReset, wrongCodeOf } from '../support/codes.ts';
 import { newDeviceKey } from '../support/device-key.ts';
 import { bearer, cheapHashes } from '../support/groups.ts';
@@ -14,18 +14,23 @@ import {
   logInByProvider,
   newHome,
   newPerson,
+  type Provider,
   proveByCode,
   provePerson,
+  requestProviderLogin,
+  signIdToken,
 } from '../support/providers.ts';
+import { recordLog } from '../support/recorded-log.ts';
 import { codeAt, completeLogin, guardedAccount } from '../support/second-factor.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
 let shiftMs = 0;
+const log = recordLog('api');
 const now = () => Date.now() + shiftMs;
 
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes, { now });
+  api = await startTestApi(cheapHashes, { now }, log.logger);
 });
 afterAll(() => api.close());
 
@@ -377,4 +382,59 @@ describe('a code', () => {
     expect(statusAndCode(answer)).toEqual([410, 'ERR-CODE-EXPIRED']);
     await logIn(api, session.email, { password: 'three wrong staples' });
   });
+});
+
+test('with one nonce for two persons, neither a code nor a repeat counts for the other person', async () => {
+  const { email, user_id } = await registerAccount(api);
+  const { challenge_id, nonce } = await requestProviderLogin(api);
+  const demand = async (provider: Provider) => {
+    const id_token = await signIdToken(provider, { ...newPerson({ email }), nonce });
+    const { json } = await api.post(`/api/v1/auth/federated/${provider}`, { challenge_id, id_token });
+    return String(json.details.link_challenge_id);
+  };
+  const [named, other] = [await demand('office'), await demand('partner')];
+  const code = await proveByCode(api, named);
+  const answers = [await linkByProof(api, other, code), await linkByProof(api, named, code)];
+  expect(answers.map(({ status }) => status)).toEqual([403, 200]);
+  expect((await linkByProof(api, other, code)).status).toBe(410);
+  expect((await stored(user_id))?.identities?.map(({ provider }) => provider)).toEqual(['office']);
+});
+
+test('a squatter who has used up the links of a day and the room for identities keeps nobody out', async () => {
+  const limited = await startTestApi({ ...cheapHashes, IDENTITY_ADD_LIMIT_PER_USER: '10' });
+  try {
+    const victim = newPerson();
+    await registerAccount(limited, victim.email);
+    const squatter = await logIn(limited, victim.email);
+    for (let links = 0; links < 10; links += 1) await linkIdentity(limited, squatter, newPerson());
+    const { link_challenge_id } = await demandLink(limited, victim);
+    expect((await linkByProof(limited, link_challenge_id, { password })).status).toBe(429);
+    const owner = await linkByProof(limited, link_challenge_id, await proveByCode(limited, link_challenge_id));
+    expect(owner.status).toBe(200);
+    const after = await limited.collections.users.findOne({ _id: owner.json.data.user_id });
+    expect(after?.identities?.map(({ sub }) => sub)).toEqual([victim.sub]);
+  } finally {
+    await limited.close();
+  }
+});
+
+test('the audit log has each step of a link, and neither tokens nor the provider’s ids', async () => {
+  const holder = await newSession(api);
+  const person = newPerson({ email: holder.email });
+  const { link_challenge_id } = await demandLink(api, person);
+  await linkByProof(api, link_challenge_id, { password: 'wrong password' });
+  await linkByProof(api, link_challenge_id, { password });
+  const audited = log.takeEvents();
+  const lines = audited.filter(({ user_id }) => user_id === holder.user_id).slice(-3);
+  expect(lines).toMatchObject([
+    { event: 'login.failed', reason: 'wrong_password' },
+    { event: 'login.succeeded', method: 'password' },
+    { event: 'identity.linked', provider: 'office' },
+  ]);
+  const text = JSON.stringify(audited);
+  expect([link_challenge_id.slice(-40), person.sub, person.email].map((each) => text.includes(each))).toEqual([
+    false,
+    false,
+    false,
+  ]);
 });

@@ -18,16 +18,18 @@ import {
   signIdToken,
   unlinkIdentity,
 } from '../support/providers.ts';
+import { recordLog } from '../support/recorded-log.ts';
 import { codeAt, completeLogin, switchOn } from '../support/second-factor.ts';
 import { confirmStepUp, stepUpByMail } from '../support/step-up.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
 let shiftMs = 0;
+const log = recordLog('api');
 const now = () => Date.now() + shiftMs;
 
 beforeAll(async () => {
-  api = await startTestApi({ ...cheapHashes, TRUST_PROXY_HOPS: '1' }, { now });
+  api = await startTestApi({ ...cheapHashes, TRUST_PROXY_HOPS: '1' }, { now }, log.logger);
 });
 afterAll(() => api.close());
 
@@ -318,6 +320,31 @@ describe('an identity', () => {
     expect(json.data.identities).toMatchObject([{ provider: 'office', email: person.email }]);
     expect(text).not.toContain(`"${person.sub}"`);
   });
+});
+
+test('the audit log has each step, and neither tokens nor the provider’s ids', async () => {
+  log.takeEvents();
+  const person = newPerson();
+  const { json } = await logInByProvider(api, person, newHome);
+  const { challenge_id } = await provePerson(api, person);
+  const id_token = await signIdToken('office', { ...person, nonce: 'other' });
+  await api.post(path, { challenge_id, id_token });
+  const session = await newSession(api);
+  await linkIdentity(api, session, newPerson());
+  const audited = log.takeEvents();
+  const ofUser = (user_id: unknown) => audited.filter((line) => line.user_id === user_id);
+  expect(ofUser(json.data.user_id)).toMatchObject([
+    { event: 'account.registered' },
+    { event: 'login.succeeded', method: 'federated' },
+  ]);
+  expect(audited).toContainEqual(expect.objectContaining({ event: 'login.failed', reason: 'wrong_identity_token' }));
+  expect(ofUser(session.user_id).at(-1)).toMatchObject({ event: 'identity.linked', provider: 'office' });
+  const text = JSON.stringify(audited);
+  expect([text.includes(id_token.slice(-40)), text.includes(person.sub), text.includes(person.email)]).toEqual([
+    false,
+    false,
+    false,
+  ]);
 });
 
 test('without providers there are no such paths', async () => {
