@@ -60,6 +60,129 @@ async function accountAndPerson() {
   return { session, user_id: session.user_id, person: newPerson({ email: session.email }) };
 }
 
+describe('a link challenge', () => {
+  test('without the right proof links nothing, and a wrong password is that of a login', async () => {
+    const { session, user_id, person } = await accountAndPerson();
+    const other = await newSession(api);
+    const theirs = await addPasskey(api, other);
+    const { authenticator } = await addPasskey(api, session);
+    const { link_challenge_id, passkey_options } = await demandLink(api, person);
+    const { challenge_id } = await proveByCode(api, link_challenge_id);
+    const wrongs = [
+      [{ password: 'wrong password' }, 401, 'ERR-INVALID-CREDENTIALS'],
+      [{ credential: theirs.authenticator.get(passkey_options) }, 403, 'ERR-PASSKEY-INVALID'],
+      [{ credential: authenticator.get(passkey_options, { uv: false }) }, 403, 'ERR-PASSKEY-INVALID'],
+      [{ credential: authenticator.get(passkey_options, { userHandle: null }) }, 403, 'ERR-PASSKEY-INVALID'],
+      [{ challenge_id, code: await wrongCodeOf(api, challenge_id) }, 403, 'ERR-CODE-INVALID'],
+    ] as const;
+    log.takeEvents();
+    for (const [proof, ...expected] of wrongs) {
+      expect(statusAndCode(await linkByProof(api, link_challenge_id, proof))).toEqual(expected);
+    }
+    const reasons = log.takeEvents().map(({ event, reason }) => (event === 'login.failed' ? reason : event));
+    expect(reasons).toEqual(['wrong_password', ...Array(3).fill('wrong_passkey'), 'code.failed']);
+    for (const [proof, field] of [
+      [{ code: '12345678' }, 'challenge_id'],
+      [{ challenge_id }, 'code'],
+      [{}, 'code'],
+    ] as const) {
+      const { status, json } = await linkByProof(api, link_challenge_id, proof);
+      expect([status, json.details]).toMatchObject([422, [{ loc: ['body', field], type: 'missing' }]]);
+    }
+    expect(statusAndCode(await linkByProof(api, 'none', { password }))).toEqual([410, 'ERR-CODE-EXPIRED']);
+    expect((await stored(user_id))?.identities ?? []).toEqual([]);
+    expect(await sessionsOf(user_id)).toBe(1);
+    for (let tries = 0; tries < 4; tries += 1)
+      await linkByProof(api, link_challenge_id, { password: 'wrong password' });
+    expect((await linkByProof(api, link_challenge_id, { password })).status).toBe(429);
+    expect((await api.post('/api/v1/auth/login', { email: session.email, password })).status).toBe(429);
+  });
+
+  test('is over after ten minutes, also with the right proof', async () => {
+    const { person } = await accountAndPerson();
+    const { link_challenge_id } = await demandLink(api, person);
+    await later(601_000, async () => {
+      for (const send of [
+        () => linkByProof(api, link_challenge_id, { password }),
+        () => api.post('/api/v1/auth/federated/link/code', { link_challenge_id }),
+      ])
+        expect(statusAndCode(await send())).toEqual([410, 'ERR-CODE-EXPIRED']);
+    });
+  });
+
+  test.each([
+    ['a new passkey', (caller: { email: string; access_token: string }) => addPasskey(api, caller)],
+    ['a new identity', (caller: { email: string; access_token: string }) => linkIdentity(api, caller, newPerson())],
+  ])('is over after %s', async (_, change) => {
+    const { session, person } = await accountAndPerson();
+    const { authenticator } = await addPasskey(api, session);
+    const { link_challenge_id, passkey_options } = await demandLink(api, person);
+    const proof = await proveByCode(api, link_challenge_id);
+    await change(session);
+    for (const each of [proof, { password }, { credential: authenticator.get(passkey_options) }])
+      expect(statusAndCode(await linkByProof(api, link_challenge_id, each))).toEqual([410, 'ERR-CODE-EXPIRED']);
+  });
+
+  test('is over when the account is gone', async () => {
+    const { session, person, user_id } = await accountAndPerson();
+    const { authenticator } = await addPasskey(api, session);
+    const { link_challenge_id, passkey_options } = await demandLink(api, person);
+    const proofs = [await proveByCode(api, link_challenge_id), { credential: authenticator.get(passkey_options) }];
+    await api.collections.users.deleteOne({ _id: user_id });
+    for (const proof of proofs)
+      expect(statusAndCode(await linkByProof(api, link_challenge_id, proof))).toEqual([410, 'ERR-CODE-EXPIRED']);
+  });
+
+  test('of a used token, or whose token is used, counts for nothing more', async () => {
+    const { person, user_id } = await accountAndPerson();
+    const proof = await provePerson(api, person);
+    const send = () => api.post('/api/v1/auth/federated/office', proof);
+    const challenges = [(await send()).json.details, (await send()).json.details];
+    const [one, two] = challenges.map(({ link_challenge_id }) => String(link_challenge_id));
+    expect((await linkByProof(api, one ?? '', { password })).status).toBe(200);
+    expect(statusAndCode(await linkByProof(api, two ?? '', { password, device_id: randomUUID() }))).toEqual([
+      410,
+      'ERR-CODE-EXPIRED',
+    ]);
+    expect(statusAndCode(await send())).toEqual([410, 'ERR-CODE-EXPIRED']);
+    expect(await sessionsOf(user_id)).toBe(2);
+  });
+
+  test('whose account got free loses to the account of the token', async () => {
+    const { person, session } = await accountAndPerson();
+    const proof = await provePerson(api, person);
+    const first = await api.post('/api/v1/auth/federated/office', proof);
+    await linkIdentity(api, session, person);
+    expect((await api.post('/api/v1/auth/federated/office', proof)).status).toBe(200);
+    await later(300_000, async () => {
+      const late = await linkByProof(api, first.json.details.link_challenge_id, { password });
+      expect(statusAndCode(late)).toEqual([410, 'ERR-CODE-EXPIRED']);
+    });
+  });
+
+  test.each([
+    [{ disabled_at: new Date() }, 'ERR-ACCOUNT-DISABLED'],
+    [{ deletes_at: new Date(Date.now() + 86_400_000) }, 'ERR-ACCOUNT-DELETION-SCHEDULED'],
+  ] as const)('of an account with %j is refused after the proof only', async (fields, code) => {
+    const { person, user_id } = await accountAndPerson();
+    const { link_challenge_id } = await demandLink(api, person);
+    await api.collections.users.updateOne({ _id: user_id }, { $set: fields });
+    const wrong = await linkByProof(api, link_challenge_id, { password: 'wrong password' });
+    expect(statusAndCode(wrong)).toEqual([401, 'ERR-INVALID-CREDENTIALS']);
+    expect(statusAndCode(await linkByProof(api, link_challenge_id, { password }))).toEqual([403, code]);
+    expect((await stored(user_id))?.identities ?? []).toEqual([]);
+  });
+
+  test('of an identity that somebody else has got meanwhile is refused', async () => {
+    const { person, user_id } = await accountAndPerson();
+    const { link_challenge_id } = await demandLink(api, person);
+    await linkIdentity(api, await newSession(api), person);
+    const answer = await linkByProof(api, link_challenge_id, { password });
+    expect(statusAndCode(answer)).toEqual([409, 'ERR-IDENTITY-IN-USE']);
+    expect(await sessionsOf(user_id)).toBe(1);
+  });
+});
+
 describe('an identity whose address has an account', () => {
   test('gets a challenge that says the same of every account, with and without a space', async () => {
     const { session, person } = await accountAndPerson();
@@ -87,9 +210,10 @@ describe('an identity whose address has an account', () => {
       const { email } = await newSession(off);
       const details = await demandLink(off, newPerson({ email }));
       expect([details.methods, details.passkey_options]).toEqual([['password', 'email_code'], undefined]);
-      const credential = { id: 'none', rawId: 'none', type: 'public-key', response: {} };
-      const { status } = await linkByProof(off, details.link_challenge_id, { credential });
-      expect(status).not.toBe(200);
+      const { authenticator } = await addPasskey(api, await newSession(api));
+      const credential = authenticator.get({ challenge: 'none', rpId: 'example.com' });
+      const answer = await linkByProof(off, details.link_challenge_id, { credential });
+      expect(statusAndCode(answer)).toEqual([403, 'ERR-PASSKEY-INVALID']);
       expect((await linkByProof(off, details.link_challenge_id, { password })).status).toBe(200);
     } finally {
       await off.close();
@@ -220,106 +344,6 @@ describe('a lost answer', () => {
   });
 });
 
-describe('a link challenge', () => {
-  test('without the right proof links nothing, and a wrong password is that of a login', async () => {
-    const { session, user_id, person } = await accountAndPerson();
-    const other = await newSession(api);
-    const theirs = await addPasskey(api, other);
-    await addPasskey(api, session);
-    const { link_challenge_id, passkey_options } = await demandLink(api, person);
-    const { challenge_id } = await proveByCode(api, link_challenge_id);
-    const wrongs = [
-      [{ password: 'wrong password' }, 401, 'ERR-INVALID-CREDENTIALS'],
-      [{ credential: theirs.authenticator.get(passkey_options) }, 403, 'ERR-PASSKEY-INVALID'],
-      [{ challenge_id, code: await wrongCodeOf(api, challenge_id) }, 403, 'ERR-CODE-INVALID'],
-      [{ code: '12345678' }, 422, 'ERR-VALIDATION-FAILED'],
-      [{}, 422, 'ERR-VALIDATION-FAILED'],
-    ] as const;
-    for (const [proof, ...expected] of wrongs) {
-      expect(statusAndCode(await linkByProof(api, link_challenge_id, proof))).toEqual(expected);
-    }
-    expect((await stored(user_id))?.identities ?? []).toEqual([]);
-    expect(await sessionsOf(user_id)).toBe(1);
-    for (let tries = 0; tries < 4; tries += 1)
-      await linkByProof(api, link_challenge_id, { password: 'wrong password' });
-    expect((await linkByProof(api, link_challenge_id, { password })).status).toBe(429);
-    expect((await api.post('/api/v1/auth/login', { email: session.email, password })).status).toBe(429);
-  });
-
-  test('is over after ten minutes, also with the right proof', async () => {
-    const { person } = await accountAndPerson();
-    const { link_challenge_id } = await demandLink(api, person);
-    await later(601_000, async () => {
-      for (const send of [
-        () => linkByProof(api, link_challenge_id, { password }),
-        () => api.post('/api/v1/auth/federated/link/code', { link_challenge_id }),
-      ])
-        expect(statusAndCode(await send())).toEqual([410, 'ERR-CODE-EXPIRED']);
-    });
-  });
-
-  test.each([
-    ['a new passkey', (caller: { email: string; access_token: string }) => addPasskey(api, caller)],
-    ['a new identity', (caller: { email: string; access_token: string }) => linkIdentity(api, caller, newPerson())],
-  ])('is over after %s', async (_, change) => {
-    const { session, person } = await accountAndPerson();
-    const { link_challenge_id } = await demandLink(api, person);
-    const proof = await proveByCode(api, link_challenge_id);
-    await change(session);
-    for (const each of [proof, { password }])
-      expect(statusAndCode(await linkByProof(api, link_challenge_id, each))).toEqual([410, 'ERR-CODE-EXPIRED']);
-  });
-
-  test('of a used token, or whose token is used, counts for nothing more', async () => {
-    const { person, user_id } = await accountAndPerson();
-    const proof = await provePerson(api, person);
-    const send = () => api.post('/api/v1/auth/federated/office', proof);
-    const challenges = [(await send()).json.details, (await send()).json.details];
-    const [one, two] = challenges.map(({ link_challenge_id }) => String(link_challenge_id));
-    expect((await linkByProof(api, one ?? '', { password })).status).toBe(200);
-    expect(statusAndCode(await linkByProof(api, two ?? '', { password, device_id: randomUUID() }))).toEqual([
-      410,
-      'ERR-CODE-EXPIRED',
-    ]);
-    expect(statusAndCode(await send())).toEqual([410, 'ERR-CODE-EXPIRED']);
-    expect(await sessionsOf(user_id)).toBe(2);
-  });
-
-  test('whose account got free loses to the account of the token', async () => {
-    const { person, session } = await accountAndPerson();
-    const proof = await provePerson(api, person);
-    const first = await api.post('/api/v1/auth/federated/office', proof);
-    await linkIdentity(api, session, person);
-    expect((await api.post('/api/v1/auth/federated/office', proof)).status).toBe(200);
-    await later(300_000, async () => {
-      const late = await linkByProof(api, first.json.details.link_challenge_id, { password });
-      expect(statusAndCode(late)).toEqual([410, 'ERR-CODE-EXPIRED']);
-    });
-  });
-
-  test.each([
-    [{ disabled_at: new Date() }, 'ERR-ACCOUNT-DISABLED'],
-    [{ deletes_at: new Date(Date.now() + 86_400_000) }, 'ERR-ACCOUNT-DELETION-SCHEDULED'],
-  ] as const)('of an account with %j is refused after the proof only', async (fields, code) => {
-    const { person, user_id } = await accountAndPerson();
-    const { link_challenge_id } = await demandLink(api, person);
-    await api.collections.users.updateOne({ _id: user_id }, { $set: fields });
-    const wrong = await linkByProof(api, link_challenge_id, { password: 'wrong password' });
-    expect(statusAndCode(wrong)).toEqual([401, 'ERR-INVALID-CREDENTIALS']);
-    expect(statusAndCode(await linkByProof(api, link_challenge_id, { password }))).toEqual([403, code]);
-    expect((await stored(user_id))?.identities ?? []).toEqual([]);
-  });
-
-  test('of an identity that somebody else has got meanwhile is refused', async () => {
-    const { person, user_id } = await accountAndPerson();
-    const { link_challenge_id } = await demandLink(api, person);
-    await linkIdentity(api, await newSession(api), person);
-    const answer = await linkByProof(api, link_challenge_id, { password });
-    expect(statusAndCode(answer)).toEqual([409, 'ERR-IDENTITY-IN-USE']);
-    expect(await sessionsOf(user_id)).toBe(1);
-  });
-});
-
 describe('a code', () => {
   test('counts for the link that it was asked for, and for nothing else', async () => {
     const { person, session } = await accountAndPerson();
@@ -413,6 +437,9 @@ test('a squatter who has used up the links of a day and the room for identities 
     expect(owner.status).toBe(200);
     const after = await limited.collections.users.findOne({ _id: owner.json.data.user_id });
     expect(after?.identities?.map(({ sub }) => sub)).toEqual([victim.sub]);
+    // The address is proved now: each further link counts.
+    const second = (await demandLink(limited, newPerson({ email: victim.email }))).link_challenge_id;
+    expect((await linkByProof(limited, second, await proveByCode(limited, second))).status).toBe(429);
   } finally {
     await limited.close();
   }

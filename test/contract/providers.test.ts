@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { type Account, newSession, password, registerAccount } from '../support/accounts.ts';
@@ -20,7 +20,7 @@ import {
 } from '../support/providers.ts';
 import { recordLog } from '../support/recorded-log.ts';
 import { codeAt, completeLogin, switchOn } from '../support/second-factor.ts';
-import { confirmStepUp, stepUpByMail } from '../support/step-up.ts';
+import { confirmStepUp, stepUp, stepUpByMail } from '../support/step-up.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
@@ -53,6 +53,165 @@ async function registered(person: Person = newPerson()) {
   const { json } = await logInByProvider(api, person, newHome);
   return { person, ...json.data, email: person.email };
 }
+
+describe('an identity', () => {
+  test('is linked, listed, logs in, and is removed', async () => {
+    const session = await newSession(api);
+    await verify(session);
+    const person = newPerson();
+    const { status, json } = await linkIdentity(api, session, person);
+    expect([status, json.data]).toMatchObject([201, { provider: 'office', email: person.email }]);
+    const { identity_id } = json.data;
+    const shown = { identity_id, provider: 'office', email: person.email, created_at: expect.stringMatching(/Z$/) };
+    expect(await list(session)).toEqual([{ ...shown, relay_off: false, disabled: false }]);
+    const marks = { 'identities.0.relay_off_at': new Date(), 'identities.0.disabled_at': new Date() };
+    await api.collections.users.updateOne({ _id: session.user_id }, { $set: marks });
+    expect(await list(session)).toEqual([{ ...shown, relay_off: true, disabled: true }]);
+    const unmark = { 'identities.0.relay_off_at': true, 'identities.0.disabled_at': true } as const;
+    await api.collections.users.updateOne({ _id: session.user_id }, { $unset: unmark });
+    expect((await logInByProvider(api, person)).json.data.user_id).toBe(session.user_id);
+    expect((await unlinkIdentity(api, session, identity_id.toUpperCase())).status).toBe(200);
+    expect(await list(session)).toEqual([]);
+    expect(statusAndCode(await logInByProvider(api, person))).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
+    const told = (await events(session.user_id)).map(({ type, data }) => [
+      type.split('.').at(-1),
+      'purpose' in data ? data.purpose : undefined,
+    ]);
+    expect(told).toEqual(
+      expect.arrayContaining([
+        ['identity_linked', undefined],
+        ['notice', 'identity_linked'],
+        ['identity_unlinked', undefined],
+        ['notice', 'identity_unlinked'],
+      ]),
+    );
+  });
+
+  test('that was linked already is the answer, and that of another account is refused', async () => {
+    const session = await newSession(api);
+    const [person, second] = [newPerson(), newPerson()];
+    const links = [await linkIdentity(api, session, person), await linkIdentity(api, session, second)];
+    links.push(await linkIdentity(api, session, second), await linkIdentity(api, session, person, {}, 'partner'));
+    const [, two, again, elsewhere] = links.map(({ json }) => json.data?.identity_id);
+    expect([again, elsewhere]).toEqual([two, undefined]);
+    const other = await newSession(api);
+    expect(statusAndCode(await linkIdentity(api, other, person))).toEqual([409, 'ERR-IDENTITY-IN-USE']);
+  });
+
+  test('may have no address, and may be linked with a step-up', async () => {
+    const session = await newSession(api);
+    const { email: _, ...person } = newPerson();
+    const step_up_token = await stepUp(api, session, 'identities');
+    const { status, json } = await linkIdentity(api, session, person, { step_up_token });
+    expect([status, json.data.email]).toEqual([201, null]);
+    expect((await stored(session.user_id))?.identities?.[0]).not.toHaveProperty('email');
+  });
+
+  test('that the caller does not have is 404, and nobody else’s is listed or removed', async () => {
+    const [session, other] = [await newSession(api), await newSession(api)];
+    const { identity_id } = (await linkIdentity(api, other, newPerson())).json.data;
+    expect(await list(session)).toEqual([]);
+    const missing = [404, 'ERR-IDENTITY-NOT-FOUND'];
+    expect(statusAndCode(await unlinkIdentity(api, session, identity_id))).toEqual(missing);
+    const own = [await linkIdentity(api, session, newPerson(), undefined, 'partner')];
+    own.push(await linkIdentity(api, session, newPerson()));
+    expect(statusAndCode(await unlinkIdentity(api, session, identity_id))).toEqual(missing);
+    const [partner, office] = own.map(({ json }) => json.data.identity_id);
+    expect((await unlinkIdentity(api, session, office)).json.data).toMatchObject({
+      message: 'IDENTITY_UNLINKED',
+      identity_id: office,
+    });
+    const unlinked = (await events(session.user_id)).find(({ type }) => type.endsWith('identity_unlinked'));
+    expect(unlinked?.data).toMatchObject({ identity_id: office, provider: 'office' });
+    expect(await list(session)).toMatchObject([{ identity_id: partner }]);
+  });
+
+  test('is not listed for an account that is gone', async () => {
+    const session = await newSession(api);
+    await api.collections.users.deleteOne({ _id: session.user_id });
+    const answer = await api.send({ method: 'GET', path: '/api/v1/account/identities', headers: bearer(session) });
+    expect(statusAndCode(answer)).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
+  });
+
+  test('whose provider has disabled it logs nobody in, and another one does', async () => {
+    const session = await newSession(api);
+    const [person, disabled] = [newPerson(), newPerson()];
+    await linkIdentity(api, session, person);
+    await linkIdentity(api, session, disabled);
+    const at = new Date();
+    await api.collections.users.updateOne({ _id: session.user_id }, { $set: { 'identities.1.disabled_at': at } });
+    log.takeEvents();
+    expect(statusAndCode(await logInByProvider(api, disabled))).toEqual([401, 'ERR-IDENTITY-TOKEN-INVALID']);
+    expect(log.takeEvents()).toMatchObject([{ event: 'login.refused', reason: 'identity_disabled' }]);
+    expect((await logInByProvider(api, person)).status).toBe(200);
+  });
+
+  test('is no way in twice: a token that has linked does not log in', async () => {
+    const session = await newSession(api);
+    const body = { ...(await provePerson(api, newPerson())), current_password: password };
+    const headers = bearer(session);
+    expect((await api.post('/api/v1/account/identities/office', body, headers)).status).toBe(201);
+    const { challenge_id, id_token } = body;
+    expect(statusAndCode(await api.post(path, { challenge_id, id_token }))).toEqual([410, 'ERR-CODE-EXPIRED']);
+  });
+
+  test('ends open codes when it is linked', async () => {
+    const session = await newSession(api);
+    await verify(session);
+    const challenge_id = await requestLoginCode(api, session.email);
+    const code = await codeOf(api, challenge_id);
+    await linkIdentity(api, session, newPerson());
+    expect(statusAndCode(await logInByCode(api, challenge_id, { code }))).toEqual([403, 'ERR-CODE-INVALID']);
+  });
+
+  test('that is the last way in stays, beside those that let nobody in', async () => {
+    const { person, ...session } = await registered();
+    const [{ identity_id }] = await list(session);
+    const at = new Date();
+    const gone = { id: randomUUID(), provider: 'gone', sub: randomUUID(), created_at: at };
+    const disabled = { id: randomUUID(), provider: 'partner', sub: randomUUID(), created_at: at, disabled_at: at };
+    const identities = { $each: [gone, disabled] };
+    await api.collections.users.updateOne({ _id: session.user_id }, { $push: { identities } });
+    const { step_up_token } = await stepUpByMail(api, session, 'identities');
+    const answer = await unlinkIdentity(api, session, identity_id, { step_up_token });
+    expect(statusAndCode(answer)).toEqual([409, 'ERR-LAST-CREDENTIAL']);
+    expect((await logInByProvider(api, person)).status).toBe(200);
+  });
+
+  test('lets the last passkey go', async () => {
+    const session = await newSession(api);
+    const { passkey_id, authenticator } = await addPasskey(api, session);
+    await linkIdentity(api, session, newPerson());
+    await voidPassword(api, session);
+    const asked = await api.post('/api/v1/account/step-up/challenge', { purpose: 'passkeys' }, bearer(session));
+    const { challenge_id, passkey_options } = asked.json.data;
+    const proof = { method: 'passkey', credential: authenticator.get(passkey_options) };
+    const { step_up_token } = (await confirmStepUp(api, session, challenge_id, proof)).json.data;
+    expect((await deletePasskey(api, session, passkey_id, { step_up_token })).status).toBe(200);
+  });
+
+  test.each([
+    ['a reset', (email: string) => requestReset(api, email).then((id) => confirmReset(api, id))],
+    ['a login by code', (email: string) => requestLoginCode(api, email).then((id) => logInByCode(api, id))],
+  ])('of somebody who has registered the address of another person goes with %s', async (_, recover) => {
+    const squatter = await newSession(api);
+    const person = newPerson();
+    await linkIdentity(api, squatter, person);
+    expect((await recover(squatter.email)).status).toBe(200);
+    expect((await stored(squatter.user_id))?.identities).toEqual([]);
+    expect(statusAndCode(await logInByProvider(api, person))).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
+    expect(await typesOf(squatter.user_id)).toContain('identity_unlinked');
+  });
+
+  test('is in the export, without the provider’s id', async () => {
+    const session = await newSession(api);
+    const person = newPerson();
+    await linkIdentity(api, session, person);
+    const { text, json } = await api.post('/api/v1/account/export', { current_password: password }, bearer(session));
+    expect(json.data.identities).toMatchObject([{ provider: 'office', email: person.email }]);
+    expect(text).not.toContain(`"${person.sub}"`);
+  });
+});
 
 describe('a person whom no account has', () => {
   test('must register, under the same challenge and with the same token', async () => {
@@ -100,6 +259,29 @@ describe('a person whom no account has', () => {
     expect(statusAndCode(await logInByProvider(api, person, newHome))).toEqual([401, 'ERR-IDENTITY-TOKEN-INVALID']);
   });
 
+  test('gets one account, however many requests register at once, and each is logged in', async () => {
+    const person = newPerson();
+    const proofs = await Promise.all(Array.from({ length: 20 }, () => provePerson(api, person)));
+    const answers = await Promise.all(proofs.map((proof) => api.post(path, { ...proof, ...newHome })));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(19).fill(200), 201]);
+    expect(await byEmail(person.email)).toBe(1);
+  });
+
+  test('gets no account whose address another person registers at the same time', async () => {
+    const { email } = newPerson();
+    const people = Array.from({ length: 10 }, () => newPerson({ email }));
+    const answers = await Promise.all(people.map((person) => logInByProvider(api, person, newHome)));
+    const refused = answers.filter(({ status }) => status !== 201);
+    expect(refused.map(statusAndCode)).toEqual(Array(9).fill([409, 'ERR-ACCOUNT-LINK-REQUIRED']));
+    expect(await byEmail(email)).toBe(1);
+  });
+
+  test('has had none if its erasure is due', async () => {
+    const { person, user_id } = await registered();
+    await api.collections.users.updateOne({ _id: user_id }, { $set: { deletes_at: new Date(0) } });
+    expect(statusAndCode(await logInByProvider(api, person))).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
+  });
+
   test('never gets the account that has the address', async () => {
     const account = await newSession(api);
     await verify(account);
@@ -125,6 +307,19 @@ describe('a person who has an account', () => {
     const answer = await logInByProvider(api, moved, { ...newHome, device_id: randomUUID() });
     expect([answer.status, answer.json.data.user_id]).toEqual([200, user_id]);
     expect((await stored(user_id))?.email).toBe(person.email);
+  });
+
+  test('makes the device known by a login, so that strangers do not keep the owner out', async () => {
+    const session = await newSession(api);
+    const person = newPerson();
+    await linkIdentity(api, session, person);
+    const device_id = randomUUID();
+    expect((await logInByProvider(api, person, { device_id })).status).toBe(200);
+    const guess = (fields: object) => api.post('/api/v1/auth/login', { email: session.email, ...fields });
+    const wrong = { password: 'wrong horse battery' };
+    for (let tries = 0; tries < 25; tries += 1) await guess({ ...wrong, device_id: randomUUID() });
+    expect((await guess({ password, device_id: randomUUID() })).status).toBe(429);
+    expect((await guess({ password, device_id })).status).toBe(200);
   });
 
   test('is another one at another provider', async () => {
@@ -192,6 +387,16 @@ describe('a person who has an account', () => {
   });
 });
 
+test('a challenge has a nonce in the forms that providers want, and counts for ten minutes', async () => {
+  const { json } = await api.post('/api/v1/auth/federated/challenge', undefined);
+  const { nonce, nonce_sha256, expires_at, timestamp } = json.data;
+  expect(nonce_sha256).toBe(createHash('sha256').update(nonce).digest('hex'));
+  expect(Date.parse(expires_at) - Date.parse(timestamp)).toBe(600_000);
+  const { id_token } = await provePerson(api, newPerson());
+  const unknown = await api.post(path, { challenge_id: 'none', id_token });
+  expect(statusAndCode(unknown)).toEqual([410, 'ERR-CODE-EXPIRED']);
+});
+
 describe('a token', () => {
   test('counts for the challenge whose nonce it has, and for its provider', async () => {
     const person = newPerson();
@@ -215,110 +420,6 @@ describe('a token', () => {
     } finally {
       shiftMs = 0;
     }
-  });
-});
-
-describe('an identity', () => {
-  test('is linked, listed, logs in, and is removed', async () => {
-    const session = await newSession(api);
-    await verify(session);
-    const person = newPerson();
-    const { status, json } = await linkIdentity(api, session, person);
-    expect([status, json.data]).toMatchObject([201, { provider: 'office', email: person.email }]);
-    const { identity_id } = json.data;
-    expect(await list(session)).toEqual([expect.objectContaining({ identity_id, provider: 'office' })]);
-    expect((await logInByProvider(api, person)).json.data.user_id).toBe(session.user_id);
-    expect((await unlinkIdentity(api, session, identity_id.toUpperCase())).status).toBe(200);
-    expect(await list(session)).toEqual([]);
-    expect(statusAndCode(await logInByProvider(api, person))).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
-    const told = (await events(session.user_id)).map(({ type, data }) => [
-      type.split('.').at(-1),
-      'purpose' in data ? data.purpose : undefined,
-    ]);
-    expect(told).toEqual(
-      expect.arrayContaining([
-        ['identity_linked', undefined],
-        ['notice', 'identity_linked'],
-        ['identity_unlinked', undefined],
-        ['notice', 'identity_unlinked'],
-      ]),
-    );
-  });
-
-  test('that was linked already is the answer, and that of another account is refused', async () => {
-    const session = await newSession(api);
-    const person = newPerson();
-    const first = await linkIdentity(api, session, person);
-    const again = await linkIdentity(api, session, person);
-    expect(again.json.data.identity_id).toBe(first.json.data.identity_id);
-    const other = await newSession(api);
-    expect(statusAndCode(await linkIdentity(api, other, person))).toEqual([409, 'ERR-IDENTITY-IN-USE']);
-  });
-
-  test('is no way in twice: a token that has linked does not log in', async () => {
-    const session = await newSession(api);
-    const body = { ...(await provePerson(api, newPerson())), current_password: password };
-    const headers = bearer(session);
-    expect((await api.post('/api/v1/account/identities/office', body, headers)).status).toBe(201);
-    const { challenge_id, id_token } = body;
-    expect(statusAndCode(await api.post(path, { challenge_id, id_token }))).toEqual([410, 'ERR-CODE-EXPIRED']);
-  });
-
-  test('ends open codes when it is linked', async () => {
-    const session = await newSession(api);
-    await verify(session);
-    const challenge_id = await requestLoginCode(api, session.email);
-    const code = await codeOf(api, challenge_id);
-    await linkIdentity(api, session, newPerson());
-    expect(statusAndCode(await logInByCode(api, challenge_id, { code }))).toEqual([403, 'ERR-CODE-INVALID']);
-  });
-
-  test('that is the last way in stays, beside those that let nobody in', async () => {
-    const { person, ...session } = await registered();
-    const [{ identity_id }] = await list(session);
-    const at = new Date();
-    const gone = { id: randomUUID(), provider: 'gone', sub: randomUUID(), created_at: at };
-    const disabled = { id: randomUUID(), provider: 'partner', sub: randomUUID(), created_at: at, disabled_at: at };
-    const identities = { $each: [gone, disabled] };
-    await api.collections.users.updateOne({ _id: session.user_id }, { $push: { identities } });
-    const { step_up_token } = await stepUpByMail(api, session, 'identities');
-    const answer = await unlinkIdentity(api, session, identity_id, { step_up_token });
-    expect(statusAndCode(answer)).toEqual([409, 'ERR-LAST-CREDENTIAL']);
-    expect((await logInByProvider(api, person)).status).toBe(200);
-  });
-
-  test('lets the last passkey go', async () => {
-    const session = await newSession(api);
-    const { passkey_id, authenticator } = await addPasskey(api, session);
-    await linkIdentity(api, session, newPerson());
-    await voidPassword(api, session);
-    const asked = await api.post('/api/v1/account/step-up/challenge', { purpose: 'passkeys' }, bearer(session));
-    const { challenge_id, passkey_options } = asked.json.data;
-    const proof = { method: 'passkey', credential: authenticator.get(passkey_options) };
-    const { step_up_token } = (await confirmStepUp(api, session, challenge_id, proof)).json.data;
-    expect((await deletePasskey(api, session, passkey_id, { step_up_token })).status).toBe(200);
-  });
-
-  test.each([
-    ['a reset', (email: string) => requestReset(api, email).then((id) => confirmReset(api, id))],
-    ['a login by code', (email: string) => requestLoginCode(api, email).then((id) => logInByCode(api, id))],
-  ])('of somebody who has registered the address of another person goes with %s', async (_, recover) => {
-    const squatter = await newSession(api);
-    const person = newPerson();
-    await linkIdentity(api, squatter, person);
-    expect((await recover(squatter.email)).status).toBe(200);
-    expect((await stored(squatter.user_id))?.identities).toEqual([]);
-    expect(statusAndCode(await logInByProvider(api, person))).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
-    expect(await typesOf(squatter.user_id)).toContain('identity_unlinked');
-  });
-
-  test('is in the export, without the provider’s id', async () => {
-    const session = await newSession(api);
-    const person = newPerson();
-    await linkIdentity(api, session, person);
-    const { text, json } = await api.post('/api/v1/account/export', { current_password: password }, bearer(session));
-    expect(json.data.identities).toMatchObject([{ provider: 'office', email: person.email }]);
-    expect(text).not.toContain(`"${person.sub}"`);
   });
 });
 
