@@ -130,7 +130,7 @@ A component gets what it needs and nothing more: the push gateway no MongoDB, th
 {{- end }}
 {{- end }}
 {{- end }}
-{{- if has .name (list "api" "worker") }}
+{{- if has .name (list "api" "worker" "authctl") }}
 {{- with $v.identityProviders }}
 {{- if .existingSecret }}
 - name: identity-providers

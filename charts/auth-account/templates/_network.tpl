@@ -63,6 +63,16 @@ ports:
 {{- end }}
 {{- end }}
 
+{{/* Rule for the way to the providers of identities, if there are any. */}}
+{{- define "auth-account.egressToProviders" -}}
+{{- $providers := .Values.networkPolicy.providers }}
+{{- if and .Values.identityProviders.existingSecret $providers.peers -}}
+- {{- include "auth-account.networkPorts" $providers.ports | nindent 2 }}
+  to:
+    {{- toYaml $providers.peers | nindent 4 }}
+{{- end }}
+{{- end }}
+
 {{/* Rule for the way of the canary and the test to the Services. */}}
 {{- define "auth-account.egressToServices" -}}
 - {{- include "auth-account.networkPorts" (list "http" "ws") | nindent 2 }}

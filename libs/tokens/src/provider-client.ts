@@ -1,4 +1,4 @@
-import { decodeJwt, importPKCS8, SignJWT } from 'jose';
+import { decodeJwt, importPKCS8, type JSONWebKeySet, SignJWT } from 'jose';
 
 /** A provider's endpoints, and the key by which this service proves itself there. */
 export interface ProviderClientSettings {
@@ -44,6 +44,7 @@ class ProviderRefusal extends Error {
 
 const timeoutMs = 3_000;
 const mostBytes = 64 * 1_024;
+const mostKeyBytes = 256 * 1_024;
 /** Life of the proof of this service. Apple allows six months. */
 const secretSeconds = 300;
 
@@ -119,7 +120,7 @@ function parse(text: string): Record<string, unknown> {
 }
 
 /** Returns the text of an answer. Throws if it is longer than that. */
-export async function readAnswer(answer: Response, most: number): Promise<string> {
+async function readAnswer(answer: Response, most: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of answer.body ?? []) {
@@ -128,4 +129,20 @@ export async function readAnswer(answer: Response, most: number): Promise<string
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Fetches a provider's keys, and the headers of its answer. Throws if there are none, or no answer in 3 s. */
+export async function fetchProviderKeys(
+  url: string,
+  send: typeof fetch,
+): Promise<{ readonly keys: JSONWebKeySet; readonly headers: Headers }> {
+  const signal = AbortSignal.timeout(timeoutMs);
+  const answer = await send(url, { headers: { Accept: 'application/json' }, redirect: 'error', signal });
+  if (answer.status !== 200) {
+    await answer.body?.cancel();
+    throw new Error(`status ${answer.status}`);
+  }
+  const keys = JSON.parse(await readAnswer(answer, mostKeyBytes)) as JSONWebKeySet;
+  if (!Array.isArray(keys?.keys) || keys.keys.length === 0) throw new Error('no keys');
+  return { keys, headers: answer.headers };
 }

@@ -1,4 +1,4 @@
-import { SmtpSubscriber, tokenConfig, tokenLifeConfig } from '@auth-account/config';
+import { providerConfig, SmtpSubscriber, tokenConfig, tokenLifeConfig } from '@auth-account/config';
 import * as Type from '@auth-account/contracts/type';
 
 const KeyFile = Type.String({ minLength: 1, description: 'Path of a JWKS' });
@@ -25,3 +25,7 @@ export const subscriberConfig = Type.Object({
   }),
 });
 export type SubscriberConfig = Type.Static<typeof subscriberConfig>;
+
+/** The variable of the api and the worker that names identity providers. */
+export const providerSettings = Type.Object(providerConfig);
+export type ProviderSettings = Type.Static<typeof providerSettings>;

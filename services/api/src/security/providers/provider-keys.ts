@@ -1,6 +1,6 @@
 import { AppError } from '@auth-account/errors';
-import { readAnswer } from '@auth-account/tokens/provider-client';
-import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose';
+import { fetchProviderKeys } from '@auth-account/tokens/provider-client';
+import { createLocalJWKSet, errors, type JWTVerifyGetKey } from 'jose';
 
 export interface ProviderKeysDeps {
   readonly url: string;
@@ -22,8 +22,6 @@ interface Known {
 }
 
 const secondMs = 1_000;
-const timeoutMs = 3 * secondMs;
-const mostBytes = 256 * 1_024;
 /** Time for which keys may be kept if the provider says nothing, and the limits of what it may say. */
 const [usualMs, leastMs, mostMs] = [300 * secondMs, 60 * secondMs, 86_400 * secondMs];
 /** Time for which keys that are no longer fresh are used if the provider does not answer. */
@@ -47,9 +45,9 @@ export function createProviderKeys({ url, fetch, onKeys, onError, elapsed }: Pro
 
   async function ask(): Promise<boolean> {
     try {
-      const { keys, keptMs } = await fetchKeys(url, fetch);
+      const { keys, headers } = await fetchProviderKeys(url, fetch);
       const at = elapsed();
-      known = { find: createLocalJWKSet(keys), at, freshUntil: at + keptMs };
+      known = { find: createLocalJWKSet(keys), at, freshUntil: at + keptMsOf(headers) };
       onKeys(known.freshUntil);
       return true;
     } catch (error) {
@@ -84,18 +82,6 @@ export function createProviderKeys({ url, fetch, onKeys, onError, elapsed }: Pro
 
 function unavailable(): AppError {
   return new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: failedGapMs / secondMs });
-}
-
-async function fetchKeys(url: string, send: typeof fetch) {
-  const headers = { Accept: 'application/json' };
-  const answer = await send(url, { headers, redirect: 'error', signal: AbortSignal.timeout(timeoutMs) });
-  if (answer.status !== 200) {
-    await answer.body?.cancel();
-    throw new Error(`status ${answer.status}`);
-  }
-  const keys = JSON.parse(await readAnswer(answer, mostBytes)) as JSONWebKeySet;
-  if (!Array.isArray(keys?.keys) || keys.keys.length === 0) throw new Error('no keys');
-  return { keys, keptMs: keptMsOf(answer.headers) };
 }
 
 /** Returns the time for which an answer may be kept, by `Cache-Control` and `Age`. */

@@ -5,10 +5,11 @@ import type { Outcome, Shell } from '../../cli/shell.ts';
 import { table } from '../../cli/table.ts';
 import { toFailure } from '../../cli/to-failure.ts';
 import { withMongo, withRedis } from '../../compose.ts';
-import { keyConfig, subscriberConfig } from '../../config.ts';
+import { keyConfig, providerSettings, subscriberConfig } from '../../config.ts';
 import { checkKeys } from './check-keys.ts';
 import { checkMail } from './check-mail.ts';
 import { checkMongodb, mendOf } from './check-mongodb.ts';
+import { checkProviders } from './check-providers.ts';
 import { checkRedis } from './check-redis.ts';
 import { type Finding, failed, ok } from './finding.ts';
 
@@ -16,7 +17,9 @@ import { type Finding, failed, ok } from './finding.ts';
 export function addDoctorCommand(program: Command, shell: Shell): void {
   program
     .command('doctor')
-    .description('check MongoDB, Redis, clocks, key files and mail servers, and say how to fix problems')
+    .description(
+      'check MongoDB, Redis, clocks, key files, mail servers and identity providers, and say how to fix problems',
+    )
     .action(() => shell.conclude(examine(shell)));
 }
 
@@ -32,6 +35,7 @@ async function examine(shell: Shell): Promise<Outcome> {
     ...(await withVariables(() => reach('redis', 'REDIS_URL', () => withRedis(shell, checkRedis)))),
     ...(await withVariables(async () => checkKeys(shell.config(keyConfig)))),
     ...(await withVariables(async () => checkMail(shell.config(subscriberConfig)))),
+    ...(await withVariables(async () => checkProviders(shell.config(providerSettings)))),
   ];
   const hasFailed = findings.some(({ status }) => status === 'failed');
   const rows = findings.map(({ status, check, detail }) => [status, check, detail]);

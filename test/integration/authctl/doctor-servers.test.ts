@@ -1,0 +1,70 @@
+import { findFreePort } from '@auth-account/local-stack';
+import { startMailSink } from '@auth-account/local-stack/mail-sink';
+import { startProvider } from '@auth-account/local-stack/provider';
+import { expect, test } from '@jest/globals';
+import { checkMail } from '../../../services/authctl/src/commands/doctor/check-mail.ts';
+import { checkProviders } from '../../../services/authctl/src/commands/doctor/check-providers.ts';
+
+const subscriberAt = (port: number, rest: object = {}) => ({
+  name: 'mail',
+  kind: 'smtp' as const,
+  url: `smtp://127.0.0.1:${port}`,
+  from: 'no-reply@kitchen.example',
+  starttls: false,
+  ...rest,
+});
+
+test('the doctor connects to each mail server, and sends nothing', async () => {
+  const sink = await startMailSink(() => undefined);
+  const closed = await findFreePort();
+  const findings = await checkMail({
+    EVENT_SUBSCRIBERS: [
+      subscriberAt(sink.port),
+      { kind: 'queue' },
+      subscriberAt(closed, { name: 'away' }),
+      subscriberAt(sink.port, { name: 'open', starttls: true }),
+    ],
+  });
+  const mend = expect.stringContaining('EVENT_SUBSCRIBERS');
+  expect(findings).toEqual([
+    { check: 'mail server mail', status: 'ok', detail: `127.0.0.1:${sink.port} takes mails` },
+    { check: 'mail server away', status: 'failed', detail: expect.stringMatching(/no answer: [A-Z]+$/), mend },
+    {
+      check: 'mail server open',
+      status: 'failed',
+      detail: expect.stringMatching(/(answered \d+|no answer: [A-Z]+)$/),
+      mend,
+    },
+  ]);
+  expect(sink.mails()).toEqual([]);
+  await sink.stop();
+});
+
+test('the doctor fetches the keys of each provider', async () => {
+  const [provider, broken] = [await startProvider(), await startProvider()];
+  try {
+    broken.behave({ status: 503 });
+    const away = `http://127.0.0.1:${await findFreePort()}/keys`;
+    const entry = (name: string, jwks_uri = provider.jwksUri) => ({
+      ...{ name, jwks_uri, issuers: [provider.issuer], client_ids: ['app'] },
+    });
+    const findings = await checkProviders({
+      IDENTITY_PROVIDERS: [
+        entry('office'),
+        { ...entry('wrong'), algorithms: ['EdDSA'] },
+        entry('broken', broken.jwksUri),
+        entry('away', away),
+      ],
+    });
+    const mend = expect.stringContaining('IDENTITY_PROVIDERS');
+    expect(findings).toEqual([
+      { check: 'provider office', status: 'ok', detail: expect.stringMatching(/has [1-9] of \d keys for RS256$/) },
+      { check: 'provider wrong', status: 'failed', detail: expect.stringMatching(/has 0 of \d keys for EdDSA$/), mend },
+      { check: 'provider broken', status: 'failed', detail: `${broken.jwksUri}: status 503`, mend },
+      { check: 'provider away', status: 'failed', detail: `${away}: ECONNREFUSED`, mend },
+    ]);
+  } finally {
+    await provider.close();
+    await broken.close();
+  }
+});
