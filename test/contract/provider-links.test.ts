@@ -296,6 +296,27 @@ describe('is linked in the transaction that logs in', () => {
     expect((await linkByProof(api, link_challenge_id, { password })).status).toBe(410);
   });
 
+  test('by the second factor, and only that counts for the links of a day', async () => {
+    const limited = await startTestApi({ ...cheapHashes, IDENTITY_ADD_LIMIT_PER_USER: '1' }, { now });
+    try {
+      const { email, secret } = await guardedAccount(limited, now());
+      const half = async () => {
+        const { link_challenge_id } = await demandLink(limited, newPerson({ email }));
+        return linkByProof(limited, link_challenge_id, { password });
+      };
+      const halves = [await half(), await half(), await half()];
+      expect(halves.map(statusAndCode)).toEqual(Array(3).fill([403, 'ERR-SECOND-FACTOR-REQUIRED']));
+      const complete = (answer: Answer) =>
+        completeLogin(limited, answer.json.details.challenge_id, { code: codeAt(secret, now()) });
+      await later(30_000, async () => expect((await complete(halves[2] as Answer)).status).toBe(200));
+      await later(60_000, async () =>
+        expect(statusAndCode(await complete(await half()))).toEqual([429, 'ERR-RATE-LIMITED']),
+      );
+    } finally {
+      await limited.close();
+    }
+  });
+
   test('by the second factor, which may make the device trusted', async () => {
     const { email, secret } = await guardedAccount(api, now());
     const person = newPerson({ email });

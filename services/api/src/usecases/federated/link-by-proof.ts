@@ -93,10 +93,11 @@ function createByPassword(deps: LinkByProofDeps): Link<string> {
     const link = async () => {
       assertCounts(challenge, user, now());
       await assertEmailVerified(user, deviceId, origin);
-      await limits.addIdentity(user._id, origin);
       const first = { method: 'password', amr: ['pwd'] } as const;
       const half = { ...first, first: spend, link: challenge.identity, device: input };
       const isTrusted = demandSecondFactor(user, { ...half, trustedDeviceToken: input.trusted_device_token }, origin);
+      // Not before: somebody who knows only the password must not use up the owner's links.
+      await limits.addIdentity(user._id, origin);
       const proved = { seen: user, method: first.method, auth: { amr: first.amr, acr: '1' }, isTrusted } as const;
       return open({ ...proved, device: input, spends: [spend], link: challenge.identity }, origin);
     };

@@ -25,7 +25,7 @@ export interface ConfirmSecondFactorDeps {
   readonly checkFactor: CheckFactor;
   readonly oncePerChallenge: OncePerChallenge;
   readonly openSession: OpenSession;
-  readonly limits: Pick<Limits, 'tryCode' | 'completed'>;
+  readonly limits: Pick<Limits, 'tryCode' | 'addIdentity' | 'completed'>;
   readonly now: () => Date;
 }
 
@@ -93,7 +93,10 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
     const auth = { amr: [...new Set([...amr, ...factor.amr])], acr: '2' } as const;
     try {
       const login = { seen: user, device, method, auth, isTrusted, jkt, spends, link, use };
-      const { data } = await factor.during(() => openSession(login, origin));
+      const { data } = await factor.during(async () => {
+        if (link !== undefined) await limits.addIdentity(user._id, origin);
+        return openSession(login, origin);
+      });
       await limits.completed({ email: user.email, deviceId }, origin);
       return data;
     } catch (error) {
