@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { newSession, password } from '../support/accounts.ts';
+import { withFailPoint } from '../support/fail-point.ts';
 import { bearer, type Caller, cheapHashes } from '../support/groups.ts';
 import {
   addPasskey,
@@ -15,11 +17,16 @@ import {
 import { linkIdentity, newPerson, unlinkIdentity } from '../support/providers.ts';
 import { type GuardedAccount, switchOn } from '../support/second-factor.ts';
 import { askStepUp, confirmStepUp, stepUpByMail } from '../support/step-up.ts';
-import { startTestApi, type TestApi } from '../support/test-api.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
+
+/** Name of the api's connections, whose commands can be held back. */
+const appName = 'passkey-factor';
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi({ ...cheapHashes, ...passkeySettings });
+  const uri = new URL(testEnvironment().mongodbUri);
+  uri.searchParams.set('appName', appName);
+  api = await startTestApi({ ...cheapHashes, ...passkeySettings, MONGODB_URI: uri.href });
 });
 afterAll(() => api.close());
 
@@ -102,6 +109,11 @@ describe('a step-up by passkey', () => {
     expect(second).toMatchObject({ status: 410 });
   });
 
+  const refusedPassword = {
+    status: 403,
+    json: { error_code: 'ERR-STEP-UP-REQUIRED', details: { methods: ['passkey'] } },
+  };
+
   test('gives the session two factors', async () => {
     const session = await newSession(api);
     const { authenticator } = await addPasskey(api, session);
@@ -111,14 +123,32 @@ describe('a step-up by passkey', () => {
     expect(decodeJwt(access_token)).toMatchObject({ acr: '2', sid: session.session_id });
   });
 
+  test('is not taken from the session by a password that was checked at the same time', async () => {
+    const session = await newSession(api);
+    const { authenticator } = await addPasskey(api, session);
+    const asked = (await askStepUp(api, session, 'session')).json.data;
+    const other = (await askStepUp(api, session, 'session')).json.data;
+    const namespace = `${api.database}.${api.collections.sessions.collectionName}`;
+    const held = { failCommands: ['findAndModify'], blockConnection: true, blockTimeMS: 1_500, namespace, appName };
+    const byPassword = await withFailPoint(api.mongo, { times: 1 }, held, async () => {
+      const sent = confirmStepUp(api, session, asked.challenge_id);
+      await sleep(500);
+      const proof = { method: 'passkey', credential: authenticator.get(other.passkey_options) };
+      expect((await confirmStepUp(api, session, other.challenge_id, proof)).status).toBe(200);
+      return sent;
+    });
+    expect((await api.collections.sessions.findOne({ _id: session.session_id }))?.auth?.acr).toBe('2');
+    // On a busy machine the password may have come first after all.
+    if (byPassword.status !== 200) expect(byPassword).toMatchObject(refusedPassword);
+  });
+
   test('is the only way to renew a session of two factors, as long as the account has a passkey', async () => {
     const first = await newSession(api);
     const { authenticator, passkey_id } = await addPasskey(api, first);
     const session = (await logInByPasskey(api, authenticator)).json.data;
     const { methods, challenge_id } = (await askStepUp(api, session, 'session')).json.data;
     expect(methods).toEqual(['passkey']);
-    const byPassword = { status: 403, json: { error_code: 'ERR-STEP-UP-REQUIRED', details: { methods: ['passkey'] } } };
-    expect(await confirmStepUp(api, session, challenge_id)).toMatchObject(byPassword);
+    expect(await confirmStepUp(api, session, challenge_id)).toMatchObject(refusedPassword);
     expect((await askStepUp(api, session, 'export')).json.data.methods).toEqual(['password', 'passkey']);
     expect((await askStepUp(api, first, 'session')).json.data.methods).toEqual(['password', 'passkey']);
     expect(await deletePasskey(api, session, passkey_id)).toMatchObject({ status: 200 });

@@ -66,8 +66,15 @@ export interface SessionStore {
    * undefined if the answer is lost ({@link writeOnce}).
    */
   revokeNewest(match: OwnNewestToken, revocation: Revocation): Promise<boolean | undefined>;
-  /** Stores a newer proof of the user, and returns the session after it; undefined if the session is not live. */
-  renewAuth(match: OwnSession, auth: SessionAuth, session?: ClientSession): Promise<SessionDocument | undefined>;
+  /**
+   * Stores a newer proof of the user, and returns the session after it; undefined if the session is not live, or has two
+   * factors and `sparesTwo` is true.
+   */
+  renewAuth(
+    match: OwnSession & { readonly sparesTwo: boolean },
+    auth: SessionAuth,
+    session?: ClientSession,
+  ): Promise<SessionDocument | undefined>;
   /** The usual refresh: see {@link advanceSession}. */
   advance(advance: Advance): Promise<AdvancedSession | undefined>;
   /**
@@ -251,9 +258,10 @@ function createWrites(
       const answer = await writeOnce(sessions.db, { update: sessions.collectionName, updates: [update] });
       return answer && answer.n === 1;
     },
-    async renewAuth(own, auth, session) {
+    async renewAuth({ sparesTwo, ...own }, auth, session) {
       const options = { returnDocument: 'after', ...(session && { session }) } as const;
-      return (await sessions.findOneAndUpdate(liveOf(own, auth), { $set: { auth } }, options)) ?? undefined;
+      const filter = { ...liveOf(own, auth), ...(sparesTwo && { 'auth.acr': { $ne: '2' } as const }) };
+      return (await sessions.findOneAndUpdate(filter, { $set: { auth } }, options)) ?? undefined;
     },
     advance: (advance) => advanceSession(sessions, advance),
     async rotate(seen, rotation) {

@@ -16,7 +16,13 @@ import { type CheckPasswordDeps, createCheckPassword } from '../proofs/check-pas
 import { givenFactor } from '../proofs/given-factor.ts';
 import type { OncePerProof, Spend } from '../proofs/once-per-proof.ts';
 import type { IssueTokens } from '../sessions/issue-tokens.ts';
-import { createFindStepUpMethods, type FindStepUpMethodsDeps, stepUpRequired } from './step-up-methods.ts';
+import {
+  createFindStepUpMethods,
+  type FindStepUpMethodsDeps,
+  stepUpMethods,
+  stepUpRequired,
+  twoFactorMethods,
+} from './step-up-methods.ts';
 import type { StepUp, StepUpTokens } from './step-up-tokens.ts';
 
 export interface ConfirmStepUpDeps extends CheckPasswordDeps, FindStepUpMethodsDeps {
@@ -119,10 +125,14 @@ function createComplete(deps: ConfirmStepUpDeps) {
     const at = now();
     const renew = async (transactionSession?: ClientSession) => {
       if (challenge.purpose !== 'session') return;
-      const own = { sessionId: caller.sid, userId: user._id };
+      // A simultaneous step-up may have given the session two factors, which this one must not take from it.
+      const strong = twoFactorMethods(stepUpMethods(user, deps));
+      const sparesTwo = proof.acr === '1' && strong.length > 0;
+      const own = { sessionId: caller.sid, userId: user._id, sparesTwo };
       const session = await sessions.renewAuth(own, { at, ...proof }, transactionSession);
-      if (session === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
-      return session;
+      if (session !== undefined) return session;
+      const standing = sparesTwo ? await sessions.find(caller.sid) : undefined;
+      throw standing?.auth?.acr === '2' ? stepUpRequired(strong) : new AppError('IAD_JWT_ACCESS_INVALID');
     };
     const useUp = async ({ use, isCommitted, during }: NonNullable<RightProof['once']>) => {
       const work = async (transactionSession: ClientSession) => {

@@ -28,12 +28,17 @@ export function stepUpMethods(user: Ways, { rpId }: StepUpSettings): readonly St
   return methods.length > 0 ? methods : ['email_code'];
 }
 
+/** Ways that are one factor. */
+const singleFactors: readonly StepUpMethod[] = ['password', 'email_code'];
+
+/** Returns those of the ways that are two factors, with the proof that the session has. */
+export function twoFactorMethods(methods: readonly StepUpMethod[]): readonly StepUpMethod[] {
+  return methods.filter((method) => !singleFactors.includes(method));
+}
+
 export interface FindStepUpMethodsDeps extends StepUpSettings {
   readonly sessions: Pick<SessionStore, 'find'>;
 }
-
-/** Ways that are one factor. */
-const singleFactors: readonly StepUpMethod[] = ['password', 'email_code'];
 
 /**
  * Creates the function that returns the ways that count for that purpose. A session of two factors is renewed by two,
@@ -47,7 +52,7 @@ export function createFindStepUpMethods({ sessions, rpId }: FindStepUpMethodsDep
     { sid }: Pick<VerifiedAccessToken, 'sid'>,
   ): Promise<readonly StepUpMethod[]> => {
     const all = stepUpMethods(user, { rpId });
-    const strong = all.filter((method) => !singleFactors.includes(method));
+    const strong = twoFactorMethods(all);
     if (purpose !== 'session' || strong.length === 0 || strong.length === all.length) return all;
     const session = await sessions.find(sid);
     return session && sessionAuth(session).acr === '2' ? strong : all;
