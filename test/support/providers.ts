@@ -118,6 +118,9 @@ export const unlinkIdentity = (
 ): Promise<Answer> =>
   on.send({ method: 'DELETE', path: `/api/v1/account/identities/${identity_id}`, headers: bearer(caller), body });
 
+/** The page of the app `web`, to which the provider sends its codes. */
+export const webPage = 'https://app.example.com/signed-in';
+
 /** Returns an entry of IDENTITY_PROVIDERS for a provider whose codes are exchanged. Each one has a key of its own. */
 export function exchangingEntry({ issuer, jwksUri }: { readonly issuer: string; readonly jwksUri: string }) {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -125,6 +128,7 @@ export function exchangingEntry({ issuer, jwksUri }: { readonly issuer: string; 
     ...{ name: 'office', issuers: [issuer], jwks_uri: jwksUri, client_ids: ['app', 'web'] },
     ...{ token_endpoint: `${issuer}/token`, revocation_endpoint: `${issuer}/revoke`, team_id: 'TEAM', key_id: 'KEY' },
     private_key: privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+    redirect_uris: { web: webPage },
     email_domains: ['office.example'],
   };
 }

@@ -41,6 +41,7 @@ describe('an entry', () => {
     [own],
     [{ ...own, ...endpoints, ...secrets, notices: 'apple' }],
     [{ ...own, ...endpoints, ...secrets, token_endpoint: 'http://127.0.0.1:9/token' }],
+    [{ ...apple, ...secrets, redirect_uris: { 'com.example.pantry': 'https://app.example.com/apple' } }],
     [{ ...own, jwks_uri: 'http://127.0.0.1:9/keys' }],
   ])('is right: %j', (entry) => {
     expect(problemsOf(entry)).toBe('');
@@ -59,6 +60,13 @@ describe('an entry', () => {
     [{ ...own, ...secrets }, 'to exchange codes it must have revocation_endpoint too'],
     [{ ...own, ...endpoints, ...secrets, token_endpoint: 'http://id.example' }, 'token_endpoint must be an https URL'],
     [{ ...apple, ...secrets, private_key: pemOf('P-384') }, 'private_key must be a PEM key on P-256'],
+    [{ ...google, redirect_uris: {} }, 'the preset google takes no redirect_uris'],
+    [{ ...apple, redirect_uris: {} }, 'to exchange codes it must have private_key too'],
+    [{ ...apple, ...secrets, redirect_uris: { web: 'https://app.example' } }, 'client_ids has no web'],
+    [
+      { ...own, ...endpoints, ...secrets, redirect_uris: { app: 'http://app.example' } },
+      'redirect_uris must have an https URL for app',
+    ],
     [{ ...apple, ...secrets, private_key: 'no key' }, 'private_key must be a PEM key on P-256'],
   ])('is refused: %j', (entry, problem) => {
     const text = problemsOf(entry);

@@ -7,6 +7,7 @@ const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
 
 const Text = Type.String({ minLength: 1, maxLength: 255 });
 const Address = Type.String({ maxLength: 2_048 });
+const Addresses = Type.Unsafe<Readonly<Record<string, string>>>({ type: 'object', additionalProperties: Address });
 
 /** A provider as the operator describes it. */
 const Provider = Type.Object(
@@ -23,6 +24,7 @@ const Provider = Type.Object(
     team_id: Type.Optional(Text),
     key_id: Type.Optional(Text),
     private_key: Type.Optional(Type.String({ maxLength: 4_096 })),
+    redirect_uris: Type.Optional(Addresses),
     notices: Type.Optional(Type.Enum(['apple', 'risc'])),
   },
   { additionalProperties: false },
@@ -60,7 +62,7 @@ const endpoints = ['token_endpoint', 'revocation_endpoint'] as const;
 const secrets = ['team_id', 'key_id', 'private_key'] as const;
 const ownFields = ['issuers', 'jwks_uri', 'algorithms', 'email_domains', ...endpoints] as const;
 /** Fields that only the other preset takes. */
-const foreignFields = { apple: ['notices'], google: secrets } as const;
+const foreignFields = { apple: ['notices'], google: [...secrets, 'redirect_uris'] } as const;
 
 /** Names that stand in paths of their own, such as `auth/federated/link`. */
 const reserved: readonly unknown[] = ['challenge', 'link'];
@@ -98,9 +100,16 @@ function problemsOfOwn(entry: Partial<ProviderEntry>): string[] {
 function problemsOfExchange(entry: Partial<ProviderEntry>): string[] {
   const wanted = [...secrets, ...(entry.preset === undefined ? endpoints : [])];
   const missing = wanted.filter((field) => !(field in entry));
-  const { private_key: key } = entry;
+  const { private_key: key, client_ids, redirect_uris } = entry;
+  const redirects = Object.entries(Object(redirect_uris) as Record<string, unknown>);
+  const unknown = redirects.filter(([client]) => Array.isArray(client_ids) && !client_ids.includes(client));
+  const wrong = redirects.filter(([, uri]) => typeof uri === 'string' && !isTrusted(uri));
   return [
-    ...(missing.length < wanted.length ? missing.map((field) => `to exchange codes it must have ${field} too`) : []),
+    ...unknown.map(([client]) => `client_ids has no ${client}, which redirect_uris names`),
+    ...wrong.map(([client]) => `redirect_uris must have an https URL for ${client}`),
+    ...(missing.length < wanted.length || redirect_uris !== undefined
+      ? missing.map((field) => `to exchange codes it must have ${field} too`)
+      : []),
     ...(typeof key === 'string' && !isSigningKey(key) ? ['private_key must be a PEM key on P-256'] : []),
   ];
 }

@@ -29,6 +29,8 @@ export interface ProviderExchange {
   readonly keyId: string;
   /** PEM, of a key on P-256. */
   readonly privateKey: string;
+  /** The page to which the provider sends the code, by the client id of each app that is a web page. */
+  readonly redirectUris: Readonly<Record<string, string>>;
 }
 
 interface Preset extends Omit<IdentityProvider, 'clientIds' | 'exchange'> {
@@ -86,10 +88,10 @@ function readProvider(entry: ProviderEntry): IdentityProvider {
 }
 
 function exchangeOf(
-  { team_id: teamId, key_id: keyId, private_key: privateKey }: ProviderEntry,
+  { team_id: teamId, key_id: keyId, private_key: privateKey, redirect_uris: redirectUris = {} }: ProviderEntry,
   endpoints: Pick<ProviderExchange, 'tokenUrl' | 'revocationUrl'>,
   [audience = '']: readonly string[],
 ): ProviderExchange | undefined {
   if (teamId === undefined || keyId === undefined || privateKey === undefined) return;
-  return { ...endpoints, audience, teamId, keyId, privateKey };
+  return { ...endpoints, audience, teamId, keyId, privateKey, redirectUris };
 }

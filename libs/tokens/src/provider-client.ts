@@ -1,4 +1,4 @@
-import { decodeJwt, importPKCS8, type JSONWebKeySet, SignJWT } from 'jose';
+import { createLocalJWKSet, decodeJwt, importPKCS8, type JSONWebKeySet, SignJWT } from 'jose';
 
 /** A provider's endpoints, and the key by which this service proves itself there. */
 export interface ProviderClientSettings {
@@ -10,6 +10,8 @@ export interface ProviderClientSettings {
   readonly keyId: string;
   /** PEM, of a key on P-256. */
   readonly privateKey: string;
+  /** By client id. A code that was sent to a page counts only with the page's address (RFC 6749, section 4.1.3). */
+  readonly redirectUris: Readonly<Record<string, string>>;
 }
 
 export interface ProviderClientDeps {
@@ -53,7 +55,7 @@ const secretSeconds = 300;
  * (https://developer.apple.com/documentation/accountorganizationaldatasharing/creating-a-client-secret).
  */
 export function createProviderClient(settings: ProviderClientSettings, { fetch, now }: ProviderClientDeps) {
-  const { tokenUrl, revocationUrl, audience, teamId, keyId, privateKey } = settings;
+  const { tokenUrl, revocationUrl, audience, teamId, keyId, privateKey, redirectUris } = settings;
 
   async function secretFor(clientId: string): Promise<string> {
     const at = Math.floor(now().getTime() / 1_000);
@@ -75,7 +77,9 @@ export function createProviderClient(settings: ProviderClientSettings, { fetch, 
 
   return {
     async exchange(code, clientId) {
-      const text = await post(tokenUrl, clientId, { grant_type: 'authorization_code', code });
+      const redirect_uri = redirectUris[clientId];
+      const sentTo = redirect_uri === undefined ? {} : { redirect_uri };
+      const text = await post(tokenUrl, clientId, { grant_type: 'authorization_code', code, ...sentTo });
       const { refresh_token: refreshToken, id_token: idToken } = parse(text);
       if (typeof refreshToken !== 'string' || refreshToken === '') throw new ProviderRefusal('no refresh token');
       return { refreshToken, sub: typeof idToken === 'string' ? subOf(idToken, clientId) : undefined };
@@ -131,7 +135,10 @@ async function readAnswer(answer: Response, most: number): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Fetches a provider's keys, and the headers of its answer. Throws if there are none, or no answer in 3 s. */
+/**
+ * Fetches a provider's keys. Returns them with the headers of the answer. Throws if the answer has another status than
+ * 200, is too long or has no keys, or if none comes in 3 s.
+ */
 export async function fetchProviderKeys(
   url: string,
   send: typeof fetch,
@@ -145,4 +152,15 @@ export async function fetchProviderKeys(
   const keys = JSON.parse(await readAnswer(answer, mostKeyBytes)) as JSONWebKeySet;
   if (!Array.isArray(keys?.keys) || keys.keys.length === 0) throw new Error('no keys');
   return { keys, headers: answer.headers };
+}
+
+/** Returns the number of keys that can check a signature by one of the algorithms. Throws if the set is malformed. */
+export async function countUsableKeys({ keys }: JSONWebKeySet, algorithms: readonly string[]): Promise<number> {
+  const isUsable = (find: ReturnType<typeof createLocalJWKSet>) =>
+    Promise.any(algorithms.map(async (alg) => find({ alg }))).then(
+      () => true,
+      () => false,
+    );
+  const finders = keys.map((key) => createLocalJWKSet({ keys: [key] }));
+  return (await Promise.all(finders.map(isUsable))).filter(Boolean).length;
 }

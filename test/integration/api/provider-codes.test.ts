@@ -4,7 +4,7 @@ import { createSealedSecrets, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newSession, password } from '../../support/accounts.ts';
 import { bearer, cheapHashes } from '../../support/groups.ts';
-import { exchangingEntry, newHome, newPerson, requestProviderLogin } from '../../support/providers.ts';
+import { exchangingEntry, newHome, newPerson, requestProviderLogin, webPage } from '../../support/providers.ts';
 import { type RecordedLog, recordLog } from '../../support/recorded-log.ts';
 import { codeAt, completeLogin, switchOn } from '../../support/second-factor.ts';
 import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';
@@ -31,7 +31,8 @@ afterAll(async () => {
 async function proof(person: object & { readonly sub: string }, clientId = 'app') {
   const { challenge_id, nonce } = await requestProviderLogin(api);
   const id_token = await issuer.sign({ ...person, aud: clientId, nonce });
-  return { challenge_id, id_token, authorization_code: issuer.issueCode({ sub: person.sub, aud: clientId }) };
+  const page = clientId === 'web' ? webPage : undefined;
+  return { challenge_id, id_token, authorization_code: issuer.issueCode({ sub: person.sub, aud: clientId }, page) };
 }
 
 async function storedToken(user_id: string): Promise<IdentityDocument['refresh_token']> {
@@ -150,6 +151,13 @@ describe('a code that brings no token', () => {
     expect(outcomeOf(json.data.user_id)).toMatchObject([{ reason: 'other_person' }]);
   });
 
+  test('because it was sent to a page that nobody has configured refuses no login', async () => {
+    const person = newPerson();
+    const authorization_code = issuer.issueCode({ sub: person.sub, aud: 'app' }, webPage);
+    const { status, json } = await api.post(path, { ...(await proof(person)), authorization_code, ...newHome });
+    expect([status, outcomeOf(json.data.user_id).map(({ reason }) => reason)]).toEqual([201, ['wrong_code']]);
+  });
+
   test('because it is of another app, or was used, refuses no login', async () => {
     const person = newPerson();
     const { json } = await api.post(path, { ...(await proof(person)), authorization_code: 'unknown', ...newHome });
@@ -179,8 +187,9 @@ test('of simultaneous logins with codes one keeps its token', async () => {
   expect(issuer.issued()).toContain(await openedToken(user_id));
   const outcomes = outcomeOf(user_id);
   expect(outcomes.filter(({ event }) => event === 'provider_token.kept')).toHaveLength(1);
-  // The others came too late, which is no refusal.
-  expect(outcomes.map(({ reason }) => reason)).not.toContain(false);
+  // The others came too late, which is no refusal. On a busy machine a code may get no answer.
+  const others = outcomes.filter(({ event, reason }) => event !== 'provider_token.kept' && reason !== 'unavailable');
+  expect(others).toEqual([]);
 });
 
 test('no log names a token or the key', () => {

@@ -27,8 +27,11 @@ export interface Provider extends Omit<SigningKeys, 'keySet' | 'sign'> {
   handle(req: IncomingMessage, res: ServerResponse): void;
   /** Returns an ID token. `change` adds and replaces claims, and `header` parts of the header. */
   sign(change: object, header?: TokenHeader): Promise<string>;
-  /** Returns an authorization code, which the token endpoint takes once. `claims` must have `aud` and `sub`. */
-  issueCode(claims: object): string;
+  /**
+   * Returns an authorization code, which the token endpoint takes once. `claims` must have `aud` and `sub`. With
+   * `redirectUri`, the page to which the code is sent, the endpoint asks for that too.
+   */
+  issueCode(claims: object, redirectUri?: string): string;
   /** Returns the number of requests to an endpoint. */
   asked(endpoint?: Endpoint): number;
   /** Sets how an endpoint answers from now on. */
@@ -104,7 +107,7 @@ export function createProvider(issuer: string): Provider {
 
 /** Creates what the provider gives out: ID tokens, and codes and refresh tokens, which it remembers. */
 function createGrants(issuer: string, keys: SigningKeys) {
-  const codes = new Map<string, object>();
+  const codes = new Map<string, { readonly claims: object; readonly redirectUri: string | null }>();
   const [issued, revoked]: [string[], string[]] = [[], []];
 
   function sign(change: object, header?: TokenHeader): Promise<string> {
@@ -112,9 +115,9 @@ function createGrants(issuer: string, keys: SigningKeys) {
     return keys.sign({ iss: issuer, iat: at, exp: at + 600, ...change }, header);
   }
 
-  function issueCode(claims: object): string {
+  function issueCode(claims: object, redirectUri: string | null = null): string {
     const code = newSecret('c');
-    codes.set(code, claims);
+    codes.set(code, { claims, redirectUri });
     return code;
   }
 
@@ -127,9 +130,10 @@ function createGrants(issuer: string, keys: SigningKeys) {
       if (!isClient(form)) return wrong('invalid_client');
       if (form.get('grant_type') !== 'authorization_code') return wrong('unsupported_grant_type');
       const code = form.get('code') ?? '';
-      const claims = codes.get(code);
+      const { claims, redirectUri } = codes.get(code) ?? {};
       codes.delete(code);
-      if (claims === undefined || Object(claims).aud !== form.get('client_id')) return wrong('invalid_grant');
+      const isOwn = claims !== undefined && Object(claims).aud === form.get('client_id');
+      if (!isOwn || redirectUri !== form.get('redirect_uri')) return wrong('invalid_grant');
       const id_token = await sign(claims);
       const refresh_token = newSecret('r');
       issued.push(refresh_token);
@@ -150,7 +154,9 @@ function createGrants(issuer: string, keys: SigningKeys) {
       const person = { sub: hash('sha256', email.toLowerCase()), email, email_verified: true, name };
       const claims = { aud: asked.get('client_id'), nonce: asked.get('nonce'), ...person };
       const fields = new URLSearchParams({ state: asked.get('state') ?? '', id_token: await sign(claims) });
-      if (asked.get('response_type')?.includes('code')) fields.set('code', issueCode(claims));
+      if (asked.get('response_type')?.includes('code')) {
+        fields.set('code', issueCode(claims, asked.get('redirect_uri')));
+      }
       return { status: 303, headers: { Location: `${asked.get('redirect_uri')}#${fields}` } };
     },
   };

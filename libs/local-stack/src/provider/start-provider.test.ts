@@ -40,7 +40,7 @@ test('its page proposes the address, and sends the browser back with a token and
   expect(payload).toMatchObject({ nonce: 'the nonce', email: 'Cook@example.com', email_verified: true, name: 'Anna' });
   const exchange = (change: object = {}) => {
     const form = { grant_type: 'authorization_code', code: given.get('code') ?? '', client_id: 'app' };
-    return post('token', { ...form, client_secret: secret, ...change });
+    return post('token', { ...form, redirect_uri: 'http://localhost:1/back', client_secret: secret, ...change });
   };
   expect(await exchange({ client_id: 'other' })).toMatchObject({ status: 400, text: '{"error":"invalid_client"}' });
   const tokens = JSON.parse((await exchange()).text);
