@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { newSession, password } from '../support/accounts.ts';
@@ -130,9 +129,9 @@ describe('a step-up by passkey', () => {
     const other = (await askStepUp(api, session, 'session')).json.data;
     const namespace = `${api.database}.${api.collections.sessions.collectionName}`;
     const held = { failCommands: ['findAndModify'], blockConnection: true, blockTimeMS: 1_500, namespace, appName };
-    const byPassword = await withFailPoint(api.mongo, { times: 1 }, held, async () => {
+    const byPassword = await withFailPoint(api.mongo, { times: 1 }, held, async (entered) => {
       const sent = confirmStepUp(api, session, asked.challenge_id);
-      await sleep(500);
+      await entered();
       const proof = { method: 'passkey', credential: authenticator.get(other.passkey_options) };
       expect((await confirmStepUp(api, session, other.challenge_id, proof)).status).toBe(200);
       return sent;

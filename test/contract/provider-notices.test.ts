@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { hash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 // Loaded later otherwise, by one of the tests.
 import '../../services/api/src/security/providers/verify-notice.ts';
@@ -81,7 +80,7 @@ const token = { kid: 'k', token: 'sealed', client_id: 'app' };
 const keepToken = (user_id: string) =>
   api.collections.users.updateOne({ _id: user_id }, { $set: { 'identities.0.refresh_token': token as never } });
 
-// First, because the audit log sums up the refusals of a minute that come after some.
+// First, because the audit log writes only the first ten refusals of a minute at once.
 test('the audit log has what was told, and not of whom the provider knows', async () => {
   const { person, user_id } = await registered();
   log.takeEvents();
@@ -186,36 +185,37 @@ describe('a notice of Apple', () => {
 
   test('is remembered for as long as its signature counts', async () => {
     const { person } = await registered();
-    const at = Date.now();
-    await sendNotice(api, { type: 'email-disabled', sub: person.sub });
-    const newest = await api.collections.spentProofs.find().sort({ purge_at: -1 }).limit(1).next();
-    // Seven days, a minute of tolerance, and five minutes for clocks that are behind.
-    expect(Number(newest?.purge_at) - at).toBeGreaterThan(7 * 86_400_000 + 6 * 60_000 - 1_000);
-    expect(Number(newest?.purge_at) - at).toBeLessThan(8 * 86_400_000);
+    const [jti, at] = [randomUUID(), Date.now()];
+    await sendNotice(api, { type: 'email-disabled', sub: person.sub }, { jti });
+    const _id = hash('sha256', JSON.stringify(['notice', 'office', jti, 0]), 'base64url');
+    const record = await api.collections.spentProofs.findOne({ _id });
+    // Seven days, a minute of tolerance, a second, and five minutes for clocks that are behind.
+    const until = 7 * 86_400_000 + 6 * 60_000 + 1_000;
+    expect(Math.abs(Number(record?.purge_at) - at - until)).toBeLessThan(60_000);
   });
 
   describe('of an account that changes meanwhile', () => {
-    test.each(['email-disabled', 'account-delete'])('as %s is tried again', async (type) => {
+    test.each([
+      ['email-disabled', [expect.objectContaining({ relay_off_at: expect.any(Date) })]],
+      ['account-delete', []],
+    ])('as %s is tried again', async (type, identities) => {
       const { person, user_id } = await registered();
       // The other pod has read the account when it waits at the record of the notice.
       const namespace = `${api.database}.spent_proofs`;
       const held = { failCommands: ['insert'], blockConnection: true, blockTimeMS: 1_000, namespace, appName };
-      await withFailPoint(api.mongo, { times: 1 }, held, async () => {
+      const { status } = await withFailPoint(api.mongo, { times: 1 }, held, async (entered) => {
         const sent = sendNotice(other, { type, sub: person.sub });
-        for (let changes = 0; changes < 8; changes += 1) {
-          await sleep(100);
-          await api.collections.users.updateOne({ _id: user_id }, { $set: { ways_changed_at: new Date() } });
-        }
-        expect((await sent).status).toBe(200);
+        await entered();
+        await api.collections.users.updateOne({ _id: user_id }, { $set: { ways_changed_at: new Date() } });
+        return sent;
       });
-      const [identity] = (await stored(user_id))?.identities ?? [];
-      expect(identity?.relay_off_at !== undefined || identity === undefined).toBe(true);
+      expect([status, (await stored(user_id))?.identities]).toEqual([200, identities]);
     });
 
     test('again and again is 503, and takes effect when the provider sends it anew', async () => {
       const { person, user_id } = await registered();
       const payload = await signNotice({ type: 'consent-revoked', sub: person.sub });
-      // A time of null never is the time that was read.
+      // A time of null is never equal to the time that was read.
       await api.collections.users.updateOne({ _id: user_id }, { $set: { ways_changed_at: null } } as never);
       const refused = await postNotice(api, payload);
       expect([refused.status, refused.json.error_code]).toEqual([503, 'ERR-DEPENDENCY-UNAVAILABLE']);
@@ -229,7 +229,9 @@ describe('a notice of Apple', () => {
 
   test('is 503 while the keys of the provider are not there, and 404 for a provider that sends none', async () => {
     const shared = { name: 'office', issuers: ['http://127.0.0.1:1'], client_ids: ['app'] };
-    const entries = [{ ...shared, jwks_uri: 'http://127.0.0.1:1/keys', notices: 'apple' }];
+    const jwks_uri = 'http://127.0.0.1:1/keys';
+    const silent = { ...shared, name: 'partner', issuers: ['http://127.0.0.1:1/partner'], jwks_uri };
+    const entries = [{ ...shared, jwks_uri, notices: 'apple' }, silent];
     const lonely = await startTestApi({ ...cheapHashes, IDENTITY_PROVIDERS: JSON.stringify(entries) });
     try {
       const payload = await signNotice({ type: 'consent-revoked', sub: 'x' });

@@ -93,7 +93,8 @@ describe('an identity', () => {
     const links = [await linkIdentity(api, session, person), await linkIdentity(api, session, second)];
     links.push(await linkIdentity(api, session, second), await linkIdentity(api, session, person, {}, 'partner'));
     const [, two, again, elsewhere] = links.map(({ json }) => json.data?.identity_id);
-    expect([again, elsewhere]).toEqual([two, undefined]);
+    expect([two, again, elsewhere]).toEqual([expect.any(String), two, undefined]);
+    expect(links.map(({ status }) => status)).toEqual([201, 201, 201, 422]);
     const other = await newSession(api);
     expect(statusAndCode(await linkIdentity(api, other, person))).toEqual([409, 'ERR-IDENTITY-IN-USE']);
   });
@@ -261,9 +262,9 @@ describe('a person whom no account has', () => {
 
   test('gets one account, however many requests register at once, and each is logged in', async () => {
     const person = newPerson();
-    const proofs = await Promise.all(Array.from({ length: 20 }, () => provePerson(api, person)));
+    const proofs = await Promise.all(Array.from({ length: 6 }, () => provePerson(api, person)));
     const answers = await Promise.all(proofs.map((proof) => api.post(path, { ...proof, ...newHome })));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(19).fill(200), 201]);
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(5).fill(200), 201]);
     expect(await byEmail(person.email)).toBe(1);
   });
 
@@ -309,7 +310,7 @@ describe('a person who has an account', () => {
     expect((await stored(user_id))?.email).toBe(person.email);
   });
 
-  test('makes the device known by a login, so that strangers do not keep the owner out', async () => {
+  test('makes the device known by a login, so that wrong passwords of others do not keep the owner out', async () => {
     const session = await newSession(api);
     const person = newPerson();
     await linkIdentity(api, session, person);
@@ -317,8 +318,9 @@ describe('a person who has an account', () => {
     expect((await logInByProvider(api, person, { device_id })).status).toBe(200);
     const guess = (fields: object) => api.post('/api/v1/auth/login', { email: session.email, ...fields });
     const wrong = { password: 'wrong horse battery' };
-    for (let tries = 0; tries < 25; tries += 1) await guess({ ...wrong, device_id: randomUUID() });
-    expect((await guess({ password, device_id: randomUUID() })).status).toBe(429);
+    // The pauses grow with each guess, so that even a slow machine gets into one.
+    const isRefused = async () => (await guess({ ...wrong, device_id: randomUUID() })).status === 429;
+    for (let tries = 0; !(await isRefused()); tries += 1) expect(tries).toBeLessThan(60);
     expect((await guess({ password, device_id })).status).toBe(200);
   });
 

@@ -53,6 +53,16 @@ test('one token opens one session, however many requests send it at once to two 
   expect((await api.collections.sessions.countDocuments({ user_id })) - before).toBe(1);
 });
 
+test('one person who registers many times at once gets one account, and each registration is logged in', async () => {
+  const person = newPerson();
+  const proofs = await Promise.all(Array.from({ length: 20 }, () => provePerson(api, person)));
+  const answers = await flood(20, (pod, at) => pod.post(path, { ...proofs[at], ...newHome }));
+  const statuses = answers.map(({ status, json }) => (status < 300 ? status : json.error_code));
+  expect(statuses.filter((status) => status === 201)).toHaveLength(1);
+  expect(await api.collections.users.countDocuments({ email: person.email })).toBe(1);
+  expect(new Set(statuses)).toEqual(new Set([200, 201]));
+});
+
 test('one person whom many accounts link at once is linked to one', async () => {
   const person = newPerson();
   const sessions = await Promise.all(Array.from({ length: 10 }, () => newSession(api)));

@@ -19,18 +19,24 @@ export interface FailCommand {
 
 export type FailMode = 'alwaysOn' | { readonly times: number } | { readonly skip: number };
 
-/** Runs `work` while the fail point is set. MongoDB must run with `enableTestCommands`. */
+/**
+ * Runs `work` while the fail point is set. `entered` resolves when a command has met it. MongoDB must run with
+ * `enableTestCommands`.
+ */
 export async function withFailPoint<T>(
   mongo: MongoClient,
   mode: FailMode,
   data: FailCommand,
-  work: () => Promise<T>,
+  work: (entered: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const admin = mongo.db('admin');
   const release = await takeFailPoint(mongo);
   try {
-    await admin.command({ configureFailPoint: 'failCommand', mode, data });
-    return await work();
+    const { count } = await admin.command({ configureFailPoint: 'failCommand', mode, data });
+    return await work(async () => {
+      const timesEntered = Number(count) + 1;
+      await admin.command({ waitForFailPoint: 'failCommand', timesEntered, maxTimeMS: 60_000 });
+    });
   } finally {
     await admin.command({ configureFailPoint: 'failCommand', mode: 'off' });
     await release();

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { findFreePort } from '@auth-account/local-stack';
 import { startMailSink } from '@auth-account/local-stack/mail-sink';
 import { startProvider } from '@auth-account/local-stack/provider';
@@ -41,9 +42,12 @@ test('the doctor connects to each mail server, and sends nothing', async () => {
 });
 
 test('the doctor fetches the keys of each provider', async () => {
-  const [provider, broken] = [await startProvider(), await startProvider()];
+  const [provider, broken, bare] = [await startProvider(), await startProvider(), await startProvider()];
   try {
     broken.behave({ status: 503 });
+    const { n, e } = generateKeyPairSync('rsa', { modulusLength: 2_048 }).publicKey.export({ format: 'jwk' });
+    const key = { kty: 'RSA', n, e };
+    bare.behave({ body: JSON.stringify({ keys: [key, { ...key, use: 'enc' }] }) });
     const away = `http://127.0.0.1:${await findFreePort()}/keys`;
     const entry = (name: string, jwks_uri = provider.jwksUri) => ({
       ...{ name, jwks_uri, issuers: [provider.issuer], client_ids: ['app'] },
@@ -52,6 +56,8 @@ test('the doctor fetches the keys of each provider', async () => {
       IDENTITY_PROVIDERS: [
         entry('office'),
         { ...entry('wrong'), algorithms: ['EdDSA'] },
+        entry('bare', bare.jwksUri),
+        { ...entry('curve', bare.jwksUri), algorithms: ['ES256', 'EdDSA'] },
         entry('broken', broken.jwksUri),
         entry('away', away),
       ],
@@ -60,11 +66,12 @@ test('the doctor fetches the keys of each provider', async () => {
     expect(findings).toEqual([
       { check: 'provider office', status: 'ok', detail: expect.stringMatching(/has [1-9] of \d keys for RS256$/) },
       { check: 'provider wrong', status: 'failed', detail: expect.stringMatching(/has 0 of \d keys for EdDSA$/), mend },
+      { check: 'provider bare', status: 'ok', detail: `${bare.jwksUri} has 1 of 2 keys for RS256` },
+      { check: 'provider curve', status: 'failed', detail: `${bare.jwksUri} has 0 of 2 keys for ES256, EdDSA`, mend },
       { check: 'provider broken', status: 'failed', detail: `${broken.jwksUri}: status 503`, mend },
       { check: 'provider away', status: 'failed', detail: `${away}: ECONNREFUSED`, mend },
     ]);
   } finally {
-    await provider.close();
-    await broken.close();
+    for (const each of [provider, broken, bare]) await each.close();
   }
 });

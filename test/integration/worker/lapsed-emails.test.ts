@@ -113,7 +113,7 @@ test('an address that an undo took away is removed, and its places are forgotten
 test('a worker that fails between the two steps leaves the address to the next round', async () => {
   const { session } = await newChanged();
   const { mongo, database, collections } = scene.api;
-  // The store itself refuses this one update: which of a worker's updates comes when depends on the machine.
+  // The store itself refuses this one update, because the order of a worker's updates depends on the machine.
   const refuse = (validator: object) =>
     mongo.db(database).command({ collMod: collections.users.collectionName, validator });
   await refuse({ $or: [{ _id: { $ne: session.user_id } }, { former_emails: { $exists: true } }] });

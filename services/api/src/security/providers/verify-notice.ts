@@ -32,7 +32,7 @@ export function createVerifyNotice(
       const { payload } = await jwtVerify(token, findKey, rules);
       const id = textOf(payload.jti);
       if (id === undefined) return;
-      // The rules require `iat`, and a number.
+      // The rules require `iat`, and that it is a number.
       const signedAt = new Date(Number(payload.iat) * 1_000);
       return { id, signedAt, events: read(payload.events).slice(0, mostEvents) };
     } catch (error) {
