@@ -67,7 +67,7 @@ const stored = (user_id: string) => api.collections.users.findOne({ _id: user_id
 const liveOf = (user_id: string) => api.collections.sessions.countDocuments({ user_id, is_revoked: false });
 const purposesOf = async (user_id: string) =>
   (await api.collections.outbox.find({ 'event.subject': user_id }).sort({ _id: 1 }).toArray()).flatMap(({ event }) =>
-    'purpose' in event.data ? [event.data.purpose] : [],
+    'purpose' in event.data && event.type === 'service.auth.events.notice' ? [event.data.purpose] : [],
   );
 const list = async (caller: { readonly access_token: string }) =>
   (await api.send({ method: 'GET', path: '/api/v1/account/identities', headers: bearer(caller) })).json.data.identities;
@@ -117,6 +117,7 @@ describe('a notice of Apple', () => {
     expect((await sendNotice(api, { type, sub: person.sub })).status).toBe(200);
     expect([(await stored(user_id))?.identities, await liveOf(user_id)]).toEqual([[], 0]);
     expect(await purposesOf(user_id)).toContain('identity_unlinked');
+    expect(log.takeEvents()).toContainEqual(expect.objectContaining({ event: 'identity.unlinked', user_id }));
     expect(await api.collections.challenges.countDocuments({ user_id, ended_at: { $exists: false } })).toBe(0);
     expect((await logInByProvider(api, person, newHome)).json.error_code).toBe('ERR-ACCOUNT-LINK-REQUIRED');
   });

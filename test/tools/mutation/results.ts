@@ -9,6 +9,8 @@ interface Position {
 export interface ReportedMutant {
   readonly replacement?: string;
   readonly statusReason?: string;
+  /** True if code runs it outside of tests, such as a hook. */
+  readonly static?: boolean;
   /** Number of tests that ran with it. */
   readonly testsCompleted?: number;
   readonly status: 'Killed' | 'Timeout' | 'Survived' | 'NoCoverage' | 'RuntimeError' | 'CompileError' | 'Ignored';

@@ -42,7 +42,12 @@ export async function runArea(area: Area, options: RunAreaOptions): Promise<Stry
   return reports;
 }
 
-const isStatic = ({ status }: ReportedMutant) => status === 'Ignored';
+/**
+ * Returns true if the mutant must run with all tests. Stryker leaves out a mutant that only hooks meet, and runs one that
+ * they meet too with no other tests than those that meet it once more.
+ */
+const isStatic = (mutant: ReportedMutant) =>
+  mutant.status === 'Ignored' || (mutant.status === 'Survived' && mutant.static === true);
 
 /**
  * Returns the ranges of the mutants that need fresh modules, as Stryker's option `mutate` takes them. A mutant around
