@@ -137,6 +137,18 @@ describe('a notice of Apple', () => {
     },
   );
 
+  test('about its relay changes nothing if it was signed before the latest one', async () => {
+    const { person, user_id } = await registered();
+    const isOff = async () => (await stored(user_id))?.identities?.[0]?.relay_off_at !== undefined;
+    const send = (type: string, ago: number) => sendNotice(api, { type, sub: person.sub }, { iat: seconds() - ago });
+    await send('email-enabled', 20);
+    await send('email-disabled', 30);
+    expect(await isOff()).toBe(false);
+    await send('email-disabled', 10);
+    await send('email-enabled', 15);
+    expect(await isOff()).toBe(true);
+  });
+
   test('about an address that is no relay changes nothing', async () => {
     const { person, user_id } = await registered();
     log.takeEvents();
@@ -314,6 +326,12 @@ describe('a security event token', () => {
     const { status } = await sendToken(uri, person.sub);
     expect([status, await liveOf(user_id)]).toEqual([202, 0]);
     expect((await logInByProvider(api, person, {}, 'partner')).status).toBe(200);
+  });
+
+  test('that the account is gone there takes the identity away', async () => {
+    const { person, user_id } = await registered('partner');
+    expect((await sendToken(`${risc}/account-purged`, person.sub)).status).toBe(202);
+    expect([(await stored(user_id))?.identities, await liveOf(user_id)]).toEqual([[], 0]);
   });
 
   test('that the account was taken over keeps its holder out until it is enabled', async () => {
