@@ -25,14 +25,22 @@ import { codeAt, completeLogin, guardedAccount } from '../support/second-factor.
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
+/** An api without passkeys. */
+let off: TestApi;
+/** Apis that allow an account one link a day, and ten. */
+let strict: TestApi;
+let limited: TestApi;
 let shiftMs = 0;
 const log = recordLog('api');
 const now = () => Date.now() + shiftMs;
 
 beforeAll(async () => {
   api = await startTestApi(cheapHashes, { now }, log.logger);
+  off = await startTestApi({ ...cheapHashes, ...withoutPasskeys });
+  strict = await startTestApi({ ...cheapHashes, IDENTITY_ADD_LIMIT_PER_USER: '1' }, { now });
+  limited = await startTestApi({ ...cheapHashes, IDENTITY_ADD_LIMIT_PER_USER: '10' });
 });
-afterAll(() => api.close());
+afterAll(() => Promise.all([api, off, strict, limited].map((each) => each.close())));
 
 const path = '/api/v1/auth/federated/link';
 const statusAndCode = ({ status, json }: Answer) => [status, json.error_code];
@@ -205,19 +213,14 @@ describe('an identity whose address has an account', () => {
   });
 
   test('can be linked without passkeys', async () => {
-    const off = await startTestApi({ ...cheapHashes, ...withoutPasskeys });
-    try {
-      const { email } = await newSession(off);
-      const details = await demandLink(off, newPerson({ email }));
-      expect([details.methods, details.passkey_options]).toEqual([['password', 'email_code'], undefined]);
-      const { authenticator } = await addPasskey(api, await newSession(api));
-      const credential = authenticator.get({ challenge: 'none', rpId: 'example.com' });
-      const answer = await linkByProof(off, details.link_challenge_id, { credential });
-      expect(statusAndCode(answer)).toEqual([403, 'ERR-PASSKEY-INVALID']);
-      expect((await linkByProof(off, details.link_challenge_id, { password })).status).toBe(200);
-    } finally {
-      await off.close();
-    }
+    const { email } = await newSession(off);
+    const details = await demandLink(off, newPerson({ email }));
+    expect([details.methods, details.passkey_options]).toEqual([['password', 'email_code'], undefined]);
+    const { authenticator } = await addPasskey(api, await newSession(api));
+    const credential = authenticator.get({ challenge: 'none', rpId: 'example.com' });
+    const answer = await linkByProof(off, details.link_challenge_id, { credential });
+    expect(statusAndCode(answer)).toEqual([403, 'ERR-PASSKEY-INVALID']);
+    expect((await linkByProof(off, details.link_challenge_id, { password })).status).toBe(200);
   });
 });
 
@@ -297,24 +300,19 @@ describe('is linked in the transaction that logs in', () => {
   });
 
   test('by the second factor, and only that counts for the links of a day', async () => {
-    const limited = await startTestApi({ ...cheapHashes, IDENTITY_ADD_LIMIT_PER_USER: '1' }, { now });
-    try {
-      const { email, secret } = await guardedAccount(limited, now());
-      const half = async () => {
-        const { link_challenge_id } = await demandLink(limited, newPerson({ email }));
-        return linkByProof(limited, link_challenge_id, { password });
-      };
-      const halves = [await half(), await half(), await half()];
-      expect(halves.map(statusAndCode)).toEqual(Array(3).fill([403, 'ERR-SECOND-FACTOR-REQUIRED']));
-      const complete = (answer: Answer) =>
-        completeLogin(limited, answer.json.details.challenge_id, { code: codeAt(secret, now()) });
-      await later(30_000, async () => expect((await complete(halves[2] as Answer)).status).toBe(200));
-      await later(60_000, async () =>
-        expect(statusAndCode(await complete(await half()))).toEqual([429, 'ERR-RATE-LIMITED']),
-      );
-    } finally {
-      await limited.close();
-    }
+    const { email, secret } = await guardedAccount(strict, now());
+    const half = async () => {
+      const { link_challenge_id } = await demandLink(strict, newPerson({ email }));
+      return linkByProof(strict, link_challenge_id, { password });
+    };
+    const halves = [await half(), await half(), await half()];
+    expect(halves.map(statusAndCode)).toEqual(Array(3).fill([403, 'ERR-SECOND-FACTOR-REQUIRED']));
+    const complete = (answer: Answer) =>
+      completeLogin(strict, answer.json.details.challenge_id, { code: codeAt(secret, now()) });
+    await later(30_000, async () => expect((await complete(halves[2] as Answer)).status).toBe(200));
+    await later(60_000, async () =>
+      expect(statusAndCode(await complete(await half()))).toEqual([429, 'ERR-RATE-LIMITED']),
+    );
   });
 
   test('by the second factor, which may make the device trusted', async () => {
@@ -446,24 +444,19 @@ test('with one nonce for two persons, neither a code nor a repeat counts for the
 });
 
 test('a squatter who has used up the links of a day and the room for identities keeps nobody out', async () => {
-  const limited = await startTestApi({ ...cheapHashes, IDENTITY_ADD_LIMIT_PER_USER: '10' });
-  try {
-    const victim = newPerson();
-    await registerAccount(limited, victim.email);
-    const squatter = await logIn(limited, victim.email);
-    for (let links = 0; links < 10; links += 1) await linkIdentity(limited, squatter, newPerson());
-    const { link_challenge_id } = await demandLink(limited, victim);
-    expect((await linkByProof(limited, link_challenge_id, { password })).status).toBe(429);
-    const owner = await linkByProof(limited, link_challenge_id, await proveByCode(limited, link_challenge_id));
-    expect(owner.status).toBe(200);
-    const after = await limited.collections.users.findOne({ _id: owner.json.data.user_id });
-    expect(after?.identities?.map(({ sub }) => sub)).toEqual([victim.sub]);
-    // The address is proved now: each further link counts.
-    const second = (await demandLink(limited, newPerson({ email: victim.email }))).link_challenge_id;
-    expect((await linkByProof(limited, second, await proveByCode(limited, second))).status).toBe(429);
-  } finally {
-    await limited.close();
-  }
+  const victim = newPerson();
+  await registerAccount(limited, victim.email);
+  const squatter = await logIn(limited, victim.email);
+  for (let links = 0; links < 10; links += 1) await linkIdentity(limited, squatter, newPerson());
+  const { link_challenge_id } = await demandLink(limited, victim);
+  expect((await linkByProof(limited, link_challenge_id, { password })).status).toBe(429);
+  const owner = await linkByProof(limited, link_challenge_id, await proveByCode(limited, link_challenge_id));
+  expect(owner.status).toBe(200);
+  const after = await limited.collections.users.findOne({ _id: owner.json.data.user_id });
+  expect(after?.identities?.map(({ sub }) => sub)).toEqual([victim.sub]);
+  // The address is proved now: each further link counts.
+  const second = (await demandLink(limited, newPerson({ email: victim.email }))).link_challenge_id;
+  expect((await linkByProof(limited, second, await proveByCode(limited, second))).status).toBe(429);
 });
 
 test('the audit log has each step of a link, and neither tokens nor the provider’s ids', async () => {

@@ -24,14 +24,17 @@ import { confirmStepUp, stepUp, stepUpByMail } from '../support/step-up.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
+/** An api without providers. */
+let off: TestApi;
 let shiftMs = 0;
 const log = recordLog('api');
 const now = () => Date.now() + shiftMs;
 
 beforeAll(async () => {
   api = await startTestApi({ ...cheapHashes, TRUST_PROXY_HOPS: '1' }, { now }, log.logger);
+  off = await startTestApi({ ...cheapHashes, IDENTITY_PROVIDERS: '' });
 });
-afterAll(() => api.close());
+afterAll(() => Promise.all([api.close(), off.close()]));
 
 const path = '/api/v1/auth/federated/office';
 const statusAndCode = ({ status, json }: Answer) => [status, json.error_code];
@@ -154,6 +157,7 @@ describe('an identity', () => {
     expect((await api.post('/api/v1/account/identities/office', body, headers)).status).toBe(201);
     const { challenge_id, id_token } = body;
     expect(statusAndCode(await api.post(path, { challenge_id, id_token }))).toEqual([410, 'ERR-CODE-EXPIRED']);
+    expect(await api.collections.spentProofs.countDocuments({ session_id: session.session_id })).toBe(1);
   });
 
   test('ends open codes when it is linked', async () => {
@@ -337,7 +341,11 @@ describe('a person who has an account', () => {
     const first = await api.post(path, body);
     const again = await api.post(path, body);
     expect([first.status, again.status]).toEqual([201, 200]);
-    expect(again.json.data.session_id).toBe(first.json.data.session_id);
+    const { session_id } = first.json.data;
+    expect(again.json.data.session_id).toBe(session_id);
+    const spent = await api.collections.spentProofs.findOne({ session_id });
+    // Ten minutes of the challenge, ten of a link challenge that it could have led to, and clocks that are behind.
+    expect(Number(spent?.purge_at) - Number(spent?.at)).toBeGreaterThan(24 * 60_000);
     expect(statusAndCode(await api.post(path, { ...body, device_id: randomUUID() }))).toEqual([
       410,
       'ERR-CODE-EXPIRED',
@@ -451,11 +459,6 @@ test('the audit log has each step, and neither tokens nor the provider’s ids',
 });
 
 test('without providers there are no such paths', async () => {
-  const off = await startTestApi({ ...cheapHashes, IDENTITY_PROVIDERS: '' });
-  try {
-    expect((await off.post('/api/v1/auth/federated/challenge', undefined)).status).toBe(404);
-    expect((await off.post(path, { challenge_id: 'none', id_token: 'none' })).status).toBe(404);
-  } finally {
-    await off.close();
-  }
+  expect((await off.post('/api/v1/auth/federated/challenge', undefined)).status).toBe(404);
+  expect((await off.post(path, { challenge_id: 'none', id_token: 'none' })).status).toBe(404);
 });
