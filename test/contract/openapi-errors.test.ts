@@ -1077,9 +1077,8 @@ const ownProvocations: {
     'ERR-INVITE-TOKEN-INVALID': {
       404: () => logInByProvider(api, newPerson(), { space_creation_mode: 'JOIN_EXISTING', invite_token: 'none' }),
       async 410() {
-        const group = await registerAccount(api);
-        const invite_token = await insertInvite(api, group.home_group_id, { expires_at: new Date(0) });
-        return logInByProvider(api, newPerson(), { space_creation_mode: 'JOIN_EXISTING', invite_token });
+        const fields = { space_creation_mode: 'JOIN_EXISTING', invite_token: await expiredInvite() };
+        return logInByProvider(api, newPerson(), fields);
       },
     },
     'ERR-ACCOUNT-DISABLED': () => logInByProviderTo({ disabled_at: new Date() }),

@@ -247,7 +247,7 @@ describe('a reset takes back', () => {
       const thief = await newSession(api);
       const { user_id } = thief;
       await api.collections.users.updateOne({ _id: user_id }, { $set: { account_type: 'HOME', ...fields } });
-      const [created_by, past] = [user_id, new Date(0)];
+      const [created_by, past] = [user_id, new Date(Date.now() - 1_000)];
       const invite = (of: { home_group_id: string }, more: object) => insertInvite(api, of.home_group_id, more);
       const open = [
         await invite(thief, { created_by }),

@@ -13,7 +13,9 @@ export default async function setUp(): Promise<void> {
 
 /** Starts MongoDB, Redis and a provider, which ends with this process. The environment of this process names them. */
 export async function startSharedServers(): Promise<TestServers> {
-  const servers = await startTestServers((line) => console.error(line));
+  // Tests store documents whose time is over, which MongoDB would delete at some time in each minute.
+  const setParameters = { ttlMonitorEnabled: 'false' };
+  const servers = await startTestServers((line) => console.error(line), { setParameters });
   const provider = await startProvider();
   process.env.TEST_PROVIDER_URL = provider.issuer;
   process.env.TEST_PROVIDER_KEY = JSON.stringify(await provider.privateKey());

@@ -24,6 +24,8 @@ export interface TestServers {
 export interface TestServerOptions {
   /** Directory in which the servers' directory is created. Default: in memory, if there is plenty of memory. */
   readonly parent?: string | undefined;
+  /** More parameters of MongoDB. */
+  readonly setParameters?: Readonly<Record<string, string>>;
 }
 
 const memoryFileSystem = '/dev/shm';
@@ -51,15 +53,15 @@ async function parentDirectory(): Promise<string> {
  */
 export async function startTestServers(
   log: Log = () => undefined,
-  { parent }: TestServerOptions = {},
+  { parent, setParameters = {} }: TestServerOptions = {},
 ): Promise<TestServers> {
   const dir = await mkdtemp(join(parent ?? (await parentDirectory()), 'auth-account-test-'));
   const guard = createProcessGuard(dir);
   const keysDir = join(dir, 'keys');
   const keys = await generateKeys(keysDir);
-  const setParameters = { enableTestCommands: '1' };
+  const parameters = { enableTestCommands: '1', ...setParameters };
   const [mongo, redis] = await Promise.all([
-    startMongo({ dir: join(dir, 'mongo'), setParameters, log, onSpawn: guard.watch }),
+    startMongo({ dir: join(dir, 'mongo'), setParameters: parameters, log, onSpawn: guard.watch }),
     // None of the data is kept, and on a slow disk Redis would stall its clients while it writes the file.
     startRedis({ dir: join(dir, 'redis'), extraArgs: ['--appendfsync', 'no'], log, onSpawn: guard.watch }),
   ]);
