@@ -5,7 +5,7 @@ import { type Account, newSession, password, registerAccount } from '../support/
 import { codeOf, confirmReset, logInByCode, requestLoginCode, requestReset } from '../support/codes.ts';
 import { newDeviceKey } from '../support/device-key.ts';
 import { bearer, cheapHashes, insertInvite, refresh } from '../support/groups.ts';
-import type { Answer } from '../support/http-client.ts';
+import { type Answer, patiently } from '../support/http-client.ts';
 import { addPasskey, deletePasskey, voidPassword } from '../support/passkeys.ts';
 import {
   linkIdentity,
@@ -267,8 +267,8 @@ describe('a person whom no account has', () => {
   test('gets one account, however many requests register at once, and each is logged in', async () => {
     const person = newPerson();
     const proofs = await Promise.all(Array.from({ length: 6 }, () => provePerson(api, person)));
-    const answers = await Promise.all(proofs.map((proof) => api.post(path, { ...proof, ...newHome })));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([...Array(5).fill(200), 201]);
+    const answers = await Promise.all(proofs.map((proof) => patiently(() => api.post(path, { ...proof, ...newHome }))));
+    expect(answers.map(({ status }) => status).filter((status) => status !== 201)).toEqual(Array(5).fill(200));
     expect(await byEmail(person.email)).toBe(1);
   });
 

