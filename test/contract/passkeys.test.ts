@@ -1,5 +1,4 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createLogger } from '@auth-account/telemetry';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Account, newSession, password, type TokenPair } from '../support/accounts.ts';
 import { androidOrigin, createAuthenticator } from '../support/authenticator.ts';
@@ -15,6 +14,7 @@ import {
   requestPasskey,
   requestPasskeyLogin,
 } from '../support/passkeys.ts';
+import { recordLog } from '../support/recorded-log.ts';
 import { stepUp } from '../support/step-up.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
@@ -23,13 +23,11 @@ const androidCertificate = randomBytes(32);
 let api: TestApi;
 let caller: Account & TokenPair;
 let shiftMs = 0;
-const audited: Readonly<Record<string, unknown>>[] = [];
+const { logger, lines: logged } = recordLog('api', 'debug');
 
 beforeAll(async () => {
   const origins = `${passkeySettings.WEBAUTHN_ORIGINS},${androidOrigin(androidCertificate)}`;
-  const destination = { write: (line: string) => void audited.push(JSON.parse(line)) };
-  const log = createLogger({ service: 'api', level: 'info', destination });
-  api = await startTestApi({ ...cheapHashes, WEBAUTHN_ORIGINS: origins }, { now: () => Date.now() + shiftMs }, log);
+  api = await startTestApi({ ...cheapHashes, WEBAUTHN_ORIGINS: origins }, { now: () => Date.now() + shiftMs }, logger);
   caller = await newSession(api);
 });
 afterAll(() => api.close());
@@ -438,7 +436,7 @@ test('the audit log has every change of passkeys, and each login by one', async 
   await deletePasskey(api, own, passkey_id);
   await logInByPasskey(api, authenticator);
   const change = { user_id: own.user_id, session_id: own.session_id, passkey_id };
-  const lines = audited.filter(
+  const lines = logged.filter(
     ({ event, user_id, reason }) => event && (user_id === own.user_id || reason === 'unknown_passkey'),
   );
   expect(lines.slice(-6)).toMatchObject([
@@ -449,12 +447,12 @@ test('the audit log has every change of passkeys, and each login by one', async 
     { event: 'passkey.removed', ...change },
     { event: 'login.failed', reason: 'unknown_passkey' },
   ]);
-  expect(JSON.stringify(audited)).not.toContain(credential_id);
+  expect(JSON.stringify(logged)).not.toContain(credential_id);
 });
 
 describe('the counter of an authenticator', () => {
   const fallen = (passkey_id: string) =>
-    audited.filter((line) => line.event === 'passkey.counter_fell' && line.passkey_id === passkey_id);
+    logged.filter((line) => line.event === 'passkey.counter_fell' && line.passkey_id === passkey_id);
 
   test('that falls with a right signature is audited, and the login goes on', async () => {
     const own = await newSession(api);

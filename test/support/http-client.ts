@@ -71,7 +71,7 @@ export async function send(base: string, { method = 'POST', headers, body, ...he
 }
 
 /**
- * Sends a request anew while the answer is 503, as an app does. On a busy machine a login may have to wait too long for the
+ * Sends a request anew at once while the answer is 503. On a busy machine a login may have to wait too long for the
  * others of its account.
  */
 export async function patiently(sendOnce: () => Promise<Answer>): Promise<Answer> {
