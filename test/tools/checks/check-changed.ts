@@ -75,7 +75,7 @@ const changed = [
 ];
 const present = changed.filter((path) => existsSync(path));
 const code = present.filter((path) => /^(?:libs|services)\/.+\.tsx?$/.test(path));
-const isOfSources = (test: string) => /^test\/tools\/(?!conformance|faults)/.test(test);
+const isOfSources = (test: string) => /^test\/tools\/(?!cluster|conformance|faults|siblings)/.test(test);
 const tests = [...new Set(present.flatMap(testsFor))].filter((test) => !isOfSources(test)).sort();
 console.log(`${changed.length} files have changed since ${base.slice(0, 12)}.`);
 
@@ -90,8 +90,8 @@ function runAll(): boolean {
     run(check('types', 'dead', 'boundaries', 'house', 'sources')),
     ...special.map(([name, form]) => !changed.some((path) => form.test(path)) || run(check(name))),
     code.length === 0 ||
-      run(jest('test/jest.config.js', '--passWithNoTests', '--findRelatedTests', ...code), { UNIT: '1' }),
-    tests.length === 0 || run(jest('test/jest.config.js', ...tests)),
+      run(jest('test/jest.config.js', '--passWithNoTests', '--findRelatedTests', ...code), { TIER: 'unit' }),
+    tests.length === 0 || run(jest('test/jest.config.js', ...tests), { TIER: 'all' }),
   ];
   console.log(`\n${outcomes.join('\n')}\n\n\`npm test\` runs the other tests too, \`npm run check\` the other checks.`);
   return results.every(Boolean);

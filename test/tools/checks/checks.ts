@@ -1,4 +1,7 @@
-/** The commands of the checks, by name. Their programs are in node_modules/.bin, except Node. */
+/**
+ * The commands of the checks, by name. Their programs are in node_modules/.bin, except Node. A variable of the
+ * environment may stand before the program.
+ */
 export const checks: Readonly<Record<string, readonly [string, ...string[]]>> = {
   // The rule's first commit. Earlier subjects may be longer.
   commits: ['node', 'test/tools/checks/check-commits.ts', '4d1a35ee6c6a8205f3198699aeaf1d19052f103b'],
@@ -8,7 +11,7 @@ export const checks: Readonly<Record<string, readonly [string, ...string[]]>> = 
   dead: ['knip', '--no-config-hints'],
   boundaries: ['depcruise', '--config', '.dependency-cruiser.cjs', 'libs', 'services'],
   generated: ['node', 'test/tools/generate/generate.ts', '--check'],
-  sources: ['jest', '--config', 'test/sources.jest.config.js', '--silent'],
+  sources: ['TIER=sources', 'jest', '--config', 'test/jest.config.js', '--silent'],
   lockfile: ['node', 'test/tools/checks/check-lockfile.ts'],
   'supply-chain': ['node', 'test/tools/checks/check-supply-chain.ts'],
   secrets: ['node', 'test/tools/checks/check-secrets.ts'],

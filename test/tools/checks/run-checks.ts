@@ -48,21 +48,29 @@ function countOf(ok: boolean, report: string): Count {
   return own && ok === (own.failed === 0) ? own : { passed: ok ? 1 : 0, failed: ok ? 0 : 1 };
 }
 
-function commandOf(name: string): { readonly file: string; readonly args: string[] } {
-  const [program = '', ...args] = byName[name] ?? [];
-  return { file: program === 'node' ? process.execPath : join(ROOT, 'node_modules/.bin', program), args };
+function commandOf(name: string): { readonly file: string; readonly args: string[]; readonly env: NodeJS.ProcessEnv } {
+  const words = byName[name] ?? [];
+  const at = words.findIndex((word) => !word.includes('='));
+  const [program = '', ...args] = words.slice(at);
+  const variables = Object.fromEntries(words.slice(0, at).map((word) => word.split('=')));
+  const file = program === 'node' ? process.execPath : join(ROOT, 'node_modules/.bin', program);
+  return { file, args, env: { ...process.env, ...variables } };
 }
 
 function runCheck(name: string, report: string): Promise<Outcome> {
   const start = performance.now();
   const { promise, resolve } = Promise.withResolvers<Outcome>();
-  const { file, args } = commandOf(name);
-  const env = { ...process.env, CHECK_REPORT: report };
-  execFile(file, args, { cwd: ROOT, env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) => {
-    const seconds = ((performance.now() - start) / 1_000).toFixed(1);
-    const ok = error === null;
-    resolve({ ok, count: countOf(ok, report), seconds, output: `${stdout}${stderr}`.trimEnd() });
-  });
+  const { file, args, env } = commandOf(name);
+  execFile(
+    file,
+    args,
+    { cwd: ROOT, env: { ...env, CHECK_REPORT: report }, maxBuffer: 2 ** 26 },
+    (error, stdout, stderr) => {
+      const seconds = ((performance.now() - start) / 1_000).toFixed(1);
+      const ok = error === null;
+      resolve({ ok, count: countOf(ok, report), seconds, output: `${stdout}${stderr}`.trimEnd() });
+    },
+  );
   return promise;
 }
 
@@ -108,8 +116,8 @@ function runOne(name: string): Count {
     console.error(`There is no check "${name}"; there are ${Object.keys(byName).join(', ')}.`);
     return { passed: 0, failed: 1 };
   }
-  const { file, args } = commandOf(name);
-  const ok = spawnSync(file, args, { cwd: ROOT, stdio: 'inherit' }).status === 0;
+  const { file, args, env } = commandOf(name);
+  const ok = spawnSync(file, args, { cwd: ROOT, env, stdio: 'inherit' }).status === 0;
   return { passed: ok ? 1 : 0, failed: ok ? 0 : 1 };
 }
 

@@ -13,7 +13,7 @@ const suites = [
   'test/integration/stores',
   'test/integration/redis',
   'test/integration/worker/(consumers|dead-letters|delivery|force-logout|queue-room|reconcile|relay)',
-  'test/tools/faults/faults.test.ts',
+  'test/tools/faults/faults.system.test.ts',
 ];
 
 interface FileResult {
@@ -85,7 +85,7 @@ async function runJest(
   const child = spawn(process.execPath, [...args, '--json', '--outputFile', report], {
     // With --json Jest prints the results on the standard output too.
     stdio: ['inherit', 'ignore', 'inherit'],
-    env: { ...process.env, ...env },
+    env: { ...process.env, TIER: 'all', ...env },
   });
   await once(child, 'exit');
   return JSON.parse(await readFile(report, 'utf8')).testResults;

@@ -37,7 +37,7 @@ const isNewestInView = `(() => {
 const patience = 90_000;
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
-(hasChromium('test/e2e/local-stack/playground.test.ts') ? describe : describe.skip)('the playground', () => {
+(hasChromium('test/e2e/local-stack/playground.system.test.ts') ? describe : describe.skip)('the playground', () => {
   let dir: string;
   let up: Program;
   let url: string;

@@ -19,7 +19,7 @@ declare const window: PageWindow;
 // biome-ignore lint/suspicious/noExplicitAny: the types of a page are not those of this program
 declare const navigator: any;
 
-const file = 'test/integration/client/browser-passkeys.test.ts';
+const file = 'test/integration/client/browser-passkeys.system.test.ts';
 
 (hasChromium(file) ? describe : describe.skip)('a page of Chromium with an authenticator', () => {
   let scene: ClientScene;

@@ -1,0 +1,183 @@
+import type { AuthClient } from '@auth-account/client';
+import type { Account } from '@auth-account/client/account';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Browser, Page } from 'playwright-core';
+import { newEmail, password } from '../../support/accounts.ts';
+import { hasChromium, launchChromium } from '../../support/chromium.ts';
+import { type ClientPage, startClientPage } from '../../support/client-page.ts';
+import { type ClientScene, openClientScene } from '../../support/client-scene.ts';
+import { startHoldingProxy } from '../../support/holding-proxy.ts';
+import { eventually } from '../../support/worker-scene.ts';
+
+/** Globals that the page's script sets. */
+interface PageWindow {
+  readonly auth: AuthClient & Account;
+  readonly events: string[];
+  skipMs: number;
+  // biome-ignore lint/suspicious/noExplicitAny: the types of a page are not those of this program
+  readonly indexedDB: any;
+}
+declare const window: PageWindow;
+
+/** Returns everything in the page's storage. Runs in the page. */
+function storedText(): Promise<string> {
+  return new Promise((resolve) => {
+    const request = window.indexedDB.open('auth-account', 1);
+    request.onsuccess = () => {
+      const all = request.result.transaction('values', 'readonly').objectStore('values').getAll();
+      all.onsuccess = () => resolve(JSON.stringify(all.result));
+    };
+  });
+}
+
+/** Tells of each key in the page's storage whether a script can read it. Runs in the page. */
+function keyIsReadable(): Promise<boolean[]> {
+  return new Promise((resolve) => {
+    const request = window.indexedDB.open('auth-account-key', 1);
+    request.onsuccess = () => {
+      const all = request.result.transaction('values', 'readonly').objectStore('values').getAll();
+      all.onsuccess = () =>
+        resolve(
+          all.result.map(
+            ({ privateKey }: { readonly privateKey: { readonly extractable: boolean } }) => privateKey.extractable,
+          ),
+        );
+    };
+  });
+}
+
+(hasChromium('test/integration/client/browser.system.test.ts') ? describe : describe.skip)(
+  'two tabs of Chromium',
+  () => {
+    let scene: ClientScene;
+    let page: ClientPage;
+    let browser: Browser;
+    let one: Page;
+    let two: Page;
+
+    beforeAll(async () => {
+      scene = await openClientScene();
+      page = await startClientPage(() => scene.api.base);
+      browser = await launchChromium();
+      const context = await browser.newContext();
+      [one, two] = [await context.newPage(), await context.newPage()];
+      for (const tab of [one, two]) {
+        await tab.goto(page.url);
+        await tab.waitForFunction(() => window.auth?.state().status === 'signed_out');
+      }
+    });
+
+    afterAll(async () => {
+      await browser?.close();
+      await page?.close();
+      await scene?.close();
+    });
+
+    const statusOf = (tab: Page) => tab.evaluate(() => window.auth.state().status);
+    const streamsOf = async () =>
+      Number(await one.evaluate(() => window.auth.stream.isOpen())) +
+      Number(await two.evaluate(() => window.auth.stream.isOpen()));
+
+    test('notice a stream that is cut in silence, by the network’s return and by a call after a pause', async () => {
+      const path = await startHoldingProxy(Number(new URL(scene.gateway.base).port));
+      const context = await browser.newContext();
+      await context.addInitScript(`window.WebSocket = class extends WebSocket {
+      constructor(url, protocols) {
+        super('${path.url.replace('redis:', 'ws:')}' + new URL(url).pathname, protocols);
+      }
+    }`);
+      const tab = await context.newPage();
+      const streamEvents = () => tab.evaluate(() => window.events.filter((type) => type === 'stream').length);
+      await tab.goto(page.url);
+      await tab.waitForFunction(() => window.auth?.state().status === 'signed_out');
+      await tab.evaluate(
+        async ([email = '', password = '']) => {
+          await window.auth.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+          await window.auth.logIn({ email, password });
+        },
+        [newEmail(), password],
+      );
+      await tab.waitForFunction(() => window.auth.stream.isOpen());
+      expect(await streamEvents()).toBe(1);
+
+      path.freeze();
+      await context.setOffline(true);
+      await context.setOffline(false);
+      await eventually('it is closed and open again', async () => (await streamEvents()) === 3);
+      expect(await tab.evaluate(() => window.auth.stream.isOpen())).toBe(true);
+
+      path.freeze();
+      await tab.evaluate(async () => {
+        window.skipMs += 40_000;
+        await window.auth.account.find();
+      });
+      await eventually('it is closed and open once more', async () => (await streamEvents()) === 5);
+      await tab.evaluate(() => window.auth.logOut());
+      await context.close();
+      await path.close();
+    });
+
+    test('share a session, one refresh and one stream, and a logout', async () => {
+      const email = newEmail();
+      await one.evaluate(
+        async ([email = '', password = '']) => {
+          await window.auth.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+          await window.auth.logIn({ email, password });
+        },
+        [email, password],
+      );
+      await two.waitForFunction(() => window.auth.state().status === 'signed_in');
+      await eventually('the stream is open', async () => (await streamsOf()) === 1);
+
+      for (const tab of [one, two]) {
+        await tab.evaluate(() => {
+          window.skipMs += 3_600_000;
+        });
+      }
+      const found = [one, two, one].map((tab) => tab.evaluate(async () => (await window.auth.account.find()).email));
+      expect(await Promise.all(found)).toEqual([email, email, email]);
+      expect(page.requests.filter((path) => path.endsWith('/refresh'))).toHaveLength(1);
+      expect(await scene.gateway.metric('push_streams_open')).toBe(1);
+
+      await one.reload();
+      await one.waitForFunction(() => window.auth?.state().status === 'signed_in');
+      await eventually('one tab has the stream again', async () => (await streamsOf()) === 1);
+
+      await two.evaluate(() => window.auth.logOut());
+      await one.waitForFunction(() => window.auth.state().status === 'signed_out');
+      expect(await statusOf(two)).toBe('signed_out');
+      await eventually('the service knows', async () => page.requests.some((path) => path.endsWith('/logout')));
+      await eventually('no token is left', async () => !(await two.evaluate(storedText)).includes('refresh_token'));
+      await eventually('no stream is left', async () => (await scene.gateway.metric('push_streams_open')) === 0);
+    });
+
+    test('share a key that no script can read', async () => {
+      const context = await browser.newContext();
+      const tabs = [await context.newPage(), await context.newPage()] as const;
+      for (const tab of tabs) {
+        await tab.goto(`${page.url}?bound`);
+        await tab.waitForFunction(() => window.auth?.state().status === 'signed_out');
+      }
+      const [first, second] = tabs;
+      const email = newEmail();
+      const session = await first.evaluate(
+        async ([email = '', password = '']) => {
+          await window.auth.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
+          return window.auth.logIn({ email, password });
+        },
+        [email, password],
+      );
+      await second.waitForFunction(() => window.auth.state().status === 'signed_in');
+      for (const tab of [second, first, second]) {
+        await tab.evaluate(() => {
+          window.skipMs += 3_600_000;
+        });
+        expect(await tab.evaluate(async () => (await window.auth.account.find()).email)).toBe(email);
+      }
+      const stored = await scene.api.collections.sessions.findOne({ _id: session.session_id });
+      expect(stored).toMatchObject({ cnf: { jkt: expect.any(String) }, is_revoked: false });
+      expect(await second.evaluate(keyIsReadable)).toEqual([false]);
+      await context.close();
+    });
+  },
+);
