@@ -9,8 +9,7 @@ import type { TestApi } from './test-api.ts';
 /** The part of an api that these functions need. */
 export type GroupApi = Pick<TestApi, 'collections' | 'post' | 'send'>;
 
-/** Passwords are not under test here, so hashes are as cheap as Argon2 allows. */
-export const cheapHashes = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
+export { cheapHashes } from './test-environment.ts';
 
 export type Caller = Pick<TokenPair, 'access_token'>;
 

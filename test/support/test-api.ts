@@ -11,7 +11,7 @@ import { type Answer, type SentRequest, send } from './http-client.ts';
 import { passkeySettings } from './passkeys.ts';
 import { providerSettings } from './providers.ts';
 import { siblingSecretsFile } from './siblings.ts';
-import { testEnvironment, uniqueName, unlimitedRequests } from './test-environment.ts';
+import { cheapHashes, testEnvironment, uniqueName, unlimitedRequests } from './test-environment.ts';
 
 export { testEnvironment, uniqueName };
 
@@ -71,20 +71,23 @@ async function untilRedisIsReady(checks: readonly Check[]): Promise<void> {
   await waitUntil(isReady, { what: 'Redis to be ready', timeoutMs: 60_000, intervalMs: 5 });
 }
 
+/** Starts the api with cheap hashes and without a warm-up, unless told otherwise. */
 export async function startTestApi(
   env: Readonly<Record<string, string>> = {},
   overrides: Parameters<typeof compose>[1] = {},
   logger: Logger = createLogger({ service: 'api', level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
 ): Promise<TestApi> {
   const name = uniqueName();
-  const config = loadConfig(apiConfig, { env: { ...serviceEnvironment(name), API_PORT: '0', ...env } });
+  const config = loadConfig(apiConfig, {
+    env: { ...serviceEnvironment(name), ...cheapHashes, API_PORT: '0', ...env },
+  });
   const mongo = new MongoClient(testEnvironment().mongodbUri);
   const db = mongo.db(config.MONGODB_DATABASE);
   await ensureIndexes(db);
   const metrics = createMetrics({ service: 'api' });
   // Limits are counted in memory if Redis answers too slowly. The long time-out keeps a stalled machine from changing
-  // counts.
-  const api = await compose({ config, logger, metrics }, { limitTimeoutMs: 5_000, ...overrides });
+  // counts. A warm-up would save no time here.
+  const api = await compose({ config, logger, metrics }, { limitTimeoutMs: 5_000, warmUpLimitMs: 0, ...overrides });
   await api.start();
   if (env.REDIS_URL === undefined) await untilRedisIsReady(api.readiness);
   const base = `http://127.0.0.1:${api.address().port}`;

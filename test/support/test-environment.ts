@@ -13,6 +13,12 @@ export function uniqueName(): string {
   return `test-${randomUUID().slice(0, 13)}`;
 }
 
+/** Hashes as cheap as Argon2 allows, because few tests are about passwords. */
+export const cheapHashes = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
+
+/** The hashes of a deployment without settings. */
+export const usualHashes = { ARGON2_MEMORY_KIB: '19456', ARGON2_PASSES: '2' };
+
 /** Settings under which no limit on requests is reached. */
 export const unlimitedRequests = Object.fromEntries(
   Object.values(requestLimits).map(({ setting }) => [setting, '1000000']),

@@ -15,6 +15,7 @@ import { createProcessGuard } from './create-process-guard.ts';
 import { type Answer, send } from './http-client.ts';
 import { openGreeted, type StreamClient } from './push-client.ts';
 import { gatewayEnvironment, serviceEnvironment, uniqueName } from './test-api.ts';
+import { cheapHashes } from './test-environment.ts';
 import { type Receiver, startReceiver } from './worker-receiver.ts';
 
 /** The three services as processes, on the shared MongoDB, a separate Redis and a subscriber. */
@@ -74,6 +75,7 @@ async function startParts(
   const env: NodeJS.ProcessEnv = {
     ...process.env,
     ...serviceEnvironment(name),
+    ...cheapHashes,
     ...ports,
     REDIS_URL: redis.url,
     EVENT_SUBSCRIBERS: JSON.stringify([receiver.subscriber]),

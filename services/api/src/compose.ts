@@ -55,6 +55,8 @@ export interface ApiParts extends ServiceParts {
 export interface ApiTestOverrides extends TestOverrides {
   /** Milliseconds for which a request waits for its limits if Redis hangs. */
   readonly limitTimeoutMs?: number;
+  /** Limit for the warm-up, in milliseconds. 0 leaves it out. */
+  readonly warmUpLimitMs?: number;
 }
 
 /** Milliseconds for which the last request before a stop may run. Transactions are retried for the same time. */
@@ -148,6 +150,7 @@ export async function compose(
   const server = createHttpServer(createApp(deps), { keepAliveSeconds: config.KEEP_ALIVE_SECONDS });
   return serve(context, server, connections, {
     argon2Name: security.argon2Name,
+    warmUpLimitMs: overrides.warmUpLimitMs,
     rehearsal: () => composeRehearsal({ deps, users: stores.users, readSessions: createReadSessions(mongo, stores) }),
     stop: [
       { name: 'audit log', run: guards.flushAudit, timeoutMs: 100 },
@@ -192,6 +195,7 @@ interface Served {
   readonly argon2Name: string;
   /** Creates the app for the warm-up. */
   readonly rehearsal: () => Express;
+  readonly warmUpLimitMs: number | undefined;
   /** Steps after the server has stopped and before the connections close. */
   readonly stop: readonly ShutdownStep[];
 }
@@ -201,7 +205,7 @@ function serve(
   { config, logger }: ServiceContext<typeof apiConfig>,
   server: HttpServer,
   connections: Connections,
-  { argon2Name, rehearsal, stop }: Served,
+  { argon2Name, rehearsal, warmUpLimitMs, stop }: Served,
 ): ApiParts {
   const stopping = new AbortController();
   let address: AddressInfo | undefined;
@@ -216,7 +220,9 @@ function serve(
       const onAway = (error: unknown) => logger.warn({ err: error }, 'MongoDB is away');
       await connectMongo(connections.mongo, stopping.signal, onAway);
       if (stopping.signal.aborted) return;
-      await warmUp({ app: rehearsal(), logger, signal: stopping.signal });
+      if (warmUpLimitMs !== 0) {
+        await warmUp({ app: rehearsal(), logger, signal: stopping.signal, limitMs: warmUpLimitMs });
+      }
       if (stopping.signal.aborted) return;
       address = await server.listen(config.API_PORT, config.BIND_ADDRESS);
       logger.info({ address: address.address, port: address.port, argon2: argon2Name }, 'api listens');

@@ -18,6 +18,25 @@ export const jest = {
   getTimerCount: () => fakeTimersModern.getTimerCount(),
 };
 
+/** Kinds of resources that keep the process alive until they are closed. Idle connections of a pool are none of them. */
+const kinds = ['TCPServerWrap', 'ProcessWrap', 'Timeout'];
+
+/** Counts the open resources by kind. */
+function openResources(): ReadonlyMap<string, number> {
+  const open = process.getActiveResourcesInfo();
+  return new Map(kinds.map((kind) => [kind, open.filter((each) => each === kind).length]));
+}
+
+/** Returns what has been open since, because what is being closed takes a moment, for longer than ten seconds. */
+async function leftSince(before: ReadonlyMap<string, number>): Promise<readonly string[]> {
+  for (let tries = 0; ; tries += 1) {
+    const left = [...openResources()].filter(([kind, count]) => count > (before.get(kind) ?? 0));
+    if (left.length === 0) return [];
+    if (tries === 200) return left.map(([kind, count]) => `${count - (before.get(kind) ?? 0)} ${kind}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
 /**
  * Jest's environment of tests that run in Node itself. Its global object is the process's own, not one of `node:vm`.
  */
@@ -26,13 +45,17 @@ export default class NativeEnvironment {
   readonly moduleMocker = moduleMocker;
   readonly fakeTimers = null;
   readonly fakeTimersModern = fakeTimersModern;
+  readonly #before = openResources();
 
   setup(): Promise<void> {
     return Promise.resolve();
   }
 
+  /** Throws if the file has left a server, a child process or a timer that keeps the process alive. */
   async teardown(): Promise<void> {
     fakeTimersModern.useRealTimers();
+    const left = await leftSince(this.#before);
+    if (left.length > 0) throw new Error(`the file leaves open: ${left.join(', ')}`);
   }
 
   exportConditions(): string[] {

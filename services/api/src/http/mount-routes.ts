@@ -13,7 +13,7 @@ import { jsonBody, tokenOrJsonBody } from './middleware/json-body.ts';
 import { readDeviceProof } from './middleware/read-device-proof.ts';
 import { readIdempotencyKey } from './middleware/read-idempotency-key.ts';
 import { validateBody } from './middleware/validate-body.ts';
-import { extendContext } from './request-context.ts';
+import { contextOf, extendContext } from './request-context.ts';
 import type { BodyCheck, BodyChecks } from './validation/body-checks.ts';
 
 /** One handler for each route of the contract. A missing or extra handler does not compile. */
@@ -52,14 +52,24 @@ export function mountRoutes(app: Express, deps: MountDeps): void {
     ];
     app[route.method](route.path, inSequence(steps));
   }
-  for (const [path, group] of Map.groupBy(all, ([, route]) => route.path)) {
-    // Express answers HEAD with the handler of GET.
-    const methods = group.flatMap(([, { method }]) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
-    const allow = methods.join(', ');
-    app.all(path, () => {
-      throw new AppError('ERR-METHOD-NOT-ALLOWED', { headers: { Allow: allow } });
-    });
-  }
+  app.use(refuseOtherMethods(all.map(([, route]) => route)));
+}
+
+/** Refuses requests for the path of a route by a method that it has not. Express has had its turn before. */
+function refuseOtherMethods(all: readonly Route[]): RequestHandler {
+  const allowed = new Map(
+    [...Map.groupBy(all, ({ path }) => path)].map(([path, group]) => {
+      // Express answers HEAD with the handler of GET.
+      const methods = group.flatMap(({ method }) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
+      return [path, methods.join(', ')] as const;
+    }),
+  );
+  return (_req, res, next) => {
+    const { route } = contextOf(res);
+    const Allow = route === undefined ? undefined : allowed.get(route);
+    if (Allow !== undefined) throw new AppError('ERR-METHOD-NOT-ALLOWED', { headers: { Allow } });
+    next();
+  };
 }
 
 /** Returns the handlers that read and check the body, if the route has one. */

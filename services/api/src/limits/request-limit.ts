@@ -74,12 +74,15 @@ export function createRequestLimit({
     duration: seconds,
     rejectIfRedisNotReady: true,
   });
-  const refused = new LRUCache<string, { refusals: number }>({ max: rememberedRefusals });
+  // The cache is created when it is first needed, because it allocates the memory of all its keys at once.
+  let refused: LRUCache<string, { refusals: number }> | undefined;
   const tagOf = (who: string) => keys.tagOf(per, name, who);
   // The remaining time is below zero if the refusal is over and nobody has asked since.
-  const refusedFor = (who: string) => Math.max(0, refused.getRemainingTTL(who));
+  const refusedFor = (who: string) => Math.max(0, refused?.getRemainingTTL(who) ?? 0);
   const refuse = (who: string, ms: number) => {
-    if (ms > 0 && refusedFor(who) === 0) refused.set(who, { refusals: 1 }, { ttl: ms });
+    if (ms <= 0 || refusedFor(who) > 0) return;
+    refused ??= new LRUCache({ max: rememberedRefusals });
+    refused.set(who, { refusals: 1 }, { ttl: ms });
   };
   const countHere = (who: string, weight = 1) => insurance.add(tagOf(who), weight);
   const waitHere = (who: string, weight?: number) => {
@@ -92,7 +95,7 @@ export function createRequestLimit({
     refusedFor,
     refuse,
     async count(who, weight) {
-      const entry = refused.get(who);
+      const entry = refused?.get(who);
       if (entry !== undefined) {
         entry.refusals += 1;
         if (entry.refusals > patience) await delay(holdMs);

@@ -46,7 +46,8 @@ export function createSettledLimit({ settleMs = 1_000, ...options }: SettledLimi
   const exact = createRequestLimit(options);
   const settleCounts = createSettleCounts(options, exact);
   const share = Math.floor(points / 1_000) * 10;
-  const crowded = new LRUCache<string, true>({ max: rememberedCrowds });
+  // Created when it is first needed, because it allocates the memory of all its keys at once.
+  let crowded: LRUCache<string, true> | undefined;
   let waiting = new Map<string, number>();
   let underWay = new Map<string, number>();
   let settling = Promise.resolve();
@@ -58,7 +59,9 @@ export function createSettledLimit({ settleMs = 1_000, ...options }: SettledLimi
     const counts = [...underWay];
     for (let start = 0; start < counts.length; start += keysInScript) {
       for (const { who, count, endsInMs } of await settleCounts(counts.slice(start, start + keysInScript))) {
-        if (count >= points / 2) crowded.set(who, true, { ttl: Math.max(1, endsInMs) });
+        if (count < points / 2) continue;
+        crowded ??= new LRUCache({ max: rememberedCrowds });
+        crowded.set(who, true, { ttl: Math.max(1, endsInMs) });
       }
     }
     underWay = new Map();
@@ -82,7 +85,7 @@ export function createSettledLimit({ settleMs = 1_000, ...options }: SettledLimi
   }
 
   function mayWait(who: string): boolean {
-    if (share === 0 || exact.refusedFor(who) > 0 || crowded.has(who)) return false;
+    if (share === 0 || exact.refusedFor(who) > 0 || crowded?.has(who)) return false;
     const count = (waiting.get(who) ?? 0) + (underWay.get(who) ?? 0);
     return count < share && (count > 0 || waiting.size < maxWaiting);
   }

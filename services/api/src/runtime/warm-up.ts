@@ -3,8 +3,8 @@ import { addAbortSignal, duplexPair } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Logger } from '@auth-account/telemetry';
 
-/** Limit in milliseconds. A start takes no longer because a store does not answer. */
-const limitMs = 2_000;
+/** In milliseconds. A start takes no longer because a store does not answer. */
+const usualLimitMs = 2_000;
 
 /**
  * Logins of the rehearsal, one round after the other. Two at once make MongoDB's driver open a second connection. More
@@ -18,6 +18,8 @@ export interface WarmUpDeps {
   readonly logger: Logger;
   /** Ends the warm-up early, for a stop. */
   readonly signal: AbortSignal;
+  /** Limit in milliseconds, if another than usual. */
+  readonly limitMs?: number | undefined;
 }
 
 /**
@@ -28,7 +30,7 @@ export interface WarmUpDeps {
  * A failure is logged as a warning, and the start goes on: the first clients then wait as long as they would without
  * this.
  */
-export async function warmUp({ app, logger, signal: stop }: WarmUpDeps): Promise<void> {
+export async function warmUp({ app, logger, signal: stop, limitMs = usualLimitMs }: WarmUpDeps): Promise<void> {
   const begun = performance.now();
   const server = createServer(app);
   const signal = AbortSignal.any([stop, AbortSignal.timeout(limitMs)]);
