@@ -55,7 +55,7 @@ afterAll(() => {
 });
 
 describe('runService', () => {
-  test.concurrent('is ready once started', async () => {
+  test.concurrent('a service is ready once started', async () => {
     const service = startFixture({});
     await service.logged('started');
     expect(await service.readyz()).toEqual({
@@ -70,21 +70,21 @@ describe('runService', () => {
     });
   });
 
-  test.concurrent('prints every configuration problem on stderr and exits with 78', async () => {
+  test.concurrent('a service prints every configuration problem on stderr and exits with 78', async () => {
     const service = startFixture({ LOG_LEVEL: 'loud', OPS_PORT: 'many' });
     expect(await service.exit).toBe(78);
     expect(service.output.stderr).toMatch(/^fixture: The configuration has 2 problems:/);
     expect(service.output.stderr).toMatch(/LOG_LEVEL .*OPS_PORT /s);
   });
 
-  test.concurrent('takes a configuration problem that shows only while it composes in the same way', async () => {
+  test.concurrent('a configuration problem that only composing shows is printed too, and exits with 78', async () => {
     const service = startFixture({ MODE: 'wrong-config' });
     expect(await service.exit).toBe(78);
     expect(service.output.stderr).toMatch(/^fixture: The configuration has 1 problem:\n.*\n {2}KEYS /);
   });
 
   test.concurrent.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-    'runs its shutdown steps in order on %s and exits with 0',
+    'a service runs its shutdown steps in order on %s and exits with 0',
     async (signal) => {
       const service = startFixture({});
       await service.logged('started');
@@ -95,7 +95,7 @@ describe('runService', () => {
     },
   );
 
-  test.concurrent('cuts a hanging step off at its limit, runs the next one and exits with 1', async () => {
+  test.concurrent('a hanging shutdown step is cut off at its limit, the next one runs, and the exit code is 1', async () => {
     const service = startFixture({ MODE: 'hanging-step' });
     await service.logged('started');
     service.child.kill('SIGTERM');
@@ -106,7 +106,7 @@ describe('runService', () => {
     await service.logged('second step ran');
   });
 
-  test.concurrent('exits at once with 1 on a second signal that comes later', async () => {
+  test.concurrent('a second signal that comes later ends the process at once with 1', async () => {
     const service = startFixture({ SHUTDOWN_DELAY_SECONDS: '60' });
     await service.logged('started');
     service.child.kill('SIGTERM');
@@ -118,7 +118,7 @@ describe('runService', () => {
   });
 
   test.concurrent.each(['rejection', 'exception'])(
-    'logs an uncaught %s as fatal, stops in order and exits with 1',
+    'an uncaught %s is logged as fatal, the service stops in order and exits with 1',
     async (MODE) => {
       const service = startFixture({ MODE });
       expect(await service.exit).toBe(1);
@@ -129,7 +129,7 @@ describe('runService', () => {
     },
   );
 
-  test.concurrent('runs the shutdown steps after a start that failed and exits with 1', async () => {
+  test.concurrent('a start that failed runs the shutdown steps and exits with 1', async () => {
     const service = startFixture({ MODE: 'failing-start' });
     expect(await service.exit).toBe(1);
     expect(service.lines()).toContainEqual(expect.objectContaining({ level: 'fatal', msg: 'start failed' }));
@@ -137,7 +137,7 @@ describe('runService', () => {
   });
 
   // Runs alone, because concurrent tests could slow down what must happen within a second.
-  test('answers 503 between the signal and the first step, for as long as SHUTDOWN_DELAY_SECONDS says', async () => {
+  test('/readyz answers 503 between the signal and the first step, for SHUTDOWN_DELAY_SECONDS', async () => {
     const service = startFixture({ SHUTDOWN_DELAY_SECONDS: '3' });
     await service.logged('started');
     const start = performance.now();
@@ -152,7 +152,7 @@ describe('runService', () => {
     expect(performance.now() - start).toBeGreaterThan(3_000);
   });
 
-  test('takes a second signal within a second for the same wish', async () => {
+  test('a second signal within a second is ignored', async () => {
     const service = startFixture({});
     await service.logged('started');
     service.child.kill('SIGINT');

@@ -328,7 +328,7 @@ const breaches: Readonly<Record<string, readonly ((release: Release) => void)[]>
 };
 
 describe('the rules for the chart', () => {
-  test('find nothing in a release that keeps them all', () => {
+  test('the rules find nothing in a release that keeps them all', () => {
     expect(broken(() => undefined)).toEqual([]);
   });
 
@@ -339,11 +339,11 @@ describe('the rules for the chart', () => {
     expect(broken(change)).toEqual([title]);
   });
 
-  test('can each be broken', () => {
+  test('the rules can each be broken', () => {
     expect(Object.keys(breaches).toSorted()).toEqual(allRules.map(({ title }) => title).toSorted());
   });
 
-  test('let the worker have the keys of the server, and of them alone', () => {
+  test('the rules let the worker have the keys of the server, and only those', () => {
     const [title] = Object.keys(breaches).filter((each) => each.includes('private keys'));
     const withKeys = (...paths: string[]) =>
       broken(({ pod, container }) => {
@@ -359,7 +359,7 @@ describe('the rules for the chart', () => {
     }
   });
 
-  test("leave the user's own objects alone", () => {
+  test('the rules leave the user’s own objects alone', () => {
     const text =
       '---\n# Source: auth-account/templates/extra-objects.yaml\napiVersion: v1\nkind: Secret\nmetadata: {name: own}\n';
     expect(parseManifests(text)).toEqual([]);

@@ -35,7 +35,7 @@ function run(tool: string, args: readonly string[]): Promise<string> {
 }
 
 describe('the boundaries', () => {
-  test('between modules are reported where they are crossed, and only there', async () => {
+  test('boundaries between modules are reported where they are crossed, and only there', async () => {
     const args = ['--config', '.dependency-cruiser.cjs', '--output-type', 'json', 'libs', 'services'];
     const report = JSON.parse(await run('depcruise', args));
     const found = report.summary.violations.map(
@@ -62,7 +62,7 @@ describe('the boundaries', () => {
     ]);
   });
 
-  test('around connections, transactions, the environment and Jest are reported where crossed, and only there', async () => {
+  test('boundaries around connections, transactions, the environment and Jest are reported where crossed', async () => {
     const options = ['--vcs-enabled=false', '--reporter=json', '--max-diagnostics=none'];
     const args = ['lint', ...options, 'libs', 'services', 'test'];
     const { diagnostics } = JSON.parse(await run('biome', args));

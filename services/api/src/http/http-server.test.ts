@@ -46,11 +46,11 @@ afterEach(async () => {
   await server.drain(0);
 });
 
-test('says for how long it keeps an idle connection', async () => {
+test('the server says for how long it keeps an idle connection', async () => {
   expect(await keepConnection(await serve()).ask()).toMatch(/^Keep-Alive: timeout=7\r$/m);
 });
 
-test('ends a connection that takes nothing of its answer, and none that takes it or still waits for it', async () => {
+test('a client that does not read its answer is disconnected, and one that reads or still waits is not', async () => {
   // Server and clients share this process, whose stalls must be shorter.
   const [answer, takenForMs] = [Buffer.alloc(64 * 1_048_576), 3_000];
   const cut = Promise.withResolvers<void>();
@@ -78,8 +78,8 @@ test('ends a connection that takes nothing of its answer, and none that takes it
   expect(unread.bytesRead).toBeLessThan(answer.length);
 });
 
-describe('drain', () => {
-  test('answers a kept connection once more and has it closed by that answer', async () => {
+describe('drain of the server', () => {
+  test('a drain answers a kept connection once more and closes it with that answer', async () => {
     const kept = keepConnection(await serve());
     expect(await kept.ask()).toMatch(/^Connection: keep-alive\r$/m);
     const drained = server.drain();
@@ -88,7 +88,7 @@ describe('drain', () => {
     await drained;
   });
 
-  test('cuts a kept connection that is not used after two seconds, and takes new ones until then', async () => {
+  test('a drain cuts a kept connection that is unused for two seconds, and accepts new ones until then', async () => {
     const port = await serve();
     const kept = keepConnection(port);
     await kept.ask();
@@ -104,7 +104,7 @@ describe('drain', () => {
   test.each([
     ['while kept connections have time', 2_000],
     ['after they have been cut', 50],
-  ])('lets a request end that is under way, and its connection by the answer: %s', async (_, retireForMs) => {
+  ])('a drain lets a running request end, and its connection with the answer: %s', async (_, retireForMs) => {
     const kept = keepConnection(await serve(400));
     const answer = kept.ask();
     await begun.promise;
@@ -118,13 +118,13 @@ describe('drain', () => {
     await drained;
   });
 
-  test('ends at once if there is no connection', async () => {
+  test('a drain ends at once if there is no connection', async () => {
     await serve();
     await server.drain(3_600_000);
   });
 });
 
-describe('requests that come before the answers to those before them', () => {
+describe('pipelined requests', () => {
   const request = 'GET / HTTP/1.1\r\nHost: test\r\n\r\n';
 
   /** Starts a server that answers on command; `taken` lists the requests that it received. */
@@ -142,7 +142,7 @@ describe('requests that come before the answers to those before them', () => {
     return { socket, taken, answer: answer.resolve };
   }
 
-  test('are answered, sixteen on one connection', async () => {
+  test('pipelined requests are answered, sixteen on one connection', async () => {
     const { socket, taken, answer } = await serveLate();
     let got = '';
     socket.on('data', (chunk) => {
@@ -154,7 +154,7 @@ describe('requests that come before the answers to those before them', () => {
     while (got.split('HTTP/1.1 200 OK').length < 17) await sleep(2);
   });
 
-  test('end their connection if there are more, and are not taken', async () => {
+  test('more than sixteen pipelined requests end their connection, and none of them is handled', async () => {
     const { socket, taken } = await serveLate();
     socket.on('error', () => undefined);
     socket.write(request.repeat(2_000));
@@ -162,7 +162,7 @@ describe('requests that come before the answers to those before them', () => {
     expect(taken).toHaveLength(16);
   });
 
-  test('are forgotten with their connection', async () => {
+  test('pipelined requests are forgotten with their connection', async () => {
     const { socket, taken } = await serveLate();
     socket.write(request.repeat(2));
     while (taken.length < 2) await sleep(2);

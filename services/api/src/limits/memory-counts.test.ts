@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { createMemoryCounts } from './memory-counts.ts';
 
-test('count within a window, which begins with the first', async () => {
+test('counts in memory last for a window, which begins with the first event', async () => {
   const counts = createMemoryCounts(0.2);
   expect(counts.add('a')).toEqual({ count: 1, endsInMs: expect.any(Number) });
   expect(counts.add('a', 3).count).toBe(4);
@@ -17,13 +17,13 @@ test('count within a window, which begins with the first', async () => {
   expect(counts.add('a').count).toBe(1);
 });
 
-test('of a process that has not needed them are none', () => {
+test('a process that has not needed counts in memory has none', () => {
   const counts = createMemoryCounts(60);
   counts.delete('a');
   expect(counts.find('a')).toBeUndefined();
 });
 
-test('take no more room than so many keys: the one that was left alone for longest is forgotten', () => {
+test('counts in memory are bounded: the least recently used key is forgotten', () => {
   const counts = createMemoryCounts(60, 3);
   for (const key of ['a', 'b', 'c', 'a', 'd']) counts.add(key);
   expect(['a', 'b', 'c', 'd'].map((key) => counts.find(key)?.count)).toEqual([2, undefined, 1, 1]);

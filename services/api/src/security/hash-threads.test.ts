@@ -51,7 +51,7 @@ describe('hash threads', () => {
     },
   );
 
-  test('hash and verify as the bindings do', async () => {
+  test('hash threads give the same results as the bindings', async () => {
     const phc = await threads.argon2.hash('Käsekuchen 😀', cost);
     expect(await (await loadNodeBinding()).verify(phc, 'Käsekuchen 😀')).toBe(true);
     expect(await threads.argon2.verify(phc, 'Käsekuchen 😀')).toBe(true);
@@ -60,19 +60,19 @@ describe('hash threads', () => {
     expect(fallbacks).toEqual([]);
   });
 
-  test('verify bcrypt hashes', async () => {
+  test('hash threads verify bcrypt hashes', async () => {
     // One of the bcrypt test vectors that all implementations share (Openwall crypt_blowfish).
     const stored = '$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW';
     expect(await threads.bcrypt.verify(stored, 'U*U')).toBe(true);
     expect(await threads.bcrypt.verify(stored, 'U*V')).toBe(false);
   });
 
-  test('reject what is no hash, and go on', async () => {
+  test('hash threads reject an invalid hash, and continue', async () => {
     await expect(threads.argon2.verify('no hash', 'password')).rejects.toThrow();
     expect(await threads.argon2.hash('password', cost)).toMatch(/^\$argon2id\$/);
   });
 
-  test('do several jobs at once, each with its own answer', async () => {
+  test('hash threads do several jobs at once, each with its own answer', async () => {
     const passwords = ['one', 'two', 'three'];
     const hashes = await Promise.all(passwords.map((password) => threads.argon2.hash(password, cost)));
     const verified = hashes.flatMap((phc) => passwords.map((password) => threads.argon2.verify(phc, password)));
@@ -89,19 +89,19 @@ describe('hash threads', () => {
     await others.close();
   });
 
-  test('keep the process alive for their jobs only', () => {
+  test('hash threads keep the process alive only for their jobs', () => {
     const args = JSON.stringify(['password', cost]);
     const program = `thread.run({ kind: 'hash', args: ${args} }).then(({ value }) => console.log(value));`;
     expect(outputOf(program)).toMatch(/^\$argon2id\$/);
   });
 
-  test('that have ended reject every job', async () => {
+  test('hash threads that have ended reject every job', async () => {
     const thread = await startHashThread(() => undefined);
     await thread.end();
     await expect(thread.run({ kind: 'hash', args: ['password', cost] })).rejects.toThrow('the hash thread was ended');
   });
 
-  test('that are closed reject their job, and are no death', async () => {
+  test('hash threads that are closed reject their job, and are not reported as crashed', async () => {
     const others = await start();
     const job = others.argon2.hash('password', { memoryKib: 65_536, passes: 100, lanes: 1 });
     const ended = expect(job).rejects.toThrow('the hash thread was ended');
