@@ -85,22 +85,25 @@ describe('key files', () => {
     expect(await loadKeyFile(path)).toEqual(second);
   });
 
-  (isRoot ? test : test.skip)('whose owner cannot be kept is not replaced, and no draft is left', async () => {
-    await writeKeyFile(path, first, { replace: false });
-    await chmod(path, 0o644);
-    await chown(dir, other, group);
-    process.seteuid?.(other);
-    try {
-      await expect(writeKeyFile(path, second, { replace: true })).rejects.toMatchObject({
-        message: "the file's owner 0 and group 0 cannot be kept (EPERM): nothing was replaced",
-        cause: { code: 'EPERM', syscall: 'fchown' },
-      });
-    } finally {
-      process.seteuid?.(0);
-    }
-    expect(await loadKeyFile(path)).toEqual(first);
-    expect(await readdir(dir)).toEqual(['keys.json']);
-  });
+  (isRoot ? test : test.skip)(
+    'a key file whose owner cannot be kept is not replaced, and nothing is left over',
+    async () => {
+      await writeKeyFile(path, first, { replace: false });
+      await chmod(path, 0o644);
+      await chown(dir, other, group);
+      process.seteuid?.(other);
+      try {
+        await expect(writeKeyFile(path, second, { replace: true })).rejects.toMatchObject({
+          message: "the file's owner 0 and group 0 cannot be kept (EPERM): nothing was replaced",
+          cause: { code: 'EPERM', syscall: 'fchown' },
+        });
+      } finally {
+        process.seteuid?.(0);
+      }
+      expect(await loadKeyFile(path)).toEqual(first);
+      expect(await readdir(dir)).toEqual(['keys.json']);
+    },
+  );
 
   test('an existing key file is not overwritten unless asked', async () => {
     await writeFile(path, 'something else');

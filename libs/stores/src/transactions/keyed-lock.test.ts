@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { createKeyedLock } from './keyed-lock.ts';
 
-const options = { waitMs: 5_000, maximumWaiting: 3 };
+const options = { waitMs: 3_600_000, maximumWaiting: 3 };
 
 /** Creates work that ends when the test settles it. */
 function heldWork() {

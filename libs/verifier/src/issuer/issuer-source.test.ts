@@ -55,7 +55,7 @@ const open = (options: Partial<IssuerSourceOptions> = {}) =>
     issuer: base,
     staleKeysSeconds: 3_600,
     onError: ({ message }) => errors.push(message),
-    elapsed: () => performance.now() + passed,
+    elapsed: () => passed,
     ...options,
   });
 const kidsOf = ({ keys: { keys } }: { readonly keys: { readonly keys: readonly { readonly kid: string }[] } }) =>

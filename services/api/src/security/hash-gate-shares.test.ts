@@ -1,12 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { createHashGate, type HashGateOptions } from './hash-gate.ts';
 
+const hour = 3_600_000;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Opens a gate of one slot whose hashes end on command, and records what became of each request. */
 function openGate(options: Partial<HashGateOptions> = {}) {
   const shed: string[] = [];
-  const gate = createHashGate({ slots: 1, queueLimit: 7, waitMs: 10_000, onShed: (why) => shed.push(why), ...options });
+  const gate = createHashGate({ slots: 1, queueLimit: 7, waitMs: hour, onShed: (why) => shed.push(why), ...options });
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const refused: string[] = [];
@@ -88,7 +89,7 @@ describe('waiting at the hash gate', () => {
 
   test('a request that has not reached its hash yet can lose its slot too', async () => {
     const shed: string[] = [];
-    const gate = createHashGate({ slots: 1, queueLimit: 1, waitMs: 10_000, onShed: (why) => shed.push(why) });
+    const gate = createHashGate({ slots: 1, queueLimit: 1, waitMs: hour, onShed: (why) => shed.push(why) });
     const lookUp = Promise.withResolvers<void>();
     const hash = async () => 'hash';
     const ask = (source: string) => gate.admit({ source }, (run) => lookUp.promise.then(() => run(hash)));
@@ -123,10 +124,11 @@ describe('sources that wait for the hash gate', () => {
   });
 
   test('waiting sources are forgotten at their deadline, and delay nobody', async () => {
-    const { ask, end, begun, refused, shed, gate } = openGate({ waitMs: 20 });
+    // By this clock no request is late before the gate's timer ends its wait.
+    const { ask, end, begun, refused, shed, gate } = openGate({ waitMs: 20, now: () => 0 });
     await ask('flood', 'first');
     await ask('flood', 'late');
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    while (refused.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
     expect([refused, shed]).toEqual([['late'], ['late']]);
     await end();
     await ask('cook');

@@ -13,6 +13,7 @@ function controlled() {
 }
 
 const source = '192.0.2.1/32';
+const hour = 3_600_000;
 
 /** Makes one hash through the gate. */
 const hashFor = (gate: HashGate, work: () => Promise<unknown>, receivedAt?: number) =>
@@ -22,7 +23,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the hash gate', () => {
   test('the hash gate runs as many at once as it has slots, and the rest in order of arrival', async () => {
-    const gate = createHashGate({ slots: 2, queueLimit: 10, waitMs: 10_000 });
+    const gate = createHashGate({ slots: 2, queueLimit: 10, waitMs: hour });
     const jobs = Array.from({ length: 4 }, controlled);
     const results = jobs.map(({ work }) => hashFor(gate, work));
     await settled();
@@ -39,7 +40,7 @@ describe('the hash gate', () => {
   });
 
   test('the hash gate gives the slot of work that failed to the next', async () => {
-    const gate = createHashGate({ slots: 1, queueLimit: 10, waitMs: 10_000 });
+    const gate = createHashGate({ slots: 1, queueLimit: 10, waitMs: hour });
     const [bad, good] = [controlled(), controlled()];
     const results = [hashFor(gate, bad.work), hashFor(gate, good.work)];
     bad.reject(new Error('out of memory'));
@@ -51,7 +52,7 @@ describe('the hash gate', () => {
 
   test('a full hash gate sheds with ERR-OVERLOADED, and does not run what it sheds', async () => {
     const reasons: string[] = [];
-    const gate = createHashGate({ slots: 1, queueLimit: 1, waitMs: 10_000, onShed: (reason) => reasons.push(reason) });
+    const gate = createHashGate({ slots: 1, queueLimit: 1, waitMs: hour, onShed: (reason) => reasons.push(reason) });
     const jobs = Array.from({ length: 3 }, controlled);
     const results = jobs.map(({ work }) => hashFor(gate, work));
     await expect(results[2]).rejects.toMatchObject({ code: 'ERR-OVERLOADED', retryAfterSeconds: 2 });
@@ -77,7 +78,7 @@ describe('the hash gate', () => {
 
   test('the hash gate admits as many requests as there are slots and waiting slots, and runs no other', async () => {
     const reasons: string[] = [];
-    const gate = createHashGate({ slots: 1, queueLimit: 1, waitMs: 10_000, onShed: (reason) => reasons.push(reason) });
+    const gate = createHashGate({ slots: 1, queueLimit: 1, waitMs: hour, onShed: (reason) => reasons.push(reason) });
     const jobs = Array.from({ length: 3 }, controlled);
     const results = jobs.map(({ work }) => gate.admit({ source }, work));
     await expect(results[2]).rejects.toMatchObject({ code: 'ERR-OVERLOADED', retryAfterSeconds: 2 });
@@ -118,7 +119,7 @@ describe('the hash gate', () => {
   test('the hash gate measures separately the wait for a slot and the work', async () => {
     let time = 0;
     const times: unknown[] = [];
-    const options = { slots: 1, queueLimit: 5, waitMs: 10_000, now: () => time };
+    const options = { slots: 1, queueLimit: 5, waitMs: hour, now: () => time };
     const gate = createHashGate({ ...options, onDone: (each) => times.push(each) });
     const [first, second] = [controlled(), controlled()];
     const results = [hashFor(gate, first.work), hashFor(gate, second.work)];

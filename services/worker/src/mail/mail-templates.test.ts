@@ -18,6 +18,7 @@ const values = {
   recovery_codes_left: '2',
   provider: 'Google',
 };
+const ownTemplates = loadMailTemplates();
 const cases = Locale.enum.flatMap((locale) => mailPurposes.map((purpose) => [purpose, locale] as const));
 
 let dir: string;
@@ -31,7 +32,7 @@ const put = (name: string, text: string) => writeFile(join(dir, name), text);
 test.each(cases)(
   'the email %s in %s has a subject, a text and a page, without a placeholder or link',
   async (purpose, locale) => {
-    const { subject, text, html } = (await loadMailTemplates())(purpose, locale, values);
+    const { subject, text, html } = (await ownTemplates)(purpose, locale, values);
     for (const part of [subject, text, html]) {
       expect(part.trim()).not.toBe('');
       expect(part).not.toMatch(/\{\{|<a |https?:/);
@@ -45,7 +46,7 @@ test.each(cases)(
 test.each(Locale.enum)(
   'an email has its code in subject, text and page, or names its provider or stop token: %s',
   async (locale) => {
-    const render = await loadMailTemplates();
+    const render = await ownTemplates;
     const { subject, text, html } = render('password_reset', locale, values);
     for (const part of [subject, text, html]) expect(part).toContain('01234567');
     const link = render('identity_link', locale, values);
@@ -73,7 +74,7 @@ test('values are escaped in a page, and are never templates', async () => {
 test('a directory replaces the templates that it has, and no others', async () => {
   await put('new_device.ru.html', '<p>Своё</p>');
   await put('layout.en.html', '<html lang="en"><body>Ours: {{body}}</body></html>');
-  const [own, render] = [await loadMailTemplates(), await loadMailTemplates(dir)];
+  const [own, render] = [await ownTemplates, await loadMailTemplates(dir)];
   expect(render('new_device', 'ru', values).html).toContain('<p>Своё</p>');
   expect(render('new_device', 'ru', values).text).toBe(own('new_device', 'ru', values).text);
   expect(render('new_device', 'en', values).html).toContain('<body>Ours: <h1>');

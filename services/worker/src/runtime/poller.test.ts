@@ -73,7 +73,7 @@ describe('a poller', () => {
 
     const other = createPoller({ run, intervalMs: hour, onError: ignore });
     other.start();
-    await delay(5);
+    while (begun === 0) await delay(1);
     await other.stop();
     expect(begun).toBe(1);
   });

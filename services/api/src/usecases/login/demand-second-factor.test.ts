@@ -124,7 +124,7 @@ describe('trusted devices', () => {
     ['another token', {}, { trustedDeviceToken: 'other' }],
     ['no device', {}, { device: {} }],
     ['a time that is over', { until: at }, {}],
-    ['a change of a way in', { version: 'another' }, {}],
+    ['changed credentials', { version: 'another' }, {}],
     ['another key', { jkt: 'other' }, {}],
   ])('a trusted device is not recognized with %s', async (_, fields, login) => {
     expect((await refusal(trust(fields), { ...sent, ...login }, bound)).code).toBe('ERR-SECOND-FACTOR-REQUIRED');
