@@ -3,30 +3,37 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { currentVersion, releasePaths, versionProblems } from './versions.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const program = join(root, 'test/tools/release/release.ts');
+let original: string;
 let copy: string;
 
-const git = (...args: string[]) => execFileSync('git', args, { cwd: copy, encoding: 'utf8' });
+const gitIn = (cwd: string, ...args: string[]) => execFileSync('git', args, { cwd, encoding: 'utf8' });
+const git = (...args: string[]) => gitIn(copy, ...args);
 const read = (path: string) => readFileSync(join(copy, path), 'utf8');
 const run = (...args: string[]) =>
   spawnSync(process.execPath, [program, ...args, '--root', copy], { encoding: 'utf8' });
 const npmLs = () => spawnSync('npm', ['ls', '--package-lock-only', '--all'], { cwd: copy, encoding: 'utf8' }).status;
 
-/** Creates a repository with the files that a release changes. */
+/** Creates a repository with the files that a release changes. Each test gets a copy of it. */
+beforeAll(() => {
+  original = mkdtempSync(join(tmpdir(), 'release-'));
+  for (const path of releasePaths(root)) cpSync(join(root, path), join(original, path));
+  writeFileSync(join(original, 'CHANGELOG.md'), '# Changelog\n\n## [Unreleased]\n\n- Something new\n');
+  gitIn(original, 'init', '--quiet');
+  gitIn(original, 'add', '--all');
+  gitIn(original, '-c', 'user.name=test', '-c', 'user.email=test@localhost', 'commit', '--quiet', '-m', 'before');
+});
 beforeEach(() => {
   copy = mkdtempSync(join(tmpdir(), 'release-'));
-  for (const path of releasePaths(root)) cpSync(join(root, path), join(copy, path));
-  writeFileSync(join(copy, 'CHANGELOG.md'), '# Changelog\n\n## [Unreleased]\n\n- Something new\n');
-  git('init', '--quiet');
-  git('add', '--all');
-  git('-c', 'user.name=test', '-c', 'user.email=test@localhost', 'commit', '--quiet', '-m', 'before');
+  cpSync(original, copy, { recursive: true });
 });
 
 afterEach(() => rmSync(copy, { recursive: true, force: true }));
+afterAll(() => rmSync(original, { recursive: true, force: true }));
 
 test('all versions of this checkout agree', () => {
   expect(versionProblems(root)).toEqual([]);
