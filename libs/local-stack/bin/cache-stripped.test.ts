@@ -3,17 +3,17 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mainOf, nodeFor } from '@auth-account/local-stack';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 
 const preload = join(import.meta.dirname, 'cache-stripped.cjs');
 let dir: string;
 
-beforeAll(async () => {
+beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'auth-account-stripped-'));
   await writeFile(join(dir, 'package.json'), '{ "type": "module" }');
 });
 
-afterAll(() => rm(dir, { recursive: true }));
+afterEach(() => rm(dir, { recursive: true }));
 
 async function run(source: string, file = 'program.ts'): Promise<{ stdout: string; stderr: string }> {
   await writeFile(join(dir, file), source);
@@ -61,7 +61,6 @@ test('TypeScript in node_modules is refused', async () => {
 });
 
 test('a program runs without a folder that it may write to', async () => {
-  await rm(join(dir, 'cache'), { recursive: true });
   await writeFile(join(dir, 'cache'), '');
   expect((await run(place)).stdout).toContain('program.ts:2:30');
 });

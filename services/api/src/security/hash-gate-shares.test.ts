@@ -1,8 +1,14 @@
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createHashGate, type HashGateOptions } from './hash-gate.ts';
 
 const hour = 3_600_000;
 const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Ends the hashes of a gate, so that no timer of a waiting request is left. */
+const endings: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const endAll of endings.splice(0)) await endAll();
+});
 
 /** Opens a gate of one slot whose hashes end on command, and records what became of each request. */
 function openGate(options: Partial<HashGateOptions> = {}) {
@@ -11,6 +17,13 @@ function openGate(options: Partial<HashGateOptions> = {}) {
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const refused: string[] = [];
+  const end = async () => {
+    ends.shift()?.();
+    await settled();
+  };
+  endings.push(async () => {
+    while (ends.length > 0) await end();
+  });
   return {
     gate,
     shed,
@@ -27,10 +40,7 @@ function openGate(options: Partial<HashGateOptions> = {}) {
       gate.admit({ source }, (run) => run(work)).catch(() => refused.push(name));
       await settled();
     },
-    async end(): Promise<void> {
-      ends.shift()?.();
-      await settled();
-    },
+    end,
   };
 }
 
