@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from '@jest/globals';
 
 const FIXTURE = fileURLToPath(new URL('./run-service.fixture.ts', import.meta.url));
-/** What lets the processes share compiled modules. */
+/** With these, the processes share compiled modules. */
 const { NODE_COMPILE_CACHE, NODE_OPTIONS } = process.env;
 const caches = { NODE_COMPILE_CACHE, NODE_OPTIONS };
 const children = new Set<ChildProcess>();

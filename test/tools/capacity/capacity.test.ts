@@ -84,18 +84,7 @@ describe('the assumptions', () => {
 
 describe('the model', () => {
   // 5,400,000 devices that refresh every 540 s make 10,000 refreshes/s.
-  const on = assume(
-    '--devices',
-    '5400000',
-    '--requests',
-    '2',
-    '--handshakes',
-    '0.2',
-    '--logins',
-    '0.1',
-    '--busy',
-    '0.5',
-  );
+  const on = assume(...'--devices 5400000 --requests 2 --handshakes 0.2 --logins 0.1 --busy 0.5'.split(' '));
 
   test('the model counts what happens in a second', () => {
     const load = { refreshes: 10_000, reads: 3_000, handshakes: 300, logins: 150, registrations: 30, logouts: 75 };

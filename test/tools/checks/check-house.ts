@@ -106,7 +106,7 @@ function opensConnections(text: string): boolean {
 
 /** Matches fixtures, and files whose program runs elsewhere, in a peer's server, a browser, or a service's pod. */
 const elsewhere =
-  /^test\/tools\/(?:checks\/fixtures|bench\/peers)\/|^test\/integration\/client\/browser\.test\.ts$|\/steps\/network-policy\.ts$/;
+  /^test\/tools\/(?:checks\/fixtures|bench\/peers)\/|^test\/integration\/client\/browser\.system\.test\.ts$|\/steps\/network-policy\.ts$/;
 const tests = files.filter((path) => /^test\/.+\.[cm]?[jt]s$/.test(path) && !elsewhere.test(path));
 const opening = tests.filter((path) => opensConnections(read(path)));
 const isServer = (path: string) => networkNames(read(path)).some((name) => /^createServer\b|Server$/.test(name));
