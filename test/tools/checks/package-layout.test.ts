@@ -81,13 +81,13 @@ describe('servers in tests beside the code', () => {
   });
 
   test('a test beside the code that imports test/support or reads an address is reported', async () => {
-    const src = join(fixtures, 'services/api/src');
-    await writeFile(join(src, 'imports.test.ts'), "import '../../../test/support/accounts.ts';");
+    const src = join(fixtures, 'services/api/src/http');
+    await writeFile(join(src, 'imports.test.ts'), "import '../../../../test/support/accounts.ts';");
     await writeFile(join(src, 'reads.test.ts'), "export const uri = process.env.TEST_MONGODB_URI ?? '';");
     await writeFile(join(src, 'good.test.ts'), 'export const one = 1;');
     expect(await testsWithServersOf(fixtures)).toEqual([
-      'services/api/src/imports.test.ts',
-      'services/api/src/reads.test.ts',
+      'services/api/src/http/imports.test.ts',
+      'services/api/src/http/reads.test.ts',
     ]);
   });
 });
