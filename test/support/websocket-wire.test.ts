@@ -22,7 +22,7 @@ function encodedLength(length: number): Buffer {
   return bytes;
 }
 
-test('the handshake carries its headers and takes an answer that was made for it, in pieces too', () => {
+test('the handshake carries its headers and accepts the matching answer, in pieces too', () => {
   const request = handshakeRequest('/stream', { Authorization: 'Bearer t' });
   expect(request).toMatch(/^GET \/stream HTTP\/1\.1\r\n[\s\S]*\r\nAuthorization: Bearer t\r\n\r\n$/);
   expect(findFrames(Buffer.from(`${accepting}\r\n`))).toBeUndefined();
@@ -31,7 +31,7 @@ test('the handshake carries its headers and takes an answer that was made for it
   expect(() => findFrames(Buffer.from(`${accepting.replace('s3p', 'S3P')}\r\n\r\n`))).toThrow('wrong');
 });
 
-test('frames of every length come out whole, wherever their bytes are cut', () => {
+test('frames of every length are read whole, wherever their bytes are cut', () => {
   const texts = ['', 'a', 'b'.repeat(125), 'c'.repeat(126), 'd'.repeat(65_535), 'e'.repeat(65_536)];
   const bytes = Buffer.concat(texts.map((text) => serverFrame(opcodes.text, text)));
   for (const size of [1_000, 65_536, bytes.length]) {
@@ -46,7 +46,7 @@ test('frames of every length come out whole, wherever their bytes are cut', () =
   }
 });
 
-test('a head of frame that is cut anywhere is kept for the next bytes', () => {
+test('a frame header that is cut anywhere is kept for the next bytes', () => {
   const bytes = serverFrame(opcodes.close, 'x'.repeat(200));
   for (let cut = 0; cut < 5; cut += 1) {
     const seen: number[] = [];
@@ -57,7 +57,7 @@ test('a head of frame that is cut anywhere is kept for the next bytes', () => {
   }
 });
 
-test('a frame of the client is masked, and refuses what would not fit', () => {
+test('a frame of the client is masked, and refuses a payload that does not fit', () => {
   expect([...clientFrame(opcodes.pong, 'hi')]).toEqual([0x8a, 0x82, 0, 0, 0, 0, 0x68, 0x69]);
   expect([...clientFrame(opcodes.text, 'x'.repeat(300))].slice(0, 9)).toEqual([0x81, 0xfe, 1, 44, 0, 0, 0, 0, 0x78]);
   expect(() => clientFrame(opcodes.text, 'x'.repeat(65_536))).toThrow(RangeError);

@@ -43,36 +43,36 @@ describe.each(['api', 'push-gateway', 'worker', 'authctl'])('the bundle of %s', 
 
   const sources = () => Object.values(bundle.outputs).flatMap(({ inputs }) => Object.keys(inputs));
 
-  test('holds the service and libraries that it imports, and no test, playground or client', () => {
+  test('a bundle holds the service and libraries that it imports, and no test, playground or client', () => {
     const own = sources().filter((path) => !/node_modules\/|^(?:uncalled|require|lazy):/.test(path));
     expect(own).toContain(`services/${service}/src/main.ts`);
     expect(own.filter((path) => !path.startsWith('libs/') && !path.startsWith(`services/${service}/`))).toEqual([]);
     expect(own.filter((path) => /^libs\/(?:local-stack|client|bundle)\/|\.test\.ts$/.test(path))).toEqual([]);
   });
 
-  test('holds only packages that its dependencies name in the lock file, as its SBOM does', () => {
+  test('a bundle holds only packages that its dependencies name in the lock file, as its SBOM does', () => {
     const needed = closureOf(root, [`services/${service}`]);
     const all = [...bundle.inside.map(({ folder }) => folder), ...closureOf(root, bundle.outside)];
     expect(all.filter((folder) => !needed.includes(folder))).toEqual([]);
   });
 
-  test('holds no BullMQ where there is no queue, and no parts of it that nothing uses', () => {
+  test('a bundle without a queue holds no BullMQ, and no bundle holds unused parts of it', () => {
     const isQueued = service !== 'push-gateway';
     expect(bundle.inside.some(({ name }) => name === 'bullmq')).toBe(isQueued);
     expect(sources().filter((path) => /\/bullmq\/.*\/(?:postgres\/|classes\/(?:relay|flow))/.test(path))).toEqual([]);
   });
 
-  test('imports no module of Node that loads undici', () => {
+  test('a bundle imports no module of Node that loads undici', () => {
     const imports = Object.values(bundle.outputs).flatMap((output) => output.imports);
     expect(imports.filter(({ path, kind }) => path === 'node:http' && kind === 'import-statement')).toEqual([]);
   });
 
-  test('holds only packages with a permissive licence, as do those beside it', () => {
+  test('a bundle and the packages beside it have permissive licences only', () => {
     const all = [...bundle.inside, ...packagesOf(root, closureOf(root, bundle.outside))];
     expect(all.filter(({ license }) => !permissive.test(license))).toEqual([]);
   });
 
-  test('holds no package twice', () => {
+  test('a bundle holds no package twice', () => {
     const names = bundle.inside.map(({ name }) => name);
     expect(names.filter((name, at) => names.indexOf(name) !== at && !(name in twice))).toEqual([]);
   });
@@ -112,7 +112,7 @@ describe('the exporters of the environment', () => {
     [{ OTEL_METRICS_EXPORTER: 'otlp,console', OTEL_LOGS_EXPORTER: 'otlp,console' }, false],
     [{ OTEL_EXPORTER_OTLP_METRICS_PROTOCOL: 'grpc', OTEL_METRICS_EXPORTER: 'otlp' }, true],
     [{ OTEL_EXPORTER_OTLP_LOGS_PROTOCOL: 'grpc', OTEL_LOGS_EXPORTER: 'otlp' }, true],
-  ])('%j loads what it needs', (chosen, isGrpc) => {
+  ])('an environment of %j makes the exporters load what it needs', (chosen, isGrpc) => {
     const preload = pathToFileURL(join(target, 'push-gateway/preload.js')).href;
     const show = "console.log(process.moduleLoadList.includes('NativeModule http2')); process.exit()";
     const { stdout, stderr } = spawnSync(process.execPath, ['--import', preload, '--eval', show], {

@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { describeConfig } from './describe-config.ts';
 
 describe('describeConfig', () => {
-  test('lists the variables with type, default, and whether they are required or secret', () => {
+  test('describeConfig lists the variables with type, default, and whether they are required or secret', () => {
     const schema = Type.Object({
       URI: Type.String({ minLength: 1, secret: true, description: 'Where' }),
       PREFIX: Type.String({ pattern: '^[a-z]+$', default: 'auth' }),

@@ -32,7 +32,7 @@ function problemsOf(env: Record<string, string>, files: Record<string, string> =
 }
 
 describe('loadConfig', () => {
-  test('applies defaults, and leaves optional variables out', () => {
+  test('loadConfig applies defaults, and leaves optional variables out', () => {
     expect(loadConfig(schema, { env: { DATABASE_URI } })).toEqual({
       PORT: 8080,
       PRETTY: false,
@@ -54,7 +54,7 @@ describe('loadConfig', () => {
     ['ORIGINS', 'https://a.example, https://b.example,', ['https://a.example', 'https://b.example']],
     ['ORIGINS', '["https://a.example"]', ['https://a.example']],
     ['SUBSCRIBERS', '[{"name":"n","url":"https://a.example"}]', [{ name: 'n', url: 'https://a.example' }]],
-  ])('reads %s=%s', (name, text, value) => {
+  ])('loadConfig reads %s=%s', (name, text, value) => {
     expect(loadConfig(schema, { env: { DATABASE_URI, [name]: text } })).toMatchObject({ [name]: value });
   });
 
@@ -68,17 +68,17 @@ describe('loadConfig', () => {
     ['LEVEL', 'loud', 'one of info, debug'],
     ['SUBSCRIBERS', '[{"name"', 'JSON array'],
     ['SUBSCRIBERS', '[{"name":1,"url":"x"}]', 'JSON array; /0/name must be string; /0/url must match format "uri"'],
-  ])('refuses %s=%s and says what it expected', (name, text, expected) => {
+  ])('loadConfig refuses %s=%s and says what it expected', (name, text, expected) => {
     const { problems } = problemsOf({ DATABASE_URI, [name]: text });
     expect(problems).toEqual([{ name, expected, came: JSON.stringify(text), where: `environment ${name}` }]);
   });
 
-  test('takes an empty variable for one that is not set', () => {
+  test('loadConfig treats an empty variable as one that is not set', () => {
     expect(loadConfig(schema, { env: { DATABASE_URI, PORT: '' } }).PORT).toBe(8080);
     expect(problemsOf({ DATABASE_URI: '' }).problems).toMatchObject([{ name: 'DATABASE_URI', came: 'nothing' }]);
   });
 
-  test('reports every problem at once, in the order of the schema, as a table', () => {
+  test('loadConfig reports all problems at once, in the order of the schema, as a table', () => {
     const error = problemsOf({ LEVEL: 'loud', PORT: '0' });
     expect(error.problems.map((problem) => problem.name)).toEqual(['PORT', 'LEVEL', 'DATABASE_URI']);
     expect(error.message).toBe(
@@ -92,7 +92,7 @@ describe('loadConfig', () => {
     );
   });
 
-  test('is frozen, all the way down', () => {
+  test('the configuration is frozen, all the way down', () => {
     const config = loadConfig(schema, {
       env: { DATABASE_URI, SUBSCRIBERS: '[{"name":"n","url":"https://a.example"}]' },
     });
@@ -101,7 +101,7 @@ describe('loadConfig', () => {
     expect(Object.isFrozen(config.SUBSCRIBERS[0])).toBe(true);
   });
 
-  test('leaves the schema with its own defaults', () => {
+  test('loadConfig leaves the schema with its own defaults', () => {
     loadConfig(schema, { env: { DATABASE_URI } });
     expect(Object.isFrozen(schema.properties.ORIGINS)).toBe(false);
     expect(loadConfig(schema, { env: { DATABASE_URI, ORIGINS: 'a' } }).ORIGINS).toEqual(['a']);
@@ -109,7 +109,7 @@ describe('loadConfig', () => {
   });
 });
 
-test('a check of its own adds its problems to those of the schema, and sees the other variables', () => {
+test('a custom check adds its problems to those of the schema, and sees the other variables', () => {
   const unlike: VariableSchema['check'] = (value, { FORBIDDEN }) =>
     (value as unknown[]).flatMap((item, index) =>
       item === FORBIDDEN ? [{ path: `/${index}`, message: 'is forbidden' }] : [],
@@ -129,7 +129,7 @@ test('a check of its own adds its problems to those of the schema, and sees the 
   expect(loadConfig(checked, { env: { NAMES: 'a,c' } }).NAMES).toEqual(['a', 'c']);
 });
 
-test('a check of its own says what is wrong with a text, without the text where it is secret', () => {
+test('a custom check says what is wrong with a text, without the text where it is secret', () => {
   const check: VariableSchema['check'] = (value) => (value === 'good' ? [] : [{ path: '', message: 'it is not good' }]);
   const checked = Type.Object({ WORD: Type.String({ secret: true, check }) });
   expect(problemsOf({ WORD: 'hunter2' }, {}, checked).problems).toMatchObject([
@@ -138,20 +138,20 @@ test('a check of its own says what is wrong with a text, without the text where 
   expect(loadConfig(checked, { env: { WORD: 'good' } }).WORD).toBe('good');
 });
 
-describe('a secret', () => {
+describe('secrets', () => {
   const short = Type.Object({
     DATABASE_URI: Type.String({ minLength: 100, secret: true }),
     PLAIN: Type.Optional(Type.String()),
   });
 
-  test('may come from a file, less one trailing newline', () => {
+  test('a secret may come from a file, less one trailing newline', () => {
     const readFile = (path: string) => (path === '/run/uri' ? `${DATABASE_URI} \n` : '');
     expect(loadConfig(schema, { env: { DATABASE_URI_FILE: '/run/uri' }, readFile }).DATABASE_URI).toBe(
       `${DATABASE_URI} `,
     );
   });
 
-  test('is never shown, wherever it came from', () => {
+  test('a secret is never shown, wherever it came from', () => {
     const fromEnv = problemsOf({ DATABASE_URI }, {}, short);
     const fromFile = problemsOf({ DATABASE_URI_FILE: '/run/uri' }, { '/run/uri': DATABASE_URI }, short);
     for (const error of [fromEnv, fromFile]) {
@@ -160,18 +160,18 @@ describe('a secret', () => {
     }
   });
 
-  test('is refused where variable and file are both set', () => {
+  test('a secret is refused where variable and file are both set', () => {
     const { problems } = problemsOf({ DATABASE_URI, DATABASE_URI_FILE: '/run/uri' }, { '/run/uri': 'x' });
     expect(problems).toMatchObject([{ expected: 'DATABASE_URI or DATABASE_URI_FILE, not both', came: 'both' }]);
   });
 
-  test('is refused where its file is missing or empty', () => {
+  test('a secret is refused where its file is missing or empty', () => {
     expect(problemsOf({ DATABASE_URI_FILE: '/none' }).problems).toMatchObject([{ came: '/none (ENOENT)' }]);
     const empty = problemsOf({ DATABASE_URI_FILE: '/run/uri' }, { '/run/uri': '\n' });
     expect(empty.problems).toMatchObject([{ came: 'an empty file /run/uri' }]);
   });
 
-  test('alone has a file: NAME_FILE of another variable is not read', () => {
+  test('only a secret has a file: NAME_FILE of another variable is not read', () => {
     expect(loadConfig(short, { env: { DATABASE_URI: 'x'.repeat(100), PLAIN_FILE: '/none' } })).not.toHaveProperty(
       'PLAIN',
     );

@@ -32,7 +32,7 @@ function problemsOf(...entries: object[]): string {
   }
 }
 
-describe('an entry', () => {
+describe('entries of providers', () => {
   test.each([
     [apple],
     [{ ...apple, ...secrets }],
@@ -43,7 +43,7 @@ describe('an entry', () => {
     [{ ...own, ...endpoints, ...secrets, token_endpoint: 'http://127.0.0.1:9/token' }],
     [{ ...apple, ...secrets, redirect_uris: { 'com.example.pantry': 'https://app.example.com/apple' } }],
     [{ ...own, jwks_uri: 'http://127.0.0.1:9/keys' }],
-  ])('is right: %j', (entry) => {
+  ])('an entry is accepted: %j', (entry) => {
     expect(problemsOf(entry)).toBe('');
   });
 
@@ -68,13 +68,13 @@ describe('an entry', () => {
       'redirect_uris must have an https URL for app',
     ],
     [{ ...apple, ...secrets, private_key: 'no key' }, 'private_key must be a PEM key on P-256'],
-  ])('is refused: %j', (entry, problem) => {
+  ])('an entry is refused: %j', (entry, problem) => {
     const text = problemsOf(entry);
     expect(text).toContain(problem);
     expect(text).not.toContain('BEGIN');
   });
 
-  test('has no name of another one', () => {
+  test('an entry may not have the name of another', () => {
     expect(problemsOf(apple, { ...own, name: 'apple' })).toContain('has the name of another provider');
   });
 });

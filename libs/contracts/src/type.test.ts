@@ -19,6 +19,6 @@ function build({ Optional, ...of }: typeof Type) {
   });
 }
 
-test('the schemas are those of typebox', () => {
+test('the schemas equal those that TypeBox makes', () => {
   expect(JSON.stringify(build(Type), null, 1)).toBe(JSON.stringify(build(typebox), null, 1));
 });

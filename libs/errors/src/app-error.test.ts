@@ -3,7 +3,7 @@ import { AppError, isAppError } from './app-error.ts';
 import { isErrorCode, isThrowableCode } from './catalogue.ts';
 
 describe('AppError', () => {
-  test('carries what its row says where the thrower says nothing', () => {
+  test('an AppError carries what its row says where the thrower says nothing', () => {
     const error = new AppError('ERR-DEPENDENCY-UNAVAILABLE');
     expect(error).toMatchObject({
       name: 'AppError',
@@ -18,12 +18,12 @@ describe('AppError', () => {
     expect(error.details).toEqual({});
   });
 
-  test('keeps its cause', () => {
+  test('an AppError keeps its cause', () => {
     const cause = new Error('down');
     expect(new AppError('ERR-INTERNAL', { cause }).cause).toBe(cause);
   });
 
-  test('stands for itself where its code is canonical, whatever else is said', () => {
+  test('an AppError with a canonical code is its own canonical code, whatever is given', () => {
     expect(new AppError('IAD_JWT_ACCESS_EXPIRED', { canonical: 'MDM_RECIPE_NOT_FOUND' }).canonical).toBe(
       'IAD_JWT_ACCESS_EXPIRED',
     );
@@ -37,7 +37,7 @@ describe('AppError', () => {
     ['ERR-INTERNAL', { status: 418 }],
     ['ERR-INTERNAL', { canonical: 'ERR-OVERLOADED' }],
     ['ERR-INTERNAL', { canonical: 'constructor' }],
-  ])('refuses %s with %j', (code, options) => {
+  ])('the constructor of AppError refuses %s with %j', (code, options) => {
     expect(() => Reflect.construct(AppError, [code, options])).toThrow(TypeError);
   });
 
@@ -49,17 +49,17 @@ describe('AppError', () => {
       { canonical: 'ERR-OVERLOADED' },
       'ERR-INTERNAL cannot stand for a code that is not in the catalogue',
     ],
-  ])('says what is wrong with %s and %j', (code, options, message) => {
+  ])('the constructor of AppError says what is wrong with %s and %j', (code, options, message) => {
     expect(() => Reflect.construct(AppError, [code, options])).toThrow(message);
   });
 
-  test('has a list of violations as details where its code wants one', () => {
+  test('an AppError has a list of violations as details where its code wants one', () => {
     expect(Reflect.construct(AppError, ['ERR-VALIDATION-FAILED']).details).toEqual([]);
   });
 });
 
 describe('isAppError', () => {
-  test('knows an AppError, also of another copy of the package', () => {
+  test('isAppError recognizes an AppError, also of another copy of the package', () => {
     const foreign = Object.assign(new Error('x'), {
       [Symbol.for('auth-account.errors.AppError')]: true,
       code: 'ERR-INTERNAL',
@@ -74,11 +74,11 @@ describe('isAppError', () => {
     [{ code: 'ERR-INTERNAL', details: {} }],
     [Object.assign(new Error('x'), { code: 'ERR-INTERNAL' })],
     [Object.assign(new Error('x'), { [Symbol.for('auth-account.errors.AppError')]: true, code: 'ERR-OF-TOMORROW' })],
-  ])('does not take %p for one', (value) => {
+  ])('isAppError refuses %p', (value) => {
     expect(isAppError(value)).toBe(false);
   });
 });
 
-test.each(['__proto__', 'constructor', '', 1, undefined, ['ERR-INTERNAL']])('%p is no code', (value) => {
+test.each(['__proto__', 'constructor', '', 1, undefined, ['ERR-INTERNAL']])('%p is not an error code', (value) => {
   expect([isErrorCode(value), isThrowableCode(value)]).toEqual([false, false]);
 });

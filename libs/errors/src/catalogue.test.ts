@@ -29,13 +29,13 @@ const ownRows = errorCodes.filter(isCatalogueCode).map((code) => {
 });
 
 describe('the table and the specification', () => {
-  test('have the same 35 rows, word for word and in the same order', () => {
+  test('the table and the specification have the same 35 rows, word for word and in the same order', () => {
     const rows = domainRows(specifiedErrors);
     expect(rows).toHaveLength(35);
     expect(ownRows).toEqual(rows);
   });
 
-  test('have the same endpoint codes with the same statuses', () => {
+  test('the table and the specification have the same endpoint codes with the same statuses', () => {
     const cells = [...specifiedErrors.matchAll(/^\| (\d+)(?: or (\d+))?.*? \| `(ERR-[A-Z-]+)` \|/gm)];
     expect(cells.map(([, , , code]) => code)).toEqual(Object.keys(endpoints));
     for (const [, first, second, code] of cells) {
@@ -45,7 +45,7 @@ describe('the table and the specification', () => {
     }
   });
 
-  test('have the same details of each endpoint code', () => {
+  test('the table and the specification have the same details of each endpoint code', () => {
     const cells = specifiedErrors.matchAll(/^\| [\d a-z]+ \| `(ERR-[A-Z-]+)` \| (.*) \|$/gm);
     const specified = [...cells].map(([, code, details = '']) => [code, details.match(/`\w+`\??/g) ?? []]);
     const own = Object.keys(endpoints).map((code) => {
@@ -56,7 +56,7 @@ describe('the table and the specification', () => {
     expect(specified).toEqual(own);
   });
 
-  test('have every ERR code of its pages, and no other', () => {
+  test('the table has every ERR code of the specification’s pages, and no other', () => {
     const names = readdirSync(specificationUrl);
     const pages = names.map((name) => readFileSync(new URL(name, specificationUrl), 'utf8'));
     const codes = new Set(pages.join('\n').match(/ERR(?:-[A-Z]+)+/g));
@@ -81,24 +81,24 @@ describe('the table and its copies', () => {
 });
 
 describe('the rows', () => {
-  test('leave only the notice out of what can be thrown', () => {
+  test('every row but the notice can be thrown', () => {
     expect(errorCodes.filter((code) => !throwableCodes.some((throwable) => throwable === code))).toEqual([
       'INV_STOCK_MASKED_MINUS',
     ]);
   });
 
-  test('have a challenge exactly where the status is 401', () => {
+  test('rows have a challenge exactly where the status is 401', () => {
     const challenged = errorCodes.filter((code) => rowOf(code).challenge !== undefined);
     expect(challenged).toEqual(errorCodes.filter((code) => rowOf(code).http === 401));
   });
 
-  test('name a pause for every 429 and 503', () => {
+  test('every row with status 429 or 503 names a pause', () => {
     const busy = errorCodes.filter((code) => [429, 503].includes(rowOf(code).http));
     expect(busy).toHaveLength(5);
     for (const code of busy) expect(rowOf(code).retryAfterSeconds).toBeGreaterThanOrEqual(1);
   });
 
-  test('store statuses that the canonical mapping of gRPC would not give', () => {
+  test('rows store only statuses that the canonical mapping of gRPC would not give', () => {
     const mapping: Readonly<Record<number, number>> = {
       0: 200,
       1: 499,
@@ -119,7 +119,7 @@ describe('the rows', () => {
     expect(differing).toHaveLength(14);
   });
 
-  test('point from an endpoint code to a row of the catalogue', () => {
+  test('each endpoint code points to a row of the catalogue', () => {
     for (const code of errorCodes) {
       const { canonical } = rowOf(code);
       if (canonical !== undefined) expect(isCatalogueCode(canonical)).toBe(true);

@@ -5,7 +5,7 @@ import { isLocale, type Locale, locales } from './locales.ts';
 import { negotiateLocale } from './negotiate-locale.ts';
 import { notice } from './notice.ts';
 
-describe('texts', () => {
+describe('texts of the catalogue', () => {
   /** Returns every text of a code: its own text and its variants. */
   function textsOf(locale: Locale, code: ErrorCode): string[] {
     const text: CodeText = locales[locale][code];
@@ -13,12 +13,12 @@ describe('texts', () => {
     return [text, ...variants].flatMap(({ message, action }) => [message, action]);
   }
 
-  test.each(errorCodes)('%s reads as a sentence in both languages', (code) => {
+  test.each(errorCodes)('the text of %s reads as a sentence in both languages', (code) => {
     for (const text of textsOf('en', code)) expect(text).toMatch(/^[A-Z][ -~]+\.$/);
     for (const text of textsOf('ru', code)) expect(text).toMatch(/^[А-ЯЁ].*[а-яё].*\.$/);
   });
 
-  test.each(errorCodes)('%s has no room for a value of the request', (code) => {
+  test.each(errorCodes)('the text of %s has no placeholder for a value of the request', (code) => {
     for (const text of [...textsOf('en', code), ...textsOf('ru', code)]) {
       expect(text).not.toMatch(/[{}<>%$]|undefined/);
     }
@@ -27,7 +27,7 @@ describe('texts', () => {
   test.each([
     ['en', /protect|someone else/],
     ['ru', /защитить|кто-то другой/],
-  ] as const)('only a reused refresh token speaks of theft (%s)', (locale, theft) => {
+  ] as const)('only a reused refresh token mentions theft (%s)', (locale, theft) => {
     const { variants, ...own } = locales[locale].IAD_JWT_REFRESH_STOLEN;
     const speaking = Object.entries({ ...variants.reason, none: own }).filter(([, { message, action }]) =>
       theft.test(`${message} ${action}`),
@@ -43,7 +43,7 @@ test.each<[unknown, boolean]>([
   ['toString', false],
   [['en'], false],
   [undefined, false],
-])('%j is a language of ours: %s', (value, expected) => {
+])('%j is a supported language: %s', (value, expected) => {
   expect(isLocale(value)).toBe(expected);
 });
 
@@ -65,18 +65,18 @@ describe('negotiateLocale', () => {
     ['ru;q=abc', 'en'],
     [';;;,,,', 'en'],
     ['__proto__', 'en'],
-  ])('answers %j with %s', (header, locale) => {
+  ])('negotiateLocale answers %j with %s', (header, locale) => {
     expect(negotiateLocale(header)).toBe(locale);
   });
 
-  test('looks at the first 1024 characters only', () => {
+  test('negotiateLocale looks at the first 1024 characters only', () => {
     expect(negotiateLocale(`${'de,'.repeat(300)}ru`)).toBe('ru');
     expect(negotiateLocale(`${'de,'.repeat(400)}ru`)).toBe('en');
   });
 });
 
 describe('notice', () => {
-  test('offers the masked minus in the language of the user', () => {
+  test('the notice offers the masked minus in the language of the user', () => {
     expect(notice('INV_STOCK_MASKED_MINUS', { locale: 'ru' })).toEqual({
       code: 'INV_STOCK_MASKED_MINUS',
       ...locales.ru.INV_STOCK_MASKED_MINUS,

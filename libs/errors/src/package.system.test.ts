@@ -61,30 +61,30 @@ describe('the packed library in an empty project', () => {
     return (await run(process.execPath, ['program.js'], { cwd: project })).stdout.trim();
   }
 
-  test('answers over gRPC', async () => {
+  test('the packed library answers over gRPC', async () => {
     expect(await outputOf(useGrpc)).toBe('9 IAD_GROUP_ALREADY_MEMBER');
   });
 
-  test('decides about stock by the type of the group', async () => {
+  test('the packed library decides about stock by the type of the group', async () => {
     const [home, office] = (await outputOf(useWriteOff)).split('\n');
     expect(home).toBe('-3 0 SHOW_ZERO_STOCK');
     expect(office).toBe('INV_STOCK_INSUFFICIENT_OFFICE 2 kg');
   });
 
-  test('brings its types', async () => {
+  test('the packed library brings its types', async () => {
     await writeFile(join(project, 'program.ts'), useTypes);
     const options = ['--strict', '--noEmit', '--module', 'nodenext', '--target', 'es2022', '--types', ''];
     await expect(run(tsc, [...options, 'program.ts'], { cwd: project })).resolves.toMatchObject({ stdout: '' });
   });
 
-  test('holds no test and no TypeScript source', async () => {
+  test('the packed library holds no test and no TypeScript source', async () => {
     const { stdout } = await run('find', ['node_modules/@auth-account/errors', '-type', 'f'], { cwd: project });
     const files = stdout.trim().split('\n');
     expect(files).toContain('node_modules/@auth-account/errors/catalogue.json');
     expect(files.filter((file) => /\.(test|fixture)\.|(?<!\.d)\.ts$/.test(file))).toEqual([]);
   });
 
-  test('answers over HTTP without the protobuf code', async () => {
+  test('the packed library answers over HTTP without the protobuf code', async () => {
     await rm(join(project, 'node_modules', '@bufbuild'), { recursive: true });
     expect(await outputOf(useHttp)).toBe('400');
     await expect(outputOf(useGrpc)).rejects.toThrow(/@bufbuild\/protobuf/);

@@ -8,7 +8,7 @@ import { toHttp } from './to-http.ts';
 import type { ValidationItem } from './validation-item.ts';
 
 describe.each(['en', 'ru'] as const)('toHttp in %s', (locale) => {
-  test.each(throwableCodes)('%s has its status, its text and exactly three fields', (code) => {
+  test.each(throwableCodes)('the answer of %s has its status, its text and exactly three fields', (code) => {
     const row = rowOf(code);
     const { status, headers, body } = toHttp(sampleError(code), { locale });
     expect(status).toBe(row.http);
@@ -27,7 +27,7 @@ describe.each(['en', 'ru'] as const)('toHttp in %s', (locale) => {
 });
 
 describe('toHttp', () => {
-  test('answers a taken e-mail address as the specification shows it', () => {
+  test('toHttp answers a taken email address as the specification shows it', () => {
     const error = new AppError('ERR-EMAIL-ALREADY-EXISTS', { details: { rejected_email: 'ann@example.org' } });
     expect(toHttp(error, { locale: 'en' })).toEqual({
       status: 409,
@@ -44,7 +44,7 @@ describe('toHttp', () => {
     });
   });
 
-  test.each(['en', 'ru'] as const)('says by the reason how a session has ended, in %s', (locale) => {
+  test.each(['en', 'ru'] as const)('toHttp gives the reason for the end of a session, in %s', (locale) => {
     const own = locales[locale].IAD_JWT_REFRESH_STOLEN;
     for (const reason of ['logged_out', 'revoked', 'replaced', 'session_limit', 'forced', 'reused'] as const) {
       const { body } = toHttp(new AppError('IAD_JWT_REFRESH_STOLEN', { details: { reason } }), { locale });
@@ -58,13 +58,13 @@ describe('toHttp', () => {
     ['one of tomorrow', { reason: 'of_tomorrow' }],
     ['one that every object has', { reason: 'constructor' }],
     ['one that is no text', { reason: 7 }],
-  ])('says that a session has ended, and no word of theft, with %s', (_, given) => {
+  ])('toHttp says that a session has ended, without a mention of theft, with %s', (_, given) => {
     const error = new AppError('IAD_JWT_REFRESH_STOLEN', { details: given as { reason: 'reused' } });
     const { body } = toHttp(error, { locale: 'en' });
     expect(body).toMatchObject({ message: 'Your session has ended.', details: { action: 'Log in again.' } });
   });
 
-  test('names the expired invite in X-Error-Code only where it expired', () => {
+  test('toHttp names the expired invite in X-Error-Code only where it expired', () => {
     const details = { provided_token: '' };
     const expired = { details, status: 410, canonical: 'IAD_GROUP_INVITE_EXPIRED' } as const;
     const answers = [
@@ -79,7 +79,7 @@ describe('toHttp', () => {
     ]);
   });
 
-  test('writes validation items with loc, msg and type only', () => {
+  test('toHttp writes validation items with loc, msg and type only', () => {
     const item = { loc: ['body', 'password'], msg: 'too short', type: 'string_too_short', input: 'secret' } as const;
     const details = [item as unknown as ValidationItem];
     const { status, body } = toHttp(new AppError('ERR-VALIDATION-FAILED', { details }), { locale: 'en' });
@@ -87,7 +87,7 @@ describe('toHttp', () => {
     expect(body.details).toEqual([{ loc: ['body', 'password'], msg: 'too short', type: 'string_too_short' }]);
   });
 
-  test('keeps cause and stack to itself', () => {
+  test('toHttp hides cause and stack', () => {
     const error = new AppError('ERR-INTERNAL', { cause: new Error('mongodb://user:secret@host') });
     expect(JSON.stringify(toHttp(error, { locale: 'en' }))).not.toMatch(/secret|at .*\.ts|cause|stack/);
   });
@@ -100,12 +100,12 @@ describe('toHttp', () => {
     [30, '30'],
     [Number.NaN, '1'],
     [Number.POSITIVE_INFINITY, '1'],
-  ])('writes a pause of %d s as Retry-After %s', (retryAfterSeconds, header) => {
+  ])('toHttp writes a pause of %d s as Retry-After %s', (retryAfterSeconds, header) => {
     const error = new AppError('ERR-OVERLOADED', { retryAfterSeconds });
     expect(toHttp(error, { locale: 'en' }).headers['Retry-After']).toBe(header);
   });
 
-  test('adds the headers of the error, without giving up those of the contract', () => {
+  test('toHttp adds the headers of the error, and keeps those of the contract', () => {
     const headers = { Allow: 'GET, POST', vary: 'Origin', 'x-error-code': 'FORGED', 'content-language': 'xx' };
     const answer = toHttp(new AppError('ERR-METHOD-NOT-ALLOWED', { headers }), { locale: 'ru' });
     expect(answer.headers).toEqual({
@@ -115,7 +115,7 @@ describe('toHttp', () => {
     });
   });
 
-  test('lets the error replace the challenge, for a request that sent no token', () => {
+  test('an error can replace the challenge, for a request that sent no token', () => {
     const headers = { 'www-authenticate': 'Bearer' };
     const answer = toHttp(new AppError('IAD_JWT_ACCESS_INVALID', { headers }), { locale: 'en' });
     expect(answer.headers).toMatchObject(headers);
@@ -123,28 +123,28 @@ describe('toHttp', () => {
   });
 
   test.each(['*', 'Origin, *', 'accept-language, Origin', 'Origin , Accept-Language '])(
-    'leaves a Vary of %s alone',
+    'toHttp leaves a Vary of %s alone',
     (vary) => {
       const answer = toHttp(new AppError('ERR-INTERNAL', { headers: { Vary: vary } }), { locale: 'en' });
       expect(answer.headers.Vary).toBe(vary);
     },
   );
 
-  test.each([undefined, '', ' '])('makes a Vary of %j one of the language alone', (vary) => {
+  test.each([undefined, '', ' '])('toHttp makes a Vary of %j one of the language alone', (vary) => {
     const headers = vary === undefined ? {} : { Vary: vary };
     expect(toHttp(new AppError('ERR-INTERNAL', { headers }), { locale: 'en' }).headers.Vary).toBe('Accept-Language');
   });
 });
 
 describe('fromHttp', () => {
-  test.each(throwableCodes)('gives %s back as it was', (code) => {
+  test.each(throwableCodes)('fromHttp restores %s unchanged', (code) => {
     const error = sampleError(code);
     const { status, headers, body } = toHttp(error, { locale: 'ru' });
     const back = fromHttp({ status, headers: new Headers(headers), body: JSON.parse(JSON.stringify(body)) });
     expect({ ...back, cause: undefined }).toEqual({ ...error, headers: {}, cause: undefined });
   });
 
-  test('reads canonical code, other status and pause from plain headers, too', () => {
+  test('fromHttp reads canonical code, other status and pause from plain headers, too', () => {
     const options = { status: 410, canonical: 'IAD_GROUP_INVITE_EXPIRED', retryAfterSeconds: 7 } as const;
     const error = new AppError('ERR-INVITE-TOKEN-INVALID', { details: { provided_token: 'x' }, ...options });
     const { status, headers, body } = toHttp(error, { locale: 'en' });
@@ -193,25 +193,25 @@ describe('fromHttp', () => {
     [409, { error_code: 'ERR-EMAIL-ALREADY-EXISTS', details: null }, 'ERR-INTERNAL'],
     [409, { error_code: 'ERR-EMAIL-ALREADY-EXISTS', details: 'text' }, 'ERR-INTERNAL'],
     [409, { error_code: 'ERR-EMAIL-ALREADY-EXISTS' }, 'ERR-INTERNAL'],
-  ])('maps %d with the body %j to %s', (status, body, code) => {
+  ])('fromHttp maps %d with the body %j to %s', (status, body, code) => {
     const error = fromHttp({ status, body });
     expect(error.code).toBe(code);
     expect(error.cause).toEqual({ status, body });
   });
 
-  test('ignores a status that the row does not allow and a pause that is a date', () => {
+  test('fromHttp ignores a status that the row does not allow and a pause that is a date', () => {
     const headers = { 'Retry-After': 'Wed, 21 Oct 2026 07:28:00 GMT' };
     const error = fromHttp({ status: 418, headers, body: { error_code: 'ERR-OVERLOADED', details: {} } });
     expect(error).toMatchObject({ code: 'ERR-OVERLOADED', status: 503, retryAfterSeconds: 1 });
   });
 
-  test('leaves out fields of details that the row does not know', () => {
+  test('fromHttp leaves out fields of details that the row does not know', () => {
     const details = { available: 2, action: 'x', extra: true };
     const error = fromHttp({ status: 422, body: { error_code: 'INV_STOCK_INSUFFICIENT_OFFICE', details } });
     expect(error.details).toEqual({ available: 2 });
   });
 
-  test('keeps of a violation only what the contract names', () => {
+  test('fromHttp keeps only those parts of a violation that the contract names', () => {
     const item = { loc: ['body'], msg: 'm', type: 'missing' };
     const body = { error_code: 'ERR-VALIDATION-FAILED', details: [{ ...item, input: 'secret' }] };
     expect(fromHttp({ status: 422, body }).details).toEqual([item]);
@@ -227,7 +227,7 @@ describe('fromHttp', () => {
     ['none beside a header that is called get', { get: 'x', 'retry-after': '6' }, 6],
     ['none in a Headers object', new Headers({ 'X-Other': '1' }), undefined],
     ['none', undefined, undefined],
-  ])('takes from Retry-After %s', (_, headers, expected) => {
+  ])('fromHttp reads from Retry-After %s', (_, headers, expected) => {
     const status = 500;
     const error = fromHttp({ status, headers: headers as Record<string, string> | undefined, body: 'x' });
     expect(error).toMatchObject({ code: 'ERR-INTERNAL', retryAfterSeconds: expected });
@@ -241,7 +241,7 @@ describe('fromHttp', () => {
     ['a', undefined],
     [{ every: 1 }, undefined],
     [null, undefined],
-  ])('takes %j for a list of texts: %j', (missing_ids, details) => {
+  ])('fromHttp accepts %j as a list of texts: %j', (missing_ids, details) => {
     const error = fromHttp({
       status: 422,
       body: { error_code: 'MDM_RECIPE_INTEGRITY_BROKEN', details: { missing_ids } },
@@ -259,7 +259,7 @@ describe('fromHttp', () => {
     ['unknown_credential', false, true],
     ['unknown_credential', 'true', false],
     ['unknown_credential', null, false],
-  ])('takes a %s of %j: %j', (field, value, isTaken) => {
+  ])('fromHttp accepts as %s the value %j: %j', (field, value, isTaken) => {
     const needed = { challenge_id: 'x', methods: [], expires_at: 'y' };
     const isOptions = field === 'passkey_options';
     const error_code = isOptions ? 'ERR-SECOND-FACTOR-REQUIRED' : 'ERR-PASSKEY-INVALID';
@@ -275,20 +275,20 @@ describe('fromHttp', () => {
     [7, {}],
     [['reused'], {}],
     [undefined, {}],
-  ])('takes the reason %j, and knows the error by its code whatever it is: %j', (reason, details) => {
+  ])('fromHttp accepts the reason %j, and restores the error by its code in any case: %j', (reason, details) => {
     const body = { error_code: 'IAD_JWT_REFRESH_STOLEN', details: { reason, action: 'x' } };
     expect(fromHttp({ status: 401, body })).toMatchObject({ code: 'IAD_JWT_REFRESH_STOLEN', status: 401 });
     expect(fromHttp({ status: 401, body }).details).toEqual(details);
   });
 
-  test('keeps what it is told to be the cause', () => {
+  test('fromHttp keeps the cause that it is given', () => {
     const cause = new Error('the answer');
     const failure = { status: 503, body: undefined, cause };
     expect(fromHttp(failure).cause).toBe(cause);
     expect(fromHttp({ ...failure, body: { error_code: 'ERR-OVERLOADED', details: {} } }).cause).toBe(cause);
   });
 
-  test('does not take a canonical code that nobody knows', () => {
+  test('fromHttp ignores an unknown canonical code', () => {
     const details = { provided_token: 'x' };
     const body = { error_code: 'ERR-INVITE-TOKEN-INVALID', details };
     expect(fromHttp({ status: 410, headers: { 'X-Error-Code': 'IAD_NEW' }, body })).toMatchObject({

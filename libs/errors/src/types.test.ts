@@ -101,6 +101,6 @@ export const rows = {
   },
 } as const satisfies EndpointRows;
 
-test.each(refused)('what the types refuse, the constructor refuses (%#)', (construct) => {
+test.each(refused)('every error that the types refuse, the constructor refuses too (%#)', (construct) => {
   expect(construct).toThrow(TypeError);
 });

@@ -23,16 +23,16 @@ test.each([
   ['192.0.2.77', '192.0.2.0/24'],
   ['::ffff:192.0.2.77', '192.0.2.0/24'],
   ['2001:db8:1:2:3:4:5:6', '2001:db8:1::/48'],
-])('%s is logged as %s', (address, prefix) => {
+])('the address %s is logged as %s', (address, prefix) => {
   expect(loggedNetwork(address)).toBe(prefix);
 });
 
-test('a length within a byte keeps its bits', () => {
+test('a prefix length within a byte keeps its bits', () => {
   expect(networkOf('203.0.113.255', { v4: 20, v6: 64 })).toBe('203.0.112.0/20');
 });
 
 test.each([undefined, '', 'localhost', 'localhost:80', '192.0.2.1:', '[192.0.2.1', '192.0.2.1, 192.0.2.2'])(
-  '%j is unknown',
+  'the network of %j is unknown',
   (address) => {
     expect(networkOf(address, subscriberPrefix)).toBe('unknown');
   },

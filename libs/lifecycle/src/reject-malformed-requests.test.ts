@@ -28,18 +28,18 @@ async function answerTo(version: string, ...headers: readonly string[]): Promise
 
 const more = (count: number) => Array.from({ length: count }, () => 'X: y');
 
-describe('requests that are sound', () => {
+describe('well-formed requests', () => {
   test.each([
     ['HTTP/1.1 with its Host', '1.1', ['Host: a.example']],
     ['HTTP/1.0 without one', '1.0', []],
     ['a hundred headers', '1.1', ['Host: a.example', ...more(98)]],
     ['another header with a name as long as Host', '1.1', ['Host: a.example', 'From: b', 'From: c']],
-  ])('are heard: %s', async (_name, version, headers) => {
+  ])('a well-formed request is answered: %s', async (_name, version, headers) => {
     expect(await answerTo(version, ...headers)).toBe('HTTP/1.1 200 OK');
   });
 });
 
-describe('requests that Node lets through and should not', () => {
+describe('malformed requests that Node accepts', () => {
   test.each([
     ['HTTP/2.0', '2.0', ['Host: a.example'], 400],
     ['HTTP/0.9', '0.9', ['Host: a.example'], 400],
@@ -47,7 +47,7 @@ describe('requests that Node lets through and should not', () => {
     ['the same Host twice', '1.1', ['Host: a.example', 'Host: a.example'], 400],
     ['a hundred and one headers', '1.1', ['Host: a.example', ...more(99)], 431],
     ['more headers than Node keeps by itself', '1.1', ['Host: a.example', ...more(3_000)], 431],
-  ])('are refused: %s', async (_name, version, headers, status) => {
+  ])('a malformed request is refused: %s', async (_name, version, headers, status) => {
     expect(await answerTo(version, ...headers)).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   });
 });

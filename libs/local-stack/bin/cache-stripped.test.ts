@@ -3,17 +3,17 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mainOf, nodeFor } from '@auth-account/local-stack';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 
 const preload = join(import.meta.dirname, 'cache-stripped.cjs');
 let dir: string;
 
-beforeAll(async () => {
+beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'auth-account-stripped-'));
   await writeFile(join(dir, 'package.json'), '{ "type": "module" }');
 });
 
-afterAll(() => rm(dir, { recursive: true }));
+afterEach(() => rm(dir, { recursive: true }));
 
 async function run(source: string, file = 'program.ts'): Promise<{ stdout: string; stderr: string }> {
   await writeFile(join(dir, file), source);
@@ -35,7 +35,7 @@ const place: Place = { line: new Error().stack?.split('\\n')[1] ?? '' };
 console.log(place.line);
 `;
 
-test('a program runs from the cache as from its source, with the lines of its source, and writes no warning', async () => {
+test('a program runs from the cache as from its source, with the same line numbers, and without a warning', async () => {
   const first = await run(place);
   expect(first).toEqual({ stdout: expect.stringContaining('program.ts:2:30'), stderr: '' });
   const [file, ...others] = await kept();
@@ -44,12 +44,12 @@ test('a program runs from the cache as from its source, with the lines of its so
   expect(await kept()).toEqual([file]);
 });
 
-test('a changed source runs as changed', async () => {
+test('a changed source runs in its new form', async () => {
   expect((await run('const one: number = 1; console.log(one);')).stdout).toBe('1\n');
   expect((await run('const one: number = 2; console.log(one);')).stdout).toBe('2\n');
 });
 
-test('a source with an error is named', async () => {
+test('an error in a source names the file', async () => {
   expect((await run('enum One { two }')).stderr).toContain('program.ts');
 });
 
@@ -60,8 +60,7 @@ test('TypeScript in node_modules is refused', async () => {
   expect((await run("import { one } from 'one'; console.log(one);")).stderr).toContain('node_modules/one/one.ts');
 });
 
-test('a program runs without a folder that it may write', async () => {
-  await rm(join(dir, 'cache'), { recursive: true });
+test('a program runs without a folder that it may write to', async () => {
   await writeFile(join(dir, 'cache'), '');
   expect((await run(place)).stdout).toContain('program.ts:2:30');
 });

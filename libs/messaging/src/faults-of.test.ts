@@ -10,7 +10,7 @@ test('a fault has the path and what is expected there, without the value', () =>
   expect(compileCheck(named)({ name: 7 })).toBe('/name must be string');
 });
 
-test('a value that fits has no fault', () => {
+test('a valid value has no fault', () => {
   expect(faultsOf(named, { name: 'x' })).toEqual([]);
   expect(compileCheck(named)({ name: 'x' })).toBeUndefined();
 });

@@ -9,7 +9,7 @@ const settings = { ...failFastOptions(), lazyConnect: true };
 const file = fileURLToPath(import.meta.url);
 
 describe('openRedis', () => {
-  test('opens one server, with the name and the authorities of its certificate', () => {
+  test('openRedis opens one server, with the name and the authorities of its certificate', () => {
     const config = {
       REDIS_URL: 'rediss://auth:secret@cache:6380/1',
       REDIS_CA_FILE: file,
@@ -23,7 +23,7 @@ describe('openRedis', () => {
     });
   });
 
-  test('opens the primary that Sentinel names; the sentinels have a user of their own', () => {
+  test('openRedis opens the primary that Sentinel names; the sentinels have a user of their own', () => {
     const sentinel = { REDIS_SENTINEL_USERNAME: 'watcher', REDIS_SENTINEL_PASSWORD: 'other' };
     const redis = openRedis({ REDIS_URL: 'rediss+sentinel://:secret@s1,s2/main', ...sentinel }, settings);
     expect(redis.options).toMatchObject({
@@ -36,7 +36,7 @@ describe('openRedis', () => {
     });
   });
 
-  test('opens a cluster, whose nodes’ names are left to the TLS client', () => {
+  test('openRedis opens a cluster, and leaves its nodes’ names to the TLS client', () => {
     const cluster = openRedis({ REDIS_URL: 'rediss+cluster://:secret@a,b' }, settings) as Cluster;
     expect(cluster).toBeInstanceOf(Cluster);
     expect(cluster.options).toMatchObject({ enableOfflineQueue: false, redisOptions: { password: 'secret', tls: {} } });
@@ -46,7 +46,7 @@ describe('openRedis', () => {
     cluster.disconnect();
   });
 
-  test('reads the map of a cluster’s slots again every two seconds, or never where that is asked for', () => {
+  test('openRedis refreshes a cluster’s slots every two seconds, or never if it is configured so', () => {
     const intervals = [{}, { slotsRefreshMs: 0 }].map((cluster) => {
       const redis = openRedis({ REDIS_URL: 'redis+cluster://a' }, settings, cluster) as Cluster;
       redis.disconnect();
@@ -55,7 +55,7 @@ describe('openRedis', () => {
     expect(intervals).toEqual([2_000, 0]);
   });
 
-  test('connects again where a primary has become a replica', () => {
+  test('openRedis connects again where a primary has become a replica', () => {
     const { reconnectOnError } = openRedis({ REDIS_URL: 'redis://cache' }, settings).options as Redis['options'];
     expect(reconnectOnError?.(new Error("READONLY You can't write against a read only replica."))).toBe(true);
     expect(reconnectOnError?.(new Error('ERR wrong number of arguments'))).toBe(false);

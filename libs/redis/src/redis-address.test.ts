@@ -38,7 +38,7 @@ describe('parseRedisAddress', () => {
         ],
       },
     ],
-  ])('reads %s', (url, expected) => {
+  ])('parseRedisAddress reads %s', (url, expected) => {
     expect(parseRedisAddress(url)).toEqual({ ...plain, ...expected });
   });
 
@@ -55,11 +55,11 @@ describe('parseRedisAddress', () => {
     ['redis+cluster://a,b c', 'a host is malformed'],
     ['redis+sentinel://u:1/RET@s1', 'REDIS_URL is no redis://'],
     ['redis://cache:65536', 'a port is too high'],
-  ])('refuses %s', (url, message) => {
+  ])('parseRedisAddress refuses %s', (url, message) => {
     expect(() => parseRedisAddress(url)).toThrow(message);
   });
 
-  test('never repeats the URL, which holds a password', () => {
+  test('parseRedisAddress never repeats the URL, which holds a password', () => {
     for (const url of ['redis://u:hunter2@a:port', 'redis+sentinel://:hunter2@s1', 'x://u:hunter2@h']) {
       expect(() => parseRedisAddress(url)).toThrow(
         expect.objectContaining({ message: expect.not.stringContaining('hunter2') }),

@@ -8,7 +8,7 @@ function optionsOf(uri: string): MongoClient['options'] {
 }
 
 describe('time-outs of the driver', () => {
-  test('are seconds where the connection string says nothing', () => {
+  test('time-outs of the driver are seconds where the connection string says nothing', () => {
     expect(optionsOf('mongodb://a:1,b:2/?replicaSet=rs0')).toMatchObject({
       connectTimeoutMS: 2_000,
       serverSelectionTimeoutMS: 3_000,
@@ -19,7 +19,7 @@ describe('time-outs of the driver', () => {
     expect(optionsOf('mongodb://a:1').socketTimeoutMS).toBe(8_000);
   });
 
-  test('are those of the connection string, in whatever case, where it has some', () => {
+  test('time-outs of the driver are those of the connection string, in whatever case, where it has some', () => {
     const uri = 'mongodb://user:p%3Fss@a:1/db?sockettimeoutms=4000&maxPoolSize=7';
     expect(optionsOf(uri)).toMatchObject({ socketTimeoutMS: 4_000, maxPoolSize: 7, connectTimeoutMS: 2_000 });
   });

@@ -11,8 +11,8 @@ class PoolClearedOnNetworkError extends MongoNetworkError {
   }
 }
 
-describe('the store is unavailable, so that the same request may succeed later', () => {
-  test('after a pool that was cleared under a command', () => {
+describe('unavailability of the store', () => {
+  test('the store is unavailable after a pool that was cleared under a command', () => {
     expect(isStoreUnavailable(new PoolClearedOnNetworkError('interrupted'))).toBe(true);
   });
 
@@ -21,13 +21,13 @@ describe('the store is unavailable, so that the same request may succeed later',
     ['an error of another kind', Object.assign(new Error('no such file'), { code: 'ENOENT' })],
     ['a socket that broke, which may be anyone’s', Object.assign(new Error('ended'), { code: 'EPIPE' })],
     ['nothing', undefined],
-  ])('but not after %s', (_, error) => {
+  ])('the store is not unavailable after %s', (_, error) => {
     expect(isStoreUnavailable(error)).toBe(false);
   });
 });
 
-describe('a socket is broken', () => {
-  test.each(['EPIPE', 'ECONNRESET'])('after %s', (code) => {
+describe('broken sockets', () => {
+  test.each(['EPIPE', 'ECONNRESET'])('a socket is broken after %s', (code) => {
     expect(isBrokenSocket(Object.assign(new Error('ended'), { code }))).toBe(true);
   });
 
@@ -35,7 +35,7 @@ describe('a socket is broken', () => {
     ['an error of another kind', Object.assign(new Error('no such file'), { code: 'ENOENT' })],
     ['an error without a code', new Error('EPIPE')],
     ['what is no error', { code: 'EPIPE' }],
-  ])('but not after %s', (_, error) => {
+  ])('a socket is not broken after %s', (_, error) => {
     expect(isBrokenSocket(error)).toBe(false);
   });
 });

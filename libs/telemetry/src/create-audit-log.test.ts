@@ -22,6 +22,6 @@ test.each(['trace', 'info', 'error'])('at level %s a line is written, marked and
   ]);
 });
 
-test('a silent service writes none', () => {
+test('a silent service writes no audit line', () => {
   expect(linesAt('silent')).toEqual([]);
 });

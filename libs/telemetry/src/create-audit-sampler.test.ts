@@ -23,13 +23,13 @@ function send(times: number, { kind = 'refused', network }: { kind?: string; net
 }
 const countOf = (some: readonly Line[]) => some.reduce((sum, { suppressed = 0 }) => sum + 1 + Number(suppressed), 0);
 
-describe('of one kind and network', () => {
-  test('the first are written at once and as they are', () => {
+describe('events of one kind and network', () => {
+  test('the first events of a kind and network are written at once and unchanged', () => {
     send(3, { network: 'a' });
     expect(lines.map(({ suppressed }) => suppressed)).toEqual([undefined, undefined, undefined]);
   });
 
-  test('the others are one line at the end of the window: the newest, with the number of those left out', () => {
+  test('later events of a window are one line at its end: the newest, with the number of those left out', () => {
     send(100, { network: 'a' });
     expect(lines).toHaveLength(3);
     jest.advanceTimersByTime(999);
@@ -39,13 +39,13 @@ describe('of one kind and network', () => {
     expect(countOf(lines)).toBe(100);
   });
 
-  test('one that is held back alone stands for nothing but itself', () => {
+  test('an event that is held back alone counts only itself', () => {
     send(4, { network: 'a' });
     sampler.flush();
     expect(lines.at(-1)).toEqual({ event: 'refused', number, address: 'a' });
   });
 
-  test('a new window begins anew, with the next event', () => {
+  test('a new window begins with the next event', () => {
     send(10, { network: 'a' });
     jest.advanceTimersByTime(5_000);
     expect(lines).toHaveLength(4);
@@ -76,7 +76,7 @@ test('a kind without networks is counted as a whole, and its summary names none'
   expect(lines.at(-1)).toMatchObject({ address: 'various', suppressed: 6 });
 });
 
-test('networks past the limit are one, so that a flood from everywhere writes so many lines and no more', () => {
+test('networks past the limit share one line, so that a flood from everywhere writes bounded lines', () => {
   for (let network = 0; network < 10_000; network += 1) send(2, { network: `n${network}` });
   sampler.flush();
   expect(countOf(lines)).toBe(20_000);
@@ -84,14 +84,14 @@ test('networks past the limit are one, so that a flood from everywhere writes so
   expect(lines.at(-1)).toMatchObject({ event: 'refused', address: 'various' });
 });
 
-test('each kind has lines of its own past the limit: a flood of one hides no other', () => {
+test('each kind has its own lines past the limit, so that a flood of one kind hides no other', () => {
   for (let network = 0; network < 100; network += 1) send(2, { network: `n${network}` });
   lines.length = 0;
   send(1, { kind: 'limited', network: 'z' });
   expect(lines).toEqual([{ event: 'limited', number, address: 'z' }]);
 });
 
-test('a flush writes what is held back, once', () => {
+test('a flush writes the events that are held back, once', () => {
   send(10, { network: 'a' });
   sampler.flush();
   sampler.flush();

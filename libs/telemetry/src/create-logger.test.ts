@@ -12,7 +12,7 @@ function createCapture() {
 }
 
 describe('the logger', () => {
-  test('writes one JSON line with ISO time, level name and service', () => {
+  test('the logger writes one JSON line with ISO time, level name and service', () => {
     const { logger, lines } = createCapture();
     logger.warn({ count: 2 }, 'slow');
     expect(JSON.parse(lines[0] ?? '')).toEqual({
@@ -24,7 +24,7 @@ describe('the logger', () => {
     });
   });
 
-  test('leaves out what is below its level', () => {
+  test('the logger leaves out lines below its level', () => {
     const { logger, lines } = createCapture();
     logger.debug('small');
     expect(lines).toEqual([]);
@@ -40,14 +40,14 @@ describe('the logger', () => {
     { headers: { authorization: 'Bearer hunter2', cookie: 'hunter2' } },
     { req: { headers: { authorization: 'Bearer hunter2', 'sec-websocket-protocol': 'bearer, hunter2' } } },
     { res: { headers: { 'set-cookie': 'hunter2' } } },
-  ])('never writes the secrets of %j', (fields) => {
+  ])('the logger never writes the secrets of %j', (fields) => {
     const { logger, lines } = createCapture();
     logger.info(fields, 'line');
     expect(lines[0]).toContain('[redacted]');
     expect(lines[0]).not.toContain('hunter2');
   });
 
-  test('leaves the logged object itself as it was', () => {
+  test('the logger leaves the logged object itself as it was', () => {
     const { logger } = createCapture();
     const body = { password: 'hunter2' };
     logger.info({ body });

@@ -25,7 +25,7 @@ function createExample() {
 }
 
 describe('the metrics', () => {
-  test('come as OpenMetrics with exemplars where the client takes it', async () => {
+  test('/metrics answers OpenMetrics with exemplars to clients that accept it', async () => {
     const { contentType, body } = await createExample().render(OPEN_METRICS);
     expect(contentType).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
     expect(body).toContain('# TYPE logins counter\nlogins_total{result="a # {b} 1 2"} 3\n');
@@ -34,7 +34,7 @@ describe('the metrics', () => {
   });
 
   test.each([undefined, '*/*', 'text/plain'])(
-    'come as Prometheus text for a client that accepts %s',
+    '/metrics answers Prometheus text to a client that accepts %s',
     async (accept) => {
       const { contentType, body } = await createExample().render(accept);
       expect(contentType).toBe('text/plain; version=0.0.4; charset=utf-8');
@@ -46,7 +46,7 @@ describe('the metrics', () => {
     },
   );
 
-  test('are the same at every scrape, whatever the format of the one before', async () => {
+  test('every scrape gives the same metrics, whatever the format of the one before', async () => {
     const metrics = createExample();
     await metrics.render(OPEN_METRICS);
     await metrics.render(undefined);
@@ -54,21 +54,21 @@ describe('the metrics', () => {
     expect(body).not.toContain('_total_total');
   });
 
-  test('name the build, the process and the lag of the event loop', async () => {
+  test('the metrics name the build, the process and the lag of the event loop', async () => {
     const { body } = await createExample().render(undefined);
     expect(body).toMatch(/^auth_build_info\{service="api",version="\d+\.\d+\.\d+",node="v\d+\.\d+\.\d+"\} 1$/m);
     expect(body).toMatch(/^process_resident_memory_bytes \d/m);
     expect(body).toMatch(/^nodejs_eventloop_lag_p99_seconds /m);
   });
 
-  test('give the suffix _total to counters alone', async () => {
+  test('only counters get the suffix _total', async () => {
     const { body } = await createExample().render(undefined);
     const total = [...body.matchAll(/^# TYPE (\S+_total) (\S+)$/gm)].map(([, name, type]) => ({ name, type }));
     expect(total).toContainEqual({ name: 'logins_total', type: 'counter' });
     expect(total.filter(({ type }) => type !== 'counter')).toEqual([]);
   });
 
-  test('say at each scrape whether the service is ready', async () => {
+  test('the metrics say at each scrape whether the service is ready', async () => {
     const metrics = createMetrics({ service: 'api' });
     let isReady = false;
     metrics.watchReadiness(async () => isReady);

@@ -13,7 +13,7 @@ function run(...args: string[]): string {
   return spawnSync(process.execPath, args, { encoding: 'utf8', env: {} }).stdout;
 }
 
-describe('the first line is the same as without maps', () => {
+describe('first lines of errors', () => {
   const errors = `
     const fs = await import('node:fs');
     const net = await import('node:net');
@@ -36,21 +36,21 @@ describe('the first line is the same as without maps', () => {
       .split('\n');
   const expected = lines();
 
-  test('for errors of Node with and without a code, of V8, and of programs', () => {
+  test('the first line of an error is the same as without maps, for Node’s, V8’s and programs’ errors', () => {
     expect(expected).toHaveLength(8);
     expect(expected[0]).toMatch(/^TypeError \[ERR_INVALID_ARG_TYPE\]: /);
     expect(lines('--import', mapStackTraces)).toEqual(expected);
   });
 });
 
-describe('a frame', () => {
+describe('frames of a stack', () => {
   const map = { version: 3, sources: ['source.ts'], names: [], mappings: 'AASA' };
 
   test.each([
     ['names the source by the map', JSON.stringify(map), 'source.ts:10:1'],
     ['stays as it is if the map is cut off', JSON.stringify(map).slice(0, -5), 'bundle.js:1:20'],
     ['stays as it is if the map lacks the source', JSON.stringify({ ...map, sources: [] }), 'bundle.js:1:20'],
-  ])('%s', (_, text, place) => {
+  ])('a frame %s', (_, text, place) => {
     writeFileSync(join(folder, 'bundle.js'), 'console.log(String(new Error("x").stack))');
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     writeFileSync(join(folder, 'bundle.js.map'), text);

@@ -35,6 +35,6 @@ test.each([
   [{ OTEL_TRACES_EXPORTER: 'console' }, true],
   [{ OTEL_TRACES_EXPORTER: 'none', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }, false],
   [{ OTEL_SDK_DISABLED: 'TRUE', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' }, false],
-])('the variables %j want tracing: %s', (env, wanted) => {
+])('the variables %j ask for tracing: %s', (env, wanted) => {
   expect(isTracingWanted(env)).toBe(wanted);
 });

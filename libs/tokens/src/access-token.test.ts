@@ -46,17 +46,17 @@ const sign = (options = {}) => createAccessTokenSigner({ ...settings, now: at(is
 const verify = async (token: string, options = {}) =>
   (await createAccessTokenVerifier({ ...settings, now: at(issuedAt), ...options }))(token);
 
-test('what was signed is verified, claims and expiry', async () => {
+test('a signed token is verified, with its claims and expiry', async () => {
   expect(await verify(sign())).toEqual({ ...claims, exp: issuedAt + 600 });
 });
 
-test('time, methods and level of the proof are verified claims, if there are any', async () => {
+test('time, methods and level of the proof are verified claims, if present', async () => {
   const proof = { auth_time: issuedAt - 900, amr: ['pwd', 'otp', 'mfa'], acr: '2' } as const;
   const token = createAccessTokenSigner({ ...settings, now: at(issuedAt) })({ ...claims, ...proof });
   expect(await verify(token)).toEqual({ ...claims, ...proof, exp: issuedAt + 600 });
 });
 
-test('the first key signs, every key of the set verifies', async () => {
+test('the first key signs, and every key of the set verifies', async () => {
   const bySecond = sign({ keys: set(second.jwk, first.jwk) });
   expect(await verify(bySecond)).toMatchObject({ sid: claims.sid });
 });
@@ -66,7 +66,7 @@ test('a set of ES256 signs and verifies as configured', async () => {
   expect(await verify(sign(es), es)).toMatchObject({ ver: 3 });
 });
 
-test('each token has an id of its own, and is for the audience as its client (RFC 9068)', async () => {
+test('each token has its own id, and is for the audience as its client (RFC 9068)', async () => {
   const read = (token: string) => ({ header: decodeProtectedHeader(token), payload: decodeJwt(token) });
   const [one, other] = [read(sign()), read(sign())];
   expect(one.header).toEqual({ alg: 'EdDSA', typ: 'at+jwt', kid: 'first' });
@@ -83,7 +83,7 @@ test('each token has an id of its own, and is for the audience as its client (RF
   expect(other.payload.jti).not.toBe(one.payload.jti);
 });
 
-test('without a clock it is the system’s, in whole seconds', async () => {
+test('the default clock is the system’s, in whole seconds', async () => {
   const signByClock = createAccessTokenSigner(settings);
   const before = Math.floor(Date.now() / 1_000);
   const token = signByClock(claims);
@@ -99,7 +99,7 @@ test('the leeway is five seconds', async () => {
   await expect(verify(token, { now: at(issuedAt + 605) })).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_EXPIRED' });
 });
 
-test('a refusal tells whose token it was where only its time is over', async () => {
+test('a refusal names the token’s user only where the token has merely expired', async () => {
   const token = sign();
   const refusalAt = (sent: string, seconds: number) =>
     verify(sent, { now: at(seconds) }).catch((error: unknown) => error);
@@ -108,7 +108,7 @@ test('a refusal tells whose token it was where only its time is over', async () 
   expect(findExpiredClaims(new Error('another'))).toBeUndefined();
 });
 
-describe('IAD_JWT_ACCESS_INVALID is raised', () => {
+describe('IAD_JWT_ACCESS_INVALID', () => {
   const good = { ...claims, client_id: 'food', jti: 'j', sub: claims.user_id, iss: 'https://a', aud: 'food' };
   const forge = (payload: object, header: object = {}, key: KeyObject = first.privateKey) =>
     new SignJWT({ iat: issuedAt, exp: issuedAt + 600, ...good, ...payload })
@@ -119,16 +119,16 @@ describe('IAD_JWT_ACCESS_INVALID is raised', () => {
       .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
       .join('.');
 
-  test('for nothing that the forger of these tests signs rightly', async () => {
+  test('a token that is signed correctly raises no IAD_JWT_ACCESS_INVALID', async () => {
     expect(await verify(await forge({}))).toMatchObject({ sid: claims.sid });
   });
 
-  test('for nothing within the leeway, nor for the first version of an account at home', async () => {
+  test('the leeway and an account’s first version raise no IAD_JWT_ACCESS_INVALID', async () => {
     expect(await verify(await forge({ iat: issuedAt + 5, nbf: issuedAt + 5 }))).toMatchObject({ sid: claims.sid });
     expect(await verify(await forge({ ver: 0, account_type: 'HOME' }))).toMatchObject({ ver: 0, account_type: 'HOME' });
   });
 
-  test('for nothing that lives as long as the setting and the leeway, whichever the setting is', async () => {
+  test('a lifetime of the setting plus the leeway raises no IAD_JWT_ACCESS_INVALID, for any setting', async () => {
     const longest = await forge({ exp: issuedAt + 605 });
     expect(await verify(longest)).toMatchObject({ exp: issuedAt + 605 });
     await expect(verify(longest, { ttlSeconds: 599 })).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
@@ -179,17 +179,17 @@ describe('IAD_JWT_ACCESS_INVALID is raised', () => {
     ['a level that is no text', () => forge({ acr: 2 })],
     ['a level that is null', () => forge({ acr: null })],
     ['wrong claims in an expired token', () => forge({ sid: 1, iat: issuedAt - 999, exp: issuedAt - 99 })],
-  ])('for %s', async (_, token) => {
+  ])('IAD_JWT_ACCESS_INVALID is raised for %s', async (_, token) => {
     await expect(verify(await token())).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
   });
 });
 
-describe('a key set', () => {
-  test('that does not fit the algorithm is refused', async () => {
+describe('key sets of access tokens', () => {
+  test('a key set that does not fit the algorithm is refused', async () => {
     await expect(createAccessTokenVerifier({ ...settings, algorithm: 'ES256' })).rejects.toThrow('does not fit ES256');
   });
 
-  test('without a private first key cannot sign', () => {
+  test('a key set without a private first key cannot sign', () => {
     const { d: _, ...open } = first.jwk;
     const create = (algorithm: 'EdDSA' | 'ES256') =>
       createAccessTokenSigner({ ...settings, algorithm, keys: set(open as KeyEntry) });
@@ -197,7 +197,7 @@ describe('a key set', () => {
     expect(() => create('ES256')).toThrow('does not fit ES256');
   });
 
-  test('is published without its private parts', () => {
+  test('a key set is published without its private parts', () => {
     const published = publicKeySet(settings.keys, 'EdDSA');
     expect(published.keys.map(({ kid }) => kid)).toEqual(['first', 'second']);
     for (const key of published.keys) expect(Object.keys(key).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x']);
@@ -208,7 +208,7 @@ describe('a key set', () => {
   test.each([
     ['of another curve', { kty: 'OKP', crv: 'X25519' }],
     ['of another kind', { kty: 'EC', crv: 'Ed25519' }],
-  ])('with a key %s is refused, by a message that says what fits', async (_, kind) => {
+  ])('a key set with a key %s is refused, and the message says what fits', async (_, kind) => {
     const odd = { ...first.jwk, ...kind } as KeyEntry;
     const message = 'key first does not fit EdDSA: it must be of kty OKP and crv Ed25519';
     await expect(createAccessTokenVerifier({ ...settings, keys: set(odd) })).rejects.toThrow(message);

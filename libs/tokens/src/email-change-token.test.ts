@@ -8,7 +8,7 @@ const [first, second] = [key('s1'), key('s2')];
 const set = (...keys: object[]) => parseKeySet(JSON.stringify({ keys }), 'test');
 const tokens = createEmailChangeTokens(set(first, second));
 
-test('a token is the HMAC over the change and the key, the id of the change, and the name of the key', () => {
+test('the token of a change is the HMAC over the change and the key, with the change’s id and key’s name', () => {
   const changeId = randomUUID();
   const id = changeId.replaceAll('-', '');
   const mac = createHmac('sha256', Buffer.from(first?.k ?? '', 'base64url'))
@@ -18,14 +18,14 @@ test('a token is the HMAC over the change and the key, the id of the change, and
   expect(tokens.issue(changeId)).toBe(bytes.toString('base64url'));
 });
 
-test('a token names its change, also to a process whose newest key is another one', () => {
+test('a token names its change, also to a process with another newest key', () => {
   const changeId = randomUUID();
   const token = tokens.issue(changeId);
   expect(tokens.verify(token)).toBe(changeId);
   expect(createEmailChangeTokens(set(key('s3'), first)).verify(token)).toBe(changeId);
 });
 
-test('a token with any one bit changed is none', () => {
+test('a token with any one bit changed is invalid', () => {
   const bytes = Buffer.from(tokens.issue(randomUUID()), 'base64url');
   for (let bit = 0; bit < bytes.length * 8; bit += 1) {
     const changed = Buffer.from(bytes);
@@ -42,11 +42,11 @@ test.each([
   ['cut short', () => tokens.issue(randomUUID()).slice(0, -4)],
   ['without a key', () => randomBytes(48).toString('base64url')],
   ['empty', () => ''],
-])('a token %s is none', (_, token) => {
+])('a token %s is invalid', (_, token) => {
   expect(tokens.verify(token())).toBeUndefined();
 });
 
-test('a token of a key that has just been made counts when the key has arrived', async () => {
+test('a token of a key that has just been made is valid once the key has arrived', async () => {
   const changeId = randomUUID();
   const token = createEmailChangeTokens(set(second)).issue(changeId);
   let current = set(first);

@@ -39,20 +39,20 @@ test('a code keeps its leading zeros', () => {
   expect(codes.isCodeOf(withZeros, String(Number(code)))).toBe(false);
 });
 
-test('a code is the same in a process whose newest key is another one', () => {
+test('a code is the same in a process with another newest key', () => {
   const rotated = createEmailCodes(set(key('s3'), second, first));
   expect([codes.currentKid, rotated.currentKid]).toEqual(['s1', 's3']);
   expect(rotated.codeOf(parts)).toBe(codes.codeOf(parts));
 });
 
-describe('the code is another one for another', () => {
+describe('binding of codes', () => {
   test.each([
     ['challenge', { challengeId: randomUUID() }],
     ['purpose', { purpose: 'email_verification' }],
     ['user', { userId: randomUUID() }],
     ['address', { emailKey: 'thief@example.com' }],
     ['key', { kid: 's2' }],
-  ] as const)('%s', (_, change) => {
+  ] as const)('a code for another %s is different', (_, change) => {
     // Two codes of 8 digits may be equal by chance, but not three times in a row.
     const isEqual = () => {
       const challenge = { ...parts, challengeId: randomUUID() };
@@ -68,11 +68,11 @@ test.each([
   ['empty', () => ''],
   ['another one', (code: string) => String((Number(code) + 1) % 1e8).padStart(8, '0')],
   ['in other digits', (code: string) => code.replaceAll(/\d/g, (digit) => String.fromCharCode(0xff10 + Number(digit)))],
-])('a code that is %s is not right', (_, change) => {
+])('a code that is %s is wrong', (_, change) => {
   expect(codes.isCodeOf(parts, change(codes.codeOf(parts)))).toBe(false);
 });
 
-test('a key that is not there is named, and may arrive', async () => {
+test('a missing key is named, and may arrive', async () => {
   expect(codes.hasKey('gone')).toBe(false);
   expect(() => codes.codeOf({ ...parts, kid: 'gone' })).toThrow('no server key has the kid gone');
   let current = set(first);

@@ -7,7 +7,7 @@ import { loadKeyFile } from './key-file.ts';
 
 const parse = (value: unknown) => parseKeySet(typeof value === 'string' ? value : JSON.stringify(value), 'keys.json');
 
-test('gives the keys in order', () => {
+test('parseKeySet returns the keys in order', () => {
   const { keys } = parse({
     keys: [
       { kid: 'b', kty: 'oct' },
@@ -40,18 +40,18 @@ test.each([
     },
     'same kid',
   ],
-])('refuses %s, and names the file, but nothing that it holds', (_, value, message) => {
+])('parseKeySet refuses %s, and names the file, but none of its content', (_, value, message) => {
   expect(() => parse(value)).toThrow(`keys.json: `);
   expect(() => parse(value)).toThrow(message);
   expect(() => parse(value)).not.toThrow('very secret');
 });
 
-test('takes a kid of 64 characters', () => {
+test('a kid of 64 characters is accepted', () => {
   const set = { keys: [{ kid: 'a'.repeat(64), kty: 'oct' }] };
   expect(parse(set)).toEqual(set);
 });
 
-test('a file is read, and named where it is wrong', async () => {
+test('a key file is read, and named where it is wrong', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'key-file-'));
   const path = join(dir, 'keys.json');
   await writeFile(path, '{"keys":[{"kid":"ä","kty":"oct","k":"s"}]}');
@@ -61,6 +61,6 @@ test('a file is read, and named where it is wrong', async () => {
   await rm(dir, { recursive: true });
 });
 
-test('a file that is not there is an error', async () => {
+test('a missing key file is an error', async () => {
   await expect(loadKeyFile('/nonexistent/keys.json')).rejects.toThrow('ENOENT');
 });

@@ -49,7 +49,7 @@ const claims = {
 describe('access tokens with a live source', () => {
   const [a, b] = [signing('a'), signing('b')];
 
-  test('a new first key signs at once, and a key that has left verifies no longer', async () => {
+  test('a new first key signs at once, and a removed key no longer verifies', async () => {
     const keys = testSource(set(a));
     const sign = createAccessTokenSigner({ ...common, keys });
     const verify = await createAccessTokenVerifier({ ...common, keys });
@@ -63,7 +63,7 @@ describe('access tokens with a live source', () => {
     expect(await verify(latter)).toMatchObject({ sid: claims.sid });
   });
 
-  test('an unknown kid makes the source look again, a known one does not', async () => {
+  test('an unknown kid makes the source read again, a known one does not', async () => {
     const sign = createAccessTokenSigner({ ...common, keys: set(b) });
     const keys = testSource(set(a));
     keys.next = set(b, a);
@@ -73,7 +73,7 @@ describe('access tokens with a live source', () => {
     expect(keys.looks).toBe(1);
   });
 
-  test('a key that comes back under its old kid with other material is the new one', async () => {
+  test('a key that returns under its old kid with other material replaces the old one', async () => {
     const keys = testSource(set(a));
     const verify = await createAccessTokenVerifier({ ...common, keys });
     const byA = createAccessTokenSigner({ ...common, keys: set(a) })(claims);
@@ -81,7 +81,7 @@ describe('access tokens with a live source', () => {
     await expect(verify(byA)).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
   });
 
-  test('what is no token of ours by its form costs no look', async () => {
+  test('a malformed token causes no read of the source', async () => {
     const keys = testSource(set(a));
     const verify = await createAccessTokenVerifier({ ...common, keys });
     for (const token of ['', 'x', 'a.b.c', `${'e30'}.e30.${'A'.repeat(86)}`]) {
@@ -91,7 +91,7 @@ describe('access tokens with a live source', () => {
   });
 });
 
-test('a set is checked for signing and for verifying', async () => {
+test('a key set is checked for signing and for verifying', async () => {
   const { d: _, ...open } = signing('a');
   expect(() => assertAccessTokenKeys(set(open as KeyEntry), 'EdDSA', 'verify')).not.toThrow();
   expect(() => assertAccessTokenKeys(set(open as KeyEntry), 'EdDSA', 'sign')).toThrow('no private part');
@@ -101,13 +101,13 @@ test('a set is checked for signing and for verifying', async () => {
   expect(() => assertAccessTokenKeys(mixed, 'EdDSA', 'verify')).toThrow('key b does not fit EdDSA');
 });
 
-describe.each(['EdDSA', 'ES256'] as const)('a set for signing by %s is refused if its private part', (algorithm) => {
+describe.each(['EdDSA', 'ES256'] as const)('the private part of a key for signing by %s', (algorithm) => {
   test.each<[string, (key: KeyEntry, other: KeyEntry) => object]>([
     ['belongs to another key', (_, { d }) => ({ d })],
     ['is empty', () => ({ d: '' })],
     ['is cut off', ({ d }) => ({ d: String(d).slice(0, 20) })],
     ['is no base64url', () => ({ d: '+++' })],
-  ])('%s', async (_, change) => {
+  ])('a set for signing is refused if the private part of its key %s', async (_, change) => {
     const [key, other] = [await generateSigningKey(algorithm), await generateSigningKey(algorithm)];
     expect(() => assertAccessTokenKeys(set(key), algorithm, 'sign')).not.toThrow();
     const bad = set({ ...key, ...change(key, other) });
@@ -115,31 +115,34 @@ describe.each(['EdDSA', 'ES256'] as const)('a set for signing by %s is refused i
   });
 });
 
-describe('a set for verifying', () => {
+describe('key sets for verifying', () => {
   const { d = '', ...open } = signing('open');
 
-  test.each(['d', 'k', 'p', 'q', 'dp', 'dq', 'qi', 'oth'])('holds no private member: %s', async (member) => {
-    const secretPart = randomBytes(32).toString('base64url');
-    const keys = set(open as KeyEntry, { ...open, kid: 'closed', [member]: secretPart } as KeyEntry);
-    const check = () => assertAccessTokenKeys(keys, 'EdDSA', 'verify');
-    expect(check).toThrow(`key closed has a private part (${member})`);
-    expect(check).toThrow('`authctl keys public`');
-    expect(check).not.toThrow(secretPart);
-  });
+  test.each(['d', 'k', 'p', 'q', 'dp', 'dq', 'qi', 'oth'])(
+    'a set for verifying has no private member: %s',
+    async (member) => {
+      const secretPart = randomBytes(32).toString('base64url');
+      const keys = set(open as KeyEntry, { ...open, kid: 'closed', [member]: secretPart } as KeyEntry);
+      const check = () => assertAccessTokenKeys(keys, 'EdDSA', 'verify');
+      expect(check).toThrow(`key closed has a private part (${member})`);
+      expect(check).toThrow('`authctl keys public`');
+      expect(check).not.toThrow(secretPart);
+    },
+  );
 
-  test('names all private members of a key', async () => {
+  test('the refusal of a set for verifying names all private members of a key', async () => {
     const keys = set({ ...open, d, k: 'x' } as KeyEntry);
     expect(() => assertAccessTokenKeys(keys, 'EdDSA', 'verify')).toThrow('private part (d, k)');
   });
 
-  test('is what publicKeySet makes of one for signing', async () => {
+  test('publicKeySet makes a set for verifying of one for signing', async () => {
     const published = publicKeySet(set({ ...open, d } as KeyEntry, signing('other')), 'EdDSA');
     expect(() => assertAccessTokenKeys(set(...published.keys), 'EdDSA', 'verify')).not.toThrow();
     expect(JSON.stringify(published)).not.toContain(d);
   });
 });
 
-test('refresh tokens tell which keys are there, after a look where that is asked for', async () => {
+test('refresh tokens say which keys exist, after a read of the source if it is asked for', async () => {
   const [a, b] = [secret('a'), secret('b')];
   const keys = testSource(set(a));
   keys.next = set(b, a);
@@ -164,7 +167,7 @@ test('refresh tokens take the keys of a live source from the next call on', () =
   expect([former, latter].map((token) => tokens.isGenuine(token, nonce))).toEqual([false, true]);
 });
 
-test('what is made of a set is made once, and anew when the set is another', () => {
+test('a value derived from a set is made once, and again when the set changes', () => {
   const made: KeySet[] = [];
   const use = oncePerSet((keys) => made.push(keys));
   const [one, other] = [set(secret('a')), set(secret('a'))];

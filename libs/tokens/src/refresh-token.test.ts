@@ -10,24 +10,24 @@ const tokens = createRefreshTokens(set(first, second));
 const nonce = randomBytes(32);
 const parts = { kid: 'r1', sessionId: randomUUID(), generation: 7 };
 
-test('a token tells its parts, and is the same whoever makes it', () => {
+test('a token reveals its parts, and is the same in every process', () => {
   const token = tokens.issue(parts, nonce);
   expect(tokens.parse(token)).toEqual(parts);
   expect(tokens.isGenuine(token, nonce)).toBe(true);
   expect(createRefreshTokens(set(second, first)).issue(parts, nonce)).toBe(token);
 });
 
-test('a token of an elder key stays genuine after a newer one has become the first', () => {
+test('a token of an older key stays genuine after a newer one has become the first', () => {
   const token = tokens.issue(parts, nonce);
   const rotated = createRefreshTokens(set(key('r3'), first));
   expect(rotated.currentKid).toBe('r3');
   expect(rotated.isGenuine(token, nonce)).toBe(true);
 });
 
-describe('not genuine is', () => {
+describe('tokens that are not genuine', () => {
   const token = tokens.issue(parts, nonce);
 
-  test('a token with any one bit changed', () => {
+  test('a token with any one bit changed is not genuine', () => {
     const bytes = Buffer.from(token, 'base64url');
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
       const changed = Buffer.from(bytes);
@@ -43,13 +43,13 @@ describe('not genuine is', () => {
     ['with white space', ` ${token}`, nonce],
     ['cut short', token.slice(0, -4), nonce],
     ['empty', '', nonce],
-  ])('one %s', (_, text, itsNonce) => {
+  ])('a token %s is not genuine', (_, text, itsNonce) => {
     expect(tokens.isGenuine(text, itsNonce)).toBe(false);
   });
 });
 
 test.each(['', 'x', 'not base64url!', 'A'.repeat(200), randomBytes(80).toString('base64url')])(
-  '%j is no token',
+  '%j is not a refresh token',
   (text) => {
     expect(tokens.parse(text)).toBeUndefined();
   },
@@ -62,13 +62,13 @@ test.each([
   expect(() => createRefreshTokens(set(jwk))).toThrow('256 bits');
 });
 
-test('a generation past 32 bits and a session that is no UUID cannot be made', () => {
+test('a token with a generation past 32 bits or a session that is no UUID cannot be made', () => {
   expect(() => tokens.issue({ ...parts, generation: 2 ** 32 }, nonce)).toThrow(RangeError);
   expect(() => tokens.issue({ ...parts, sessionId: 'x' }, nonce)).toThrow(TypeError);
   expect(() => tokens.issue({ ...parts, kid: 'none' }, nonce)).toThrow('kid');
 });
 
-test('a secret of 256 bits is enough, one byte less is not', () => {
+test('a secret of 256 bits is accepted, and one byte less is refused', () => {
   const ofBytes = (bytes: number) => set({ kty: 'oct', kid: 'a', k: randomBytes(bytes).toString('base64url') });
   expect(() => assertRefreshTokenKeys(ofBytes(31))).toThrow('key a is no symmetric key of 256 bits or more');
   for (const bytes of [32, 64]) expect(() => assertRefreshTokenKeys(ofBytes(bytes))).not.toThrow();
@@ -78,7 +78,7 @@ test.each([
   ['a secret under another kind', { kty: 'OKP', kid: 'a', k: randomBytes(32).toString('base64url') }],
   ['a symmetric key without a secret', { kty: 'oct', kid: 'a' }],
   ['a secret that is no text', { kty: 'oct', kid: 'a', k: Array(64).fill(1) }],
-])('%s is refused as a key', (_, jwk) => {
+])('a key is refused if it is %s', (_, jwk) => {
   expect(() => assertRefreshTokenKeys(set(jwk))).toThrow('256 bits');
 });
 
@@ -87,8 +87,8 @@ test('a session holds the SHA-256 of its token in base64url', () => {
   expect(refreshTokenHash('abc')).toBe('ungWv48Bz-pBQUDeXa4iI7ADYaOWF3qctBD_YfIAFa0');
 });
 
-describe('a token is made', () => {
-  test('for every generation that 32 bits hold, and for no other', () => {
+describe('limits of making a token', () => {
+  test('a token is made for every generation that 32 bits hold, and for no other', () => {
     for (const generation of [0, 0xffff_ffff]) {
       expect(tokens.parse(tokens.issue({ ...parts, generation }, nonce))).toEqual({ ...parts, generation });
     }
@@ -97,17 +97,17 @@ describe('a token is made', () => {
     );
   });
 
-  test('only for a session whose id is a UUID', () => {
+  test('a token is made only for a session with a UUID', () => {
     for (const sessionId of ['x', '', `${parts.sessionId}00`]) {
       expect(() => tokens.issue({ ...parts, sessionId }, nonce)).toThrow('a session id must be a UUID');
     }
   });
 
-  test('only by a key that is there', () => {
+  test('a token is made only by an existing key', () => {
     expect(() => tokens.issue({ ...parts, kid: 'r9' }, nonce)).toThrow('no refresh token key has the kid r9');
   });
 
-  test('with its version, the length of its key’s name in bytes, and 32 bytes of proof', () => {
+  test('a token has its version, the length of its key’s name in bytes, and 32 bytes of proof', () => {
     const named = createRefreshTokens(set(key('ключ')));
     const token = named.issue({ ...parts, kid: 'ключ' }, nonce);
     const bytes = Buffer.from(token, 'base64url');
@@ -122,7 +122,7 @@ test.each<[string, (bytes: Buffer) => Buffer]>([
   ['one byte too short', (bytes) => bytes.subarray(0, -1)],
   ['whose key has no name', (bytes) => Buffer.concat([Buffer.from([1, 0]), bytes.subarray(4)])],
   ['of one byte', (bytes) => bytes.subarray(0, 1)],
-])('a token %s tells nothing', (_, change) => {
+])('a token %s reveals no parts', (_, change) => {
   const bytes = Buffer.from(tokens.issue(parts, nonce), 'base64url');
   expect(tokens.parse(change(bytes).toString('base64url'))).toBeUndefined();
 });

@@ -10,7 +10,7 @@ const secrets = createSealedSecrets(set(first));
 const owner = { userId: randomUUID(), factorId: randomUUID() };
 const seed = randomBytes(20);
 
-test('a box is AES-256-GCM with 96 bits of IV, bound to user, factor and key', () => {
+test('a sealed secret is AES-256-GCM with 96 bits of IV, bound to user, factor and key', () => {
   const { kid, box } = secrets.seal(seed, owner);
   const serverKey = createSecretKey(Buffer.from(first.k, 'base64url'));
   const derived = Buffer.from(hkdfSync('sha256', serverKey, '', 'sealed-secret', 32));
@@ -21,23 +21,23 @@ test('a box is AES-256-GCM with 96 bits of IV, bound to user, factor and key', (
   expect([kid, box.length]).toEqual(['s1', 12 + 20 + 16]);
 });
 
-test('the same secret never has the same box twice', () => {
+test('the same secret is never sealed twice to the same text', () => {
   const boxes = Array.from({ length: 100 }, () => secrets.seal(seed, owner).box);
   expect(new Set(boxes.map((box) => box.toString('hex'))).size).toBe(100);
   expect(new Set(boxes.map((box) => box.toString('hex', 0, 12))).size).toBe(100);
 });
 
-describe('a box cannot be opened', () => {
+describe('sealed secrets that cannot be opened', () => {
   const sealed = secrets.seal(seed, owner);
 
   test.each([
     ['for another user', { ...owner, userId: randomUUID() }],
     ['for another factor', { ...owner, factorId: randomUUID() }],
-  ])('%s', (_, other) => {
+  ])('a sealed secret cannot be opened %s', (_, other) => {
     expect(() => secrets.open(sealed, other)).toThrow('unable to authenticate');
   });
 
-  test('if any of its bytes was changed, or is missing', () => {
+  test('a sealed secret cannot be opened if any of its bytes was changed, or is missing', () => {
     for (let place = 0; place < sealed.box.length; place += 1) {
       const box = Buffer.from(sealed.box);
       box.writeUInt8(box.readUInt8(place) ^ 1, place);
@@ -46,14 +46,14 @@ describe('a box cannot be opened', () => {
     }
   });
 
-  test('under the name of another key', () => {
+  test('a sealed secret cannot be opened under the name of another key', () => {
     const both = createSealedSecrets(set(second, first));
     expect(() => both.open({ ...sealed, kid: 's2' }, owner)).toThrow('unable to authenticate');
     expect(() => secrets.open({ ...sealed, kid: 's2' }, owner)).toThrow('no server key has the kid s2');
   });
 });
 
-test('after a rotation the newest key seals, and boxes of the older key are opened until that key is removed', async () => {
+test('after a rotation the newest key seals, and the older key opens its secrets until it is removed', async () => {
   let keys = set(first);
   const reread = async () => {
     keys = set(second, first);
@@ -70,13 +70,13 @@ test('after a rotation the newest key seals, and boxes of the older key are open
   expect([resealed.kid, rotating.hasKey('s1')]).toEqual(['s2', false]);
 });
 
-test('a key that was published to be the first later needs no new seal, and a retired one does', () => {
+test('a key published ahead of its use causes no new seal, and a retired one does', () => {
   const [next, retired] = [{ ...second, published_at: '2026-11-25T09:00:00Z' }, '2026-11-25T10:00:00Z'];
   expect(createSealedSecrets(set(first, next)).freshKids).toEqual(['s1', 's2']);
   expect(createSealedSecrets(set(next, { ...first, retired_at: retired })).freshKids).toEqual(['s2']);
   expect(createSealedSecrets(set(first, { ...next, retired_at: retired })).freshKids).toEqual(['s1']);
 });
 
-test('keys that are no secrets of 256 bits are refused', () => {
+test('keys that are not secrets of 256 bits are refused', () => {
   expect(() => createSealedSecrets(set({ kty: 'oct', kid: 'short', k: 'AAAA' }))).toThrow('no symmetric key');
 });

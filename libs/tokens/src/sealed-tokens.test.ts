@@ -4,22 +4,22 @@ import { createSealedTokens } from './sealed-tokens.ts';
 
 const content = { u: 'a user', x: 17 };
 
-describe('a sealed token', () => {
+describe('sealed tokens', () => {
   const key = generateSecretKey();
   const tokens = createSealedTokens({ keys: [key] });
   const token = tokens.seal('step-up', content);
 
-  test('has its content for its own purpose only', async () => {
+  test('a sealed token can be opened for its own purpose only', async () => {
     expect(await tokens.open('step-up', token)).toEqual(content);
     expect(await tokens.open('step-up-token', token)).toBeUndefined();
   });
 
-  test('shows nothing, and is never the same twice', () => {
+  test('a sealed token reveals nothing, and is never the same twice', () => {
     expect(Buffer.from(token.split('.').at(-1) ?? '', 'base64url').toString('latin1')).not.toContain('a user');
     expect(tokens.seal('step-up', content)).not.toBe(token);
   });
 
-  test('is none after a change of any character', async () => {
+  test('a sealed token is invalid after a change of any character', async () => {
     for (let i = 0; i < token.length; i += 1) {
       const changed = token.slice(0, i) + (token[i] === 'A' ? 'B' : 'A') + token.slice(i + 1);
       expect(await tokens.open('step-up', changed)).toBeUndefined();
@@ -27,19 +27,19 @@ describe('a sealed token', () => {
   });
 
   test.each(['', '.', 'x', 'x.', '.x', `${key.kid}.`, `${key.kid}.AAAA`, `${token}=`, `${token} `, token.slice(0, -2)])(
-    'is not %j',
+    '%j is not a sealed token',
     async (text) => {
       expect(await tokens.open('step-up', text)).toBeUndefined();
     },
   );
 
-  test('stays good after a rotation, until its key is removed', async () => {
+  test('a sealed token stays valid after a rotation, until its key is removed', async () => {
     const newer = generateSecretKey();
     expect(await createSealedTokens({ keys: [newer, key] }).open('step-up', token)).toEqual(content);
     expect(await createSealedTokens({ keys: [newer] }).open('step-up', token)).toBeUndefined();
   });
 
-  test('of a newer key is opened after the keys were read again', async () => {
+  test('a sealed token of a newer key is opened after the keys were read again', async () => {
     const newer = generateSecretKey();
     let keys = { keys: [key] as [typeof key, ...(typeof key)[]] };
     const source = {

@@ -20,14 +20,17 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dir, { recursive: true }));
 
-describe('a key that was generated', () => {
-  test.each(['EdDSA', 'ES256'] as const)('signs as %s after it went through a file', async (algorithm) => {
-    await writeKeyFile(path, { keys: [await generateSigningKey(algorithm)] }, { replace: false });
-    const set = await loadKeyFile(path);
-    expect(() => assertAccessTokenKeys(set, algorithm, 'sign')).not.toThrow();
-  });
+describe('generated keys', () => {
+  test.each(['EdDSA', 'ES256'] as const)(
+    'a generated key signs as %s after it went through a file',
+    async (algorithm) => {
+      await writeKeyFile(path, { keys: [await generateSigningKey(algorithm)] }, { replace: false });
+      const set = await loadKeyFile(path);
+      expect(() => assertAccessTokenKeys(set, algorithm, 'sign')).not.toThrow();
+    },
+  );
 
-  test('says what it is for, and has a name that no other has', async () => {
+  test('a generated key says what it is for, and has a unique name', async () => {
     const signing = [await generateSigningKey('EdDSA'), await generateSigningKey('ES256')];
     const common = {
       alg: 'EdDSA',
@@ -45,7 +48,7 @@ describe('a key that was generated', () => {
     expect(generateSecretKey()).toEqual({ kty: 'oct', kid: common.kid, k: expect.stringMatching(/^[\w-]{43}$/) });
   });
 
-  test('makes refresh tokens, and differs each time', () => {
+  test('a generated key makes refresh tokens, and differs each time', () => {
     const keys = [generateSecretKey(), generateSecretKey()] as const;
     expect(() => assertRefreshTokenKeys({ keys: [...keys] })).not.toThrow();
     expect(keys[0].k).not.toBe(keys[1].k);
@@ -53,11 +56,11 @@ describe('a key that was generated', () => {
   });
 });
 
-describe('a key file', () => {
+describe('key files', () => {
   const first = { keys: [{ kid: 'a', kty: 'oct' }] } as const;
   const second = { keys: [{ kid: 'b', kty: 'oct' }] } as const;
 
-  test('is readable by its owner only, before and after it was replaced, and no draft is left', async () => {
+  test('a key file is readable by its owner only, before and after a replacement, without leftovers', async () => {
     await writeKeyFile(path, first, { replace: false });
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     await writeKeyFile(path, second, { replace: true });
@@ -67,12 +70,12 @@ describe('a key file', () => {
     expect(await readdir(dir)).toEqual(['keys.json']);
   });
 
-  test('that is to be replaced must be there', async () => {
+  test('a key file must exist to be replaced', async () => {
     await expect(writeKeyFile(path, first, { replace: true })).rejects.toThrow('ENOENT');
     expect(await readdir(dir)).toEqual([]);
   });
 
-  test('that is replaced keeps its owner, group and mode', async () => {
+  test('a replaced key file keeps its owner, group and mode', async () => {
     await writeKeyFile(path, first, { replace: false });
     await chown(path, other, group);
     await chmod(path, 0o640);
@@ -82,31 +85,34 @@ describe('a key file', () => {
     expect(await loadKeyFile(path)).toEqual(second);
   });
 
-  (isRoot ? test : test.skip)('whose owner cannot be kept is not replaced, and no draft is left', async () => {
-    await writeKeyFile(path, first, { replace: false });
-    await chmod(path, 0o644);
-    await chown(dir, other, group);
-    process.seteuid?.(other);
-    try {
-      await expect(writeKeyFile(path, second, { replace: true })).rejects.toMatchObject({
-        message: "the file's owner 0 and group 0 cannot be kept (EPERM): nothing was replaced",
-        cause: { code: 'EPERM', syscall: 'fchown' },
-      });
-    } finally {
-      process.seteuid?.(0);
-    }
-    expect(await loadKeyFile(path)).toEqual(first);
-    expect(await readdir(dir)).toEqual(['keys.json']);
-  });
+  (isRoot ? test : test.skip)(
+    'a key file whose owner cannot be kept is not replaced, and nothing is left over',
+    async () => {
+      await writeKeyFile(path, first, { replace: false });
+      await chmod(path, 0o644);
+      await chown(dir, other, group);
+      process.seteuid?.(other);
+      try {
+        await expect(writeKeyFile(path, second, { replace: true })).rejects.toMatchObject({
+          message: "the file's owner 0 and group 0 cannot be kept (EPERM): nothing was replaced",
+          cause: { code: 'EPERM', syscall: 'fchown' },
+        });
+      } finally {
+        process.seteuid?.(0);
+      }
+      expect(await loadKeyFile(path)).toEqual(first);
+      expect(await readdir(dir)).toEqual(['keys.json']);
+    },
+  );
 
-  test('that is there is not written over unasked', async () => {
+  test('an existing key file is not overwritten unless asked', async () => {
     await writeFile(path, 'something else');
     await expect(writeKeyFile(path, first, { replace: false })).rejects.toThrow('EEXIST');
     expect(await readFile(path, 'utf8')).toBe('something else');
     expect(await readdir(dir)).toEqual(['keys.json']);
   });
 
-  test('behind a link is replaced, and the link stays', async () => {
+  test('a key file behind a link is replaced, and the link stays', async () => {
     await writeKeyFile(path, first, { replace: false });
     const link = join(dir, 'link.json');
     await symlink(path, link);

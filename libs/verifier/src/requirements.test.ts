@@ -46,15 +46,15 @@ test.each<[string, Partial<VerifiedAccessToken>, Requirements, number, boolean]>
   ['two factors of long ago', { auth_time: provedAt, acr: '2' }, { acr: '2', maxAge: 300 }, 400, false],
   ['one factor of just now', { auth_time: provedAt, acr: '1' }, { acr: '2', maxAge: 300 }, 0, false],
   ['two factors of just now', { auth_time: provedAt, acr: '2' }, { acr: '2', maxAge: 300 }, 0, true],
-])('%s', (_what, proof, requirements, age, isGood) => {
+])('a proof is judged by the requirements: %s', (_what, proof, requirements, age, isGood) => {
   expect(refusalOf(proof, requirements, age) === undefined).toBe(isGood);
 });
 
-describe('the refusal has the challenge of RFC 9470', () => {
+describe('challenges of RFC 9470', () => {
   const start = 'Bearer error="insufficient_user_authentication", error_description=';
   const code = 'ERR-STEP-UP-REQUIRED';
 
-  test('for a level and an age', () => {
+  test('the refusal for a level and an age has the challenge of RFC 9470', () => {
     expect(refusalOf({ auth_time: provedAt, acr: '1' }, { maxAge: 300, acr: '2' })).toEqual({
       code,
       status: 401,
@@ -63,7 +63,7 @@ describe('the refusal has the challenge of RFC 9470', () => {
     });
   });
 
-  test('for an age alone', () => {
+  test('the refusal for an age alone has the challenge of RFC 9470', () => {
     expect(refusalOf({ acr: '2' }, { maxAge: 0 })).toEqual({
       code,
       status: 401,
@@ -72,7 +72,7 @@ describe('the refusal has the challenge of RFC 9470', () => {
     });
   });
 
-  test('for a level alone', () => {
+  test('the refusal for a level alone has the challenge of RFC 9470', () => {
     expect(refusalOf({ auth_time: provedAt }, { acr: '2' })).toMatchObject({
       details: { acr_values: '2' },
       challenge: `${start}"A different authentication level is required", acr_values="2"`,
@@ -89,7 +89,7 @@ test.each([
   [{ maxAge: Number.NaN }, 'maxAge must be a whole number of seconds'],
   [{ maxAge: -1 }, 'maxAge must be a whole number of seconds'],
   [{ maxAge: 1.5 }, 'maxAge must be a whole number of seconds'],
-])('%j is refused, because every token would pass', (requirements, message) => {
+])('the requirement %j is refused, because every token would pass', (requirements, message) => {
   expect(() => checkedRequirements(requirements as Requirements)).toThrow(message);
   expect(() => assertMeets(token(), requirements as Requirements, 0)).toThrow(TypeError);
 });

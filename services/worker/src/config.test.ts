@@ -41,12 +41,12 @@ function problemOf(subscribers: readonly object[], hosts?: string): string {
 }
 
 describe('EVENT_SUBSCRIBERS', () => {
-  test('takes webhooks with one secret or several, and queues', () => {
+  test('EVENT_SUBSCRIBERS takes webhooks with one secret or several, and queues', () => {
     const subscribers = [webhook('a'), webhook('b', { secrets: [next, secret] }), { name: 'c', kind: 'queue' }];
     expect(load(subscribers).EVENT_SUBSCRIBERS).toEqual(subscribers);
   });
 
-  test('has every problem reported at once, and no secret with it', () => {
+  test('EVENT_SUBSCRIBERS has every problem reported at once, without secrets', () => {
     const subscribers = [
       webhook('a'),
       { name: 'a', kind: 'queue' },
@@ -64,7 +64,7 @@ describe('EVENT_SUBSCRIBERS', () => {
     expect(problem).not.toContain(secret);
   });
 
-  test('takes mail servers, and public keys of webhooks, with all of their members', () => {
+  test('EVENT_SUBSCRIBERS takes mail servers, and public keys of webhooks, with all of their members', () => {
     const mail = { kind: 'smtp', from: 'Kitchen <no-reply@kitchen.example>' };
     const subscribers = [
       { ...mail, name: 'a', url: 'smtps://user:p%40ss@mail.example.com:465' },
@@ -82,7 +82,7 @@ describe('EVENT_SUBSCRIBERS', () => {
     ['a sender without an address', { from: 'Kitchen' }],
     ['a sender that adds a line', { from: 'a\nBcc: b <a@b>' }],
     ['two senders', { from: 'a@b, c@d' }],
-  ])('refuses a mail server with %s', (_what, fields) => {
+  ])('EVENT_SUBSCRIBERS refuses a mail server with %s', (_what, fields) => {
     const good = { name: 'a', kind: 'smtp', url: 'smtp://mail.example.com', from: 'a@b.example' };
     expect(() => load([good])).not.toThrow();
     expect(() => load([{ ...good, ...fields }])).toThrow(ConfigError);
@@ -99,11 +99,11 @@ describe('EVENT_SUBSCRIBERS', () => {
     ['a modulus that is no product of primes', { ...keyOf('rsa'), n: bytes(256, 0xfe) }, 'must be a key for'],
     ['a modulus that is too long', { ...keyOf('rsa'), n: bytes(2_125, 0xff) }, 'must be a key for encryption'],
     ['a point of small order', { kty: 'OKP', crv: 'X25519', x: bytes(32, 0) }, 'must be a key for encryption'],
-  ])('refuses to encrypt to %s', (_what, encrypt_to, problem) => {
+  ])('EVENT_SUBSCRIBERS refuses to encrypt to %s', (_what, encrypt_to, problem) => {
     expect(problemOf([webhook('a', { secret, encrypt_to })])).toContain(`/0/encrypt_to ${problem}`);
   });
 
-  test('allows the hosts of EVENT_ALLOWED_HOSTS only, if there are any', () => {
+  test('EVENT_SUBSCRIBERS allows only the hosts of EVENT_ALLOWED_HOSTS, if there are any', () => {
     expect(() => load([webhook('a')], 'A.example.com,other.example')).not.toThrow();
     expect(() => load([webhook('a')], '*.example.com')).not.toThrow();
     for (const hosts of ['example.com', '*.a.example.com', 'xa.example.com', 'le.com']) {
@@ -111,7 +111,7 @@ describe('EVENT_SUBSCRIBERS', () => {
     }
   });
 
-  test('is refused as a whole if it is no list or holds anything else', () => {
+  test('EVENT_SUBSCRIBERS is refused as a whole if it is no list or holds anything else', () => {
     expect(problemOf([{ name: 1 }])).toContain('/0/name must be string');
     expect(problemOf({ a: 1 } as never)).toContain('JSON array');
   });

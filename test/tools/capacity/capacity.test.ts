@@ -30,25 +30,25 @@ const page = `| day | 2026-11-23 |
 `;
 const bench: BenchFigures = benchFiguresOf(page);
 
-describe('the figures', () => {
-  test('are read from the page of the bench by the names of its columns', () => {
+describe('the figures of capacity', () => {
+  test('the figures are read from the page of the bench by the names of its columns', () => {
     expect(bench.operations.refresh).toEqual({ api: 1, mongodb: 0.5, redis: 0.1 });
     expect([bench.day, bench.handshakeMs, bench.operations.register.redis]).toEqual(['2026-11-23', 0.5, 0.4]);
   });
 
-  test('are all on the page as it is', () => {
+  test('the figures are all on the page as it is', () => {
     const { operations, handshakeMs } = readBenchFigures();
     for (const { api } of Object.values(operations)) expect(api).toBeGreaterThan(0);
     expect(handshakeMs).toBeGreaterThan(0);
   });
 
-  test('that are missing are named', () => {
+  test('missing figures are named', () => {
     expect(() => benchFiguresOf(page.replace('| logout | api |', '| logout | ws |'))).toThrow('no cost of logout');
     expect(() => benchFiguresOf('| day | today |')).toThrow('no table with the columns operation');
     expect(() => benchFiguresOf(page.replace('| 0.5 | 0.1 |', '| – | 0.1 |'))).toThrow('– is no figure');
   });
 
-  test('of the table are positive, and each names its source and its day', () => {
+  test('figures of the table are positive, and each names its source and its day', () => {
     for (const { value, source, day } of Object.values(figures)) {
       expect(value).toBeGreaterThan(0);
       expect([source.length > 5, day]).toEqual([true, expect.stringMatching(/^20\d\d-\d\d-\d\d$/)]);
@@ -57,7 +57,7 @@ describe('the figures', () => {
 });
 
 describe('the assumptions', () => {
-  test('have defaults, and are all in the help', () => {
+  test('the assumptions have defaults, and are all in the help', () => {
     expect(assume()).toMatchObject({ devices: 1_000_000, ttl: 600, shards: 1 });
     expect(assume('--devices', '1e8', '--logins', '0.5')).toMatchObject({ devices: 100_000_000, logins: 0.5 });
     expect(parseAssumptions(['--help', '--devices', 'x'])).toBeUndefined();
@@ -76,7 +76,7 @@ describe('the assumptions', () => {
     [['--device', '5'], "Unknown option '--device'"],
     [['5'], 'Unexpected argument'],
     [['--ttl'], 'argument missing'],
-  ])('%j make no sense', (args, message) => {
+  ])('the arguments %j are refused', (args, message) => {
     expect(() => parseAssumptions(args)).toThrow(UsageError);
     expect(() => parseAssumptions(args)).toThrow(message);
   });
@@ -84,25 +84,14 @@ describe('the assumptions', () => {
 
 describe('the model', () => {
   // 5,400,000 devices that refresh every 540 s make 10,000 refreshes/s.
-  const on = assume(
-    '--devices',
-    '5400000',
-    '--requests',
-    '2',
-    '--handshakes',
-    '0.2',
-    '--logins',
-    '0.1',
-    '--busy',
-    '0.5',
-  );
+  const on = assume(...'--devices 5400000 --requests 2 --handshakes 0.2 --logins 0.1 --busy 0.5'.split(' '));
 
-  test('counts what happens in a second', () => {
+  test('the model counts what happens in a second', () => {
     const load = { refreshes: 10_000, reads: 3_000, handshakes: 300, logins: 150, registrations: 30, logouts: 75 };
     expect(loadOf(on)).toEqual(load);
   });
 
-  test('sums up cores by hand', () => {
+  test('the model sums up cores by hand', () => {
     const { api, mongodb, redis } = capacityOf(on, bench);
     // 10,000 × 1 + 3,000 × 0.5 + 150 × 16 + 30 × 20 + 75 × 1 = 14,575 ms, at half of the cores.
     expect(api.cores).toBeCloseTo(29.15, 6);
@@ -112,7 +101,7 @@ describe('the model', () => {
     expect(redis.cores).toBeCloseTo(1.2595, 6);
   });
 
-  test('splits into cells by what one Redis master carries, and gives each cell a pod to lose', () => {
+  test('the model splits into cells by what one Redis master carries, and gives each cell a spare pod', () => {
     const { cells, api, gateway, worker, mongodb, redis } = capacityOf(on, bench);
     // 1.26 cores need three masters at half a core each. A cell has 9.7 cores of the api in pods of 4, and 1,800,000
     // streams, 100,000 in each pod.
@@ -121,12 +110,12 @@ describe('the model', () => {
     expect(mongodb.primaries).toBe(3);
   });
 
-  test('gives a small deployment two of each', () => {
+  test('a small deployment has two of each', () => {
     const { cells, api, gateway, worker, mongodb } = capacityOf(assume('--devices', '1'), bench);
     expect([cells, api.pods, gateway.pods, worker.pods, mongodb.primaries]).toEqual([1, 2, 2, 2, 1]);
   });
 
-  test('counts MongoDB by whichever of CPU, cache and disk is the first limit', () => {
+  test('the model counts MongoDB by whichever of CPU, cache and disk is the first limit', () => {
     const primaries = (...args: string[]) => capacityOf(assume('--redis-busy', '1', ...args), bench).mongodb.primaries;
     // 1,080,000 devices make 2,000 refreshes, 3,600 reads, 3 logins, 0.6 registrations and 1.5 logouts a second, which
     // take 1.73 cores.
@@ -137,14 +126,14 @@ describe('the model', () => {
     expect(primaries('--devices', '1080000', '--mongodb-disk', '50')).toBe(2);
   });
 
-  test('lets a sharded MongoDB have several primaries in a cell', () => {
+  test('a sharded MongoDB has several primaries in a cell', () => {
     const needed = ['--devices', '1080000', '--mongodb-cache', '1'];
     expect(capacityOf(assume(...needed), bench).cells).toBe(4);
     const { cells, mongodb } = capacityOf(assume(...needed, '--shards', '2'), bench);
     expect([cells, mongodb.primaries]).toEqual([2, 4]);
   });
 
-  test('sums up bandwidth by hand', () => {
+  test('the model sums up bandwidth by hand', () => {
     const { bandwidth } = capacityOf(on, bench, { ...figureValues, refreshHttpBytes: 2_000, readHttpBytes: 1_000 });
     const others = 150 * 2_257 + 30 * 1_082 + 75 * 1_740;
     expect(bandwidth.http).toBeCloseTo(20_000_000 + 3_000_000 + others, 3);
@@ -152,13 +141,13 @@ describe('the model', () => {
     expect(bandwidth.replication).toBeCloseTo(10_000 * 440 + 150 * 1_622 + 30 * 2_627 + 75 * 348, 3);
   });
 
-  test('tells how long it takes until everybody has logged in again', () => {
+  test('the model says how long it takes until everybody has logged in again', () => {
     // 5,400,000 logins of 16 ms on 29.15 cores.
     expect(capacityOf(on, bench).everybodySeconds).toBeCloseTo(86_400 / 29.15, 6);
   });
 });
 
-test('the result is shown with three digits that matter', () => {
+test('the result is shown with three significant digits', () => {
   expect([0, 0.1234, 1.5, 12.34, 1_234, 98_765].map(amount)).toEqual(['0', '0.123', '1.5', '12.3', '1,230', '98,800']);
   expect([12, 1_500, 2e9, 7.1e12].map(byteAmount)).toEqual(['12 B', '1.5 KB', '2 GB', '7.1 TB']);
   const lines = capacityLines(capacityOf(assume('--devices', '1e8'), bench));

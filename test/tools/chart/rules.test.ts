@@ -174,69 +174,39 @@ const scaler = (name: string) => ({
   spec: { scaleTargetRef: { name }, minReplicas: 1 },
 });
 
+const set = <T extends object>(of: T, change: Partial<T>) => Object.assign(of, change);
+
 /** The rules, each with changes that break it. */
 const breaches: Readonly<Record<string, readonly ((release: Release) => void)[]>> = {
   'every container has a limit of memory, and requests of CPU and memory': [
-    ({ container }) => {
-      container.resources.limits = {};
-    },
-    ({ container }) => {
-      container.resources.requests = { cpu: '1' };
-    },
+    ({ container }) => set(container.resources, { limits: {} }),
+    ({ container }) => set(container.resources, { requests: { cpu: '1' } }),
     ({ pod, container: { resources: _, ...container } }) => pod.initContainers.push({ ...container, name: 'wait' }),
   ],
   'every image has a digest or a tag other than latest': [
-    ({ container }) => {
-      container.image = 'registry.example.com:5000/gateway';
-    },
-    ({ container }) => {
-      container.image = 'gateway:latest';
-    },
-    ({ container }) => {
-      container.image = 'gateway@sha256:0123';
-    },
+    ({ container }) => set(container, { image: 'registry.example.com:5000/gateway' }),
+    ({ container }) => set(container, { image: 'gateway:latest' }),
+    ({ container }) => set(container, { image: 'gateway@sha256:0123' }),
   ],
   'every container is restricted and writes nothing to its root': [
-    ({ pod }) => {
-      pod.securityContext.runAsNonRoot = false;
-    },
-    ({ pod }) => {
-      pod.securityContext.seccompProfile.type = 'Unconfined';
-    },
-    ({ container }) => {
-      container.securityContext.readOnlyRootFilesystem = false;
-    },
-    ({ container }) => {
-      container.securityContext.allowPrivilegeEscalation = true;
-    },
-    ({ container }) => {
-      container.securityContext.capabilities = { drop: [] };
-    },
-    ({ container }) => {
-      container.securityContext.capabilities.add = ['NET_ADMIN'];
-    },
+    ({ pod }) => set(pod.securityContext, { runAsNonRoot: false }),
+    ({ pod }) => set(pod.securityContext.seccompProfile, { type: 'Unconfined' }),
+    ({ container }) => set(container.securityContext, { readOnlyRootFilesystem: false }),
+    ({ container }) => set(container.securityContext, { allowPrivilegeEscalation: true }),
+    ({ container }) => set(container.securityContext, { capabilities: { drop: [] } }),
+    ({ container }) => set(container.securityContext.capabilities, { add: ['NET_ADMIN'] }),
   ],
   'every Deployment that serves has a liveness and a readiness probe that differ': [
-    ({ container }) => {
-      container.readinessProbe = undefined;
-    },
-    ({ container }) => {
-      container.readinessProbe = { ...container.livenessProbe, periodSeconds: 5 };
-    },
+    ({ container }) => set(container, { readinessProbe: undefined }),
+    ({ container }) => set(container, { readinessProbe: { ...container.livenessProbe, periodSeconds: 5 } }),
   ],
   'no pod and no ServiceAccount has a token': [
-    ({ pod }) => {
-      pod.automountServiceAccountToken = true;
-    },
-    ({ account }) => {
-      account.automountServiceAccountToken = true;
-    },
+    ({ pod }) => set(pod, { automountServiceAccountToken: true }),
+    ({ account }) => set(account, { automountServiceAccountToken: true }),
   ],
   'every port of a container has a name': [({ container }) => container.ports.push({ containerPort: 9999 })],
   'every variable is known to the configuration schemas': [
-    ({ configMap }) => {
-      configMap.data.LOG_LEVLE = 'info';
-    },
+    ({ configMap }) => set(configMap.data, { LOG_LEVLE: 'info' }),
     ({ container }) => container.env.push({ name: 'OTHER', value: '1' }),
     // The api reads this file, but the push gateway does not.
     ({ container }) => container.env.push({ name: 'SERVER_KEYS_FILE', value: '/etc/keys/server-keys.json' }),
@@ -244,14 +214,13 @@ const breaches: Readonly<Record<string, readonly ((release: Release) => void)[]>
   'every required variable is set, or its file': [({ container }) => container.env.shift()],
   'no variable holds a secret': [
     ({ container }) => container.env.push({ name: 'REDIS_URL', value: 'redis://cache' }),
-    ({ configMap }) => {
-      configMap.data.TOKEN_ISSUER = 'https://user:word@auth.example.com';
-    },
+    ({ configMap }) => set(configMap.data, { TOKEN_ISSUER: 'https://user:word@auth.example.com' }),
   ],
   'nobody but api and authctl gets anything of a Secret with private keys, the worker the server’s keys alone': [
-    ({ pod }) => {
-      pod.volumes = [{ name: 'keys', secret: { secretName: 'private-keys', items: [{ key: 'a', path: 'a' }] } }];
-    },
+    ({ pod }) =>
+      set(pod, {
+        volumes: [{ name: 'keys', secret: { secretName: 'private-keys', items: [{ key: 'a', path: 'a' }] } }],
+      }),
     ({ pod }) => pod.volumes.push({ name: 'more', projected: { sources: [{ secret: { name: 'private-keys' } }] } }),
     ({ container }) => container.envFrom.push({ secretRef: { name: 'private-keys' } }),
     ({ container }) =>
@@ -274,9 +243,7 @@ const breaches: Readonly<Record<string, readonly ((release: Release) => void)[]>
   ],
   'every Deployment selects its own pods and no others': [
     ({ extra, deployment }) => extra.push({ ...deployment, metadata: { ...deployment.metadata, name: 'other' } }),
-    ({ deployment }) => {
-      deployment.spec.selector.matchLabels = labels('api');
-    },
+    ({ deployment }) => set(deployment.spec.selector, { matchLabels: labels('api') }),
   ],
   'every Service leads to a port that its pods have': [
     ({ extra, service }) =>
@@ -286,18 +253,14 @@ const breaches: Readonly<Record<string, readonly ((release: Release) => void)[]>
     ({ container }) => container.ports.push({ name: 'debug', containerPort: 9229 }),
   ],
   'with NetworkPolicies every pod has one of its own': [
-    ({ policy }) => {
-      policy.spec.egress = undefined as never;
-    },
+    ({ policy }) => set(policy.spec, { egress: undefined as never }),
     ({ closing, policy }) => {
       closing.spec.policyTypes = ['Ingress'];
       policy.spec.policyTypes = ['Ingress'];
     },
   ],
   'every PodDisruptionBudget lets a pod go': [
-    ({ budget }) => {
-      budget.spec.maxUnavailable = 0;
-    },
+    ({ budget }) => set(budget.spec, { maxUnavailable: 0 }),
     ({ budget: { spec } }) => {
       spec.maxUnavailable = undefined as never;
       spec.minAvailable = '51%';
@@ -308,27 +271,17 @@ const breaches: Readonly<Record<string, readonly ((release: Release) => void)[]>
     ({ extra }) => extra.push(scaler('another')),
   ],
   'the grace period is as long as a stop takes, with a reserve': [
-    ({ pod }) => {
-      pod.terminationGracePeriodSeconds = 16;
-    },
-    ({ configMap }) => {
-      configMap.data.SHUTDOWN_DELAY_SECONDS = '4';
-    },
+    ({ pod }) => set(pod, { terminationGracePeriodSeconds: 16 }),
+    ({ configMap }) => set(configMap.data, { SHUTDOWN_DELAY_SECONDS: '4' }),
   ],
-  'every hook says when it is deleted': [
-    ({ hook }) => {
-      hook.metadata.annotations = { 'helm.sh/hook': 'test' };
-    },
-  ],
+  'every hook says when it is deleted': [({ hook }) => set(hook.metadata, { annotations: { 'helm.sh/hook': 'test' } })],
   'every object bears the recommended labels': [
-    ({ service }) => {
-      service.metadata.labels = labels('push-gateway');
-    },
+    ({ service }) => set(service.metadata, { labels: labels('push-gateway') }),
   ],
 };
 
 describe('the rules for the chart', () => {
-  test('find nothing in a release that keeps them all', () => {
+  test('the rules find nothing in a release that keeps them all', () => {
     expect(broken(() => undefined)).toEqual([]);
   });
 
@@ -339,11 +292,11 @@ describe('the rules for the chart', () => {
     expect(broken(change)).toEqual([title]);
   });
 
-  test('can each be broken', () => {
+  test('the rules can each be broken', () => {
     expect(Object.keys(breaches).toSorted()).toEqual(allRules.map(({ title }) => title).toSorted());
   });
 
-  test('let the worker have the keys of the server, and of them alone', () => {
+  test('the rules let the worker have the keys of the server, and only those', () => {
     const [title] = Object.keys(breaches).filter((each) => each.includes('private keys'));
     const withKeys = (...paths: string[]) =>
       broken(({ pod, container }) => {
@@ -359,7 +312,7 @@ describe('the rules for the chart', () => {
     }
   });
 
-  test("leave the user's own objects alone", () => {
+  test('the rules leave the user’s own objects alone', () => {
     const text =
       '---\n# Source: auth-account/templates/extra-objects.yaml\napiVersion: v1\nkind: Secret\nmetadata: {name: own}\n';
     expect(parseManifests(text)).toEqual([]);

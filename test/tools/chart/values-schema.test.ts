@@ -17,18 +17,18 @@ function problemsOf(values: object): string[] {
 }
 
 describe("the chart's schema of values", () => {
-  test('takes the default values, and every set', () => {
+  test('the schema of values accepts the default values, and every set', () => {
     const files = [`${chartFolder}values.yaml`, ...findValueSets().map(({ file }) => file)];
     for (const file of files) expect(problemsOf(parse(readFileSync(file, 'utf8')) ?? {})).toEqual([]);
   });
 
-  test('takes the variables of the configuration schemas, as numbers, texts or lists', () => {
+  test('the schema of values accepts the variables of the configuration schemas, as numbers, texts or lists', () => {
     const api = { config: { HASH_QUEUE_LIMIT: 5, HASH_CONCURRENCY: '2', VALIDATE_RESPONSES: true } };
     const pushGateway = { config: { ALLOWED_ORIGINS: ['https://app.example.com'], DRAIN_SECONDS: null } };
     expect(problemsOf({ config: { TOKEN_ISSUER: 'https://auth.example.com' }, api, pushGateway })).toEqual([]);
   });
 
-  test('is made of variables whose own schemas are valid, which the services do not check when they start', () => {
+  test('the variables in the schema of values have valid schemas, which the services do not check at start', () => {
     const ajv = new Ajv2020();
     const schemas = components.flatMap((component) => variablesOf(component).map((variable) => variable.schema));
     expect(schemas.length).toBeGreaterThan(100);
@@ -48,11 +48,11 @@ describe("the chart's schema of values", () => {
     ['a number below its range', { api: { config: { ARGON2_PASSES: 0 } } }, '/api/config/ARGON2_PASSES must be >= 1'],
     ['a value that does not exist', { api: { replcias: 2 } }, '/api must NOT have additional properties'],
     ['a text for a number', { api: { replicas: 'two' } }, '/api/replicas must be integer'],
-  ])('refuses %s', (_what, values, problem) => {
+  ])('the schema of values refuses %s', (_what, values, problem) => {
     expect(problemsOf(values)).toEqual([problem]);
   });
 
-  test('has in `config` whatever a component has that is not set by the chart', () => {
+  test('the `config` of a component has every variable that is not set by the chart', () => {
     const shared = sharedConfig().map(({ name }) => name);
     const own = components.flatMap((component) => configOf(component).map(({ name }) => name));
     expect(own.filter((name) => !shared.includes(name))).toEqual([]);
@@ -63,8 +63,8 @@ describe("the chart's schema of values", () => {
   });
 });
 
-describe('the generator', () => {
-  test('takes texts and schemas from the comments, and types from the defaults', () => {
+describe('the generator of the schema', () => {
+  test('the generator takes texts and schemas from the comments, and types from the defaults', () => {
     const entries = parseValueEntries(
       [
         '# Not part of it.',
@@ -91,7 +91,7 @@ describe('the generator', () => {
     });
   });
 
-  test('refuses a default that does not say its type', () => {
+  test('the generator refuses a default that does not say its type', () => {
     expect(() => toValuesSchema(parseValueEntries('free: {}\n'))).toThrow('the default of free does not say its type');
     expect(() => parseValueEntries('# @schema {"type"\nfree: {}\n')).toThrow('the schema of free is no JSON');
   });

@@ -25,7 +25,7 @@ function filesThatName(name: string): string[] {
 }
 
 describe('docs/adding-a-route.md', () => {
-  test('names only files that there are', () => {
+  test('docs/adding-a-route.md names only existing files', () => {
     const paths = [...page.matchAll(/`((?:libs|services|test|docs)\/[\w./-]+)`/g)].map(([, path = '']) => path);
     expect(paths.length).toBeGreaterThan(rows.length);
     expect(paths.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
@@ -35,7 +35,7 @@ describe('docs/adding-a-route.md', () => {
     expect(read(file)).toContain(example);
   });
 
-  test('names every file that knows the route of its example', () => {
+  test('docs/adding-a-route.md names every file that knows the route of its example', () => {
     const listed = new Set(rows.map(({ file }) => file));
     const unlisted = names.flatMap(filesThatName).filter((file) => !listed.has(file));
     expect(unlisted.filter((file) => !file.endsWith('checks/adding-a-route.test.ts'))).toEqual([]);

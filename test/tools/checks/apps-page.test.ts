@@ -27,6 +27,6 @@ test('docs/apps.md has every reaction to an error of this service, and no other'
   expect(described.toSorted()).toEqual([...new Set(answeredReactions())].toSorted());
 });
 
-test('the client knows each of them without the table of the other services', () => {
+test('the client knows each reaction without the table of the other services', () => {
   expect(answeredCodes().filter((code) => !(code in reactions))).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, realpath, rm, symlink } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, realpath, rename, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,7 @@ const CONFIGURATION = [
   'biome.json',
   'package.json',
   'test/tools/checks/connections-in-compose.grit',
+  'test/tools/checks/titles-alone.grit',
 ];
 
 let tree: string;
@@ -21,6 +22,8 @@ beforeAll(async () => {
   await cp(join(PROJECT, 'test/tools/checks/fixtures'), tree, { recursive: true });
   for (const file of CONFIGURATION) await cp(join(PROJECT, file), join(tree, file));
   await symlink(join(PROJECT, 'node_modules'), join(tree, 'node_modules'));
+  // In the project, Jest would run it under this name.
+  await rename(join(tree, 'test/titles.ts'), join(tree, 'test/titles.test.ts'));
 });
 
 afterAll(() => rm(tree, { recursive: true, force: true }));
@@ -35,7 +38,7 @@ function run(tool: string, args: readonly string[]): Promise<string> {
 }
 
 describe('the boundaries', () => {
-  test('between modules are reported where they are crossed, and only there', async () => {
+  test('boundaries between modules are reported where they are crossed, and only there', async () => {
     const args = ['--config', '.dependency-cruiser.cjs', '--output-type', 'json', 'libs', 'services'];
     const report = JSON.parse(await run('depcruise', args));
     const found = report.summary.violations.map(
@@ -62,7 +65,7 @@ describe('the boundaries', () => {
     ]);
   });
 
-  test('around connections, transactions, the environment and Jest are reported where crossed, and only there', async () => {
+  test('boundaries around connections, transactions, the environment and Jest are reported where crossed', async () => {
     const options = ['--vcs-enabled=false', '--reporter=json', '--max-diagnostics=none'];
     const args = ['lint', ...options, 'libs', 'services', 'test'];
     const { diagnostics } = JSON.parse(await run('biome', args));
@@ -78,6 +81,15 @@ describe('the boundaries', () => {
       'plugin: libs/stores/src/opens-mongodb.ts',
       'plugin: services/worker/src/opens-redis-by-url.ts',
       'plugin: services/worker/src/opens-redis.ts',
+      'plugin: test/titles.test.ts',
     ]);
+  });
+
+  test('titles that do not stand alone are reported, and only those', async () => {
+    const file = 'test/titles.test.ts';
+    const { diagnostics } = JSON.parse(await run('biome', ['lint', '--vcs-enabled=false', '--reporter=json', file]));
+    const found = diagnostics.map(({ location }: { location: { start: { line: number } } }) => location.start.line);
+    const lines = (await readFile(join(tree, file), 'utf8')).split('\n');
+    expect(found).toEqual(lines.flatMap((text, index) => (/; \/\/ /.test(text) ? [index + 1] : [])));
   });
 });

@@ -7,7 +7,7 @@ import { afterAll, expect, test } from '@jest/globals';
 const root = mkdtempSync(join(tmpdir(), 'auth-account-github-'));
 afterAll(() => rmSync(root, { recursive: true }));
 
-test('an action without its commit, a workflow without permissions, and what cannot be read are reported', () => {
+test('an action without its commit, a workflow without permissions, and an unreadable file are reported', () => {
   mkdirSync(join(root, '.github/workflows'), { recursive: true });
   const steps = 'jobs: { one: { runs-on: ubuntu-24.04, steps: [{ uses: actions/checkout@v7 }] } }\n';
   writeFileSync(join(root, '.github/workflows/ci.yml'), `on: push\n${steps}`);

@@ -48,13 +48,13 @@ function isGood(link: string, from: string): boolean {
   return anchorsOf(read(target)).has(anchor);
 }
 
-describe('the pages name only what there is', () => {
-  test.each(pathPages)('paths in %s', (page) => {
+describe('names of files, headings and rules in pages', () => {
+  test.each(pathPages)('paths in %s exist', (page) => {
     const paths = pathsIn(read(page));
     expect(paths.filter((path) => !exists(path))).toEqual([]);
   });
 
-  test.each(linkPages)('links in %s', (page) => {
+  test.each(linkPages)('links in %s lead to existing files and headings', (page) => {
     expect(linksIn(read(page)).filter((link) => !isGood(link, page))).toEqual([]);
   });
 
@@ -73,7 +73,7 @@ describe('the pages name only what there is', () => {
     expect(read('README.md').split(/\s+/).length).toBeLessThanOrEqual(900);
   });
 
-  test('a path and a heading that are not there are found', () => {
+  test('a missing path and a missing heading are found', () => {
     expect(pathsIn('see `libs/nothing/src/gone.ts`').filter((path) => !exists(path))).toEqual([
       'libs/nothing/src/gone.ts',
     ]);
@@ -86,7 +86,7 @@ describe('the pages name only what there is', () => {
     expect(findBrokenInFiles(files)).toEqual([]);
   });
 
-  test('a citation of something outside, or of a heading that is not there, is found', () => {
+  test('a citation of something outside, or of a missing heading, is found', () => {
     const fixture = read('test/tools/checks/fixtures/docs/citations.md');
     expect(findBrokenCitations(fixture, 'libs/stores/src/example.ts', pagesHere())).toEqual([
       'docs/no-such-page.md: there is no such page',
@@ -106,7 +106,7 @@ describe('the pages name only what there is', () => {
   });
 });
 
-test('a rule and an event that are not there are found, and those that are there are not', () => {
+test('a missing rule and a missing event are found, and existing ones are not', () => {
   const page =
     '`move_account`, `unknown_account`, `stray_account`, `group.left`, `group.lost`, `details.lost`, `device_id`';
   expect(findUnknownNames(page)).toEqual(['stray_account', 'group.lost']);

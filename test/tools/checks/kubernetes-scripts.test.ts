@@ -28,8 +28,8 @@ function run(script: string, args: readonly string[], root = copy) {
 describe.each([
   ['k8s/dev/secrets.sh', ['auth-dev']],
   ['k8s/images/build.sh', ['registry.example.com', 'dev']],
-])('%s', (script, args) => {
-  test('says what to run first if the project is not installed, and begins nothing', () => {
+])('the script %s', (script, args) => {
+  test('a script says what to run first if the project is not installed, and does nothing', () => {
     const { status, stderr, calls } = run(script, args);
     expect([status, calls]).toEqual([1, []]);
     expect(stderr).toContain(`run 'npm ci' in ${copy} first`);

@@ -9,7 +9,7 @@ const dockerfile = readFileSync(join(root, 'services/Dockerfile'), 'utf8');
 const majorOf = (text: string) => /\d+/.exec(text)?.[0];
 
 test.each(['api', 'worker', 'push-gateway', 'authctl'])(
-  'the %s’s image, its package and its process agree on Node',
+  'the image, the package and the process of %s agree on Node',
   (service) => {
     const { engines } = JSON.parse(readFileSync(join(root, 'services', service, 'package.json'), 'utf8'));
     const ofPackage = majorOf(engines.node);

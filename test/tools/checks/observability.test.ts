@@ -30,24 +30,24 @@ beforeAll(async () => {
 
 const unknownIn = (expression: string) => metricsOf(expression).filter((name) => !exported.has(name));
 
-describe('the rules', () => {
-  test('name only metrics that are exported, or recorded', () => {
+describe('the rules of Prometheus', () => {
+  test('the rules name only metrics that are exported, or recorded', () => {
     expect(rules.flatMap(({ expr }) => unknownIn(expr))).toEqual([]);
   });
 
-  test('ask for labels, values and services that there are', () => {
+  test('the rules ask for existing labels, values and services', () => {
     expect(rules.flatMap(({ expr }) => findImpossibleMatchers(expr, services))).toEqual([]);
     expect(findImpossibleMatchers('auth_logins_total{job="auth-api",outcome="stollen"}', services)).toHaveLength(1);
     expect(findImpossibleMatchers('auth_logins_total{job="auth-worker",result=~"failed"}', services)).toHaveLength(2);
   });
 
-  test('use every metric that they record', () => {
+  test('the rules use every metric that they record', () => {
     const used = new Set(rules.flatMap(({ expr }) => metricsOf(expr)));
     const unused = rules.flatMap(({ record }) => record ?? []).filter((name) => !used.has(name));
     expect([...new Set(unused)]).toEqual([]);
   });
 
-  test('give every alert a severity, texts and the path of its own runbook', () => {
+  test('every alert has a severity, texts and the path of its own runbook', () => {
     for (const { alert, labels, annotations } of alerts) {
       expect(['critical', 'warning']).toContain(labels.severity);
       expect(annotations.summary).toMatch(/\S/);
@@ -56,14 +56,14 @@ describe('the rules', () => {
     }
   });
 
-  test('have a runbook for each alert, and no runbook is without its alert', () => {
+  test('each alert has a runbook, and each runbook its alert', () => {
     const runbooks = readdirSync(runbooksFolder).map((file) => file.replace(/\.md$/, ''));
     expect(runbooks.sort()).toEqual(alerts.map(({ alert }) => alert).sort());
     const heads = runbooks.map((name) => readFileSync(new URL(`${name}.md`, runbooksFolder), 'utf8').split('\n')[2]);
     expect(new Set(heads)).toEqual(new Set(['First run [these lines](../operations.md#before-the-commands).']));
   });
 
-  test('in their fast form have a sixtieth of every window and age, and the shares that they had', () => {
+  test('the rules in their fast form have a sixtieth of every window and age, and the same shares', () => {
     const fast = speedUp(readRules()).groups.flatMap((group) => group.rules);
     const of = (name: string) => fast.find(({ alert, record }) => alert === name || record === name);
     expect(of('AuthOutboxOld')).toMatchObject({ expr: expect.stringMatching(/> 10\s*$/), for: '5s' });
@@ -131,7 +131,7 @@ describe.each(readdirSync(dashboardsFolder))('the dashboard %s', (file) => {
   const queries = dashboard.panels.flatMap(({ targets = [] }) => targets);
   const [job = ''] = dashboard.templating.list.find(({ name }) => name === 'job')?.current.value ?? [];
 
-  test('names only metrics that are exported, or recorded, and labels that they have', () => {
+  test('the dashboard names only metrics that are exported, or recorded, and labels that they have', () => {
     expect(queries.flatMap(({ expr }) => unknownIn(withoutVariables(expr)))).toEqual([]);
     const asked = queries.map(({ expr }) =>
       withoutVariables(expr).replaceAll('$job', job === '$__all' ? 'auth-.*' : job),
@@ -139,7 +139,7 @@ describe.each(readdirSync(dashboardsFolder))('the dashboard %s', (file) => {
     expect(asked.flatMap((query) => findImpossibleMatchers(query, services))).toEqual([]);
   });
 
-  test('is at home in any Grafana: its data source, namespace and service are variables', () => {
+  test('the dashboard works in any Grafana: its data source, namespace and service are variables', () => {
     expect(dashboard.id).toBeUndefined();
     expect(dashboard.templating.list.map(({ name }) => name)).toEqual(['datasource', 'namespace', 'job']);
     expect(queries.filter(({ datasource }) => datasource.uid !== '$datasource')).toEqual([]);
@@ -152,7 +152,7 @@ describe.each(readdirSync(dashboardsFolder))('the dashboard %s', (file) => {
     expect(ofServices.filter((text) => !text.includes('job=~"$job"'))).toEqual([]);
   });
 
-  test('has panels with ids of their own, and with units', () => {
+  test('the dashboard has panels with ids of their own, and with units', () => {
     const ids = dashboard.panels.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
     const withoutUnit = dashboard.panels.filter(

@@ -45,12 +45,12 @@ async function testsWithServersOf(tree: string): Promise<string[]> {
   return found.sort();
 }
 
-describe('folders of one package do not import each other in a loop', () => {
-  test('in the project', async () => {
+describe('import loops between the folders of a package', () => {
+  test('no folders of one package import each other in a loop', async () => {
     expect(await loopsOf(PROJECT)).toEqual([]);
   });
 
-  test('which is reported where they do', async () => {
+  test('folders that import each other in a loop are reported', async () => {
     expect(await loopsOf(fixtures)).toEqual([
       'services/api/src/http → services/api/src/usecases',
       'services/api/src/usecases/groups → services/api/src/usecases/invites',
@@ -59,12 +59,12 @@ describe('folders of one package do not import each other in a loop', () => {
   });
 });
 
-describe('at the root of a service’s sources are main, compose, app and config only', () => {
-  test('in the project', async () => {
+describe('files at the root of a service’s sources', () => {
+  test('the root of a service’s sources has main, compose, app and config only', async () => {
     expect(await looseFilesOf(PROJECT)).toEqual([]);
   });
 
-  test('which is reported where there is another file', async () => {
+  test('another file at the root of a service’s sources is reported', async () => {
     expect(await looseFilesOf(fixtures)).toEqual([
       'services/api/src/imports-local-stack.ts',
       'services/api/src/imports-push-gateway.ts',
@@ -75,19 +75,19 @@ describe('at the root of a service’s sources are main, compose, app and config
   });
 });
 
-describe('no test beside the code imports test/support or reads the address of a test server', () => {
-  test('in the project', async () => {
+describe('servers in tests beside the code', () => {
+  test('no test beside the code imports test/support or reads the address of a test server', async () => {
     expect(await testsWithServersOf(PROJECT)).toEqual([]);
   });
 
-  test('which is reported if one does', async () => {
-    const src = join(fixtures, 'services/api/src');
-    await writeFile(join(src, 'imports.test.ts'), "import '../../../test/support/accounts.ts';");
+  test('a test beside the code that imports test/support or reads an address is reported', async () => {
+    const src = join(fixtures, 'services/api/src/http');
+    await writeFile(join(src, 'imports.test.ts'), "import '../../../../test/support/accounts.ts';");
     await writeFile(join(src, 'reads.test.ts'), "export const uri = process.env.TEST_MONGODB_URI ?? '';");
     await writeFile(join(src, 'good.test.ts'), 'export const one = 1;');
     expect(await testsWithServersOf(fixtures)).toEqual([
-      'services/api/src/imports.test.ts',
-      'services/api/src/reads.test.ts',
+      'services/api/src/http/imports.test.ts',
+      'services/api/src/http/reads.test.ts',
     ]);
   });
 });

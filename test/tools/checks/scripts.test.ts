@@ -45,11 +45,11 @@ function findFault([, script = '', name]: readonly (string | undefined)[]): stri
 }
 
 describe('the scripts of package.json', () => {
-  test('are twenty at most', () => {
+  test('the scripts of package.json are twenty at most', () => {
     expect(Object.keys(scripts).length).toBeLessThanOrEqual(20);
   });
 
-  test('are there wherever a page or a comment names one, with the name that it takes', () => {
+  test('every script that a page or a comment names exists, with the name that it takes', () => {
     const mentions = readers().flatMap((path) =>
       [...read(path).matchAll(mentionForm)].map((mention) => ({
         path,
@@ -61,7 +61,7 @@ describe('the scripts of package.json', () => {
     expect(mentions.filter(({ fault }) => fault !== undefined)).toEqual([]);
   });
 
-  test('would be caught under a name that is gone', () => {
+  test('a mention of a missing script would be found', () => {
     expect(findFault([...'npm run test:zombies`'.matchAll(mentionForm)][0] ?? [])).toContain('no script');
     expect(findFault([...'`npm run check typos`'.matchAll(mentionForm)][0] ?? [])).toContain('knows no typos');
   });

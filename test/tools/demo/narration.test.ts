@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { check, fold, inTime } from './narration.ts';
 
-describe('a text that is folded', () => {
-  test('has no line past the width, begins its lines at the column, and loses nothing but spaces at their ends', () => {
+describe('folded texts', () => {
+  test('a folded text keeps to the width and its column, and loses only spaces at the ends of lines', () => {
     const text = JSON.stringify({
       message: 'a longer text of many words',
       details: Array.from({ length: 40 }, String),
@@ -19,21 +19,21 @@ describe('a text that is folded', () => {
     ).toBe(text.replaceAll(' ', ''));
   });
 
-  test('is broken in the middle of a word that is longer than a line', () => {
+  test('a folded text breaks a word that is longer than a line', () => {
     expect(fold('x'.repeat(45), 20, 0)).toBe(`${'x'.repeat(20)}\n${'x'.repeat(20)}\n${'x'.repeat(5)}`);
   });
 
-  test('stays as it is without a width', () => {
+  test('a text without a width stays as it is', () => {
     expect(fold('one, two and three', Number.POSITIVE_INFINITY, 13)).toBe('one, two and three');
   });
 });
 
-test('a value that differs from the story breaks it off, with both values', () => {
+test('a value that differs from the story ends the demo, with both values', () => {
   check('the close code', 4001, 4001);
   expect(() => check('the close code', 1000, 4001)).toThrow('the close code is 1000, not 4001');
 });
 
-test('what comes in time is passed on, an error too', async () => {
+test('a result in time is passed on, an error too', async () => {
   expect(await inTime('the frame', Promise.resolve('hello'))).toBe('hello');
   await expect(inTime('the frame', Promise.reject(new Error('no frame')))).rejects.toThrow('no frame');
 });

@@ -12,7 +12,7 @@ function alternatives(pattern: string): string[] {
   return inside.split(',').flatMap((one) => alternatives(pattern.replace(whole, one)));
 }
 
-test('every source and every test that an area names is there: Stryker passes over what is missing', () => {
+test('every source and every test that an area names exists: Stryker passes over what is missing', () => {
   const patterns = areas.flatMap(({ parts }) => parts.flatMap(({ sources, tests }) => [...sources, ...tests]));
   expect(patterns.flatMap(alternatives).filter((pattern) => globSync(pattern, { cwd: root }).length === 0)).toEqual([]);
 });

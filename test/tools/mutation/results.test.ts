@@ -20,8 +20,8 @@ function mutant(status: ReportedMutant['status'], replacement = 'age >= limit'):
 const report = (...mutants: ReportedMutant[]): StrykerReport => ({ files: { 'src/age.ts': { source, mutants } } });
 const survivor = { file: 'src/age.ts', in: 'return age > limit || never;', from: 'age > limit', to: 'age >= limit' };
 
-describe('the result of an area', () => {
-  test('counts as killed what failed or took too long, and leaves out what could not be run', () => {
+describe('results of areas', () => {
+  test('the result of an area counts failures and time-outs as killed, and leaves out what could not be run', () => {
     const result = areaResult([
       report(mutant('Killed'), mutant('Timeout'), mutant('RuntimeError')),
       report({ ...mutant('Killed'), statusReason: 'Error: Exceeded timeout of 60000 ms for a hook.' }),
@@ -32,7 +32,7 @@ describe('the result of an area', () => {
     expect(scoreOf(result)).toBe(60);
   });
 
-  test('shows what was replaced on one line, however long', () => {
+  test('the result of an area shows what was replaced on one line, however long', () => {
     const location = { start: { line: 1, column: 36 }, end: { line: 3, column: 2 } };
     const [{ in: line, from, to } = survivor] = areaResult([
       report({ ...mutant('Survived', `{${'x '.repeat(99)}}`), location }),
@@ -41,7 +41,7 @@ describe('the result of an area', () => {
     expect([to.length, to.at(-1)]).toEqual([90, '…']);
   });
 
-  test('keeps the reason of a survivor on another line, and gives it to no other', () => {
+  test('the result of an area keeps the reason of a survivor on another line, and gives it to no other', () => {
     const why = 'Nobody is that old.';
     const moved = { 'src/age.ts': { source: `\n${source}`, mutants: [mutant('Survived')] } };
     moved['src/age.ts'].mutants[0] = { ...mutant('Survived'), location: { start: at(10), end: at(21) } };
@@ -54,12 +54,12 @@ describe('the result of an area', () => {
 
 const at = (column: number) => ({ line: 3, column });
 
-test('results are written as they are read, with a line for each survivor', () => {
+test('results are read back as they were written, with a line for each survivor', () => {
   const text = readFileSync(new URL('results.json', import.meta.url), 'utf8');
   expect(resultsText(JSON.parse(text))).toBe(text);
 });
 
-test('the page has a row for each area, with the number of survivors that nobody has explained', () => {
+test('the page has a row for each area, with the number of unexplained survivors', () => {
   const area = (name: string): Area => ({ name, covers: 'all', parts: [], needsServers: false, aim: 90 });
   const survivors = [survivor, { ...survivor, why: 'So be it.' }];
   const results: Results = { ages: { killed: 3, timedOut: 1, invalid: 2, survivors, measuredOn: '2026-11-21' } };

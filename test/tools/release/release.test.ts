@@ -3,37 +3,44 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { currentVersion, releasePaths, versionProblems } from './versions.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const program = join(root, 'test/tools/release/release.ts');
+let original: string;
 let copy: string;
 
-const git = (...args: string[]) => execFileSync('git', args, { cwd: copy, encoding: 'utf8' });
+const gitIn = (cwd: string, ...args: string[]) => execFileSync('git', args, { cwd, encoding: 'utf8' });
+const git = (...args: string[]) => gitIn(copy, ...args);
 const read = (path: string) => readFileSync(join(copy, path), 'utf8');
 const run = (...args: string[]) =>
   spawnSync(process.execPath, [program, ...args, '--root', copy], { encoding: 'utf8' });
 const npmLs = () => spawnSync('npm', ['ls', '--package-lock-only', '--all'], { cwd: copy, encoding: 'utf8' }).status;
 
-/** Creates a repository with the files that a release changes. */
+/** Creates a repository with the files that a release changes. Each test gets a copy of it. */
+beforeAll(() => {
+  original = mkdtempSync(join(tmpdir(), 'release-'));
+  for (const path of releasePaths(root)) cpSync(join(root, path), join(original, path));
+  writeFileSync(join(original, 'CHANGELOG.md'), '# Changelog\n\n## [Unreleased]\n\n- Something new\n');
+  gitIn(original, 'init', '--quiet');
+  gitIn(original, 'add', '--all');
+  gitIn(original, '-c', 'user.name=test', '-c', 'user.email=test@localhost', 'commit', '--quiet', '-m', 'before');
+});
 beforeEach(() => {
   copy = mkdtempSync(join(tmpdir(), 'release-'));
-  for (const path of releasePaths(root)) cpSync(join(root, path), join(copy, path));
-  writeFileSync(join(copy, 'CHANGELOG.md'), '# Changelog\n\n## [Unreleased]\n\n- Something new\n');
-  git('init', '--quiet');
-  git('add', '--all');
-  git('-c', 'user.name=test', '-c', 'user.email=test@localhost', 'commit', '--quiet', '-m', 'before');
+  cpSync(original, copy, { recursive: true });
 });
 
 afterEach(() => rmSync(copy, { recursive: true, force: true }));
+afterAll(() => rmSync(original, { recursive: true, force: true }));
 
 test('all versions of this checkout agree', () => {
   expect(versionProblems(root)).toEqual([]);
 });
 
-describe('a release', () => {
-  test('sets one version everywhere, which npm finds consistent, and dates the changelog', () => {
+describe('releases', () => {
+  test('a release sets one version everywhere, which npm finds consistent, and dates the changelog', () => {
     expect(run('99.1.0')).toMatchObject({ status: 0 });
     expect(currentVersion(copy)).toBe('99.1.0');
     expect(versionProblems(copy)).toEqual([]);
@@ -42,14 +49,14 @@ describe('a release', () => {
     expect(read('charts/auth-account/Chart.yaml')).toContain('\nappVersion: 99.1.0\n');
   });
 
-  test('changes no line but those with a version or the heading of the changelog', () => {
+  test('a release changes no line but those with a version or the heading of the changelog', () => {
     run('99.1.0');
     const removed = git('diff', '--unified=0').match(/^-(?!--).*$/gm) ?? [];
     expect(removed.length).toBeGreaterThan(50);
     expect(removed.filter((line) => !line.includes(currentVersion(root)))).toEqual([]);
   });
 
-  test('is only listed by a dry run', () => {
+  test('a dry run lists the release, and writes nothing', () => {
     const { status, stdout } = run('99.1.0', '--dry-run');
     expect({ status, isListed: stdout.includes('would change package-lock.json') }).toEqual({
       status: 0,
@@ -58,17 +65,20 @@ describe('a release', () => {
     expect(git('status', '--porcelain')).toBe('');
   });
 
-  test.each(['0.0.9', '1.0', 'v1.0.0', '1.0.0-rc.1'])('is refused as %s, and nothing is written', (version) => {
-    expect(run(version)).toMatchObject({ status: 1, stdout: '' });
-    expect(git('status', '--porcelain')).toBe('');
-  });
+  test.each(['0.0.9', '1.0', 'v1.0.0', '1.0.0-rc.1'])(
+    'a release as %s is refused, and nothing is written',
+    (version) => {
+      expect(run(version)).toMatchObject({ status: 1, stdout: '' });
+      expect(git('status', '--porcelain')).toBe('');
+    },
+  );
 
-  test('is refused with changes in the work tree', () => {
+  test('a release is refused with changes in the work tree', () => {
     writeFileSync(join(copy, 'note.txt'), '');
     expect(run('99.1.0')).toMatchObject({ status: 1, stderr: expect.stringContaining('note.txt') });
   });
 
-  test('is refused a second time: there is nothing new in the changelog', () => {
+  test('a release is refused a second time: the changelog has nothing new', () => {
     run('99.1.0');
     git('-c', 'user.name=test', '-c', 'user.email=test@localhost', 'commit', '--quiet', '-am', 'release');
     expect(run('99.1.0')).toMatchObject({ status: 1, stderr: expect.stringContaining('not higher') });
@@ -82,7 +92,7 @@ describe('versions that do not agree', () => {
     ['libs/redis/package.json', '"version": "'],
     ['package-lock.json', '"@auth-account/tokens": "'],
     ['charts/auth-account/Chart.yaml', '\nappVersion: '],
-  ])('are found in %s', (path, before) => {
+  ])('versions that do not agree are found in %s', (path, before) => {
     const version = currentVersion(copy);
     writeFileSync(join(copy, path), read(path).replace(before + version, `${before}99.9.9`));
     expect(versionProblems(copy)).toEqual([expect.stringContaining(path)]);

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { takeStores } from './store-options.ts';
 
-test('arguments without stores are Jest’s as they are', () => {
+test('arguments without stores are passed to Jest unchanged', () => {
   expect(takeStores(['libs/config', '--record'])).toEqual({
     stores: [],
     isRecorded: false,
@@ -12,10 +12,13 @@ test('arguments without stores are Jest’s as they are', () => {
 test.each([
   [['--stores', 'redis-8,valkey-9', '--record', 'libs/redis']],
   [['libs/redis', '--stores=redis-8,valkey-9', '--record']],
-])('%j names two stores, and what is left is Jest’s', (args) => {
+])('the arguments %j name two stores, and the rest is passed to Jest', (args) => {
   expect(takeStores(args)).toEqual({ stores: ['redis-8', 'valkey-9'], isRecorded: true, rest: ['libs/redis'] });
 });
 
-test.each([[['--stores']], [['--stores', 'redis-7']], [['--stores', 'redis-8,toString']]])('%j is refused', (args) => {
-  expect(() => takeStores(args)).toThrow('--stores takes redis-8,valkey-9,mongodb-6.0.27');
-});
+test.each([[['--stores']], [['--stores', 'redis-7']], [['--stores', 'redis-8,toString']]])(
+  'the arguments %j are refused',
+  (args) => {
+    expect(() => takeStores(args)).toThrow('--stores takes redis-8,valkey-9,mongodb-6.0.27');
+  },
+);

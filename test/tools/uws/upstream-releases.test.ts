@@ -33,7 +33,7 @@ const tags = (...names: readonly string[]) => ({
   [`${api}/uWebSockets.js/tags?per_page=30`]: names.map((name) => ({ name })),
 });
 
-test('a release has the fix if what it was built from comes after it; older ones than the first without are not asked', async () => {
+test('a release has the fix if its base comes after it, and releases before the first without are not asked', async () => {
   const answers = {
     ...tags('v4', 'v3', 'v2', 'v1'),
     ...release('v4', 'ahead', ['uws_linux_x64_137.node']),
@@ -47,6 +47,6 @@ test('a release has the fix if what it was built from comes after it; older ones
   ]);
 });
 
-test('an answer that is none is an error, not a release without the fix', async () => {
+test('a malformed answer is an error, not a release without the fix', async () => {
   await expect(withGitHub(tags('v4'), findUpstreamReleases)).rejects.toThrow(/source_commit answers 404/);
 });

@@ -18,7 +18,7 @@ interface PublishedAppState {
   ): { remove(): void };
 }
 
-test('what is stored stays on the phone, and is readable after the first unlock', async () => {
+test('stored data stays on the phone, and is readable after the first unlock', async () => {
   const options: unknown[] = [];
   const note = async (...given: readonly unknown[]) => {
     options.push(given.at(-1));
@@ -45,7 +45,7 @@ test('what is stored stays on the phone, and is readable after the first unlock'
   ]);
 });
 
-test("takes React Native's own AppState", () => {
+test('the adapter uses React Native’s own AppState', () => {
   // The compiler checks the assignment.
   const take = (published: PublishedAppState): ReactNativeParts['appState'] => published satisfies AppState;
   expect(take).toBeInstanceOf(Function);

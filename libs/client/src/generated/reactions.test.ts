@@ -10,7 +10,7 @@ const isCatalogues: (reaction: Reaction, retry: Retry) => [CatalogueReaction, Ca
   retry,
 ];
 
-test('has reaction and retry of every row of the catalogue', () => {
+test('the generated table has reaction and retry of every row of the catalogue', () => {
   const rows = Object.entries(catalogue).map(([code, { reaction, retry }]) => [
     code,
     retry === 'never' ? [reaction] : [reaction, retry],

@@ -34,7 +34,7 @@ function without(name: keyof typeof event): object {
 const envelope = Compile(CloudEventEnvelope);
 const registered = Compile(RegisteredEvent);
 
-test('an event of ours is a CloudEvent', () => {
+test('an event of this service is a CloudEvent', () => {
   expect([envelope.Errors(event), registered.Errors(event)]).toEqual([
     [true, []],
     [true, []],
@@ -52,7 +52,7 @@ test.each([
   ['binary data', { ...without('data'), datacontenttype: 'application/x-protobuf', data_base64: 'Q2xvdWQ=' }],
   ['data that are no object', { ...event, data: 'text' }],
   ['extensions of every type', { ...event, comexampleextension1: 'value', flag: true, othervalue: 5 }],
-])('%s is let through', (_case, good) => {
+])('%s is accepted in an event', (_case, good) => {
   expect(envelope.Errors({ requestid: 'request-1', ...good })).toEqual([true, []]);
 });
 
@@ -100,10 +100,10 @@ test.each([
   ['no data', without('data')],
   ['data of another topic', { ...event, data: { user_id } }],
   ['another media type', { ...event, datacontenttype: 'text/xml' }],
-])('an event with %s is none of ours', (_case, bad) => {
+])('an event with %s is not an event of this service', (_case, bad) => {
   expect(registered.Check(bad)).toBe(false);
 });
 
-test('each event of an account is refused under the type of another', () => {
+test('each account event is refused under the type of another', () => {
   for (const schema of Object.values(accountEvents)) expect(Compile(schema).Check(event)).toBe(false);
 });

@@ -13,7 +13,7 @@ test.each(bodies)('%s: the document shows the %s under a name of its own', (_, _
   expect(publishSchema(schema)).toEqual({ $ref: expect.stringMatching(/^#\/components\/schemas\/\w+$/) });
 });
 
-test('the document shows no property escapes, which few readers know, and its pattern of names says the same of all but marks', () => {
+test('the document shows no property escapes, and its pattern of names is equivalent except for marks', () => {
   expect(JSON.stringify(publishNamedSchemas())).not.toMatch(/\\\\[pu]\{/);
   const [ours, shown] = [NameOrNull, publishSchema(NameOrNull)].map(
     (schema) => new RegExp((schema as { pattern: string }).pattern, 'u'),

@@ -55,7 +55,7 @@ function fail(call: ServerUnaryCall<string, string>, callback: sendUnaryData<str
   callback({ code, details, metadata });
 }
 
-describe('over a real gRPC connection', () => {
+describe('errors over a real gRPC connection', () => {
   const server = new Server();
   let client: Client;
 
@@ -83,7 +83,7 @@ describe('over a real gRPC connection', () => {
     });
   }
 
-  test.each(throwableCodes)('%s arrives with its own status and comes back as it was', async (code) => {
+  test.each(throwableCodes)('%s arrives with its own status and is restored unchanged', async (code) => {
     const failure = await failureOf(code);
     expect(failure).toMatchObject({ code: rowOf(code).grpc.number, details: rowOf(code).meaning });
     const back = fromGrpc(failure);
@@ -91,11 +91,11 @@ describe('over a real gRPC connection', () => {
     expect(back.cause).toBe(failure);
   });
 
-  test('an answer with details that are not ours becomes ERR-INTERNAL', async () => {
+  test('an answer with unknown details becomes ERR-INTERNAL', async () => {
     expect(fromGrpc(await failureOf('something else'))).toMatchObject({ code: 'ERR-INTERNAL', status: 500 });
   });
 
-  test('a server that is away becomes ERR-DEPENDENCY-UNAVAILABLE', async () => {
+  test('a server that is down becomes ERR-DEPENDENCY-UNAVAILABLE', async () => {
     const Away = makeGenericClientConstructor(service, 'Failing');
     const away = new Away('127.0.0.1:1', credentials.createInsecure());
     const failure = await new Promise<ServiceError>((resolve, reject) => {
@@ -109,7 +109,7 @@ describe('over a real gRPC connection', () => {
 });
 
 describe('toGrpc', () => {
-  test('writes the details that AIP-193 names', () => {
+  test('toGrpc writes the details that AIP-193 names', () => {
     const error = new AppError('ERR-VALIDATION-FAILED', {
       details: [{ loc: ['body', 'email'], msg: 'Field required', type: 'missing' }],
       retryAfterSeconds: 3,
@@ -139,7 +139,7 @@ describe('toGrpc', () => {
     expect(unpack(request, RequestInfoSchema)).toMatchObject({ requestId: 'req-1' });
   });
 
-  test('says by the reason how a session has ended, and gives the reason back', () => {
+  test('the reason says how a session has ended, over gRPC and back', () => {
     const error = new AppError('IAD_JWT_REFRESH_STOLEN', { details: { reason: 'replaced' } });
     const { status, encoded } = toGrpc(error, { locale: 'ru' });
     const { message, action } = locales.ru.IAD_JWT_REFRESH_STOLEN.variants.reason.replaced;
@@ -149,7 +149,7 @@ describe('toGrpc', () => {
     expect(fromGrpc(failure)).toMatchObject({ code: 'IAD_JWT_REFRESH_STOLEN', details: { reason: 'replaced' } });
   });
 
-  test('says no more than there is to say', () => {
+  test('toGrpc adds no details that the error does not have', () => {
     const { status } = toGrpc(new AppError('ERR-INTERNAL'), { locale: 'en' });
     expect(status.details.map(({ typeUrl }) => typeUrl)).toEqual([
       'type.googleapis.com/google.rpc.ErrorInfo',
@@ -159,7 +159,7 @@ describe('toGrpc', () => {
     expect(Object.keys(metadata).sort()).toEqual(['action', 'http_status', 'reaction', 'retry']);
   });
 
-  test('names the canonical code, and nothing that is not known', () => {
+  test('toGrpc names the canonical code, and nothing that is unknown', () => {
     const details = { provided_token: 'x' };
     const options = { details, status: 410, canonical: 'IAD_GROUP_INVITE_EXPIRED' } as const;
     const { status } = toGrpc(new AppError('ERR-INVITE-TOKEN-INVALID', options), { locale: 'en' });
@@ -179,13 +179,13 @@ describe('fromGrpc', () => {
   const { status } = toGrpc(new AppError('IAD_JWT_REFRESH_STOLEN'), { locale: 'en' });
   const received = (bytes: string | Uint8Array) => ({ code: 16, metadata: { get: () => [bytes] } });
 
-  test('gives back the other status, the canonical code and the pause', () => {
+  test('fromGrpc restores the other status, the canonical code and the pause', () => {
     const options = { status: 410, canonical: 'IAD_GROUP_INVITE_EXPIRED', retryAfterSeconds: 9 } as const;
     const error = new AppError('ERR-INVITE-TOKEN-INVALID', { details: { provided_token: 'x' }, ...options });
     expect(fromGrpc(received(toGrpc(error, { locale: 'en' }).encoded))).toMatchObject(options);
   });
 
-  test('needs no pause to know the rest', () => {
+  test('fromGrpc needs no pause to restore the rest', () => {
     const info = { reason: 'ERR-OVERLOADED', domain: errorDomain, metadata: { http_status: '503' } };
     const details = [
       anyPack(ErrorInfoSchema, create(ErrorInfoSchema, info)),
@@ -195,34 +195,34 @@ describe('fromGrpc', () => {
     expect(fromGrpc(received(bytes))).toMatchObject({ code: 'ERR-OVERLOADED', status: 503, retryAfterSeconds: 1 });
   });
 
-  test('does not trust a known reason of another domain', () => {
+  test('fromGrpc does not trust a known reason of another domain', () => {
     const info = { reason: 'IAD_JWT_REFRESH_STOLEN', domain: 'example.com' };
     const details = [anyPack(ErrorInfoSchema, create(ErrorInfoSchema, info))];
     const bytes = toBinary(StatusSchema, create(StatusSchema, { code: 16, details }));
     expect(fromGrpc(received(bytes)).code).toBe('ERR-INTERNAL');
   });
 
-  test('survives a detail that is cut off, and a value that is text', () => {
+  test('fromGrpc survives a detail that is cut off, and a value that is text', () => {
     const broken = status.details.map((detail) => ({ ...detail, value: detail.value.slice(0, 3) }));
     const bytes = toBinary(StatusSchema, { ...status, details: broken });
     expect([bytes, 'text'].map((value) => fromGrpc(received(value)).code)).toEqual(['ERR-INTERNAL', 'ERR-INTERNAL']);
   });
 
-  test('takes fields of details that stand in dots and tildes for what they are', () => {
+  test('fromGrpc restores fields of details that are written with dots and tildes', () => {
     const loc = ['body', 'a.b', '~1', '~0.~', ''];
     const item = { loc, msg: 'm', type: 'missing' } as const;
     const { encoded } = toGrpc(new AppError('ERR-VALIDATION-FAILED', { details: [item] }), { locale: 'en' });
     expect(fromGrpc(received(encoded)).details).toEqual([item]);
   });
 
-  test('leaves out a reason of a newer library’s, and knows the error all the same', () => {
+  test('fromGrpc leaves out a newer library’s reason, and restores the error all the same', () => {
     const details = { reason: 'of_tomorrow' } as never;
     const { encoded } = toGrpc(new AppError('IAD_JWT_REFRESH_STOLEN', { details }), { locale: 'en' });
     const back = fromGrpc(received(encoded));
     expect([back.code, back.details]).toEqual(['IAD_JWT_REFRESH_STOLEN', {}]);
   });
 
-  test('leaves out a detail that is there but undefined', () => {
+  test('fromGrpc leaves out a detail that is present but undefined', () => {
     const details = { available: 2, unit: undefined } as never;
     const { encoded } = toGrpc(new AppError('INV_STOCK_INSUFFICIENT_OFFICE', { details }), { locale: 'en' });
     expect(fromGrpc(received(encoded)).details).toEqual({ available: 2 });
@@ -234,7 +234,7 @@ describe('fromGrpc', () => {
     [14, 'ERR-DEPENDENCY-UNAVAILABLE'],
     [8, 'ERR-OVERLOADED'],
     [16, 'ERR-INTERNAL'],
-  ])('maps a bare status %p to %s', (code, expected) => {
+  ])('fromGrpc maps a bare status %p to %s', (code, expected) => {
     const failure = { code };
     expect(fromGrpc(failure).code).toBe(expected);
     expect(fromGrpc(failure).cause).toBe(failure);

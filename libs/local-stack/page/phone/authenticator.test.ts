@@ -9,11 +9,11 @@ test.each([
   [59, '287082'],
   [1_111_111_109, '081804'],
   [20_000_000_000, '353130'],
-])('has the code of RFC 6238 after %s seconds', async (seconds, code) => {
+])('the authenticator shows the code of RFC 6238 after %s seconds', async (seconds, code) => {
   expect(await codeOf(entry, Math.floor(seconds / 30))).toBe(code);
 });
 
-test('gives each code once, and at once only what the service accepts', () => {
+test('the authenticator gives each code once, and immediately only what the service accepts', () => {
   const at = 3_000_000;
   expect(nextStep(entry, at)).toBe(99);
   expect(nextStep({ secret, takenStep: 100 }, at)).toBe(101);

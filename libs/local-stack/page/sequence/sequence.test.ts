@@ -33,7 +33,7 @@ test('a phone’s request is drawn at once, and what the services report joins i
   expect(shapeOf(later)).toEqual([['ben', 'ben>api request', 'api>redis hints', 'api>ben answer']]);
 });
 
-test('a report replaces the one before it, and what the phone saw stays', () => {
+test('a report replaces the previous one, and keeps what the phone saw', () => {
   const early = withSteps(withTraffic([], sent('r1', 10)), of('r1', request('r1', 11), hints('r1', 13)));
   const later = withSteps(early, of('r1', request('r1', 11), hints('r1', 12), answer('r1', 15)));
   expect(shapeOf(later)).toEqual([['ben', 'ben>api request', 'api>redis hints', 'api>ben answer']]);
@@ -56,7 +56,7 @@ test('a 401 is expected if it answers the refresh by which an app asks how its s
   expect(refused.reduce(withTraffic, [] as Sequence).map(endReasonIn)).toEqual([undefined]);
 });
 
-test('what somebody who has no phone here sends is shown with its answer, and stays at the api', () => {
+test('a request of someone without a phone here is shown with its answer, and ends at the api', () => {
   const theft = answered('answered', 401, { details: { reason: 'reused' } });
   const foreign = [sent('r1', 10), theft].map((traffic) => ({ ...traffic, owner: undefined }));
   const sequence = (foreign as Traffic[]).reduce(withTraffic, [] as Sequence);
@@ -65,13 +65,13 @@ test('what somebody who has no phone here sends is shown with its answer, and st
   expect(sequence.map(endReasonIn)).toEqual([undefined]);
 });
 
-test('the request of a terminal is nobody’s of the two: it stays at the api', () => {
+test('the request of a terminal belongs to neither phone, and ends at the api', () => {
   expect(shapeOf(withSteps([], of('curl', request('curl', 1), answer('curl', 2))))).toEqual([
     [undefined, 'api>api request', 'api>api answer'],
   ]);
 });
 
-test('lines of a stream that follow each other are one chapter, until something else happens', () => {
+test('consecutive lines of a stream are one chapter, until something else happens', () => {
   const opened: Traffic = { type: 'stream_opened', owner: 'ben', at: 1 };
   const frameOf = (frame: string, at: number, isFromPhone: boolean): Traffic => ({
     ...{ type: 'frame', owner: 'ben', at, frame, isFromPhone, isLost: false, content: { type: frame } },

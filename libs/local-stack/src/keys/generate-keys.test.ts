@@ -30,7 +30,7 @@ test('the public file has the same keys, and nothing that signs', async () => {
   assertAccessTokenKeys(await loadKeyFile(accessTokenPublic), 'EdDSA', 'verify');
 });
 
-test('the public file follows the keys that are there, of whatever kind', async () => {
+test('the public file follows the existing keys, of whatever kind', async () => {
   const { accessToken, accessTokenPublic } = await generateKeys(dir);
   const [first] = await readKeys(accessToken);
   const second = await generateSigningKey('EdDSA');
@@ -53,12 +53,12 @@ test('the refresh-token and server keys are 256 random bits each, and differ', a
   expect(second.k).not.toBe(first.k);
 });
 
-test('nobody but the owner may read them', async () => {
+test('only the owner may read the keys', async () => {
   const files = await generateKeys(dir);
   for (const path of Object.values(files)) expect((await stat(path)).mode & 0o777).toBe(0o600);
 });
 
-test('keys that exist are kept', async () => {
+test('existing keys are kept', async () => {
   const { accessToken } = await generateKeys(dir);
   const before = await readFile(accessToken, 'utf8');
   await generateKeys(dir);

@@ -28,7 +28,7 @@ async function post(path: string, form: Record<string, string>) {
   return { status: answer.status, location: answer.headers.get('Location') ?? '', text: await answer.text() };
 }
 
-test('its page proposes the address, and sends the browser back with a token and a code', async () => {
+test('the provider’s page proposes the address, and sends the browser back with a token and a code', async () => {
   const page = await fetch(`${provider.issuer}/${ask()}`);
   expect(await page.text()).toContain('value="cook@example.com&quot;&gt;&lt;b&gt;"');
   const { status, location } = await post(ask(), { email: 'Cook@example.com', name: 'Anna' });
@@ -53,14 +53,14 @@ test('its page proposes the address, and sends the browser back with a token and
 });
 
 test.each(['https://localhost/back', 'http://elsewhere.example/', 'http://localhost:1/#a', 'javascript:0', ''])(
-  'its page sends nobody to %p',
+  'the provider’s page refuses to redirect to %p',
   async (redirect_uri) => {
     const { status, location } = await post(ask({ redirect_uri }), { email: 'cook@example.com' });
     expect([status, location]).toEqual([400, '']);
   },
 );
 
-test('it names its endpoints, and fails as it is told', async () => {
+test('the provider names its endpoints, and fails when it is set to', async () => {
   const found = await fetch(`${provider.issuer}/.well-known/openid-configuration`);
   const revocation_endpoint = `${provider.issuer}/revoke`;
   expect(await found.json()).toMatchObject({

@@ -10,7 +10,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(directory, { recursive: true }));
 
-test('data without a note, and data of the same version, are let through', async () => {
+test('data without a note, and data of the same version, are accepted', async () => {
   await assertDataVersion(directory, [6, 0], 'mongod');
   await noteDataVersion(directory, [6, 0]);
   await assertDataVersion(directory, [6, 0], 'mongod');

@@ -98,7 +98,7 @@ test.each([
       ['service.auth.events.notice', { user_id, purpose: 'deletion_cancelled', locale: 'ru' }],
     ],
   ],
-])('%s is in its events, each with an id of its own', (_case, create, expected) => {
+])('the change %s is in its events, each with an id of its own', (_case, create, expected) => {
   const events = create();
   expect(events.map(({ type, data }) => [type, data])).toEqual(expected);
   expect(new Set(events.map(({ id }) => id)).size).toBe(expected.length);

@@ -34,7 +34,7 @@ test('a registration is a CloudEvent about the user, at the time of the registra
   expect(Compile(RegisteredEvent).Errors(event)).toEqual([true, []]);
 });
 
-test('it is in the trace of its request, if that has one', () => {
+test('a registration’s event is in the trace of its request, if that has one', () => {
   expect(createRegisteredEvent(data, { ...origin, traceparent })).toEqual({ ...envelope, traceparent });
 });
 
@@ -52,7 +52,7 @@ test('an account event is a CloudEvent of its topic about the user, at the time 
   expect(Compile(accountEvents['service.auth.events.email_verified']).Errors(event)).toEqual([true, []]);
 });
 
-test('an event that is not of its topic breaks the schema', () => {
+test('an event that does not fit its topic is refused by the schema', () => {
   const topics = Object.keys(accountEvents) as AccountTopic[];
   const event = createAccountEvent(
     'service.auth.events.deleted',

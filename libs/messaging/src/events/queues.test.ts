@@ -20,7 +20,7 @@ test('each subscriber of a topic has a queue of its own', () => {
   expect(subscriberQueueName('a.topic', 'billing')).toBe('a.topic.billing');
 });
 
-test('a job’s id tells the event and, of a replay, when that was', () => {
+test('a job’s id names the event and, for a replay, its time', () => {
   const at = new Date(1_763_712_000_000);
   expect([eventJobId(id), eventJobId(id, at)]).toEqual([id, `${id}.1763712000000`]);
   expect([eventIdOf(id), eventIdOf(`${id}.1763712000000`)]).toEqual([id, id]);
@@ -28,12 +28,12 @@ test('a job’s id tells the event and, of a replay, when that was', () => {
   expect([eventIdOf('a.1.b'), replayedAtOf('a.1.b')]).toEqual(['a.1.b', undefined]);
 });
 
-test('a job ends by its own attempts, never by the workers that died with it', () => {
+test('a job ends by its own attempts, never by workers that crashed with it', () => {
   expect(reliableWorkerOptions.maxStalledCount).toBe(Number.MAX_SAFE_INTEGER);
   expect(reliableWorkerOptions.stalledInterval).toBeLessThan(reliableWorkerOptions.lockDuration);
 });
 
-test('the jobs of a webhook are tried by our own pauses, those of a consumer for about a day by BullMQ’s', () => {
+test('webhook jobs are retried with pauses of the worker, consumer jobs for about a day with BullMQ’s', () => {
   expect(eventJobOptions).toEqual({
     attempts: 1_000_000,
     backoff: { type: 'custom' },
@@ -51,7 +51,7 @@ test('the jobs of a webhook are tried by our own pauses, those of a consumer for
   expect(longestMs / 2 / 3_600_000).toBeLessThan(60);
 });
 
-test('a queue asks the server nothing when it is made', async () => {
+test('a new queue sends no command to Redis', async () => {
   const options = { lazyConnect: true, enableOfflineQueue: false, retryStrategy: () => null };
   const redis = new Redis({ host: '127.0.0.1', port: 1, ...options });
   redis.on('error', () => undefined);
@@ -63,7 +63,7 @@ test('a queue asks the server nothing when it is made', async () => {
   redis.disconnect();
 });
 
-test('to add nothing is to ask nothing', async () => {
+test('an empty list of jobs sends no command to Redis', async () => {
   const redis = new Redis({ host: '127.0.0.1', port: 1, lazyConnect: true, enableOfflineQueue: false });
   const queue = openEventQueue('a.topic.billing', redis, redisKeys('test'));
   await expect(addEvents(queue, [])).resolves.toBeUndefined();

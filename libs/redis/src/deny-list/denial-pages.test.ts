@@ -42,7 +42,7 @@ async function readAll(from?: DenialCursor) {
   }
 }
 
-test('a session is revoked or denied below a version; one whose entry has gone is left out', async () => {
+test('a session is revoked or denied below a version, and left out once its entry has gone', async () => {
   times = new Map([
     ['a', 1],
     ['moved', 2],
@@ -55,7 +55,7 @@ test('a session is revoked or denied below a version; one whose entry has gone i
   ]);
 });
 
-test('pages leave nothing out, also if more were denied in one moment than fit', async () => {
+test('pages leave nothing out, even if more were denied in one moment than fit', async () => {
   const ids = Array.from({ length: 5_000 }, (_, i) => `s${i}`);
   const moment = (i: number) => (i < 4_990 ? Math.min(i, 10) : i);
   times = new Map(ids.map((id, i) => [id, moment(i)]));
@@ -65,7 +65,7 @@ test('pages leave nothing out, also if more were denied in one moment than fit',
   expect(most).toBeLessThanOrEqual(1_000);
 });
 
-test('a denial that is repeated while the list is read is not lost', async () => {
+test('a denial that is repeated while the list is read stays in it', async () => {
   times = new Map(Array.from({ length: 9 }, (_, i) => [`s${i}`, 10]));
   times.set('later', 20);
   const first = await read(undefined);
@@ -75,7 +75,7 @@ test('a denial that is repeated while the list is read is not lost', async () =>
   expect(all.size).toBe(10);
 });
 
-test('after the end only what is new is read, with the last second once more', async () => {
+test('after the end only new denials are read, with the last second once more', async () => {
   times = new Map([
     ['old', clock - 1_001],
     ['recent', clock - 1_000],
@@ -99,7 +99,7 @@ test.each<[string, () => void]>([
       clock -= 5_000;
     },
   ],
-])('everything is read again if %s', async (_what, happen) => {
+])('the whole list is read again if %s', async (_what, happen) => {
   times = new Map([['old', 1]]);
   const { cursor } = await readAll();
   expect((await readAll(cursor)).ids).toEqual([]);
@@ -109,7 +109,7 @@ test.each<[string, () => void]>([
   expect((await readAll(again.cursor)).ids).toEqual([]);
 });
 
-test('nothing is known of a list that is not complete, also if it ceases to be in the middle of a page', async () => {
+test('an incomplete list gives no answer, even if it becomes incomplete in the middle of a page', async () => {
   times = new Map([['a', 1]]);
   const never = async () => undefined;
   for (const incomplete of [{ page: never }, { find: never }]) {

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { createKeyedLock } from './keyed-lock.ts';
 
-const options = { waitMs: 5_000, maximumWaiting: 3 };
+const options = { waitMs: 3_600_000, maximumWaiting: 3 };
 
 /** Creates work that ends when the test settles it. */
 function heldWork() {
@@ -17,7 +17,7 @@ function heldWork() {
 }
 
 describe('the queue', () => {
-  test('runs work of one key one after the other, in the order in which it came, and of another key meanwhile', async () => {
+  test('the queue runs work of one key in order of arrival, and of another key meanwhile', async () => {
     const inTurn = createKeyedLock(options);
     const log: string[] = [];
     const step = (name: string) => async () => {
@@ -31,7 +31,7 @@ describe('the queue', () => {
     expect(log.indexOf('b1 begins')).toBeLessThan(log.indexOf('a1 ends'));
   });
 
-  test('goes on after work that fails, and hands its error on', async () => {
+  test('the queue continues after work that fails, and passes its error on', async () => {
     const inTurn = createKeyedLock(options);
     const failure = new Error('the store is away');
     const [failed, next] = await Promise.allSettled([
@@ -42,7 +42,7 @@ describe('the queue', () => {
     expect(next).toEqual({ status: 'fulfilled', value: 'done' });
   });
 
-  test('refuses at once what finds it full', async () => {
+  test('a full queue refuses work at once', async () => {
     const inTurn = createKeyedLock(options);
     const [first, late] = [heldWork(), heldWork()];
     const running = inTurn('a', first.run);
@@ -54,7 +54,7 @@ describe('the queue', () => {
     expect(await Promise.all([running, ...waiting])).toEqual(Array(4).fill('done'));
   });
 
-  test('refuses what has waited for too long, never runs it, and gives the next its turn', async () => {
+  test('work that has waited too long is refused and never runs, and the next gets its turn', async () => {
     const inTurn = createKeyedLock({ ...options, waitMs: 20 });
     const [first, late] = [heldWork(), heldWork()];
     const running = inTurn('a', first.run);
@@ -65,7 +65,7 @@ describe('the queue', () => {
     expect(late.hasBegun).toBe(false);
   });
 
-  test('takes the time that a call may wait from the call', async () => {
+  test('the time that a call may wait comes from the call', async () => {
     const inTurn = createKeyedLock(options);
     const first = heldWork();
     const running = inTurn('a', first.run);
@@ -75,14 +75,14 @@ describe('the queue', () => {
     expect(await running).toBe('first');
   });
 
-  test('tells the work how much of the time is left', async () => {
+  test('the queue says to the work how much of the time is left', async () => {
     const inTurn = createKeyedLock(options);
     const [, left] = await Promise.all([inTurn('a', () => delay(30)), inTurn('a', async (leftMs) => leftMs)]);
     expect(left).toBeLessThanOrEqual(options.waitMs - 25);
     expect(left).toBeGreaterThan(0);
   });
 
-  test('runs work as a part of the request that asked for it', async () => {
+  test('the queue runs work as a part of the request that asked for it', async () => {
     const request = new AsyncLocalStorage<string>();
     const inTurn = createKeyedLock(options);
     const ask = (id: string) =>

@@ -74,7 +74,7 @@ async function spans(): Promise<Map<string, EndedSpan>> {
   return new Map(ended.map((span) => [span.name, span]));
 }
 
-test('a request is a span with its route, its status and its id, and above all that is done for it', async () => {
+test('a request is a span with its route, status and id, and the parent of all its work', async () => {
   answer = (res) => res.writeHead(201).end();
   await get();
   const found = await spans();
@@ -89,13 +89,13 @@ test('a request is a span with its route, its status and its id, and above all t
   expect(JSON.stringify(own?.attributes)).not.toContain('secret');
 });
 
-test('where there is no span, a trace begins', () => {
+test('a request without a span begins a trace', () => {
   const noSpan = trace.setSpan(context.active(), trace.wrapSpanContext(INVALID_SPAN_CONTEXT));
   const begun = context.with(noSpan, () => trace.getTracer('other').startSpan('first'));
   expect(begun.isRecording()).toBe(true);
 });
 
-test('a method that the conventions don’t name is another one', async () => {
+test('an unknown method is recorded as _OTHER', async () => {
   answer = (res) => res.end();
   await fetch(`http://127.0.0.1:${port()}/items/secret`, { method: 'PROPFIND' });
   expect((await spans()).get('GET /items/:id')?.attributes['http.request.method']).toBe('_OTHER');
@@ -118,7 +118,7 @@ test('a request whose client left has the status of its access line', async () =
   expect(own?.status.code).toBe(SpanStatusCode.UNSET);
 });
 
-test('a trace that is not kept has no active span and no children, and goes on as not kept', async () => {
+test('an unsampled trace has no active span and no children, and is passed on as unsampled', async () => {
   const traceId = '0af7651916cd43dd8448eb211c80319c';
   const seen: unknown[] = [];
   answer = (res) => {

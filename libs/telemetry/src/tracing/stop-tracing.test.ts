@@ -30,7 +30,7 @@ function stopWithout(collector: string) {
   return { status, ...(JSON.parse(stdout.toString()) as { lost: number; ms: number }) };
 }
 
-test('a stop with the collector away reports the loss once, and waits no longer than for its limit', () => {
+test('a stop without a collector reports the loss once, and waits no longer than its limit', () => {
   const { status, lost, ms } = stopWithout('http://127.0.0.1:9');
   expect({ status, lost }).toEqual({ status: 0, lost: 1 });
   expect(ms).toBeLessThan(5_000);

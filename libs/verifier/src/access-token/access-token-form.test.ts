@@ -8,7 +8,7 @@ const token = (head: string | Buffer = goodHead, body: string | Buffer = '{"a":1
   `${encode(head)}.${encode(body)}.${tail}`;
 const read = (text: string) => readTokenText(text, 'EdDSA', 'at+jwt');
 
-test('a token that is written as ours tells its key and its claims', () => {
+test('a token of this service reveals its key and its claims', () => {
   expect(read(token())).toEqual({ kid: 'k', payload: { a: 1 } });
   expect(read(token('{"typ":"at+jwt","kid":"","alg":"EdDSA"}', '{}'))).toEqual({ kid: '', payload: {} });
 });
@@ -17,7 +17,7 @@ test.each(['A', 'Q', 'g', 'w'])('a signature may end in %s', (last) => {
   expect(read(token(undefined, undefined, signature.slice(1) + last))).toBeDefined();
 });
 
-test('it has 4,096 characters at most', () => {
+test('a token has 4,096 characters at most', () => {
   const base = token(undefined, '{"a":""}').length;
   const ofLength = (length: number) => {
     const bytes = Math.floor(((length - base) * 3) / 4);
@@ -31,7 +31,7 @@ test('it has 4,096 characters at most', () => {
   for (const made of longer) expect(read(made)).toBeUndefined();
 });
 
-test('its header has 512 characters at most', () => {
+test('the header of a token has 512 characters at most', () => {
   const ofLength = (length: number) => {
     const kid = 'x'.repeat(Math.floor((length * 3) / 4) - goodHead.length + 1);
     const made = token(goodHead.replace('"k"', `"${kid}"`));
@@ -46,13 +46,13 @@ test('its header has 512 characters at most', () => {
 test.each([
   ['two parts', ([head]: string[]) => `${head}.${signature}`],
   ['no separator before the signature', ([head, body]: string[]) => `${head}.${body}A${signature}`],
-])('the header alone is not read either: %s', (_, made) => {
+])('the header of a malformed token is not read either: %s', (_, made) => {
   const text = made(token().split('.'));
   expect(readTokenHead(text, 'EdDSA', 'at+jwt')).toBeUndefined();
   expect(read(text)).toBeUndefined();
 });
 
-describe('nothing is read from', () => {
+describe('tokens that cannot be read', () => {
   const [head = '', body = ''] = token().split('.');
 
   test.each<[string, string]>([
@@ -91,7 +91,7 @@ describe('nothing is read from', () => {
       'claims with bits that mean nothing',
       `${head}.${body.slice(0, -1)}${body.endsWith('Q') ? 'R' : 'x'}.${signature}`,
     ],
-  ])('%s', (_, text) => {
+  ])('a malformed token is not read: %s', (_, text) => {
     expect(read(text)).toBeUndefined();
   });
 });

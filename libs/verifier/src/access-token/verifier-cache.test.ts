@@ -47,8 +47,8 @@ function newCache(options: Partial<VerifierCacheOptions> = {}, verify = plain): 
   return createVerifierCache(counted, { keys, now: () => nowMs, maxEntries: 10, onLookup, ...options });
 }
 
-describe('a token that comes again', () => {
-  test('is verified once by a verifier that is created with its cache', async () => {
+describe('tokens that come again', () => {
+  test('a token that comes again is verified once by a verifier that is created with its cache', async () => {
     const onLookup = (result: string) => lookups.push(result);
     const verify = await createCachedVerifier({ ...common, keys, now: () => nowMs, maxEntries: 10, onLookup });
     const token = sign();
@@ -56,7 +56,7 @@ describe('a token that comes again', () => {
     expect(lookups).toEqual(['miss', 'hit']);
   });
 
-  test('is not verified again, and gives the same claims, which nobody can change', async () => {
+  test('a token that comes again is not verified again, and gives the same immutable claims', async () => {
     const verify = newCache();
     const token = sign();
     const first = await verify(token);
@@ -68,7 +68,7 @@ describe('a token that comes again', () => {
     expect(() => Object.assign(first.amr ?? {}, ['otp'])).toThrow(TypeError);
   });
 
-  test('is refused from the very moment at which the verifier alone would refuse it', async () => {
+  test('a token that comes again is refused from the very moment at which the verifier would refuse it', async () => {
     const verify = newCache();
     const token = sign();
     await verify(token);
@@ -80,7 +80,7 @@ describe('a token that comes again', () => {
     expect(await answer(verify)).toBe('IAD_JWT_ACCESS_EXPIRED');
   });
 
-  test('is verified again where the clock was set back before its issue', async () => {
+  test('a token that comes again is verified anew where the clock was set back before its issue', async () => {
     const verify = newCache();
     const token = sign();
     await verify(token);
@@ -89,8 +89,8 @@ describe('a token that comes again', () => {
   });
 });
 
-describe('a change of keys', () => {
-  test('voids at once what a removed key had signed, and verifies the rest again', async () => {
+describe('changes of keys', () => {
+  test('a change of keys drops at once what a removed key had signed, and verifies the rest again', async () => {
     const verify = newCache();
     const [byA, byB] = [sign(a), sign(b)];
     await verify(byA);
@@ -101,7 +101,7 @@ describe('a change of keys', () => {
     expect(asked).toEqual([byA, byB, byA, byB]);
   });
 
-  test('during a verification keeps its result from being remembered', async () => {
+  test('a change of keys during a verification keeps its result from being remembered', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const verify = newCache({}, async (token) => {
       const verified = await plain(token);
@@ -116,7 +116,7 @@ describe('a change of keys', () => {
     await expect(verify(token)).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
   });
 
-  test('during a verification keeps its result out of what the new keys have verified', async () => {
+  test('a change of keys during a verification keeps its result out of the new keys’ cache', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const [byA, byB] = [sign(a), sign(b)];
     const verify = newCache({}, async (token) => {
@@ -134,7 +134,7 @@ describe('a change of keys', () => {
     expect(asked).toEqual([byA, byB, byA]);
   });
 
-  test('to other material under the same kid is a change too', async () => {
+  test('a change to other material under the same kid is a change of keys too', async () => {
     const verify = newCache();
     const token = sign(a);
     await verify(token);
@@ -143,8 +143,8 @@ describe('a change of keys', () => {
   });
 });
 
-describe('what is remembered', () => {
-  test('is no refusal: each is given by the verifier', async () => {
+describe('the verifier’s cache', () => {
+  test('the cache remembers no refusal: each is given by the verifier', async () => {
     const verify = newCache();
     for (let count = 0; count < 3; count += 1) {
       await expect(verify('a.b.c')).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
@@ -152,14 +152,14 @@ describe('what is remembered', () => {
     expect(asked).toHaveLength(3);
   });
 
-  test('is bounded: the token that was not asked for the longest goes', async () => {
+  test('the cache is bounded: the least recently used token is dropped', async () => {
     const verify = newCache({ maxEntries: 2 });
     const [x, y, z] = [sign(), sign(), sign()] as const;
     for (const token of [x, y, x, z, x, y]) await verify(token);
     expect(asked).toEqual([x, y, z, y]);
   });
 
-  test('is good until the very end of the token, and forgotten then, whatever becomes of the clock', async () => {
+  test('the cache holds a token until its very end, and drops it then, whatever the clock does', async () => {
     const verify = newCache();
     const token = sign();
     await verify(token);
@@ -172,13 +172,13 @@ describe('what is remembered', () => {
     expect(lookups).toEqual(['miss', 'hit', 'miss', 'miss']);
   });
 
-  test('is the same where nobody counts', async () => {
+  test('the cache works the same without counters', async () => {
     const verify = createVerifierCache(plain, { keys, now: () => nowMs, maxEntries: 10 });
     const token = sign();
     expect(await verify(token)).toBe(await verify(token));
   });
 
-  test('is nothing with no entries', async () => {
+  test('a cache with no entries remembers nothing', async () => {
     const verify = newCache({ maxEntries: 0 });
     const token = sign();
     await verify(token);
@@ -186,7 +186,7 @@ describe('what is remembered', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('helps no other spelling of the token', async () => {
+  test('the cache does not help another spelling of the token', async () => {
     const verify = newCache();
     const token = sign();
     await verify(token);

@@ -55,7 +55,7 @@ const open = (options: Partial<IssuerSourceOptions> = {}) =>
     issuer: base,
     staleKeysSeconds: 3_600,
     onError: ({ message }) => errors.push(message),
-    elapsed: () => performance.now() + passed,
+    elapsed: () => passed,
     ...options,
   });
 const kidsOf = ({ keys: { keys } }: { readonly keys: { readonly keys: readonly { readonly kid: string }[] } }) =>
@@ -70,7 +70,7 @@ async function until(check: () => boolean): Promise<void> {
   }
 }
 
-test('asks once for all who wait, and not again while the answer is fresh', async () => {
+test('the issuer source asks once for all waiting callers, and not again while the answer is fresh', async () => {
   const source = open();
   const all = await Promise.all([source.get(), source.get(), source.get()]);
   expect(all.map(kidsOf)).toEqual([['a'], ['a'], ['a']]);
@@ -80,7 +80,7 @@ test('asks once for all who wait, and not again while the answer is fresh', asyn
   expect(all[0].metadata).toEqual({ jwksUri: `${base}/keys`, algorithm: 'EdDSA', ttlSeconds: 600 });
 });
 
-test('answers from what it knows while it asks again, and keeps the same object if nothing has changed', async () => {
+test('the issuer source answers from its copy while it asks again, and keeps the object if unchanged', async () => {
   const source = open();
   const first = await source.get();
   passed += 301_000;
@@ -89,7 +89,7 @@ test('answers from what it knows while it asks again, and keeps the same object 
   expect(await source.get()).toBe(first);
 });
 
-test('finds a new key at once if it is asked to, once a second at most', async () => {
+test('the issuer source finds a new key at once on request, once a second at most', async () => {
   const source = open();
   await source.get();
   answers['/keys'] = keySet('a', 'b');
@@ -99,7 +99,7 @@ test('finds a new key at once if it is asked to, once a second at most', async (
   expect(asked.length).toBe(4);
 });
 
-test('keeps what it knows while the issuer does not answer, for as long as is set', async () => {
+test('the issuer source keeps its copy while the issuer does not answer, for as long as is set', async () => {
   const source = open({ staleKeysSeconds: 1_000 });
   await source.get();
   answers = {};
@@ -114,7 +114,7 @@ test('keeps what it knows while the issuer does not answer, for as long as is se
   expect(kidsOf(await source.get())).toEqual(['c']);
 });
 
-test('keeps the former keys if a later answer is wrong', async () => {
+test('the issuer source keeps the former keys if a later answer is wrong', async () => {
   const source = open();
   await source.get();
   answers['/keys'] = { keys: [{ kid: 'rsa', kty: 'RSA' }] };
@@ -124,7 +124,7 @@ test('keeps the former keys if a later answer is wrong', async () => {
   expect(kidsOf(await source.get())).toEqual(['a']);
 });
 
-describe('it refuses', () => {
+describe('refusals of the issuer source', () => {
   const good = () => metadata(base);
 
   test.each<[string, () => unknown, RegExp]>([
@@ -143,18 +143,18 @@ describe('it refuses', () => {
     ['null', () => 'null', /no JSON object/],
     ['a redirection', () => 302, /oauth-authorization-server: /],
     ['too much', () => JSON.stringify({ ...good(), padding: 'x'.repeat(70_000) }), /more than 65536 bytes/],
-  ])('%s', async (_what, answer, message) => {
+  ])('the issuer source refuses %s', async (_what, answer, message) => {
     answers[metadataPath] = answer();
     await expect(open().get()).rejects.toThrow(message);
   });
 
-  test('keys over plain HTTP from another host, unless the caller says where they are', () => {
+  test('the issuer source refuses keys over plain HTTP from another host, unless the caller names it', () => {
     expect(() => open({ issuer: 'http://auth.example.com' })).toThrow(/https/);
     expect(() => open({ issuer: 'http://auth.example.com', reachedAt: base })).not.toThrow();
   });
 });
 
-test('finds the keys of a public issuer at the address at which it is reached', async () => {
+test('the keys of a public issuer are found at the address at which it is reached', async () => {
   const issuer = 'https://auth.example.com/';
   answers[metadataPath] = { ...metadata(issuer), jwks_uri: 'https://auth.example.com/keys' };
   expect(kidsOf(await open({ issuer, reachedAt: base }).get())).toEqual(['a']);

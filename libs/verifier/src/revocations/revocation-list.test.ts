@@ -3,6 +3,8 @@ import { createRevocationList, type RevocationList } from './revocation-list.ts'
 import type { Denied, RevocationSource } from './revocation-source.ts';
 
 const keepSeconds = 100;
+/** Failures for longer than a test lasts. */
+const away = Array<Error>(100_000).fill(new Error('away'));
 /** Content of the next answers. An error is thrown. */
 let next: (readonly Denied[] | Error)[];
 let cursors: unknown[];
@@ -47,14 +49,14 @@ async function polls(count = 2): Promise<void> {
   }
 }
 
-test('denies versions below the smallest good one, which never sinks', async () => {
+test('the revocation list denies versions below the smallest valid one, which never decreases', async () => {
   next = [[{ sessionId: 'a', below: 3 }], [{ sessionId: 'a', below: 2 }]];
   await open();
   expect([2, 3].map((ver) => list.isDenied('a', ver))).toEqual([true, false]);
   expect(list.isDenied('b', 0)).toBe(false);
 });
 
-test('forgets a denial when no token of before can be good any more, and not before', async () => {
+test('the revocation list forgets a denial only when no earlier token can still be valid', async () => {
   next = [[{ sessionId: 'a', below: Number.POSITIVE_INFINITY }]];
   await open(1_000);
   for (let seconds = 0; seconds < keepSeconds; seconds += 20) {
@@ -69,7 +71,7 @@ test('forgets a denial when no token of before can be good any more, and not bef
   expect(list.size()).toBe(0);
 });
 
-test('goes on from its cursor after a failure, and keeps what it has', async () => {
+test('the revocation list continues from its cursor after a failure, and keeps its copy', async () => {
   next = [[{ sessionId: 'a', below: 9 }], new Error('away')];
   await open();
   await polls(3);
@@ -78,8 +80,8 @@ test('goes on from its cursor after a failure, and keeps what it has', async () 
   expect(changes).toEqual([false, true]);
 });
 
-test('knows nothing once its copy is older than a second and the grace', async () => {
-  next = [[], ...Array.from({ length: 100_000 }, () => new Error('away'))];
+test('the revocation list is unknown once its copy is older than a second and the grace', async () => {
+  next = [[], ...away];
   await open(10);
   await polls();
   passed = 11_000;
@@ -88,8 +90,8 @@ test('knows nothing once its copy is older than a second and the grace', async (
   expect(() => list.isDenied('a', 1)).toThrow('ERR-DEPENDENCY-UNAVAILABLE');
 });
 
-test('knows nothing before its first answer, however long the grace', async () => {
-  next = Array.from({ length: 100_000 }, () => new Error('away'));
+test('the revocation list is unknown before its first answer, however long the grace', async () => {
+  next = [...away];
   await open(Number.POSITIVE_INFINITY);
   expect(() => list.isDenied('a', 1)).toThrow('ERR-DEPENDENCY-UNAVAILABLE');
 });

@@ -19,20 +19,20 @@ test('a statement of the issuer is read', async () => {
   expect(await read(statement(JSON.stringify(claims), own.privateKey))).toEqual(claims);
 });
 
-test('claims are not looked at before their signature', async () => {
+test('claims of a statement are not read before its signature is verified', async () => {
   const text = '{"revoked":';
   await expect(read(statement(text, foreign.privateKey))).rejects.toThrow('no key of the issuer has signed it');
   await expect(read(statement(text, own.privateKey))).rejects.toThrow('not in the form');
 });
 
-test('a letter that stands for another byte is not believed to be signed', async () => {
+test('a character that decodes to another byte breaks the signature of a statement', async () => {
   const good = statement(JSON.stringify(claims), own.privateKey);
   const at = good.indexOf('.') + 5;
   const disguised = good.slice(0, at) + String.fromCharCode(good.charCodeAt(at) + 0x100) + good.slice(at + 1);
   await expect(read(disguised)).rejects.toThrow('not in the form');
 });
 
-test('one of more than 16 MiB is not read at all', async () => {
+test('a statement of more than 16 MiB is not read at all', async () => {
   const text = statement(JSON.stringify({ ...claims, revoked: ['s'.repeat(13 * 2 ** 20)] }), own.privateKey);
   await expect(read(text)).rejects.toThrow('it is no statement');
 });

@@ -23,7 +23,7 @@ function openAudit() {
 const totalOf = async (counter: Pick<Counter, 'get'>) =>
   (await counter.get()).values.reduce((sum, { value }) => sum + value, 0);
 
-test('an event says what, of whom, by which request and from which network', () => {
+test('an event says what happened, to whom, by which request and from which network', () => {
   const { audit, lines } = openAudit();
   audit({ event: 'login.succeeded', user_id, session_id, method: 'password' }, origin);
   expect(lines).toEqual([
@@ -39,14 +39,14 @@ test('an event says what, of whom, by which request and from which network', () 
   ]);
 });
 
-test('an IPv6 address is cut to its /48, and one that is not known says so', () => {
+test('an IPv6 address is cut to its /48, and an unknown one says so', () => {
   const { audit, lines } = openAudit();
   audit({ event: 'limit.exceeded', reason: 'login_source' }, { ...origin, network: '2001:db8:1:2::3' });
   audit({ event: 'limit.exceeded', reason: 'login_source' }, { ...origin, network: undefined });
   expect(lines.map(({ address }) => address)).toEqual(['2001:db8:1::/48', 'unknown']);
 });
 
-describe('of events that anybody can cause at will', () => {
+describe('events that anybody can cause at will', () => {
   const refused = { event: 'authorization.failed', user_id: undefined, session_id: undefined, route: '/' } as const;
   const expired = { event: 'refresh.expired', user_id: undefined, session_id: undefined } as const;
   const sampled: [AuditEvent, string][] = [
@@ -57,7 +57,7 @@ describe('of events that anybody can cause at will', () => {
     [{ event: 'limit.exceeded', reason: 'login_source' }, '203.0.113.0/24'],
   ];
 
-  test.each(sampled)('not every one is written, and all are counted: %j', async (event, address) => {
+  test.each(sampled)('events that anybody can cause are sampled, and all are counted: %j', async (event, address) => {
     const { audit, lines, flush, counters } = openAudit();
     for (let i = 0; i < 100; i += 1) audit(event, origin);
     expect(lines).toHaveLength(2);
@@ -68,7 +68,7 @@ describe('of events that anybody can cause at will', () => {
     expect((await Promise.all(totals)).reduce((sum, total) => sum + total)).toBe(100);
   });
 
-  test('those of another reason or network are none of them', () => {
+  test('events of another reason or network are not summed up with them', () => {
     const { audit, lines } = openAudit();
     for (const address of ['203.0.113.1', '203.0.112.1']) {
       for (const reason of ['IAD_JWT_ACCESS_INVALID', 'ERR-GROUP-OWNER-REQUIRED'] as const) {
@@ -84,13 +84,13 @@ test.each<AuditEvent>([
   { event: 'refresh.expired', user_id, session_id, reason: 'expired' },
   { event: 'refresh.stolen', user_id, session_id },
   { event: 'refresh.revoked', user_id, session_id },
-])('each is written of what concerns an account: %j', (event) => {
+])('each event that concerns an account is written: %j', (event) => {
   const { audit, lines } = openAudit();
   for (let i = 0; i < 100; i += 1) audit(event, origin);
   expect(lines).toHaveLength(100);
 });
 
-describe('counters', () => {
+describe('counters of the audit log', () => {
   const session = { user_id, session_id };
   const events: AuditEvent[] = [
     { event: 'account.registered', user_id },
@@ -115,7 +115,7 @@ describe('counters', () => {
     { event: 'group.left', ...session, home_group_id: session_id },
   ];
 
-  test('are kept by the events', async () => {
+  test('counters are kept by the events', async () => {
     const { audit, counters } = openAudit();
     for (const event of events) audit(event, origin);
     const valuesOf = async (counter: keyof typeof counters) =>
@@ -152,7 +152,7 @@ describe('counters', () => {
   const outcomesOf = async ({ codes }: AuditCounters) =>
     (await codes.get()).values.filter(({ value }) => value > 0).map(({ labels, value }) => ({ ...labels, value }));
 
-  test.each(CodePurpose.enum)('count what happens to a code of the purpose %s', async (purpose) => {
+  test.each(CodePurpose.enum)('counters count what happens to a code of the purpose %s', async (purpose) => {
     const { audit, counters } = openAudit();
     const code = { user_id, purpose };
     const all: AuditEvent[] = [
@@ -170,13 +170,13 @@ describe('counters', () => {
     expect(await outcomesOf(counters)).toEqual(outcomes.map((outcome) => ({ purpose, outcome, value: 1 })));
   });
 
-  test('count no code for a deletion that the password ordered', async () => {
+  test('a deletion that the password ordered counts no code', async () => {
     const { audit, counters } = openAudit();
     audit({ event: 'account.deletion_scheduled', ...session }, origin);
     expect(await outcomesOf(counters)).toEqual([]);
   });
 
-  test('have every outcome at zero before the first event', async () => {
+  test('counters have every outcome at zero before the first event', async () => {
     const { counters } = openAudit();
     const outcomes = (await counters.refreshes.get()).values.map(({ value }) => value);
     expect(outcomes).toEqual([0, 0, 0, 0, 0, 0]);
@@ -196,10 +196,10 @@ describe('counters', () => {
   });
 });
 
-describe('the table', () => {
+describe('the table of audit events', () => {
   const rows: [string, AuditRow][] = Object.entries(auditEvents);
 
-  test('samples only reasons that there are', () => {
+  test('the table samples only existing reasons', () => {
     const unknown = rows.flatMap(([name, { reasons = {}, sampled = [], sampledTogether = [] }]) =>
       [
         ...sampled.filter((reason) => !(reason in reasons)),
@@ -209,13 +209,13 @@ describe('the table', () => {
     expect(unknown).toEqual([]);
   });
 
-  test('bounds the lines that samples are in a minute, as docs/audit.md says', () => {
+  test('the table bounds the sampled lines per minute, as docs/audit.md says', () => {
     const kinds = rows.reduce((sum, [, { sampled = [] }]) => sum + sampled.length, 0);
     const [networks, lines] = [100, 10];
     expect((networks + kinds) * (lines + 1)).toBeLessThanOrEqual(1_600);
   });
 
-  test('counts every event of a family that has a counter, except names of groups', () => {
+  test('the table counts every event of a family that has a counter, except names of groups', () => {
     const families = (isCounted: boolean) =>
       rows.filter(([, { counts }]) => Boolean(counts) === isCounted).map(([name]) => name);
     const counted = new Set(families(true).map((name) => name.replace(/\..*/, '')));

@@ -83,8 +83,8 @@ const internal = {
   details: { action: expect.any(String) },
 };
 
-describe('if answers are validated', () => {
-  test('one of the contract is sent as it is', async () => {
+describe('validated answers', () => {
+  test('an answer that fits the contract is sent unchanged', async () => {
     const answer = await register(answering(201, good));
     expect(answer).toEqual({ status: 201, json: good, warnings: [], logged: 0 });
   });
@@ -134,7 +134,7 @@ describe('if answers are validated', () => {
   });
 });
 
-test('if they are not, anything is sent', async () => {
+test('any answer is sent if answers are not validated', async () => {
   const { status, json } = await register(answering(201, { anything: true }), { validateResponses: false });
   expect([status, json]).toEqual([201, { anything: true }]);
 });

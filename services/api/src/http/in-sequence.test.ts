@@ -19,11 +19,11 @@ const noting =
   };
 const failure = new Error('no');
 
-test('handlers follow each other, and then comes what follows them all', async () => {
+test('handlers run in sequence, and the next one after them all follows', async () => {
   expect(await runAll(noting('a'), noting('b'))).toEqual(['a', 'b', undefined]);
 });
 
-test('nothing to do is done at once', async () => {
+test('an empty sequence ends at once', async () => {
   expect(await runAll()).toEqual([undefined]);
 });
 
@@ -36,26 +36,26 @@ test.each<[string, RequestHandler]>([
   ],
   ['rejects with', () => Promise.reject(failure)],
   ['gives to next', (_req, _res, next) => next(failure)],
-])('what a handler %s goes past those after it', async (_, fail) => {
+])('the failure that a handler %s skips the handlers after it', async (_, fail) => {
   expect(await runAll(noting('a', fail), noting('b'))).toEqual(['a', failure]);
 });
 
-test.each([null, undefined, false, 0, ''])('%j given to next is no error', async (nothing) => {
+test.each([null, undefined, false, 0, ''])('next with %j is not an error', async (nothing) => {
   const saysNothing: RequestHandler = (_req, _res, next) => next(nothing);
   expect(await runAll(noting('a', saysNothing), noting('b'))).toEqual(['a', 'b', undefined]);
 });
 
-test('a handler that rejects with nothing has failed all the same', async () => {
+test('a handler that rejects with nothing has still failed', async () => {
   const fail: RequestHandler = () => Promise.reject();
   expect(await runAll(noting('a', fail), noting('b'))).toEqual(['a', expect.any(Error)]);
 });
 
-test('next by "route" leaves out the rest and is passed on', async () => {
+test('next with "route" skips the rest and is passed on', async () => {
   const leave: RequestHandler = (_req, _res, next) => next('route');
   expect(await runAll(noting('a', leave), noting('b'))).toEqual(['a', 'route']);
 });
 
-test('one that goes on after an await is followed all the same', async () => {
+test('a handler that calls next after an await is followed by the others too', async () => {
   const late: RequestHandler = async (_req, _res, next) => {
     await Promise.resolve();
     next();

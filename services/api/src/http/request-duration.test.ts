@@ -2,7 +2,7 @@ import { createMetrics } from '@auth-account/telemetry';
 import { expect, test } from '@jest/globals';
 import { createRequestDuration } from './request-duration.ts';
 
-test('a route has its success and our own failures at zero before its first request', async () => {
+test('a route has its successes and server failures at zero before its first request', async () => {
   const { registry, render } = createMetrics({ service: 'api' });
   createRequestDuration(registry);
   const { body } = await render(undefined);

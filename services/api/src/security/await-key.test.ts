@@ -16,7 +16,7 @@ function awaitKeyThatIs(there: 'at once' | 'after a reread' | 'never') {
   return { awaitKey: createAwaitKey(keys, () => now), seen };
 }
 
-test('a key that is there is not looked for', async () => {
+test('an existing key causes no read', async () => {
   const { awaitKey, seen } = awaitKeyThatIs('at once');
   await awaitKey({ kid: 'key', handed_out_at: now });
   expect(seen.rereads).toBe(0);
@@ -38,7 +38,7 @@ test.each([undefined, now, minutesAgo(5)])(
   },
 );
 
-test('a key that must have arrived by now was removed: the caller decides', async () => {
+test('a missing key that must have arrived by now was removed, and the caller decides', async () => {
   const { awaitKey, seen } = awaitKeyThatIs('never');
   await awaitKey({ kid: 'key', handed_out_at: new Date(minutesAgo(5).getTime() - 1) });
   expect(seen.rereads).toBe(1);

@@ -13,6 +13,7 @@ function controlled() {
 }
 
 const source = '192.0.2.1/32';
+const hour = 3_600_000;
 
 /** Makes one hash through the gate. */
 const hashFor = (gate: HashGate, work: () => Promise<unknown>, receivedAt?: number) =>
@@ -21,8 +22,8 @@ const hashFor = (gate: HashGate, work: () => Promise<unknown>, receivedAt?: numb
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('the hash gate', () => {
-  test('runs as many at once as it has slots, and the rest in the order of their coming', async () => {
-    const gate = createHashGate({ slots: 2, queueLimit: 10, waitMs: 10_000 });
+  test('the hash gate runs as many at once as it has slots, and the rest in order of arrival', async () => {
+    const gate = createHashGate({ slots: 2, queueLimit: 10, waitMs: hour });
     const jobs = Array.from({ length: 4 }, controlled);
     const results = jobs.map(({ work }) => hashFor(gate, work));
     await settled();
@@ -38,8 +39,8 @@ describe('the hash gate', () => {
     expect(gate.waiting).toBe(0);
   });
 
-  test('gives the slot of work that failed to the next', async () => {
-    const gate = createHashGate({ slots: 1, queueLimit: 10, waitMs: 10_000 });
+  test('the hash gate gives the slot of work that failed to the next', async () => {
+    const gate = createHashGate({ slots: 1, queueLimit: 10, waitMs: hour });
     const [bad, good] = [controlled(), controlled()];
     const results = [hashFor(gate, bad.work), hashFor(gate, good.work)];
     bad.reject(new Error('out of memory'));
@@ -49,9 +50,9 @@ describe('the hash gate', () => {
     expect(await hashFor(gate, () => Promise.resolve('after'))).toBe('after');
   });
 
-  test('sheds with ERR-OVERLOADED what finds the queue full, and runs it not', async () => {
+  test('a full hash gate sheds with ERR-OVERLOADED, and does not run what it sheds', async () => {
     const reasons: string[] = [];
-    const gate = createHashGate({ slots: 1, queueLimit: 1, waitMs: 10_000, onShed: (reason) => reasons.push(reason) });
+    const gate = createHashGate({ slots: 1, queueLimit: 1, waitMs: hour, onShed: (reason) => reasons.push(reason) });
     const jobs = Array.from({ length: 3 }, controlled);
     const results = jobs.map(({ work }) => hashFor(gate, work));
     await expect(results[2]).rejects.toMatchObject({ code: 'ERR-OVERLOADED', retryAfterSeconds: 2 });
@@ -62,7 +63,7 @@ describe('the hash gate', () => {
     expect(await Promise.all(results.slice(0, 2))).toEqual(['a', 'b']);
   });
 
-  test('sheds what has waited too long, and leaves the others their places', async () => {
+  test('the hash gate sheds what has waited too long, and keeps the order of the others', async () => {
     const reasons: string[] = [];
     const gate = createHashGate({ slots: 1, queueLimit: 5, waitMs: 20, onShed: (reason) => reasons.push(reason) });
     const [running, late] = [controlled(), controlled()];
@@ -75,9 +76,9 @@ describe('the hash gate', () => {
     expect(await first).toBe('a');
   });
 
-  test('admits as many requests at once as there are slots and places to wait, and runs no other', async () => {
+  test('the hash gate admits as many requests as there are slots and waiting slots, and runs no other', async () => {
     const reasons: string[] = [];
-    const gate = createHashGate({ slots: 1, queueLimit: 1, waitMs: 10_000, onShed: (reason) => reasons.push(reason) });
+    const gate = createHashGate({ slots: 1, queueLimit: 1, waitMs: hour, onShed: (reason) => reasons.push(reason) });
     const jobs = Array.from({ length: 3 }, controlled);
     const results = jobs.map(({ work }) => gate.admit({ source }, work));
     await expect(results[2]).rejects.toMatchObject({ code: 'ERR-OVERLOADED', retryAfterSeconds: 2 });
@@ -90,7 +91,7 @@ describe('the hash gate', () => {
     expect(await results[1]).toBe('b');
   });
 
-  test('counts the wait from when the request was received, not from when it came to the gate', async () => {
+  test('the wait at the hash gate counts from the receipt of the request', async () => {
     const gate = createHashGate({ slots: 1, queueLimit: 5, waitMs: 10_000, now: () => 30_000 });
     const running = controlled();
     const first = hashFor(gate, running.work);
@@ -104,7 +105,7 @@ describe('the hash gate', () => {
     expect(await Promise.all([first, waiting])).toEqual(['a', 'b']);
   });
 
-  test('runs not even in a free slot what was received too long ago', async () => {
+  test('a request received too long ago does not run, even in a free slot', async () => {
     const reasons: string[] = [];
     const onShed = (reason: string) => reasons.push(reason);
     const gate = createHashGate({ slots: 1, queueLimit: 5, waitMs: 1_000, onShed, now: () => 30_000 });
@@ -115,10 +116,10 @@ describe('the hash gate', () => {
     expect(await hashFor(gate, () => Promise.resolve('after'))).toBe('after');
   });
 
-  test('tells apart how long work waited for its slot and how long it took', async () => {
+  test('the hash gate measures separately the wait for a slot and the work', async () => {
     let time = 0;
     const times: unknown[] = [];
-    const options = { slots: 1, queueLimit: 5, waitMs: 10_000, now: () => time };
+    const options = { slots: 1, queueLimit: 5, waitMs: hour, now: () => time };
     const gate = createHashGate({ ...options, onDone: (each) => times.push(each) });
     const [first, second] = [controlled(), controlled()];
     const results = [hashFor(gate, first.work), hashFor(gate, second.work)];
@@ -137,7 +138,7 @@ describe('the hash gate', () => {
     expect(gate.running).toBe(0);
   });
 
-  test('admits no more than can be hashed in half of the time, by how long the latest hashes took', async () => {
+  test('the hash gate admits no more than fits into half of the time, by the latest durations', async () => {
     let time = 0;
     const gate = createHashGate({ slots: 2, queueLimit: 1_000, waitMs: 1_000, now: () => time });
     const hashOf = (ms: number) =>
@@ -159,7 +160,7 @@ describe('the hash gate', () => {
     expect(await countAdmitted()).toBe(100);
   });
 
-  test('admits as many as it has slots, however long hashes take', async () => {
+  test('the hash gate admits as many as it has slots, however long hashes take', async () => {
     let time = 0;
     const gate = createHashGate({ slots: 2, queueLimit: 10, waitMs: 1_000, now: () => time });
     await hashFor(gate, async () => {

@@ -8,8 +8,8 @@ function slotsOf(input: Partial<HashSlotsInput>) {
   return hashSlots({ limits: pod, concurrency: 0, memoryMib: 0, hashKib: 19_456, ...input });
 }
 
-describe('hashes at once', () => {
-  test('are as many as there are cores, if half of the memory is enough for them', () => {
+describe('numbers of hashes at once', () => {
+  test('one hash per core runs at once, if half of the memory is enough', () => {
     expect(slotsOf({})).toEqual({ slots: 4, memoryMib: 512, isTooSmall: false });
   });
 
@@ -18,24 +18,24 @@ describe('hashes at once', () => {
     [1.5, 1],
     [0.25, 1],
     [64, 11],
-  ])('with %d cores are %d', (cores, slots) => {
+  ])('%d cores run %d hashes at once', (cores, slots) => {
     expect(slotsOf({ limits: { ...pod, cores } }).slots).toBe(slots);
   });
 
-  test('are fewer if the memory for them is less', () => {
+  test('fewer hashes run at once if the memory for them is less', () => {
     expect(slotsOf({ memoryMib: 132 }).slots).toBe(3);
     expect(slotsOf({ limits: { ...pod, memoryBytes: 200 * mib } })).toMatchObject({ slots: 2, memoryMib: 100 });
   });
 
-  test('never take more memory than there is, however many are asked for', () => {
+  test('hashes at once never take more memory than there is, however many are configured', () => {
     expect(slotsOf({ concurrency: 64, memoryMib: 256 }).slots).toBe(5);
   });
 
-  test('are as many as are configured if there is memory', () => {
+  test('as many hashes run at once as are configured if there is memory', () => {
     expect(slotsOf({ concurrency: 2 }).slots).toBe(2);
   });
 
-  test('are one, and reported as too many, if not even one fits', () => {
+  test('one hash at a time runs, and is reported as too many, if not even one fits', () => {
     expect(slotsOf({ memoryMib: 16 })).toEqual({ slots: 1, memoryMib: 16, isTooSmall: true });
   });
 });

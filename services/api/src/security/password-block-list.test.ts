@@ -17,24 +17,24 @@ async function load(content: string | Buffer) {
 }
 
 describe('the list of blocked passwords', () => {
-  test('has what stands in a line of its own, and nothing else', async () => {
+  test('the list has each line as one password, and nothing else', async () => {
     const list = await load('iloveyou\n\nsunshine 1\r\npassword\n');
     expect(list.size).toBe(3);
     const tried = ['iloveyou', 'sunshine 1', 'password', 'sunshine', 'sunshine 1\r', 'passwort', ''];
     expect(tried.filter((password) => list.has(password))).toEqual(['iloveyou', 'sunshine 1', 'password']);
   });
 
-  test('compares without regard to case and after NFKC, whichever of the two is composed', async () => {
+  test('the list compares without regard to case and after NFKC, whichever side is composed', async () => {
     const list = await load('Passwort\nka\u0308sekuchen\n\ufb01nances1\n');
     const tried = ['PASSWORT', 'K\u00c4SEKUCHEN', 'finances1', '\ufb01NANCES1', 'kasekuchen'];
     expect(tried.filter((password) => list.has(password))).toEqual(tried.slice(0, 4));
   });
 
-  test('counts what is there twice once', async () => {
+  test('the list counts a duplicate once', async () => {
     expect((await load('password\nPassword\npassword')).size).toBe(1);
   });
 
-  test('finds each of many, and none beside them', async () => {
+  test('the list finds each of many passwords, and no similar ones', async () => {
     const words = Array.from({ length: 5_000 }, (_, index) => `password-${index}`);
     const list = await load(words.join('\n'));
     expect(list.size).toBe(5_000);
@@ -45,11 +45,11 @@ describe('the list of blocked passwords', () => {
   test.each([
     ['is empty', Buffer.from('\n\r\n'), /is empty/],
     ['is no UTF-8', Buffer.from([0x70, 0xe4, 0x0a]), /cannot be read as UTF-8/],
-  ])('that %s is refused', async (_, content, message) => {
+  ])('a list that %s is refused', async (_, content, message) => {
     await expect(load(content)).rejects.toThrow(message);
   });
 
-  test('that is not there is refused', async () => {
+  test('a missing list is refused', async () => {
     await expect(loadPasswordBlockList(join(dir, 'none.txt'))).rejects.toThrow(/none\.txt cannot be read/);
   });
 });

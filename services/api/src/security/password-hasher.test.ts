@@ -14,32 +14,35 @@ const hash = (hasher: PasswordHasher, password: string) => hasher.admit(client, 
 const verify = (hasher: PasswordHasher, stored: string | undefined, password: string) =>
   hasher.admit(client, (turn) => turn.verify(stored, password));
 
-describe('the two bindings', () => {
+describe('bindings of Argon2', () => {
   test.each([
     ['@node-rs/argon2', loadNodeRsBinding, loadNodeBinding],
     ['argon2', loadNodeBinding, loadNodeRsBinding],
-  ])('what %s has hashed the other verifies, with the same parameters in the string', async (name, load, loadOther) => {
-    const [binding, other] = [await load(), await loadOther()];
-    expect(binding.name).toBe(name);
-    const phc = await binding.hash('Käsekuchen 😀', cost);
-    expect(phc).toMatch(/^\$argon2id\$v=19\$m=1024,(t=2,p=1|p=1,t=2)\$/);
-    expect((await hasherOf(other)).isWeak(phc)).toBe(false);
-    expect(await other.verify(phc, 'Käsekuchen 😀')).toBe(true);
-    expect(await other.verify(phc, 'Käsekuchen')).toBe(false);
-  });
+  ])(
+    'a hash of %s verifies with the other binding, with the same parameters in the string',
+    async (name, load, loadOther) => {
+      const [binding, other] = [await load(), await loadOther()];
+      expect(binding.name).toBe(name);
+      const phc = await binding.hash('Käsekuchen 😀', cost);
+      expect(phc).toMatch(/^\$argon2id\$v=19\$m=1024,(t=2,p=1|p=1,t=2)\$/);
+      expect((await hasherOf(other)).isWeak(phc)).toBe(false);
+      expect(await other.verify(phc, 'Käsekuchen 😀')).toBe(true);
+      expect(await other.verify(phc, 'Käsekuchen')).toBe(false);
+    },
+  );
 
-  test('the faster one is taken if it loads', async () => {
+  test('the faster binding is used if it loads', async () => {
     expect((await loadArgon2()).name).toBe('@node-rs/argon2');
   });
 });
 
-describe('the hasher', () => {
-  test('salts: the same password gives two hashes', async () => {
+describe('the password hasher', () => {
+  test('the same password gives two different hashes', async () => {
     const hasher = await hasherOf(await loadArgon2());
     expect(await hash(hasher, 'password')).not.toBe(await hash(hasher, 'password'));
   });
 
-  test('without a stored hash nothing is right, and the work is done all the same', async () => {
+  test('a missing stored hash matches nothing, and takes the same work', async () => {
     const verified: string[] = [];
     const real = await loadArgon2();
     const hasher = await hasherOf({
@@ -53,7 +56,7 @@ describe('the hasher', () => {
     expect(verified).toEqual([expect.stringMatching(/^\$argon2id\$v=19\$m=1024,t=2,p=1\$/)]);
   });
 
-  test('a lone surrogate is not the character that the bindings take it for', async () => {
+  test('a lone surrogate does not match its replacement character', async () => {
     const hasher = await hasherOf(await loadArgon2());
     const stored = await hash(hasher, '12345678\ufffd');
     expect(await verify(hasher, stored, '12345678\ufffd')).toBe(true);
@@ -69,23 +72,26 @@ describe('the hasher', () => {
     ['$argon2id$v=19$m=1024,t=1,p=1$c2FsdA$aGFzaA', true],
     ['$argon2i$v=19$m=1024,t=2,p=1$c2FsdA$aGFzaA', true],
     ['$2b$10$abcdefghijklmnopqrstuv', true],
-  ])('%s is weaker than configured: %s', async (phc, isWeak) => {
+  ])('the hash %s is weaker than configured: %s', async (phc, isWeak) => {
     expect((await hasherOf(await loadArgon2())).isWeak(phc)).toBe(isWeak);
   });
 });
 
-describe('a bcrypt hash that was imported', () => {
+describe('imported bcrypt hashes', () => {
   // One of the bcrypt test vectors that all implementations share (Openwall crypt_blowfish).
   const body = '$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW';
 
-  test.each(['2a', '2b', '2y'])('verifies with the prefix $%s$, and is to be hashed again', async (version) => {
-    const hasher = await hasherOf(await loadArgon2());
-    expect(await verify(hasher, `$${version}${body}`, 'U*U')).toBe(true);
-    expect(await verify(hasher, `$${version}${body}`, 'U*V')).toBe(false);
-    expect(hasher.isWeak(`$${version}${body}`)).toBe(true);
-  });
+  test.each(['2a', '2b', '2y'])(
+    'an imported bcrypt hash verifies with the prefix $%s$, and is to be hashed again',
+    async (version) => {
+      const hasher = await hasherOf(await loadArgon2());
+      expect(await verify(hasher, `$${version}${body}`, 'U*U')).toBe(true);
+      expect(await verify(hasher, `$${version}${body}`, 'U*V')).toBe(false);
+      expect(hasher.isWeak(`$${version}${body}`)).toBe(true);
+    },
+  );
 
-  test('compares the bytes as they were typed, not what NFKC makes of them', async () => {
+  test('an imported bcrypt hash compares the bytes as they were typed, not those of NFKC', async () => {
     const hasher = await hasherOf(await loadArgon2());
     // A hash of the password with the ligature \ufb01, which NFKC turns into two letters.
     const { hash } = await import('@node-rs/bcrypt');
@@ -94,7 +100,7 @@ describe('a bcrypt hash that was imported', () => {
     expect(await verify(hasher, stored, 'finance')).toBe(false);
   });
 
-  test('a lone surrogate is not the character that its bytes would be', async () => {
+  test('a lone surrogate does not match the character of its bytes, with bcrypt', async () => {
     const hasher = await hasherOf(await loadArgon2());
     const bcrypt = await import('@node-rs/bcrypt');
     const stored = await bcrypt.hash('12345678\ufffd', { cost: 4 });
@@ -102,7 +108,7 @@ describe('a bcrypt hash that was imported', () => {
     expect(await verify(hasher, stored, '12345678\ud800')).toBe(false);
   });
 
-  test('goes through the gate', async () => {
+  test('an imported bcrypt hash goes through the gate', async () => {
     const closed = createHashGate({ slots: 1, queueLimit: 0, waitMs: 60_000 });
     const end = Promise.withResolvers<void>();
     const held = closed.admit({ source: '192.0.2.9/32' }, (run) => run(() => end.promise));
@@ -119,8 +125,8 @@ describe('a bcrypt hash that was imported', () => {
   });
 });
 
-describe('the places of one line', () => {
-  test('are shared by all of its networks', async () => {
+describe('waiting slots of one line', () => {
+  test('waiting slots of one line are shared by all of its networks', async () => {
     const sources: string[] = [];
     const watched: HashGate = {
       ...gate,

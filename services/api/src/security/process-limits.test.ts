@@ -9,11 +9,11 @@ function limitsOf(files: Readonly<Record<string, string>>) {
 }
 
 describe('the limits of a process', () => {
-  test('are the machine’s if there is no cgroup', () => {
+  test('the limits of a process are the machine’s if there is no cgroup', () => {
     expect(limitsOf({})).toEqual(machine);
   });
 
-  test('in a pod on cgroup v2 are its cpu.max and memory.max', () => {
+  test('the limits of a pod on cgroup v2 are its cpu.max and memory.max', () => {
     const files = {
       '/proc/self/cgroup': '0::/\n',
       '/sys/fs/cgroup/cpu.max': '200000 100000\n',
@@ -22,21 +22,21 @@ describe('the limits of a process', () => {
     expect(limitsOf(files)).toEqual({ cores: 2, memoryBytes: 512 * mib });
   });
 
-  test('may be a part of a core', () => {
+  test('the limit of a process may be a part of a core', () => {
     expect(limitsOf({ '/sys/fs/cgroup/cpu.max': '50000 100000\n' }).cores).toBe(0.5);
   });
 
-  test('are the machine’s if cgroup v2 sets none', () => {
+  test('the limits of a process are the machine’s if cgroup v2 sets none', () => {
     const files = { '/sys/fs/cgroup/cpu.max': 'max 100000\n', '/sys/fs/cgroup/memory.max': 'max\n' };
     expect(limitsOf(files)).toEqual(machine);
   });
 
-  test('are never more than the machine has', () => {
+  test('the limits of a process are never more than the machine has', () => {
     const files = { '/sys/fs/cgroup/cpu.max': '6400000 100000\n', '/sys/fs/cgroup/memory.max': '1099511627776\n' };
     expect(limitsOf(files)).toEqual(machine);
   });
 
-  test('without a cgroup namespace are the smallest on the way up', () => {
+  test('the limits without a cgroup namespace are the smallest on the way up', () => {
     const pod = '/sys/fs/cgroup/kubepods.slice/kubepods-burstable.slice/kubepods-pod1.slice';
     const files = {
       '/proc/self/cgroup':
@@ -50,7 +50,7 @@ describe('the limits of a process', () => {
     expect(limitsOf(files)).toEqual({ cores: 1.5, memoryBytes: 256 * mib });
   });
 
-  test('in a container on cgroup v1 are its quota and limit, although its path is the host’s', () => {
+  test('the limits of a container on cgroup v1 are its quota and limit, although its path is the host’s', () => {
     const files = {
       '/proc/self/cgroup':
         '11:memory:/docker/5f1b\n8:cpu,cpuacct:/docker/5f1b\n1:name=systemd:/docker/5f1b\n0::/docker/5f1b\n',
@@ -61,7 +61,7 @@ describe('the limits of a process', () => {
     expect(limitsOf(files)).toEqual({ cores: 4, memoryBytes: 1_024 * mib });
   });
 
-  test('on cgroup v1 are those of a nested cgroup too', () => {
+  test('the limits on cgroup v1 are those of a nested cgroup too', () => {
     const files = {
       '/proc/self/cgroup': '4:memory:/jobs/7\n1:cpu:/\n',
       '/sys/fs/cgroup/memory/jobs/7/memory.limit_in_bytes': '134217728\n',
@@ -70,7 +70,7 @@ describe('the limits of a process', () => {
     expect(limitsOf(files)).toEqual({ cores: 8, memoryBytes: 128 * mib });
   });
 
-  test('are the machine’s if cgroup v1 says -1 and its huge number', () => {
+  test('the limits are the machine’s if cgroup v1 says -1 and its huge number', () => {
     const files = {
       '/sys/fs/cgroup/cpu/cpu.cfs_quota_us': '-1\n',
       '/sys/fs/cgroup/cpu/cpu.cfs_period_us': '100000\n',
@@ -79,7 +79,7 @@ describe('the limits of a process', () => {
     expect(limitsOf(files)).toEqual(machine);
   });
 
-  test('are not looked for outside the mount', () => {
+  test('the limits are not looked for outside the mount', () => {
     const files = { '/proc/self/cgroup': '0::/../../other\n', '/sys/fs/cgroup/memory.max': '268435456\n' };
     expect(limitsOf(files).memoryBytes).toBe(256 * mib);
   });

@@ -13,12 +13,12 @@ test('a set has ten codes of 25 base32 characters in five groups', () => {
   for (const code of set) expect(code).toMatch(/^([A-Z2-7]{5}-){4}[A-Z2-7]{5}$/);
 });
 
-test('the stored form of a code shows nothing of it', () => {
+test('the stored form of a code reveals nothing of it', () => {
   for (const hash of stored) expect(hash).toMatch(/^[\w-]{43}$/);
   expect(new Set(stored).size).toBe(10);
 });
 
-test('a code that an earlier release has stored is found, also among what is no hash', () => {
+test('a code that an earlier release has stored is found, also among malformed hashes', () => {
   const code = 'ABCDE-FGHIJ-KLMNO-PQRST-UVWXY';
   const hash = 'EqVjT8y3kuEd2xwSPubm-V2eNDMjOuIU9kqFfQxkRr0';
   expect(findRecoveryCode(Buffer.from('12345678901234567890'), code, ['short', hash])).toBe(hash);
@@ -29,7 +29,7 @@ test('a code is found however it is typed', () => {
   for (const each of typed) expect(findRecoveryCode(seed, each, stored)).toBe(stored[1]);
 });
 
-test('digits that base32 does not have stand for the letters that look like them', () => {
+test('digits that base32 does not have are read as the letters that look like them', () => {
   const hash = createRecoveryCodeHash(seed);
   expect(hash('01810-OIBIO')).toBe(hash('OIBIO-OIBIO'));
 });

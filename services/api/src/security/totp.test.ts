@@ -7,7 +7,7 @@ const seed = Buffer.from('12345678901234567890');
 const at = (seconds: number) => new Date(seconds * 1_000);
 const stepAt = (seconds: number) => Math.floor(seconds / 30);
 
-describe('the code of a step', () => {
+describe('codes of TOTP', () => {
   // RFC 6238, appendix B, has eight digits. The last six are ours.
   test.each([
     [59, '94287082'],
@@ -16,25 +16,25 @@ describe('the code of a step', () => {
     [1_234_567_890, '89005924'],
     [2_000_000_000, '69279037'],
     [20_000_000_000, '65353130'],
-  ])('at %i s is that of the RFC', (seconds, code) => {
+  ])('the code at %i s is that of RFC 6238', (seconds, code) => {
     expect(totpCode(seed, stepAt(seconds))).toBe(code.slice(-6));
     expect(totpStepOf(seed, code.slice(-6), at(seconds))).toBe(stepAt(seconds));
   });
 });
 
-describe('a given code', () => {
+describe('given codes', () => {
   const step = 37_037_036;
   const present = at(step * 30 + 29);
 
-  test.each([-1, 0, 1])('%i steps off names its step', (drift) => {
+  test.each([-1, 0, 1])('a code %i steps off names its step', (drift) => {
     expect(totpStepOf(seed, totpCode(seed, step + drift), present)).toBe(step + drift);
   });
 
-  test.each([-2, 2])('%i steps off is wrong', (drift) => {
+  test.each([-2, 2])('a code %i steps off is wrong', (drift) => {
     expect(totpStepOf(seed, totpCode(seed, step + drift), present)).toBeUndefined();
   });
 
-  test('of another seed, or of another length, is wrong', () => {
+  test('a code of another seed, or of another length, is wrong', () => {
     const code = totpCode(seed, step);
     expect(totpStepOf(newTotpSeed(), code, present)).toBeUndefined();
     for (const other of [code.slice(1), `0${code}`, '', `${code} `]) {
@@ -43,7 +43,7 @@ describe('a given code', () => {
   });
 });
 
-test('a seed has 160 bits and is another one each time', () => {
+test('a seed has 160 bits and is different each time', () => {
   const [one, other] = [newTotpSeed(), newTotpSeed()];
   expect([one.length, other.equals(one)]).toEqual([20, false]);
 });
@@ -55,7 +55,7 @@ test('the address for authenticator apps escapes the names', () => {
   );
 });
 
-describe('base32', () => {
+describe('encoding in base32', () => {
   // RFC 4648, section 10, without padding.
   test.each([
     ['', ''],
@@ -65,7 +65,7 @@ describe('base32', () => {
     ['foob', 'MZXW6YQ'],
     ['fooba', 'MZXW6YTB'],
     ['foobar', 'MZXW6YTBOI'],
-  ])('of "%s" is that of the RFC', (text, encoded) => {
+  ])('base32 of "%s" is that of RFC 4648', (text, encoded) => {
     expect(toBase32(Buffer.from(text))).toBe(encoded);
   });
 });

@@ -26,7 +26,7 @@ async function find(env: Readonly<Record<string, string>>, content: object, mode
 
 const running = { owner: { pid: process.pid, marker: 'node' }, environment };
 
-test('a stack that runs is used, in one line that names it', async () => {
+test('a running stack is used, and named in one line', async () => {
   const { found, said } = await find({}, running);
   expect(found).toEqual(environment);
   expect(said).toMatch(/^authctl: uses the local stack that .*up\.json names.*\n$/);
@@ -40,20 +40,20 @@ test.each(['MONGODB_URI', 'MONGODB_URI_FILE', 'REDIS_URL', 'REDIS_URL_FILE', 'PR
   },
 );
 
-test('it is not looked for in production', async () => {
+test('a stack is not looked for in production', async () => {
   expect(await find({ NODE_ENV: 'production' }, running)).toEqual({ found: undefined, said: '' });
 });
 
-test('a stack that has ended, or is not ready yet, is none', async () => {
+test('a stack that has ended, or is not ready yet, is ignored', async () => {
   expect((await find({}, { ...running, owner: { ...running.owner, pid: 2 ** 22 + 1 } })).found).toBeUndefined();
   expect((await find({}, { owner: running.owner })).found).toBeUndefined();
 });
 
-test('a file whose process number has gone to another program is not believed', async () => {
+test('a file whose process number belongs to another program is ignored', async () => {
   const { found } = await find({}, { ...running, owner: { pid: process.pid, marker: 'another-program.ts' } });
   expect(found).toBeUndefined();
 });
 
-test('a file that others can write is not believed', async () => {
+test('a file that others can write to is ignored', async () => {
   expect((await find({}, running, 0o622)).found).toBeUndefined();
 });

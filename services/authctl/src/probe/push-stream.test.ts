@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { openPushStream } from './push-stream.ts';
 
-test('a stop before the handshake ends the run in order, without an error that nobody takes', async () => {
+test('a stop before the handshake ends the run in order, without an unhandled error', async () => {
   const uncaught: unknown[] = [];
   const note = (error: unknown) => uncaught.push(error);
   process.on('uncaughtException', note);

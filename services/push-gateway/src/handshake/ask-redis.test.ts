@@ -24,7 +24,7 @@ function scene(denied = '') {
   return { ask, asked };
 }
 
-test('what is asked in one turn goes together, and each has its own answer', async () => {
+test('questions of one turn are sent together, and each gets its own answer', async () => {
   const { ask, asked } = scene('b');
   const answers = await Promise.all(['a', 'b', 'c'].map(ask));
   expect(asked).toEqual([['a', 'b', 'c']]);
@@ -35,7 +35,7 @@ test('what is asked in one turn goes together, and each has its own answer', asy
   ]);
 });
 
-test('no more than 256 go together, and they do not wait for the end of the turn', async () => {
+test('at most 256 questions are sent together, and they do not wait for the end of the turn', async () => {
   const { ask, asked } = scene('600');
   const sessionIds = Array.from({ length: 601 }, (_, place) => String(place));
   const answers = sessionIds.map(ask);
@@ -46,20 +46,20 @@ test('no more than 256 go together, and they do not wait for the end of the turn
   expect(asked.map(({ length }) => length)).toEqual([256, 256, 89]);
 });
 
-test('as many as go together at most are asked once, and nothing is asked for nobody', async () => {
+test('a full batch is sent once, and an empty batch never', async () => {
   const { ask, asked } = scene();
   await Promise.all(Array.from({ length: 256 }, () => ask('a')));
   await ask('b');
   expect(asked.map(({ length }) => length)).toEqual([256, 1]);
 });
 
-test('an answer that leaves a session out lets nobody in', async () => {
+test('an answer that leaves a session out admits nobody', async () => {
   const { ask } = scene('a');
   const together = await Promise.allSettled([ask('lost'), ask('a')]);
   expect(together.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
 });
 
-test('what is asked later is asked again, with higher numbers', async () => {
+test('a later question is asked again, with higher numbers', async () => {
   const { ask, asked } = scene();
   const [first, second] = await Promise.all([ask('a'), ask('a')]);
   const third = await ask('a');
@@ -67,7 +67,7 @@ test('what is asked later is asked again, with higher numbers', async () => {
   expect([first, second, third].map(({ streamNumber }) => streamNumber)).toEqual([101, 102, 103]);
 });
 
-test('a failure reaches all that asked together, and nobody after them', async () => {
+test('a failure reaches all questions of its batch, and none after them', async () => {
   const { ask } = scene();
   const together = await Promise.allSettled([ask('a'), ask('broken')]);
   expect(together.map(({ status }) => status)).toEqual(['rejected', 'rejected']);

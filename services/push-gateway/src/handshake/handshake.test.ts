@@ -10,6 +10,9 @@ test.each([
   [1, ['192.0.2.1', '203.0.113.7'], '203.0.113.7'],
   [2, ['192.0.2.1', '203.0.113.7', '10.0.0.2'], '203.0.113.7'],
   [3, ['203.0.113.7'], '203.0.113.7'],
-])('behind %s proxies of ours, with X-Forwarded-For %j, a client has the network %s', (hops, forwardedFor, network) => {
-  expect(clientNetwork(res, { forwardedFor }, hops)).toBe(network);
-});
+])(
+  'the client behind %s trusted proxies, with X-Forwarded-For %j, has the network %s',
+  (hops, forwardedFor, network) => {
+    expect(clientNetwork(res, { forwardedFor }, hops)).toBe(network);
+  },
+);

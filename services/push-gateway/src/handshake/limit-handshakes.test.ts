@@ -16,7 +16,7 @@ function scene(limit = 2) {
   return { clock, write, count, isLetIn };
 }
 
-test('a network has so many a minute, and learns when there are more; others go on', () => {
+test('a network has a limit per minute, and learns of its excess, and others are not affected', () => {
   const { clock, count, isLetIn } = scene();
   expect([1, 2, 3].map(() => isLetIn('192.0.2.1'))).toEqual([true, true, false]);
   expect([isLetIn('192.0.2.2'), isLetIn(undefined)]).toEqual([true, true]);
@@ -34,7 +34,7 @@ test('an IPv6 network is a /64', () => {
   expect(isLetIn('2001:db8:0:1::1')).toBe(true);
 });
 
-test('a clock that was set back holds nobody up for longer than a minute', () => {
+test('a clock that was set back blocks nobody for longer than a minute', () => {
   const { clock, isLetIn } = scene(1);
   expect([isLetIn('192.0.2.1'), isLetIn('192.0.2.1')]).toEqual([true, false]);
   clock.ms -= 3_600_000;
@@ -47,7 +47,7 @@ test('a flood from very many networks takes bounded memory: the first is forgott
   expect([isLetIn('10.0.0.0'), isLetIn('192.0.2.1'), isLetIn('10.0.0.0')]).toEqual([false, true, true]);
 });
 
-test('a refusal is an event of the audit log, which has no more of the network than others', () => {
+test('a refusal is an audit event, which names the network in the same form as others', () => {
   const { write, isLetIn } = scene(1);
   for (let count = 0; count < 2; count += 1) isLetIn('192.0.2.1');
   const fields = { event: 'limit.exceeded', reason: 'handshake_address', request_id: 'r', address: '192.0.2.0/24' };

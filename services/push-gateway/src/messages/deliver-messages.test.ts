@@ -4,7 +4,7 @@ import { expect, jest, test } from '@jest/globals';
 import type { Connection } from '../streams/connection.ts';
 import { createDeliverMessages } from './deliver-messages.ts';
 
-test('messages that come in one turn of the event loop go out a hundred at a time, in their order', async () => {
+test('messages of one turn of the event loop are sent a hundred at a time, in their order', async () => {
   const heard: string[][] = Array.from({ length: 100 }, () => []);
   let sends = 0;
   const connections = heard.map((frames) => ({

@@ -7,7 +7,7 @@ function scene(most: number) {
   return { add: createTickBatcher<number>(most, (items) => batches.push(items)), batches };
 }
 
-test('what comes in one turn goes on together, what comes later goes by itself', async () => {
+test('items of one turn are passed on together, later ones separately', async () => {
   const { add, batches } = scene(10);
   add(1);
   await Promise.resolve();
@@ -20,7 +20,7 @@ test('what comes in one turn goes on together, what comes later goes by itself',
   expect(batches).toStrictEqual([[1, 2], [3]]);
 });
 
-test('as many as may go together go at once', async () => {
+test('a full batch is passed on at once', async () => {
   const { add, batches } = scene(2);
   for (const item of [1, 2, 3, 4, 5]) add(item);
   expect(batches).toStrictEqual([

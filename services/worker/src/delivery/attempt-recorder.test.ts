@@ -32,7 +32,7 @@ test('an attempt is recorded for the replay that its job belongs to', async () =
   ]);
 });
 
-test('while nothing can be written no more than 10,000 attempts wait for it', async () => {
+test('at most 10,000 attempts wait while the store cannot be written', async () => {
   const { record, written, write } = createWaitingRecorder();
   const recorded = Array.from({ length: 12_000 }, () => record('an-event', attempt));
   write.resolve();
@@ -40,7 +40,7 @@ test('while nothing can be written no more than 10,000 attempts wait for it', as
   expect(written).toHaveLength(10_000);
 });
 
-test('what comes while a write is under way goes with the next one, 500 at most', async () => {
+test('attempts that come during a write go with the next one, 500 at most', async () => {
   const writes: number[] = [];
   const first = Promise.withResolvers<void>();
   const record = createAttemptRecorder({
@@ -64,7 +64,7 @@ test('what comes while a write is under way goes with the next one, 500 at most'
   expect(writes).toEqual([1, 500, 100]);
 });
 
-test('if a write fails it reports of which events, and the next attempts are recorded', async () => {
+test('a failed write names the events in its report, and the next attempts are recorded', async () => {
   const told: unknown[] = [];
   const written: string[] = [];
   const away = new Error('MongoDB is away');

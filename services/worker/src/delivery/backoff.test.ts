@@ -7,28 +7,28 @@ const longest = createBackoff(() => 1);
 const shortest = createBackoff(() => 0);
 
 describe('the pause after a failed delivery', () => {
-  test('lies anywhere between nothing and twice as much with each attempt', () => {
+  test('the pause after a failed delivery is random, up to a bound that doubles with each attempt', () => {
     expect([1, 2, 3, 4].map((attempt) => longest(attempt))).toEqual([1_000, 2_000, 4_000, 8_000]);
     expect([1, 2, 3, 4].map((attempt) => shortest(attempt))).toEqual([0, 0, 0, 0]);
   });
 
-  test('is never longer than an hour, however many attempts there were', () => {
+  test('the pause after a failed delivery is never longer than an hour, after any number of attempts', () => {
     expect([12, 13, 100, 1_000_000].map((attempt) => longest(attempt))).toEqual([2_048_000, hourMs, hourMs, hourMs]);
   });
 
-  test('is 30 s at most before a code is sent again', () => {
+  test('the pause after a failed delivery is 30 s at most before a code is sent again', () => {
     const afterAttempt = (attempt: number) =>
       longest(attempt, 'custom', undefined, { data: { type: 'service.auth.events.code_requested' } });
     expect([1, 5, 6, 100].map(afterAttempt)).toEqual([1_000, 16_000, 30_000, 30_000]);
     expect(longest(100, 'custom', undefined, { data: { type: 'service.auth.events.notice' } })).toBe(hourMs);
   });
 
-  test('does not grow if the answer was 410 Gone', () => {
+  test('the pause after a failed delivery does not grow if the answer was 410 Gone', () => {
     expect(longest(10, 'custom', new DeliveryError('answered 410', { status: 410 }))).toBe(1_000);
     expect(longest(10, 'custom', new DeliveryError('answered 409', { status: 409 }))).toBe(512_000);
   });
 
-  test('is at least what Retry-After asks for, but no more than an hour', () => {
+  test('the pause after a failed delivery is at least what Retry-After asks for, and an hour at most', () => {
     const asking = (retryAfterMs: number) => new DeliveryError('answered 503', { retryAfterMs });
     expect(shortest(1, 'custom', asking(30_000))).toBe(30_000);
     expect(longest(10, 'custom', asking(30_000))).toBe(512_000);

@@ -77,8 +77,8 @@ const measured = async () => {
     ?.value;
 };
 
-describe('an attempt that succeeds', () => {
-  test('is noted before the job completes, counted and measured', async () => {
+describe('successful attempts', () => {
+  test('a successful attempt is recorded before the job completes, counted and measured', async () => {
     const sent: unknown[] = [];
     const stop = new AbortController().signal;
     const send: DeliverEventDeps['send'] = async (...given) => {
@@ -93,12 +93,12 @@ describe('an attempt that succeeds', () => {
     expect(logged).toEqual([]);
   });
 
-  test('of a job without an id is noted by the event’s', async () => {
+  test('a successful attempt of a job without an id is recorded by the event’s id', async () => {
     await deliver({}, undefined, { id: undefined as never });
     expect(told).toEqual([['record', event.id, attempt({ outcome: 'delivered', status: 204 })]]);
   });
 
-  test('took no longer than it did, in milliseconds in its note and in seconds in the metric', async () => {
+  test('a successful attempt has its real duration, in milliseconds in its record and in seconds in the metric', async () => {
     const start = performance.now();
     await deliver({ send: () => pause(5, 204) });
     const elapsed = performance.now() - start;
@@ -110,7 +110,7 @@ describe('an attempt that succeeds', () => {
     expect(seconds * 1_000).toBeLessThanOrEqual(elapsed);
   });
 
-  test('gets a signal also if nobody can stop it', async () => {
+  test('an attempt gets a signal even if nobody can stop it', async () => {
     let signal: AbortSignal | undefined;
     const send: DeliverEventDeps['send'] = async (_, given) => {
       signal = given;
@@ -121,7 +121,7 @@ describe('an attempt that succeeds', () => {
   });
 });
 
-describe('a request to mail a code', () => {
+describe('requests to email a code', () => {
   const expiringAt = (at: number) =>
     createAccountEvent(
       'service.auth.events.code_requested',
@@ -136,7 +136,7 @@ describe('a request to mail a code', () => {
     );
   const expiredCount = async () => (await metrics.expired.get()).values;
 
-  test('is dropped once the code has expired, counted, and nobody is sent anything', async () => {
+  test('a request to email a code is dropped and counted once the code has expired, and nothing is sent', async () => {
     const never: Partial<DeliverEventDeps> = { send: () => Promise.reject(new Error('sent')) };
     await deliver(never, undefined, { data: expiringAt(time) });
     expect(told).toEqual([['record', event.id, { subscriber: 'billing', at: new Date(time), outcome: 'expired' }]]);
@@ -144,14 +144,14 @@ describe('a request to mail a code', () => {
     expect(await outcomes()).toEqual({});
   });
 
-  test('is sent until then', async () => {
+  test('a request to email a code is sent until the code expires', async () => {
     await deliver({}, undefined, { data: expiringAt(time + 1) });
     expect(told).toEqual([['record', event.id, attempt({ outcome: 'delivered', status: 204 })]]);
     expect(await expiredCount()).toEqual([]);
   });
 });
 
-test('an event of a deletion is never given up for its age', async () => {
+test('an event of a deletion is never written off for its age', async () => {
   const data = createAccountEvent(
     'service.auth.events.deleted',
     { ...event.data, deleted_at: event.data.registered_at },
@@ -164,8 +164,8 @@ test('an event of a deletion is never given up for its age', async () => {
   expect(await outcomes()).toEqual({ failed: 1 });
 });
 
-describe('an attempt that fails', () => {
-  test('is noted with its error, counted, written down, and tried again', async () => {
+describe('failed attempts', () => {
+  test('a failed attempt is recorded with its error, counted, logged, and tried again', async () => {
     const error = new DeliveryError('answered 500', { status: 500 });
     await expect(deliver(failing(error))).rejects.toBe(error);
     expect(told).toEqual([['record', event.id, attempt({ outcome: 'failed', status: 500, error: 'answered 500' })]]);
@@ -187,14 +187,14 @@ describe('an attempt that fails', () => {
   test.each([
     ['an error without an answer', new Error('no answer: ECONNREFUSED'), 'no answer: ECONNREFUSED'],
     ['what is no error', 'odd', 'odd'],
-  ])('with %s is noted without a status', async (_, error, message) => {
+  ])('an attempt that fails with %s is recorded without a status', async (_, error, message) => {
     await expect(deliver(failing(error))).rejects.toBe(error);
     const noted = attempt({ outcome: 'failed', error: message });
     expect(told).toEqual([['record', event.id, noted]]);
     expect((told as [string, string, object][])[0]?.[2]).not.toHaveProperty('status');
   });
 
-  test('of a job without an id is noted by the event’s', async () => {
+  test('a failed attempt of a job without an id is recorded by the event’s id', async () => {
     const error = new Error('no answer');
     await expect(deliver(failing(error), undefined, { id: undefined as never })).rejects.toBe(error);
     expect(told).toEqual([['record', event.id, attempt({ outcome: 'failed', error: 'no answer' })]]);
@@ -204,17 +204,20 @@ describe('an attempt that fails', () => {
     [429, 7_000, [['throttled', 7_000]]],
     [429, undefined, []],
     [503, 7_000, []],
-  ])('with %d and Retry-After %p ms holds up the others: %j', async (status, retryAfterMs, first) => {
-    const error = new DeliveryError(`answered ${status}`, { status, retryAfterMs });
-    await expect(deliver(failing(error))).rejects.toBe(error);
-    expect(told.slice(0, -1)).toEqual(first);
-  });
+  ])(
+    'an attempt that fails with %d and Retry-After %p ms delays the others: %j',
+    async (status, retryAfterMs, first) => {
+      const error = new DeliveryError(`answered ${status}`, { status, retryAfterMs });
+      await expect(deliver(failing(error))).rejects.toBe(error);
+      expect(told.slice(0, -1)).toEqual(first);
+    },
+  );
 });
 
-describe('a subscriber that answers 410 Gone', () => {
+describe('subscribers that answer 410 Gone', () => {
   const gone = new DeliveryError('answered 410', { status: 410 });
 
-  test('is parked, and its event is not given up, however old', async () => {
+  test('a subscriber that answers 410 Gone is suspended, and its event is kept, however old', async () => {
     time = begin + 10 * giveUpAfterMs;
     await expect(deliver(failing(gone))).rejects.toBe(gone);
     const noted = attempt({ outcome: 'failed', status: 410, error: 'answered 410' });
@@ -224,7 +227,7 @@ describe('a subscriber that answers 410 Gone', () => {
     ]);
   });
 
-  test('fails like any other if that cannot be recorded', async () => {
+  test('a 410 Gone fails like any other answer if the suspension cannot be recorded', async () => {
     const parking = { park: () => Promise.reject(new Error('MongoDB is away')), resumedAt: () => 0 };
     await expect(deliver({ ...failing(gone), parking })).rejects.toBe(gone);
     expect(told).toHaveLength(1);
@@ -236,11 +239,11 @@ describe('a subscriber that answers 410 Gone', () => {
   });
 });
 
-describe('an event that is too old', () => {
+describe('events that are too old', () => {
   const error = new DeliveryError('answered 400', { status: 400 });
   const replayedAt = new Date(1_763_712_000_000);
 
-  test('is given up from that very moment: there is a dead letter, and no further attempt', async () => {
+  test('an event becomes a dead letter at its very age limit, without a further attempt', async () => {
     time = begin + giveUpAfterMs;
     const ended = deliver(failing(error));
     await expect(ended).rejects.toBeInstanceOf(UnrecoverableError);
@@ -258,13 +261,13 @@ describe('an event that is too old', () => {
     expect(logged).toMatchObject([{ givenUp: true }]);
   });
 
-  test('is not given up a moment before', async () => {
+  test('an event does not become a dead letter a moment before its age limit', async () => {
     time = begin + giveUpAfterMs - 1;
     await expect(deliver(failing(error))).rejects.toBe(error);
     expect(told).toMatchObject([['record', event.id, { outcome: 'failed' }]]);
   });
 
-  test('counts from when its subscriber went on last', async () => {
+  test('the age of an event counts from its subscriber’s latest resumption', async () => {
     time = begin + giveUpAfterMs + 5;
     const resumedAt = (name: string) => (name === 'billing' ? begin + 6 : 0);
     const parking = { park: async () => undefined, resumedAt };
@@ -273,14 +276,14 @@ describe('an event that is too old', () => {
     await expect(deliver({ ...failing(error), parking })).rejects.toBeInstanceOf(UnrecoverableError);
   });
 
-  test('is given up for the replay that its job belongs to', async () => {
+  test('a dead letter is recorded for the replay that its job belongs to', async () => {
     time = begin + giveUpAfterMs;
     const id = `${event.id}.${replayedAt.getTime()}`;
     await expect(deliver(failing(error), undefined, { id })).rejects.toBeInstanceOf(UnrecoverableError);
     expect(told).toMatchObject([['bury', { replayedAt }]]);
   });
 
-  test('is tried again if the dead letter could not be written', async () => {
+  test('an event is tried again if the dead letter could not be written', async () => {
     time = begin + giveUpAfterMs;
     const deadLetters = { bury: () => Promise.reject(new Error('MongoDB is away')) };
     await expect(deliver({ ...failing(error), deadLetters })).rejects.toBe(error);

@@ -62,8 +62,8 @@ function sendTo(...given: Parameters<typeof openSender>) {
 
 const head = (status: string, ...headers: string[]) => `HTTP/1.1 ${[status, ...headers].join('\r\n')}\r\n\r\n`;
 
-describe('an attempt succeeds', () => {
-  test('with any 2xx, whatever the body does: it breaks off, never ends or is enormous', async () => {
+describe('attempts at a webhook that succeed', () => {
+  test('an attempt succeeds with any 2xx, even if the body breaks off, never ends or is enormous', async () => {
     const flood = (socket: Socket) => {
       const more = () => !socket.destroyed && socket.write(`10000\r\n${'x'.repeat(0x10000)}\r\n`, more);
       more();
@@ -78,7 +78,7 @@ describe('an attempt succeeds', () => {
     expect(await Promise.all(answers)).toEqual([204, 200, 202, 200]);
   });
 
-  test('on a connection that is used again, unless a body is enormous', async () => {
+  test('an attempt reuses its connection, unless a body is enormous', async () => {
     const bodies = ['x'.repeat(10_000), '', 'x'.repeat(70_000), 'the last'];
     const connections: (Socket | null)[] = [];
     const server = createHttpServer((request, response) => {
@@ -92,7 +92,7 @@ describe('an attempt succeeds', () => {
     expect(others.map((socket) => socket === first)).toEqual([true, true, false]);
   });
 
-  test('on no more connections than are allowed', async () => {
+  test('attempts use no more connections than are allowed', async () => {
     let connections = 0;
     const server = createHttpServer((request, response) => {
       request.resume().on('end', () => setImmediate(() => response.writeHead(204).end()));
@@ -104,7 +104,7 @@ describe('an attempt succeeds', () => {
     expect(connections).toBe(2);
   });
 
-  test('and each secret has signed it, the first one first', async () => {
+  test('each secret signs an attempt, the first one first', async () => {
     const signatures: string[] = [];
     const verify: boolean[] = [];
     let headers: Record<string, string> = {};
@@ -130,7 +130,7 @@ describe('an attempt succeeds', () => {
   });
 });
 
-describe('an attempt fails', () => {
+describe('attempts at a webhook that fail', () => {
   test.each([
     ['a redirect, which is not followed', head('302 Found', 'Location: http://127.0.0.1:1/'), 302, undefined],
     ['the first status that is no success', head('300 Multiple Choices'), 300, undefined],
@@ -138,33 +138,31 @@ describe('an attempt fails', () => {
     ['410', head('410 Gone'), 410, undefined],
     ['429 that asks for a pause', head('429 Too Many Requests', 'Retry-After: 7'), 429, 7_000],
     ['503 that asks for a pause', head('503 Service Unavailable', 'Retry-After: 0'), 503, 0],
-  ])('with %s', async (_what, answer, status, retryAfterMs) => {
+  ])('an attempt fails with %s', async (_what, answer, status, retryAfterMs) => {
     const url = await answering(answer, (socket) => socket.end());
     await expect(sendTo(url)()).rejects.toMatchObject({ message: `answered ${status}`, status, retryAfterMs });
   });
 
-  test('if the subscriber closes in the middle of its headers', async () => {
+  test('an attempt fails if the subscriber closes in the middle of its headers', async () => {
     const url = await answering('HTTP/1.1 200 OK\r\nContent-Le', (socket) => socket.end());
     const error = await sendTo(url)().catch((failure: unknown) => failure);
     expect(error).toMatchObject({ name: 'DeliveryError', message: 'no answer: UND_ERR_SOCKET', status: undefined });
     expect(error).toHaveProperty('cause.code', 'UND_ERR_SOCKET');
   });
 
-  test('if the headers are endless', async () => {
+  test('an attempt fails if the headers are endless', async () => {
     const url = await answering(`HTTP/1.1 200 OK\r\n${'X-Filler: abcdefghijklmnopqrstuvwxyz\r\n'.repeat(1_000)}`);
     await expect(sendTo(url)()).rejects.toThrow('no answer: UND_ERR_HEADERS_OVERFLOW');
   });
 
-  test('if it is no HTTP, or nobody listens', async () => {
+  test('an attempt fails if the answer is no HTTP, or nothing listens', async () => {
     await expect(sendTo(await answering('220 mail.example ESMTP\r\n'))()).rejects.toThrow(
       'no answer: Response does not match the HTTP/1.1 protocol',
     );
-    const url = await answering('');
-    await endings.pop()?.();
-    await expect(sendTo(url)()).rejects.toThrow('no answer: ECONNREFUSED');
+    await expect(sendTo('http://127.0.0.1:1/events')()).rejects.toThrow('no answer: ECONNREFUSED');
   });
 
-  test('if there is no answer in time, or the worker stops', async () => {
+  test('an attempt fails if there is no answer in time, or the worker stops', async () => {
     const url = await answering('');
     await expect(sendTo(url, { timeoutMs: 100 })()).rejects.toThrow(
       'no answer: The operation was aborted due to timeout',
@@ -172,7 +170,7 @@ describe('an attempt fails', () => {
     await expect(sendTo(url)(AbortSignal.timeout(50))).rejects.toThrow('no answer: ');
   });
 
-  test('if the sender is closed meanwhile', async () => {
+  test('an attempt fails if the sender is closed meanwhile', async () => {
     const asked = Promise.withResolvers<void>();
     const server = createServer(
       (socket) => void socket.on('error', () => undefined).once('data', () => asked.resolve()),
@@ -202,6 +200,6 @@ test.each([
   ['', undefined],
   [undefined, undefined],
   [['1', '2'], undefined],
-])('Retry-After %j asks for %j ms', (header, expected) => {
+])('the answer’s Retry-After %j asks for %j ms', (header, expected) => {
   expect(retryAfterMs(header, new Date('2026-01-02T03:04:05Z'))).toBe(expected);
 });

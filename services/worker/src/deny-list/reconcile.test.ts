@@ -10,7 +10,7 @@ const logout: RevokedSession = {
   revoked_also_close: 'phone',
 };
 
-test('the other stream of a logout is closed until it has been, and no other', () => {
+test('the other stream of a logout is closed until that succeeds, and no other', () => {
   const others = createOtherStreams();
   const another = { ...logout, _id: 'television', revoked_also_close: 'watch' };
   const { revoked_also_close: _, ...alone } = { ...logout, _id: 'radio' };
@@ -19,7 +19,7 @@ test('the other stream of a logout is closed until it has been, and no other', (
   expect([logout, another, alone].map(others.of)).toEqual([undefined, 'watch', undefined]);
 });
 
-test('logouts are forgotten that no page shows any more', () => {
+test('logouts that no page shows any more are forgotten', () => {
   const others = createOtherStreams();
   others.remember([logout]);
   others.forget(1_000);

@@ -18,6 +18,7 @@ const values = {
   recovery_codes_left: '2',
   provider: 'Google',
 };
+const ownTemplates = loadMailTemplates();
 const cases = Locale.enum.flatMap((locale) => mailPurposes.map((purpose) => [purpose, locale] as const));
 
 let dir: string;
@@ -29,9 +30,9 @@ afterEach(() => rm(dir, { recursive: true, force: true }));
 const put = (name: string, text: string) => writeFile(join(dir, name), text);
 
 test.each(cases)(
-  '%s in %s has a subject, a text and a page, without a placeholder or link',
+  'the email %s in %s has a subject, a text and a page, without a placeholder or link',
   async (purpose, locale) => {
-    const { subject, text, html } = (await loadMailTemplates())(purpose, locale, values);
+    const { subject, text, html } = (await ownTemplates)(purpose, locale, values);
     for (const part of [subject, text, html]) {
       expect(part.trim()).not.toBe('');
       expect(part).not.toMatch(/\{\{|<a |https?:/);
@@ -43,9 +44,9 @@ test.each(cases)(
 );
 
 test.each(Locale.enum)(
-  'a mail with a code has it in subject, text and page; that of a link the provider, the notice of a change its token: %s',
+  'an email has its code in subject, text and page, or names its provider or stop token: %s',
   async (locale) => {
-    const render = await loadMailTemplates();
+    const render = await ownTemplates;
     const { subject, text, html } = render('password_reset', locale, values);
     for (const part of [subject, text, html]) expect(part).toContain('01234567');
     const link = render('identity_link', locale, values);
@@ -59,7 +60,7 @@ test.each(Locale.enum)(
   },
 );
 
-test('values are text in a page, and never templates', async () => {
+test('values are escaped in a page, and are never templates', async () => {
   const email = `"<b>'&{{code}}`;
   await put('password_reset.en.txt', 'Subject: {{code}} for {{email}}\n\n{{email}} {{code}}\n');
   await put('password_reset.en.html', '<p>{{email}} {{code}}</p>');
@@ -70,22 +71,22 @@ test('values are text in a page, and never templates', async () => {
   expect(html).toContain('<title>01234567 for &quot;&lt;b&gt;&#39;&amp;{{code}}</title>');
 });
 
-test('a directory replaces the files that it has, and no others', async () => {
+test('a directory replaces the templates that it has, and no others', async () => {
   await put('new_device.ru.html', '<p>Своё</p>');
   await put('layout.en.html', '<html lang="en"><body>Ours: {{body}}</body></html>');
-  const [own, render] = [await loadMailTemplates(), await loadMailTemplates(dir)];
+  const [own, render] = [await ownTemplates, await loadMailTemplates(dir)];
   expect(render('new_device', 'ru', values).html).toContain('<p>Своё</p>');
   expect(render('new_device', 'ru', values).text).toBe(own('new_device', 'ru', values).text);
   expect(render('new_device', 'en', values).html).toContain('<body>Ours: <h1>');
 });
 
-describe('what is refused, all at once', () => {
-  test('a file of an unknown name', async () => {
+describe('templates that are refused', () => {
+  test('a template file with an unknown name is refused', async () => {
     await put('password-reset.en.txt', 'Subject: x\n\n');
     await expect(loadMailTemplates(dir)).rejects.toThrow('password-reset.en.txt is no template');
   });
 
-  test('an unknown placeholder, no code where one belongs, no subject', async () => {
+  test('an unknown placeholder, a missing code and a missing subject are all reported at once', async () => {
     await put('password_reset.en.txt', 'Subject: x\n\n{{link}} {{code}}');
     await put('email_change.en.html', '<p>no code</p>');
     await put('new_device.en.txt', 'New login\n');
@@ -96,11 +97,11 @@ describe('what is refused, all at once', () => {
     await expect(refusal).rejects.toMatchObject({ name: 'ConfigError' });
   });
 
-  test('a directory that cannot be read', async () => {
+  test('a template directory that cannot be read is refused', async () => {
     await expect(loadMailTemplates(join(dir, 'none'))).rejects.toThrow('it cannot be read: ENOENT');
   });
 
-  test('nothing of a file that is no template', async () => {
+  test('a file that is no template is ignored', async () => {
     await put('README.md', '{{anything}}');
     await expect(loadMailTemplates(dir)).resolves.toBeInstanceOf(Function);
   });

@@ -24,7 +24,7 @@ test.each<[string, { publicKey: KeyObject; privateKey: KeyObject }, Partial<Encr
   ['X25519', generateKeyPairSync('x25519'), {}, 'ECDH-ES'],
   ['P-256', generateKeyPairSync('ec', { namedCurve: 'P-256' }), { alg: 'ECDH-ES+A256KW' }, 'ECDH-ES+A256KW'],
   ['RSA', generateKeyPairSync('rsa', { modulusLength: 2_048 }), {}, 'RSA-OAEP-256'],
-])('only the holder of the key can read it: %s', async (_kind, { publicKey, privateKey }, fields, alg) => {
+])('only the holder of the key can read a sealed secret: %s', async (_kind, { publicKey, privateKey }, fields, alg) => {
   const jwk = { ...publicKey.export({ format: 'jwk' }), ...fields } as EncryptionKey;
   const sealed = await createSealSecret(async () => letter, jwk)(notice);
   const { plaintext, protectedHeader } = await compactDecrypt(sealed ?? '', privateKey);
@@ -32,7 +32,7 @@ test.each<[string, { publicKey: KeyObject; privateKey: KeyObject }, Partial<Encr
   expect(protectedHeader).toMatchObject({ alg, enc: 'A256GCM' });
 });
 
-test('there is none of other events, nor if there is nobody to write to', async () => {
+test('other events have no sealed secret, nor does a subscriber without a key', async () => {
   const jwk = generateKeyPairSync('x25519').publicKey.export({ format: 'jwk' }) as EncryptionKey;
   const deleted = createAccountEvent(
     'service.auth.events.deleted',

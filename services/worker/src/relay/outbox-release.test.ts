@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { createOutboxRelease } from './outbox-release.ts';
 
-test('it is done if it is ordered, tried until it succeeds, and done again for an order that came meanwhile', async () => {
+test('a release runs when ordered, is tried until it succeeds, and runs again for an order meanwhile', async () => {
   let calls = 0;
   let released = 0;
   const release = createOutboxRelease({

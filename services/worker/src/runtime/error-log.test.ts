@@ -2,7 +2,7 @@ import { createLogger } from '@auth-account/telemetry';
 import { expect, test } from '@jest/globals';
 import { createErrorLog } from './error-log.ts';
 
-test('the same error is logged once a minute, another one at once', () => {
+test('the same error is logged once a minute, and another one at once', () => {
   const lines: { msg: string; err: { message: string }; queue?: string }[] = [];
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
   let now = 0;

@@ -26,7 +26,7 @@ const hour = 3_600_000;
 const ignore = () => undefined;
 
 describe('a poller', () => {
-  test('begins the next round at once when triggered, and never before the present one has ended', async () => {
+  test('a poller begins the next round at once when triggered, and never before the current one has ended', async () => {
     const rounds = gatedRounds();
     const poller = createPoller({ run: rounds.run, intervalMs: hour, onError: ignore });
     poller.start();
@@ -44,7 +44,7 @@ describe('a poller', () => {
     expect(rounds.begun()).toBe(2);
   });
 
-  test('goes on after a round that failed, and tells of it', async () => {
+  test('a poller continues after a round that failed, and reports it', async () => {
     const errors: unknown[] = [];
     let begun = 0;
     const { promise: third, resolve } = Promise.withResolvers<void>();
@@ -60,7 +60,7 @@ describe('a poller', () => {
     expect(errors.slice(0, 3).map(String)).toEqual(['Error: round 1', 'Error: round 2', 'Error: round 3']);
   });
 
-  test('stops in the middle of its pause, and does nothing when it was never started', async () => {
+  test('a poller stops in the middle of its pause, and does nothing when it was never started', async () => {
     let begun = 0;
     const run = async () => {
       begun += 1;
@@ -73,7 +73,7 @@ describe('a poller', () => {
 
     const other = createPoller({ run, intervalMs: hour, onError: ignore });
     other.start();
-    await delay(5);
+    while (begun === 0) await delay(1);
     await other.stop();
     expect(begun).toBe(1);
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { quietestRounds, roundsToRepeat } from './quiet-rounds.ts';
 import { standsStill } from './steady-state.ts';
 
-describe('a cost stands still', () => {
+describe('stability of a cost', () => {
   const eight = (...costs: number[]) => costs.flatMap((cost) => Array.from({ length: 8 }, () => cost));
   test.each([
     ['after fewer rounds than are compared', eight(1, 1).slice(1), false],
@@ -13,7 +13,7 @@ describe('a cost stands still', () => {
     ['when it falls by less than 3 %', eight(1.02, 1), true],
     ['when it falls by more', eight(1.04, 1), false],
     ['in spite of one disturbed round', [3, ...eight(1, 1).slice(1)], true],
-  ])('%s: %p is %p', (_, rounds, still) => {
+  ])('a cost is judged %s: %p is %p', (_, rounds, still) => {
     expect(standsStill(rounds)).toBe(still);
   });
 });
@@ -21,17 +21,17 @@ describe('a cost stands still', () => {
 describe('rounds that others disturb', () => {
   const rounds = (...others: number[]) => others.map((each) => ({ others: each }));
 
-  test('are repeated', () => {
+  test('disturbed rounds are repeated', () => {
     expect(roundsToRepeat(rounds(0, 0.9, 0, 0.8), 4)).toBe(2);
     expect(roundsToRepeat(rounds(0, 0.9, 0, 0.8, 0, 0), 4)).toBe(0);
   });
 
-  test('are repeated up to half as many rounds again as count', () => {
+  test('disturbed rounds are repeated up to half as many times as there are rounds', () => {
     expect(roundsToRepeat(rounds(1, 1, 1, 1, 1), 4)).toBe(1);
     expect(roundsToRepeat(rounds(1, 1, 1, 1, 1, 1), 4)).toBe(0);
   });
 
-  test('do not count if there are enough quiet ones, and the quietest of them do otherwise', () => {
+  test('disturbed rounds do not count if enough are quiet, and otherwise the quietest of them do', () => {
     expect(quietestRounds(rounds(0.9, 0.1, 0.5, 0), 2)).toEqual(rounds(0, 0.1));
     expect(quietestRounds(rounds(0.9, 0.4, 0.5), 2)).toEqual(rounds(0.4, 0.5));
   });

@@ -17,7 +17,7 @@ test('the time of a run is that of its process and of all that descend from it',
   expect(timeBelow(10, processes)).toBe(123);
 });
 
-test('others used what the run did not, and never less than nothing', () => {
+test('others’ CPU time is what the run did not use, and never negative', () => {
   const before = { at: 0, all: 1_000, own: 500, stolen: 0 };
   expect(otherUse(before, { at: 2_000, all: 4_000, own: 2_500, stolen: 400 })).toEqual({ others: 0.5, stolen: 0.2 });
   expect(otherUse(before, { at: 2_000, all: 2_900, own: 2_500, stolen: 0 })).toEqual({ others: 0, stolen: 0 });

@@ -79,12 +79,12 @@ const unmet = (of: BenchResults) => aimsOf(of).flatMap(({ what, isMet }) => (isM
 describe('the page of benchmarks', () => {
   const page = benchmarksPage(results);
 
-  test('shows each drawing that it writes, and no other', () => {
+  test('the page of benchmarks shows each drawing that it writes, and no other', () => {
     const shown = [...page.text.matchAll(/\(benchmarks\/([^)]+)\)/g)].map(([, file]) => file);
     expect(shown.toSorted()).toEqual(Object.keys(page.plots).toSorted());
   });
 
-  test('names the machine, the versions of the peers and who was left out', () => {
+  test('the page of benchmarks names the machine, the versions of the peers and the peers left out', () => {
     expect(page.text).toContain('A processor, 2 cores');
     expect(page.text).toContain('better-auth 1.2.3');
     expect(page.text).toContain('not installed: parse-server');
@@ -99,16 +99,16 @@ describe('the page of benchmarks', () => {
     for (const table of tables) expect(new Set(table.split('\n').map((row) => row.split(' | ').length)).size).toBe(1);
   });
 
-  test('shows the cold cost, how many operations warmed a server, and if that was not enough', () => {
+  test('the page of benchmarks shows the cold cost, the operations that warmed a server, and if they were too few', () => {
     expect(page.text).toMatch(/^\| login \| api \|.*\| 31\.25 \| 1,200 \|$/m);
     expect(page.text).toMatch(/^\| refresh \| api \|.*\| – \| 9,000, still moving \|$/m);
   });
 
-  test('shows what else ran, and if the machine did not become quiet', () => {
+  test('the page of benchmarks shows what else ran, and if the machine did not become quiet', () => {
     expect(page.text).toContain('| push | 285 s | **no** | 200 s | 1.25 cores | 0.10 cores |');
   });
 
-  test('ends with a device-day', () => {
+  test('the page of benchmarks ends with a device-day', () => {
     const headings = page.text.match(/^## .*$/gm);
     expect(headings?.at(-1)).toBe('## A device-day');
     expect(page.text).toMatch(/^\| api \| 9\.60 \| 5\.00 \| 2\.40 \| 0\.75 \|.*\| 17\.9 ms \|/m);
@@ -129,12 +129,12 @@ describe('the page of benchmarks', () => {
   });
 });
 
-describe('the aims', () => {
-  test('are all met by figures below them', () => {
+describe('the aims of benchmarks', () => {
+  test('the aims are all met by figures below them', () => {
     expect(unmet(results)).toEqual([]);
   });
 
-  test('an operation that costs more misses its own, the prototype’s and the peers’', () => {
+  test('an operation that costs more misses its own aim, the prototype’s and the peers’', () => {
     const slow = results.operations.costs.map((each) =>
       each.operation === 'refresh' && each.candidate === 'api' ? cost('refresh', 'api', 1.7) : each,
     );
@@ -147,20 +147,20 @@ describe('the aims', () => {
     ]);
   });
 
-  test('a figure that was not measured is no aim met', () => {
+  test('a figure that was not measured meets no aim', () => {
     const costsOfApi = results.operations.costs.filter((each) => each.candidate === 'api');
     expect(unmet({ ...results, operations: { ...results.operations, costs: costsOfApi } })).toContain(
       'login: beside the bare prototype',
     );
   });
 
-  test('a login of the flood that was neither admitted nor shed misses them', () => {
+  test('a login of the flood that was neither admitted nor shed misses the aims', () => {
     expect(unmet({ ...results, flood: { ...results.flood, others: { ECONNRESET: 1 } } })).toEqual([
       'flood: the rest is shed with 503 or 429',
     ]);
   });
 
-  test('cost that grows with the store misses them', () => {
+  test('cost that grows with the store misses the aims', () => {
     expect(unmet({ ...results, growth: [growthLevel(1_000, 0.4), growthLevel(1_000_000, 0.6)] })).toHaveLength(3);
   });
 });

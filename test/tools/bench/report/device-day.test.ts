@@ -12,13 +12,13 @@ const cost = (candidate: string, operation: OperationName, both: number): Median
 const own = operationNames.map((name) => cost('api', name, 0.9));
 
 describe('a device-day', () => {
-  test('is 24 refreshes, 10 handshakes, 6 reads, and the few others, Redis included', () => {
+  test('a device-day is 24 refreshes, 10 handshakes, 6 reads, and the few others, Redis included', () => {
     const [day] = deviceDays({ costs: own }, 0.5);
     expect(day?.ms).toBeCloseTo(24 + 10 * 0.5 + 6 + 0.05 + 0.02 + 0.01, 10);
     expect(day?.tasks.handshake).toBe(5);
   });
 
-  test('of a peer is compared over what both have', () => {
+  test('a device-day of a peer is compared over the operations that both have', () => {
     const peer = [cost('peer', 'refresh', 3.9), cost('peer', 'logout', 1.9)];
     const day = deviceDays({ costs: [...own, ...peer] }, 0.5).find(({ candidate }) => candidate === 'peer');
     expect(day?.ms).toBeCloseTo(24 * 4 + 0.02 * 2, 10);
@@ -26,15 +26,15 @@ describe('a device-day', () => {
     expect(day?.tasks).not.toHaveProperty('handshake');
   });
 
-  test('is not summed up if an operation of the api was not measured', () => {
+  test('a device-day is not summed up if an operation of the api was not measured', () => {
     expect(deviceDays({ costs: own.filter(({ operation }) => operation !== 'login') })).toEqual([]);
   });
 
-  test('keeps a core busy for a day if it takes a million devices 86.4 ms each', () => {
+  test('a device-day of 86.4 ms for each of a million devices keeps a core busy for a day', () => {
     expect(coresForMillion({ ms: 86.4 })).toBeCloseTo(1, 10);
   });
 
-  test('is compared with the peer that comes nearest to the api', () => {
+  test('a device-day is compared with the peer that comes nearest to the api', () => {
     const slow = [cost('slow', 'refresh', 9.9), cost('slow', 'session read', 9.9)];
     const near = (both: number) => [...own, ...slow, cost('near', 'refresh', both)];
     const aims = (both: number) => deviceDayAims(deviceDays({ costs: near(both) }), ['slow', 'near']);
@@ -42,7 +42,7 @@ describe('a device-day', () => {
     expect(aims(2.8)).toMatchObject([{ isMet: false, measured: expect.stringContaining('2.90 ×') }]);
   });
 
-  test('has no aim without a peer', () => {
+  test('a device-day has no aim without a peer', () => {
     expect(deviceDayAims(deviceDays({ costs: own }), [])).toEqual([]);
   });
 });

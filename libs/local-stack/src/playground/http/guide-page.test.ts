@@ -14,12 +14,12 @@ test.each(Object.entries(guarantees))(
   },
 );
 
-test('a page of the specification is shown, to which guides lead', async () => {
+test('a page of the specification that guides link to is shown', async () => {
   expect((await guidePage('specification/account.md'))?.body).toContain('<h3 id="limits-of-codes">');
 });
 
 test.each(['../package.json', 'unknown.md', 'guarantees.md/', 'adr/../../package.json', ''])(
-  'no page but a guide is shown: %j',
+  'only guides are shown: %j is not',
   async (name) => {
     expect(await guidePage(name)).toBeUndefined();
   },

@@ -74,7 +74,7 @@ function stepsAfter(...deliveries: readonly Span[][]): Step[] {
 const shapeOf = (steps: readonly Step[]) => steps.map(({ from, to, deed }) => [from, to, deed] as const);
 const deedsOf = (steps: readonly Step[]) => steps.map(({ deed }) => deed);
 
-test('commands that began in the same millisecond stand in the order of their numbers', () => {
+test('commands that began in the same millisecond are ordered by their numbers', () => {
   const names = ['find users', 'insert users', 'update groups', 'insert outbox'];
   const commands = names.map((name, index) => {
     const command = mongo(name, 6, inTransaction);
@@ -84,11 +84,11 @@ test('commands that began in the same millisecond stand in the order of their nu
   expect(steps?.steps.find(({ deed }) => deed.kind === 'transaction')?.deed).toMatchObject({ commands: names });
 });
 
-test('a request is told with its steps in their order, and its transaction with its commands', () => {
+test('a request is shown with its steps in order, and its transaction with its commands', () => {
   expect(shapeOf(stepsAfter([...inside, rootOf('POST', 201)]))).toEqual(expected);
 });
 
-test('deliveries that are split and out of order end in the same steps, and say nothing false before', () => {
+test('deliveries that are split and out of order end in the same steps, and show nothing false before', () => {
   for (let round = 0; round < 200; round += 1) {
     const spans = [...inside, rootOf('POST', 201)].map((span) => ({ span, order: Math.random() }));
     spans.sort((one, other) => one.order - other.order);
@@ -106,7 +106,7 @@ test('deliveries that are split and out of order end in the same steps, and say 
   }
 });
 
-test('a span waits until all above it are there', () => {
+test('a span waits until all its ancestors are there', () => {
   const [, , , , , insert] = inside;
   expect(deedsOf(stepsAfter(insert ? [insert, rootOf('POST', 201)] : []))).toEqual([
     expect.objectContaining({ kind: 'request' }),
@@ -114,7 +114,7 @@ test('a span waits until all above it are there', () => {
   ]);
 });
 
-test('what the api does after its answer is told too', () => {
+test('the api’s work after its answer is shown too', () => {
   const late = spanOf({ name: 'add deliver', at: 30, ...inRequest });
   expect(deedsOf(stepsAfter([rootOf('POST', 201)], [late])).map(({ kind }) => kind)).toEqual([
     'request',
@@ -123,7 +123,7 @@ test('what the api does after its answer is told too', () => {
   ]);
 });
 
-test('a hint after the answer is no part of what the answer has waited for', () => {
+test('a hint after the answer is not part of what the answer waited for', () => {
   const late = redis('hset', 900);
   const steps = stepsAfter([rootOf('POST', 201), redis('get', 1), redis('evalsha', 2), late]);
   const hints = steps.filter(({ deed }) => deed.kind === 'hints');
@@ -133,11 +133,11 @@ test('a hint after the answer is no part of what the answer has waited for', () 
   ]);
 });
 
-test('what only reads is told by its request and its answer', () => {
+test('a request that only reads is shown as its request and its answer', () => {
   expect(deedsOf(stepsAfter([...inside, rootOf('GET', 200)])).map(({ kind }) => kind)).toEqual(['request', 'answer']);
 });
 
-test('a transaction that failed shows', () => {
+test('a failed transaction is shown', () => {
   const failed = inside.map((span) => (span === transaction ? { ...span, hasFailed: true } : span));
   expect(deedsOf(stepsAfter([...failed, rootOf('POST', 409)]))).toContainEqual({
     kind: 'transaction',
@@ -146,12 +146,12 @@ test('a transaction that failed shows', () => {
   });
 });
 
-test('of a transaction that ran again, the last attempt shows', () => {
+test('the last attempt of a transaction that ran again is shown', () => {
   const first = [mongo('insert groups', 5.2, inTransaction), mongo('abortTransaction $cmd', 5.4, inTransaction)];
   expect(shapeOf(stepsAfter([...first, ...inside, rootOf('POST', 201)]))).toEqual(expected);
 });
 
-test('deliveries and closed streams are told at once', () => {
+test('deliveries and closed streams are shown at once', () => {
   const delivery = { 'event.subscriber': 'mail', 'event.type': 'service.auth.events.registered', 'event.attempt': 2 };
   const spans = [
     spanOf({ name: 'event.deliver', at: 20, service: 'auth-worker', attributes: delivery }),

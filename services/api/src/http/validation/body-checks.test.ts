@@ -4,13 +4,13 @@ import { blockedPasswordCheck } from './body-checks.ts';
 const check = blockedPasswordCheck((password) => password.toLowerCase() === 'password1', 'password');
 
 describe('the check of passwords', () => {
-  test('tells of one that is blocked', () => {
+  test('the check of passwords reports a blocked one', () => {
     const msg = 'Value error, the password is on a list of common passwords';
     const item = { loc: ['body', 'password'], msg, type: 'value_error' };
     expect(check({ password: 'password1' })).toEqual([item]);
   });
 
-  test('looks at the field that it is for', () => {
+  test('the check of passwords looks at its own field only', () => {
     const checkNew = blockedPasswordCheck((password) => password === 'password1', 'new_password');
     expect(checkNew({ password: 'password1' })).toEqual([]);
     expect(checkNew({ new_password: 'password1' })).toMatchObject([{ loc: ['body', 'new_password'] }]);
@@ -23,7 +23,7 @@ describe('the check of passwords', () => {
     [null],
     [undefined],
     ['password1'],
-  ])('has nothing to say of %j, which is the schema’s affair where it is wrong', (body) => {
+  ])('the check of passwords leaves %j to the schema', (body) => {
     expect(check(body)).toEqual([]);
   });
 });

@@ -18,6 +18,6 @@ test.each([
   [Timestamp, '2026-11-20T09:30:00Z', false],
   [Timestamp, '2026-11-20T09:30:00.000+01:00', false],
   [Timestamp, '2026-13-20T09:30:00.000Z', false],
-])('by the contract %j takes %j: %s', (schema, value, expected) => {
+])('the schema %j accepts %j: %s', (schema, value, expected) => {
   expect(compileSchema(schema)(value)).toBe(expected);
 });

@@ -15,7 +15,7 @@ function violationsOf(schema: object, value: unknown) {
 
 const within = (field: object) => object({ field });
 
-describe('a violation is named and worded as pydantic does it', () => {
+describe('wording of violations', () => {
   test.each<[string, object, unknown, string, string]>([
     [
       'a short text',
@@ -92,18 +92,18 @@ describe('a violation is named and worded as pydantic does it', () => {
       'Value error, the text must be well-formed Unicode without NUL',
     ],
     ['a password that is none', passwordSchema, 12345678, 'string_type', 'Input should be a valid string'],
-  ])('%s', (_, schema, field, type, msg) => {
+  ])('a violation is worded as pydantic does it: %s', (_, schema, field, type, msg) => {
     expect(violationsOf(within(schema), { field })).toEqual([{ loc: ['body', 'field'], msg, type }]);
   });
 
-  test('a field that is missing, at the place where it should be', () => {
+  test('a missing field is reported at the place where it should be', () => {
     const schema = object({ outer: within({ type: 'string' }) });
     const missing = { msg: 'Field required', type: 'missing' };
     expect(violationsOf(schema, {})).toEqual([{ loc: ['body', 'outer'], ...missing }]);
     expect(violationsOf(schema, { outer: {} })).toEqual([{ loc: ['body', 'outer', 'field'], ...missing }]);
   });
 
-  test('a body that is no object', () => {
+  test('a body that is no object is reported as pydantic does it', () => {
     const item = { loc: ['body'], msg: 'Input should be a valid object', type: 'model_type' };
     expect(violationsOf({ type: 'object' }, 'text')).toEqual([item]);
   });
@@ -118,7 +118,7 @@ test('every violation is reported at once', () => {
   ]);
 });
 
-test('names of fields come out as they went in, whatever is in them', () => {
+test('names of fields are reported as they were sent, whatever they contain', () => {
   const name = 'a/b~c~1d';
   const schema = object({ [name]: { type: 'array', items: { type: 'string' } } });
   expect(violationsOf(schema, { [name]: ['good', 1] }).map(({ loc }) => loc)).toEqual([['body', name, '1']]);
@@ -134,12 +134,12 @@ describe('the length of a password', () => {
     ['43 ligatures, which are 129', 'ﬃ'.repeat(43), false],
     ['7 letters, each with an accent of its own that joins it', 'e\u0301'.repeat(7), false],
     ['8 of them', 'e\u0301'.repeat(8), true],
-  ])('%s', (_, password, expected) => {
+  ])('the length of a password is counted in characters after NFKC: %s', (_, password, expected) => {
     expect(fits(passwordSchema, password)).toBe(expected);
   });
 });
 
-describe('the form of', () => {
+describe('formats of fields', () => {
   const uuid = '7d0f7a34-52f1-4a4e-9b0e-3a1c5d2e8f90';
 
   test.each([
@@ -155,7 +155,7 @@ describe('the form of', () => {
     ['7d0f7a34-52f-14a4e-9b0e-3a1c5d2e8f90', false],
     ['7d0f7a34-52f1-4a4-e9b0e-3a1c5d2e8f90', false],
     ['7d0f7a34-52f1-4a4e-9b0-e3a1c5d2e8f90', false],
-  ])('an id: %s, %s', (text, expected) => {
+  ])('the text %s is an id: %s', (text, expected) => {
     expect(fits({ type: 'string', format: 'uuid' }, text)).toBe(expected);
   });
 
@@ -163,17 +163,17 @@ describe('the form of', () => {
     ['2026-11-20T09:30:00.000Z', true],
     ['2026-11-20T09:30:00.000', false],
     ['2026-13-20T09:30:00.000Z', false],
-  ])('a time: %s, %s', (text, expected) => {
+  ])('the text %s is a time: %s', (text, expected) => {
     expect(fits({ type: 'string', format: 'date-time' }, text)).toBe(expected);
   });
 });
 
-describe('a schema', () => {
-  test('with a word that nobody knows is a fault of the program', () => {
+describe('schemas of the check', () => {
+  test('a schema with an unknown keyword is a fault of the program', () => {
     expect(() => compileSchema({ type: 'string', minLenght: 1 } as TSchema)).toThrow('minLenght');
   });
 
-  test('takes nothing for something else, and adds and removes nothing', () => {
+  test('a schema converts nothing, and adds and removes nothing', () => {
     const schema = { type: 'object', properties: { flag: { type: 'boolean', default: true } } };
     const body = { other: 1 };
     expect(violationsOf(schema, body)).toEqual([]);

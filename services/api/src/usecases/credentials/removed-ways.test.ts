@@ -45,7 +45,7 @@ const offEvent = (id: string) => [
   { user_id, changed_at: at(9).toISOString(), change: 'switched_off' },
 ];
 
-test('a recovery that takes nothing away leaves everything', () => {
+test('a recovery that removes nothing keeps all credentials', () => {
   expect(remove({ passkeys: [early, late], totp: totp(at(2)) }, 'none')).toEqual(nothing);
 });
 
@@ -54,7 +54,7 @@ test('an account without passkeys and second factor loses none', () => {
   expect(remove({}, 'all')).toEqual({ ...nothing, gone: secondFactorFields });
 });
 
-test('all go, and siblings and the audit log get each of them', () => {
+test('all credentials go, and siblings and the audit log get each of them', () => {
   expect(remove({ passkeys: [early, late], totp: totp(at(2)) }, 'all')).toEqual({
     left: { passkeys: [] },
     unlinked: [],
@@ -95,7 +95,7 @@ test('identities go and stay as passkeys do', () => {
   });
 });
 
-test('of those that were added at a time or after it, earlier ones stay', () => {
+test('credentials that were added at a time or after it go, earlier ones stay', () => {
   expect(remove({ passkeys: [early, late], totp: totp(at(2)) }, at(3))).toEqual({
     left: { passkeys: [early] },
     unlinked: [],
@@ -114,7 +114,7 @@ test('of those that were added at a time or after it, earlier ones stay', () => 
   });
 });
 
-test('an order from a mailbox at that time or after it ends, unless the factor goes or the order is due', () => {
+test('a mailbox order at that time or later ends, unless the factor goes or the order is due', () => {
   const orderOf = (by: 'mail' | 'staff') => ({ id: 'order', ordered_at: at(3), due_at: at(30), by });
   const ordered = (by: 'mail' | 'staff') => ({ ...totp(at(1)), removal: orderOf(by) });
   const stopped = { event: 'account.second_factor_removal_stopped', user_id, session_id: undefined };

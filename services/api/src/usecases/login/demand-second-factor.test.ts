@@ -47,13 +47,13 @@ async function refusal(...given: Parameters<typeof demand>) {
   throw new Error('nothing was demanded');
 }
 
-describe('a second factor', () => {
-  test('is demanded of nobody who has none', () => {
+describe('the demand for a second factor', () => {
+  test('a second factor is not demanded without one', () => {
     expect(demand(plain)).toBe(false);
     expect(audited).toEqual([]);
   });
 
-  test('is demanded with a challenge for ten minutes, which keeps the login', async () => {
+  test('a second factor is demanded with a challenge for ten minutes, which keeps the login', async () => {
     const device = { device_id: device_id.toUpperCase(), device_name: 'Pixel 9', platform: 'android' } as const;
     const first = { id: 'first', until: later(1) };
     const { code, details, challenge } = await refusal(guarded, { device, first }, bound);
@@ -74,13 +74,13 @@ describe('a second factor', () => {
     expect(audited).toEqual([[refused, bound]]);
   });
 
-  test('gets a device made up for an app that has sent none', async () => {
+  test('an app that has sent no device gets a generated one with the demand', async () => {
     const { challenge } = await refusal(guarded);
     expect(challenge).toMatchObject({ isDeviceSent: false, jkt: undefined, first: undefined });
     expect(challenge?.device).toStrictEqual({ device_id: 'made up' });
   });
 
-  test('may be a passkey, if the service has them and the account too', async () => {
+  test('a second factor may be a passkey, if both service and account have them', async () => {
     const { details } = await refusal(guarded, {}, origin, 'example.com');
     expect(details).toMatchObject({
       methods: ['totp', 'recovery_code', 'passkey'],
@@ -93,17 +93,17 @@ describe('a second factor', () => {
   test.each([
     ['account_disabled', 'ERR-ACCOUNT-DISABLED', { disabled_at: at }],
     ['deletion_scheduled', 'ERR-ACCOUNT-DELETION-SCHEDULED', { deletes_at: later(1) }],
-  ])('is not demanded if nobody may log in: %s', (reason, code, fields) => {
+  ])('a second factor is not demanded if the account may not log in: %s', (reason, code, fields) => {
     expect(() => demand({ ...guarded, ...fields })).toThrow(expect.objectContaining({ code }));
     expect(audited).toEqual([[{ event: 'login.refused', user_id: 'cook', reason }, origin]]);
   });
 
-  test('is no token of another purpose', async () => {
+  test('a token of another purpose is no challenge', async () => {
     expect(await openChallenge(sealedTokens, 'step-up {}')).toBeUndefined();
   });
 });
 
-describe('a trusted device', () => {
+describe('trusted devices', () => {
   const trust = (fields: object = {}) => {
     const version = credentialsVersion(guarded);
     const device = { device_id, token: trustTokenHash('token'), version, trusted_at: at, until: later(1), ...fields };
@@ -111,7 +111,7 @@ describe('a trusted device', () => {
   };
   const sent = { device: { device_id: device_id.toUpperCase() }, trustedDeviceToken: 'token' };
 
-  test('needs none', () => {
+  test('a trusted device needs no second factor', () => {
     expect(demand(trust(), sent)).toBe(true);
     expect(demand(trust({ jkt: 'key' }), sent, bound)).toBe(true);
     // A device that was trusted before it had a key stays so.
@@ -124,9 +124,9 @@ describe('a trusted device', () => {
     ['another token', {}, { trustedDeviceToken: 'other' }],
     ['no device', {}, { device: {} }],
     ['a time that is over', { until: at }, {}],
-    ['a change of a way in', { version: 'another' }, {}],
+    ['changed credentials', { version: 'another' }, {}],
     ['another key', { jkt: 'other' }, {}],
-  ])('is none with %s', async (_, fields, login) => {
+  ])('a trusted device is not recognized with %s', async (_, fields, login) => {
     expect((await refusal(trust(fields), { ...sent, ...login }, bound)).code).toBe('ERR-SECOND-FACTOR-REQUIRED');
   });
 });

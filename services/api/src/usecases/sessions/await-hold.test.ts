@@ -5,7 +5,7 @@ const now = new Date('2026-01-02T03:04:05Z');
 const held = { _id: 'session', hold: { by: 'change', until: new Date(now.getTime() + 1) } };
 const busy = { code: 'ERR-DEPENDENCY-UNAVAILABLE' };
 
-test('two refreshes of a held session wait at a time, and each makes room for one more', async () => {
+test('a held session lets two refreshes wait, and each that ends admits one more', async () => {
   const begin = createAwaitHold(() => now);
   const [first, second] = [begin()(held), begin()(held)];
   await expect(begin()(held)).rejects.toMatchObject(busy);

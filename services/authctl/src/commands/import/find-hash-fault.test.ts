@@ -13,7 +13,7 @@ function base64(bytes: number): string {
   return Buffer.alloc(bytes, 7).toString('base64').replace(/=+$/, '');
 }
 
-describe('a password hash', () => {
+describe('password hashes', () => {
   test.each([
     bcrypt,
     bcrypt.replace('$2b$', '$2a$'),
@@ -28,7 +28,7 @@ describe('a password hash', () => {
     withSalt(48),
     withDigest(12),
     withDigest(64),
-  ])('%s can be imported', (hash) => {
+  ])('the password hash %s can be imported', (hash) => {
     expect(findHashFault(hash)).toBeUndefined();
   });
 
@@ -58,7 +58,7 @@ describe('a password hash', () => {
     ['a digest of 65 bytes', withDigest(65), 'digest'],
     ['padding', `${argon2}=`, 'no PHC string'],
     ['a digest with spare bits of Base64', `${argon2.slice(0, -1)}5`, 'digest'],
-  ])('%s is refused, and not repeated', (_case, hash, why) => {
+  ])('the password hash is refused, and not repeated: %s', (_case, hash, why) => {
     const fault = findHashFault(hash);
     expect(fault).toContain(why);
     expect(fault).not.toContain(hash);
