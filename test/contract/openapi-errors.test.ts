@@ -52,10 +52,12 @@ import {
 } from '../support/providers.ts';
 import { beginLogin, codeAt, completeLogin, guardedAccount, orderRemoval, stepUpBy } from '../support/second-factor.ts';
 import { challengeStepUp, confirmStepUp } from '../support/step-up.ts';
+import { createStoppableClock } from '../support/stoppable-clock.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 
 const checker = openApiChecker(JSON.parse(await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8')));
 
+const clock = createStoppableClock();
 let api: TestApi;
 /** An api whose store has become unreachable since it started. */
 let severed: TestApi;
@@ -72,7 +74,7 @@ let closed: TestApi;
 let wary: TestApi;
 
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes);
+  api = await startTestApi(cheapHashes, { now: clock.now });
   // All have one database, so an account of the first is known to each. Each has limits and a deny list of its own.
   const shared = { ...cheapHashes, MONGODB_DATABASE: api.database };
   const proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
@@ -154,14 +156,14 @@ function lazily<T>(make: () => Promise<T>): () => Promise<T> {
 
 const unspent = new Map<Operation, Promise<GoodRequest>>();
 
-/** Returns the operation's request for all tests whose answer comes before the request has had any effect. */
+/** Returns the operation's request for all provocations in which the request has no effect. */
 function unspentGood(name: Operation): Promise<GoodRequest> {
   const good = unspent.get(name) ?? goodRequests[name](api);
   unspent.set(name, good);
   return good;
 }
 
-/** Sends a request that is refused before it has had any effect. */
+/** Sends a request that is refused and has no effect. */
 const sendUnspent = async (name: Operation, change: GoodRequest = {}, on = api) =>
   sendChanged(name, await unspentGood(name), change, on);
 
@@ -204,7 +206,7 @@ async function refusedWrite(
   to: keyof TestApi['collections'],
   change: GoodRequest = {},
 ): Promise<Answer> {
-  const good = { ...(await goodRequests[name](api)), ...change };
+  const good = { ...(await unspentGood(name)), ...change };
   const { collectionName } = api.collections[to];
   const refuse = (validator: object) => api.mongo.db(api.database).command({ collMod: collectionName, validator });
   await refuse({ never: { $exists: true } });
@@ -215,14 +217,12 @@ async function refusedWrite(
   }
 }
 
-/**
- * Returns the answer to a request whose hash does not start in time. A request may be fast enough, so there are more of
- * them.
- */
+/** Returns the answer to a request whose hash does not start in time. One may be fast enough, so there are more. */
 async function overload(name: FreshOperation | HashOperation): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
-    const answer = await sendGood(name, narrow);
+    const answer = await sendUnspent(name, {}, narrow);
     if (answer.status === 503 || tries === 20) return answer;
+    unspent.delete(name);
   }
 }
 
@@ -236,14 +236,16 @@ const wrong = {
 async function pastTheGuesses(name: FreshOperation, body: GoodRequest['body'] = wrong): Promise<Answer> {
   const good = await goodRequests[name](api);
   const guess = () => sendTo(name, api, { ...good, body: { ...good.body, ...body } });
-  for (let i = 0; i < 5; i += 1) await guess();
-  return guess();
+  return clock.stopped(async () => {
+    for (let i = 0; i < 5; i += 1) await guess();
+    return guess();
+  });
 }
 
 /** Returns what provokes the codes of an operation that asks for the current password. */
 const freshProvocations = (name: FreshOperation) => ({
-  'ERR-REAUTHENTICATION-FAILED': () => sendGood(name, api, { body: wrong }),
-  'ERR-STEP-UP-REQUIRED': () => sendGood(name, api, { body: { ...wrong, step_up_token: 'none' } }),
+  'ERR-REAUTHENTICATION-FAILED': () => sendUnspent(name, { body: wrong }),
+  'ERR-STEP-UP-REQUIRED': () => sendUnspent(name, { body: { ...wrong, step_up_token: 'none' } }),
   'ERR-RATE-LIMITED': () => pastTheGuesses(name),
   'ERR-OVERLOADED': () => overload(name),
 });
@@ -299,8 +301,11 @@ type LimitedByAddress =
   | 'receiveProviderNotice';
 
 async function pastTheLimit(name: LimitedByAddress): Promise<Answer> {
-  const good = await goodRequests[name](api);
-  await sendTo(name, strict, good);
+  const good = await unspentGood(name);
+  const first = await sendTo(name, strict, good);
+  // Another operation has used the limit up.
+  if (first.status === 429) return first;
+  unspent.delete(name);
   return sendTo(name, strict, good);
 }
 
@@ -315,6 +320,8 @@ async function pastTheMove(
   return sendTo(name, narrow, { ...requestOf(mover.user_id), headers: bearer({ access_token }) });
 }
 
+const writer = lazily(() => newSession(api));
+
 /** Sends a write, and then the operation in the same session. */
 async function pastTheWrite(
   name:
@@ -328,9 +335,9 @@ async function pastTheWrite(
     | 'handOverGroup'
     | 'renamePasskey',
 ): Promise<Answer> {
-  const good = await goodRequests[name](api);
-  await sendTo('changeAccount', narrow, { headers: good.headers ?? {}, body: { locale: 'ru' } });
-  return sendTo(name, narrow, good);
+  const headers = bearer(await writer());
+  await sendTo('changeAccount', narrow, { headers, body: { locale: 'ru' } });
+  return sendUnspent(name, { headers }, narrow);
 }
 
 /** Requests more codes than an account may have in a day. */
@@ -358,8 +365,8 @@ async function sendTwice(name: Operation): Promise<Answer> {
 }
 
 async function ofUnknownChallenge(name: Operation): Promise<Answer> {
-  const good = await goodRequests[name](api);
-  return sendTo(name, api, { ...good, body: { ...good.body, challenge_id: crypto.randomUUID() } });
+  const { body } = await unspentGood(name);
+  return sendUnspent(name, { body: { ...body, challenge_id: crypto.randomUUID() } });
 }
 
 async function ofExpiredChallenge(name: Operation): Promise<Answer> {
@@ -632,7 +639,7 @@ const ownProvocations: {
   },
   restoreAccount: {
     'ERR-INTERNAL': () => refusedWrite('restoreAccount', 'users'),
-    'ERR-INVALID-CREDENTIALS': () => sendGood('restoreAccount', api, { body: { email: newEmail(), password } }),
+    'ERR-INVALID-CREDENTIALS': () => sendUnspent('restoreAccount', { body: { email: newEmail(), password } }),
     async 'ERR-ACCOUNT-DISABLED'() {
       const good = await goodRequests.restoreAccount(api);
       await api.collections.users.updateOne({ email: String(good.body?.email) }, { $set: { disabled_at: new Date() } });
@@ -725,7 +732,7 @@ const ownProvocations: {
   },
   undoEmailChange: {
     'ERR-INTERNAL': () => refusedWrite('undoEmailChange', 'users'),
-    'ERR-CODE-INVALID': () => sendGood('undoEmailChange', api, { body: { undo_token: 'none of ours' } }),
+    'ERR-CODE-INVALID': () => sendUnspent('undoEmailChange', { body: { undo_token: 'none of ours' } }),
     async 'ERR-CODE-EXPIRED'() {
       const good = await goodRequests.undoEmailChange(api);
       const lapsed = { $set: { 'former_emails.$[].until': new Date() } };
@@ -753,7 +760,7 @@ const ownProvocations: {
   },
   stopSecondFactorRemoval: {
     'ERR-INTERNAL': () => refusedWrite('stopSecondFactorRemoval', 'outbox'),
-    'ERR-CODE-INVALID': () => sendGood('stopSecondFactorRemoval', api, { body: { stop_token: 'none of ours' } }),
+    'ERR-CODE-INVALID': () => sendUnspent('stopSecondFactorRemoval', { body: { stop_token: 'none of ours' } }),
     async 'ERR-CODE-EXPIRED'() {
       const good = await goodRequests.stopSecondFactorRemoval(api);
       const due = { $set: { 'totp.removal.due_at': new Date() } };
@@ -787,7 +794,7 @@ const ownProvocations: {
       return sendTo('logIn', wary, { body: { email, password } });
     },
     'ERR-INTERNAL': () => refusedWrite('logIn', 'sessions'),
-    'ERR-INVALID-CREDENTIALS': () => sendGood('logIn', api, { body: { email: newEmail(), password } }),
+    'ERR-INVALID-CREDENTIALS': () => sendUnspent('logIn', { body: { email: newEmail(), password } }),
     'ERR-ACCOUNT-DISABLED': () => logInTo({ disabled_at: new Date() }),
     'ERR-ACCOUNT-DELETION-SCHEDULED': () => logInTo({ deletes_at: inAnHour() }),
     async 'ERR-IDEMPOTENCY-KEY-REUSED'() {
@@ -812,13 +819,14 @@ const ownProvocations: {
     ...freshProvocations('createTotp'),
   },
   confirmTotp: {
-    'ERR-INTERNAL': () => refusedWrite('confirmTotp', 'users'),
+    'ERR-INTERNAL': async () => refusedWrite('confirmTotp', 'users', await goodRequests.confirmTotp(api)),
     'ERR-SECOND-FACTOR-INVALID': () => confirmTotpBy({ code: '000000' }),
     'ERR-CODE-EXPIRED': () => confirmTotpBy({ factor_id: crypto.randomUUID() }),
     'ERR-RATE-LIMITED': () => pastTheFactorTries(),
   },
   confirmSecondFactor: {
-    'ERR-INTERNAL': () => refusedWrite('confirmSecondFactor', 'users'),
+    'ERR-INTERNAL': async () =>
+      refusedWrite('confirmSecondFactor', 'users', await goodRequests.confirmSecondFactor(api)),
     'ERR-SECOND-FACTOR-INVALID': () => completeLoginBy({ code: '000000' }),
     'ERR-CODE-EXPIRED': () => completeLoginBy({ challenge_id: 'none' }),
     'ERR-IDENTITY-IN-USE': () => completeLink(async (person) => linkIdentity(api, await newSession(api), person)),
@@ -844,14 +852,14 @@ const ownProvocations: {
   },
   refreshTokens: {
     'ERR-INTERNAL': () => refusedWrite('refreshTokens', 'sessions'),
-    IAD_JWT_REFRESH_EXPIRED: () => sendGood('refreshTokens', api, { body: { refresh_token: 'none of ours' } }),
+    IAD_JWT_REFRESH_EXPIRED: () => sendUnspent('refreshTokens', { body: { refresh_token: 'none of ours' } }),
     'ERR-RATE-LIMITED': () => pastTheLimit('refreshTokens'),
     IAD_JWT_REFRESH_STOLEN: async () =>
       sendGood('refreshTokens', api, { body: { refresh_token: await revokedToken() } }),
   },
   logOut: {
     'ERR-INTERNAL': () => refusedWrite('logOut', 'sessions'),
-    'ERR-LOGOUT-TARGET-NOT-FOUND': () => sendGood('logOut', api, { body: { refresh_token: 'none of ours' } }),
+    'ERR-LOGOUT-TARGET-NOT-FOUND': () => sendUnspent('logOut', { body: { refresh_token: 'none of ours' } }),
   },
   logOutAll: {
     // The caller's own session is among those to end, because there is no other.
@@ -884,7 +892,7 @@ const ownProvocations: {
   revokeSession: {
     'ERR-INTERNAL': () => refusedWrite('revokeSession', 'sessions'),
     'ERR-RATE-LIMITED': () => pastTheWrite('revokeSession'),
-    'ERR-LOGOUT-TARGET-NOT-FOUND': () => sendGood('revokeSession', api, { params: { session_id: 'none' } }),
+    'ERR-LOGOUT-TARGET-NOT-FOUND': () => sendUnspent('revokeSession', { params: { session_id: 'none' } }),
   },
   findCurrentGroup: {
     async 'ERR-INTERNAL'() {
@@ -900,14 +908,14 @@ const ownProvocations: {
   handOverGroup: {
     'ERR-INTERNAL': () => refusedWrite('handOverGroup', 'groups'),
     'ERR-RATE-LIMITED': () => pastTheWrite('handOverGroup'),
-    'ERR-GROUP-MEMBER-NOT-FOUND': () => sendGood('handOverGroup', api, { body: { user_id: crypto.randomUUID() } }),
+    'ERR-GROUP-MEMBER-NOT-FOUND': () => sendUnspent('handOverGroup', { body: { user_id: crypto.randomUUID() } }),
   },
   acceptInvite: {
     'ERR-INTERNAL': () => refusedWrite('acceptInvite', 'users'),
-    IAD_GROUP_ALREADY_MEMBER: () => sendGood('acceptInvite', api, { body: {} }),
+    IAD_GROUP_ALREADY_MEMBER: () => sendUnspent('acceptInvite', { body: {} }),
     IAD_GROUP_INVITE_EXPIRED: async () => sendGood('acceptInvite', api, { params: { token: await expiredInvite() } }),
     'ERR-INVITE-TOKEN-INVALID': {
-      404: () => sendGood('acceptInvite', api, { params: { token: 'nothing' } }),
+      404: () => sendUnspent('acceptInvite', { params: { token: 'nothing' } }),
       async 410() {
         const { home_group_id } = await registerAccount(api);
         const token = await insertInvite(api, home_group_id, { revoked_at: new Date() });
@@ -927,7 +935,7 @@ const ownProvocations: {
   removeMember: {
     'ERR-INTERNAL': () => refusedWrite('removeMember', 'users'),
     'ERR-RATE-LIMITED': () => pastTheMove('removeMember', (user_id) => ({ params: { user_id } })),
-    'ERR-GROUP-MEMBER-NOT-FOUND': () => sendGood('removeMember', api, { params: { user_id: 'nobody' } }),
+    'ERR-GROUP-MEMBER-NOT-FOUND': () => sendUnspent('removeMember', { params: { user_id: 'nobody' } }),
   },
   createInvite: {
     'ERR-INTERNAL': () => refusedWrite('createInvite', 'invites'),
@@ -955,7 +963,7 @@ const ownProvocations: {
     },
   },
   findInvite: {
-    'ERR-INVITE-TOKEN-INVALID': () => sendGood('findInvite', api, { params: { token: 'nothing' } }),
+    'ERR-INVITE-TOKEN-INVALID': () => sendUnspent('findInvite', { params: { token: 'nothing' } }),
     'ERR-RATE-LIMITED': () => pastTheLimit('findInvite'),
     async 'ERR-INTERNAL'() {
       const { home_group_id } = await registerAccount(api);
@@ -1016,14 +1024,14 @@ const ownProvocations: {
   },
   renamePasskey: {
     'ERR-INTERNAL': () => refusedWrite('renamePasskey', 'users'),
-    'ERR-PASSKEY-NOT-FOUND': () => sendGood('renamePasskey', api, { params: { passkey_id: crypto.randomUUID() } }),
+    'ERR-PASSKEY-NOT-FOUND': () => sendUnspent('renamePasskey', { params: { passkey_id: crypto.randomUUID() } }),
     'ERR-RATE-LIMITED': () => pastTheWrite('renamePasskey'),
     'ERR-ROUTE-NOT-FOUND': () => closedAnswer('renamePasskey'),
   },
   deletePasskey: {
     'ERR-INTERNAL': () => refusedWrite('deletePasskey', 'users'),
     ...freshProvocations('deletePasskey'),
-    'ERR-PASSKEY-NOT-FOUND': () => sendGood('deletePasskey', api, { params: { passkey_id: crypto.randomUUID() } }),
+    'ERR-PASSKEY-NOT-FOUND': () => sendUnspent('deletePasskey', { params: { passkey_id: crypto.randomUUID() } }),
     async 'ERR-LAST-CREDENTIAL'() {
       const session = await newSession(api);
       const { passkey_id, authenticator } = await addPasskey(api, session);
@@ -1036,7 +1044,7 @@ const ownProvocations: {
   createFederatedChallenge: { 'ERR-ROUTE-NOT-FOUND': () => closedAnswer('createFederatedChallenge') },
   requestLinkCode: {
     'ERR-INTERNAL': () => refusedWrite('requestLinkCode', 'challenges'),
-    'ERR-CODE-EXPIRED': () => sendGood('requestLinkCode', api, { body: { link_challenge_id: 'none' } }),
+    'ERR-CODE-EXPIRED': () => sendUnspent('requestLinkCode', { body: { link_challenge_id: 'none' } }),
     'ERR-RATE-LIMITED': () => pastTheLimit('requestLinkCode'),
     'ERR-ROUTE-NOT-FOUND': () => closedAnswer('requestLinkCode'),
   },
@@ -1135,7 +1143,7 @@ const ownProvocations: {
   unlinkIdentity: {
     'ERR-INTERNAL': () => refusedWrite('unlinkIdentity', 'users'),
     ...freshProvocations('unlinkIdentity'),
-    'ERR-IDENTITY-NOT-FOUND': () => sendGood('unlinkIdentity', api, { params: { identity: crypto.randomUUID() } }),
+    'ERR-IDENTITY-NOT-FOUND': () => sendUnspent('unlinkIdentity', { params: { identity: crypto.randomUUID() } }),
     async 'ERR-LAST-CREDENTIAL'() {
       const session = await newSession(api);
       const { identity_id } = (await linkIdentity(api, session, newPerson())).json.data;
@@ -1147,7 +1155,7 @@ const ownProvocations: {
   },
   receiveProviderNotice: {
     'ERR-INTERNAL': () => refusedWrite('receiveProviderNotice', 'spentProofs'),
-    'ERR-IDENTITY-TOKEN-INVALID': () => sendGood('receiveProviderNotice', api, { body: { payload: 'none' } }),
+    'ERR-IDENTITY-TOKEN-INVALID': () => sendUnspent('receiveProviderNotice', { body: { payload: 'none' } }),
     'ERR-RATE-LIMITED': () => pastTheLimit('receiveProviderNotice'),
     'ERR-ROUTE-NOT-FOUND': () => closedAnswer('receiveProviderNotice'),
   },
@@ -1178,7 +1186,7 @@ const ownProvocations: {
   getRelatedOrigins: { 'ERR-ROUTE-NOT-FOUND': () => closedAnswer('getRelatedOrigins') },
   revokeInvite: {
     'ERR-INTERNAL': () => refusedWrite('revokeInvite', 'invites'),
-    'ERR-INVITE-TOKEN-INVALID': () => sendGood('revokeInvite', api, { params: { token: 'nothing' } }),
+    'ERR-INVITE-TOKEN-INVALID': () => sendUnspent('revokeInvite', { params: { token: 'nothing' } }),
   },
 };
 
