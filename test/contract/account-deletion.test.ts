@@ -43,7 +43,7 @@ async function eventsOf(userId: string, topic: string) {
 }
 
 describe('an order to delete the account', () => {
-  test('says when, ends all sessions, and lets nobody in', async () => {
+  test('an order to delete the account answers its time, ends all sessions and refuses logins', async () => {
     const phone = await newSession(api);
     const tablet = await logIn(api, phone.email);
     const answer = await order(phone);
@@ -62,7 +62,7 @@ describe('an order to delete the account', () => {
     await expectSound(api);
   });
 
-  test('is in an event and in a notice, without an address', async () => {
+  test('an order to delete the account is in an event and in a notice, without an email address', async () => {
     const session = await newSession(api);
     const { deletes_at } = (await order(session)).json.data;
     const [scheduled] = await eventsOf(session.user_id, 'service.auth.events.deletion_scheduled');
@@ -82,7 +82,7 @@ describe('an order to delete the account', () => {
     expect(JSON.stringify([scheduled, notice])).not.toContain('@');
   });
 
-  test('needs the current password: a wrong one is 403 and changes nothing', async () => {
+  test('an order to delete the account with a wrong password answers 403 and changes nothing', async () => {
     const session = await newSession(api);
     const before = await stored(session.user_id);
     const answer = await order(session, { current_password: 'wrong password' });
@@ -91,7 +91,7 @@ describe('an order to delete the account', () => {
     await refresh(api, session);
   });
 
-  test('without the password is 422', async () => {
+  test('an order to delete the account without the password answers 422', async () => {
     const answer = await order(await newSession(api), {});
     expect(answer.status).toBe(422);
     expect(answer.json.details).toEqual([
@@ -99,7 +99,7 @@ describe('an order to delete the account', () => {
     ]);
   });
 
-  test('sent several times at once is one: one time, one event, one notice', async () => {
+  test('simultaneous orders to delete the account are one: one time, one event, one notice', async () => {
     const session = await newSession(api);
     const answers = await Promise.all([1, 2, 3, 4].map(() => order(session)));
     const ordered = answers.filter(({ status }) => status === 202);
@@ -110,7 +110,7 @@ describe('an order to delete the account', () => {
     expect(await eventsOf(session.user_id, 'service.auth.events.notice')).toHaveLength(1);
   });
 
-  test('lets no login slip past', async () => {
+  test('no login survives a simultaneous order to delete the account', async () => {
     const session = await newSession(api);
     const logins = () => Array.from({ length: 4 }, () => login(session.email));
     const [answer] = await Promise.all([order(session), ...logins(), ...logins()]);
@@ -120,7 +120,7 @@ describe('an order to delete the account', () => {
 });
 
 describe('a restore', () => {
-  test('cancels the deletion: the app logs in', async () => {
+  test('a restore cancels the deletion: the app logs in', async () => {
     const session = await newSession(api);
     await order(session);
     const answer = await restore(session.email.toUpperCase());
@@ -136,7 +136,7 @@ describe('a restore', () => {
     expect(matchesSchema(DeletionCancelledEvent, event)).toBe(true);
   });
 
-  test('is told to the account’s address, in the language of the account or else of the request', async () => {
+  test('a restore is mailed to the account’s address, in the language of the account or else of the request', async () => {
     const session = await newSession(api);
     const { email, user_id } = session;
     const localeOf = async (caller: Caller, language: string) => {
@@ -154,7 +154,7 @@ describe('a restore', () => {
     expect(await localeOf(await logIn(api, email), 'ru')).toEqual({ ...told, locale: 'en' });
   });
 
-  test('repeated, or of an account that stays anyway, is 200 and no event', async () => {
+  test('a repeated restore, and one of an account that is not to be deleted, answers 200 without an event', async () => {
     const session = await newSession(api);
     expect((await restore(session.email)).status).toBe(200);
     expect(await eventsOf(session.user_id, 'service.auth.events.deletion_cancelled')).toHaveLength(0);
@@ -165,7 +165,7 @@ describe('a restore', () => {
     await refresh(api, await logIn(api, session.email));
   });
 
-  test('answers an unknown address, a wrong password and an account past its time alike', async () => {
+  test('a restore answers an unknown address, a wrong password and an account past its time alike', async () => {
     const [late, wrong] = [await newSession(api), await newSession(api)];
     for (const session of [late, wrong]) await order(session);
     await api.collections.users.updateOne({ _id: late.user_id }, { $set: { deletes_at: new Date() } });
@@ -181,7 +181,7 @@ describe('a restore', () => {
     for (const { user_id } of [late, wrong]) expect(await stored(user_id)).toHaveProperty('deletes_at');
   });
 
-  test('does not give a disabled account back', async () => {
+  test('a disabled account is not restored', async () => {
     const session = await newSession(api);
     await order(session);
     await api.collections.users.updateOne({ _id: session.user_id }, { $set: { disabled_at: new Date() } });
@@ -190,7 +190,7 @@ describe('a restore', () => {
     expect(await stored(session.user_id)).toHaveProperty('deletes_at');
   });
 
-  test('counts under the rules of logins', async () => {
+  test('a restore counts under the rules of logins', async () => {
     const { email, device_id, ...session } = await newSession(api);
     await order(session);
     const guess = (given: string) => api.post('/api/v1/auth/restore', { email, password: given, device_id });
@@ -200,7 +200,7 @@ describe('a restore', () => {
     expect((await api.post('/api/v1/auth/login', { email, password, device_id })).status).toBe(429);
   });
 
-  test('of an order that is repeated afterwards by its old session changes nothing', async () => {
+  test('after a restore the old session cannot repeat the order', async () => {
     const session = await newSession(api);
     await order(session);
     await restore(session.email);
@@ -213,7 +213,7 @@ describe('a deletion by a code from the mailbox', () => {
   const confirm = (challenge_id: string, code: string) =>
     api.post('/api/v1/auth/deletion/confirm', { challenge_id, code });
 
-  test('has the effect of one with the password', async () => {
+  test('a deletion by a mailed code has the effect of one with the password', async () => {
     const { email, user_id, refresh_token } = await newSession(api);
     const challenge_id = await requestDeletion(api, email);
     const code = await codeOf(api, challenge_id);
@@ -229,35 +229,38 @@ describe('a deletion by a code from the mailbox', () => {
   });
 
   test.each([
-    ['that nobody has ordered yet', false],
-    ['that a squatter has ordered before', true],
-  ])('%s takes an address that was never verified from whoever knows the password', async (_, isOrdered) => {
-    const squatter = await newSession(api);
-    const challenge_id = await requestDeletion(api, squatter.email);
-    const other = await requestReset(api, squatter.email);
-    if (isOrdered) await order(squatter);
-    const before = await stored(squatter.user_id);
-    expect((await confirm(challenge_id, await codeOf(api, challenge_id))).status).toBe(202);
-    const after = await stored(squatter.user_id);
-    expect(after?.password_hash.split('$').slice(0, -1)).toEqual(before?.password_hash.split('$').slice(0, -1));
-    expect(after?.password_changed_at).toEqual(expect.any(Date));
-    const [changed] = await eventsOf(squatter.user_id, 'service.auth.events.password_changed');
-    expect(matchesSchema(PasswordChangedEvent, changed)).toBe(true);
-    expect(changed?.data).toMatchObject({ user_id: squatter.user_id, reason: 'deletion' });
-    expect([(await login(squatter.email)).status, (await restore(squatter.email)).status]).toEqual([401, 401]);
-    // Other codes are void, as after every change of the password.
-    expect((await confirmReset(api, other)).status).toBe(403);
+    ['not ordered', false],
+    ['ordered by a squatter', true],
+  ])(
+    'a deletion by a mailed code (%s before) takes an address that was never verified from whoever knows the password',
+    async (_, isOrdered) => {
+      const squatter = await newSession(api);
+      const challenge_id = await requestDeletion(api, squatter.email);
+      const other = await requestReset(api, squatter.email);
+      if (isOrdered) await order(squatter);
+      const before = await stored(squatter.user_id);
+      expect((await confirm(challenge_id, await codeOf(api, challenge_id))).status).toBe(202);
+      const after = await stored(squatter.user_id);
+      expect(after?.password_hash.split('$').slice(0, -1)).toEqual(before?.password_hash.split('$').slice(0, -1));
+      expect(after?.password_changed_at).toEqual(expect.any(Date));
+      const [changed] = await eventsOf(squatter.user_id, 'service.auth.events.password_changed');
+      expect(matchesSchema(PasswordChangedEvent, changed)).toBe(true);
+      expect(changed?.data).toMatchObject({ user_id: squatter.user_id, reason: 'deletion' });
+      expect([(await login(squatter.email)).status, (await restore(squatter.email)).status]).toEqual([401, 401]);
+      // Other codes are void, as after every change of the password.
+      expect((await confirmReset(api, other)).status).toBe(403);
 
-    expect((await confirmReset(api, await requestReset(api, squatter.email))).status).toBe(200);
-    const given = 'three wrong staples';
-    const waiting = await api.post('/api/v1/auth/login', { email: squatter.email, password: given });
-    expect([waiting.status, waiting.json.error_code]).toEqual([403, 'ERR-ACCOUNT-DELETION-SCHEDULED']);
-    expect((await restore(squatter.email)).status).toBe(401);
-    expect((await restore(squatter.email, given)).status).toBe(200);
-    expect((await api.post('/api/v1/auth/login', { email: squatter.email, password: given })).status).toBe(200);
-  });
+      expect((await confirmReset(api, await requestReset(api, squatter.email))).status).toBe(200);
+      const given = 'three wrong staples';
+      const waiting = await api.post('/api/v1/auth/login', { email: squatter.email, password: given });
+      expect([waiting.status, waiting.json.error_code]).toEqual([403, 'ERR-ACCOUNT-DELETION-SCHEDULED']);
+      expect((await restore(squatter.email)).status).toBe(401);
+      expect((await restore(squatter.email, given)).status).toBe(200);
+      expect((await api.post('/api/v1/auth/login', { email: squatter.email, password: given })).status).toBe(200);
+    },
+  );
 
-  test('leaves the password of an account whose address is verified', async () => {
+  test('a deletion by a mailed code leaves the password of an account whose address is verified', async () => {
     const session = await newSession(api);
     await api.collections.users.updateOne({ _id: session.user_id }, { $set: { email_verified_at: new Date() } });
     const challenge_id = await requestDeletion(api, session.email);
@@ -266,7 +269,7 @@ describe('a deletion by a code from the mailbox', () => {
     expect(await eventsOf(session.user_id, 'service.auth.events.password_changed')).toEqual([]);
   });
 
-  test('of an account that is about to be deleted already keeps its time, and uses the code up', async () => {
+  test('a deletion by a mailed code keeps the time of an earlier order, and uses the code up', async () => {
     const session = await newSession(api);
     const challenge_id = await requestDeletion(api, session.email);
     const { deletes_at } = (await order(session)).json.data;
@@ -276,7 +279,7 @@ describe('a deletion by a code from the mailbox', () => {
     expect(await eventsOf(session.user_id, 'service.auth.events.notice')).toHaveLength(1);
   });
 
-  test('with a wrong code is refused, and nothing happens', async () => {
+  test('a deletion with a wrong code is refused, and nothing happens', async () => {
     const { email, user_id } = await newSession(api);
     const challenge_id = await requestDeletion(api, email);
     const answer = await confirm(challenge_id, await wrongCodeOf(api, challenge_id));
@@ -288,7 +291,7 @@ describe('a deletion by a code from the mailbox', () => {
     expect(await stored(user_id)).not.toHaveProperty('deletes_at');
   });
 
-  test('is answered alike for an address without an account, and sends nobody a mail', async () => {
+  test('a request for a deletion by code is answered alike for an address without an account, and mails nobody', async () => {
     const { email } = await newSession(api);
     const ask = (address: string) => api.post('/api/v1/auth/deletion', { email: address });
     const [known, unknown] = [await ask(email), await ask(newEmail())];
@@ -309,7 +312,7 @@ describe('an account whose time of erasure has come', () => {
     json.details.tries_left,
   ];
 
-  test('is refused to an access token that is left, like one that is gone', async () => {
+  test('an account whose time of erasure has come is refused to an access token, like one that is gone', async () => {
     const session = await newSession(api);
     await setDue(session.user_id);
     const before = await stored(session.user_id);
@@ -331,7 +334,7 @@ describe('an account whose time of erasure has come', () => {
     expect(await stored(session.user_id)).toEqual(before);
   });
 
-  test('takes no code that was asked for before, like an address without an account', async () => {
+  test('an account whose time of erasure has come takes no earlier code, like an address without an account', async () => {
     const session = await newSession(api);
     const asked = {
       'auth/password-reset': await requestReset(api, session.email),
@@ -361,7 +364,7 @@ describe('an account whose time of erasure has come', () => {
     expect([status, rows.map(({ state }) => state)]).toEqual([202, ['pending', 'delivered']]);
   });
 
-  test('gets no former address back', async () => {
+  test('an account whose time of erasure has come gets no former address back', async () => {
     const session = await newSession(api);
     await changeEmail(api, session, newEmail());
     const undo_token = await undoTokenOf(api, session.user_id);
@@ -388,7 +391,7 @@ describe('the orders to delete an account', () => {
   };
   const restoreOn = (email: string) => limited.post('/api/v1/auth/restore', { email, password });
 
-  test('past the limit of a day are refused, and send no mail; one that repeats an order is not', async () => {
+  test('orders past the limit of a day are refused, and send no mail; one that repeats an order is not', async () => {
     const { email, user_id, ...session } = await newSession(limited);
     await limited.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date() } });
     expect((await orderBy(session)).status).toBe(202);

@@ -25,7 +25,7 @@ async function streamOf({ session_id, access_token }: TokenPair) {
 }
 
 describe('a logout that waits for the network', () => {
-  test('needs the refresh token only, whatever answers are lost on the way', async () => {
+  test('a late logout needs the refresh token only, whatever answers were lost', async () => {
     const waiting = await newSession(services.api);
     const lost = await refresh(waiting);
     const repeated = await refresh(waiting);
@@ -38,7 +38,7 @@ describe('a logout that waits for the network', () => {
     expect(after.json).toMatchObject({ error_code: 'IAD_JWT_REFRESH_STOLEN', details: { reason: 'logged_out' } });
   });
 
-  test('closes the stream of a newer session too, if it is sent with the access token of that', async () => {
+  test('a late logout closes the push stream of a newer session too, if sent with the access token of that', async () => {
     const waiting = await newSession(services.api);
     const newer = await logIn(services.api, waiting.email);
     const stream = await streamOf(newer);
@@ -47,7 +47,7 @@ describe('a logout that waits for the network', () => {
     expect((await refresh(newer)).status).toBe(200);
   });
 
-  test('is a 404 that ends nothing, if it is sent with the access token of another user', async () => {
+  test('a late logout with the access token of another user answers 404 and ends nothing', async () => {
     const waiting = await newSession(services.api);
     const { access_token } = await newSession(services.api);
     expect((await logOut(services.api, { ...waiting, access_token })).status).toBe(404);

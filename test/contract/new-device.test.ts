@@ -53,7 +53,7 @@ async function register(fields: object): Promise<{ email: string; user_id: strin
 }
 
 describe('a login on a device that the account has not used', () => {
-  test('is told to the holder by notice and to the other streams, whose apps can end it', async () => {
+  test('a login on an unknown device sends a notice and a message to the other push streams, whose apps can end it', async () => {
     const { api } = services;
     const phone = await newSession(api, newDevice());
     const tablet = await logIn(api, phone.email, newDevice());
@@ -93,7 +93,7 @@ describe('a login on a device that the account has not used', () => {
     for (const stream of streams) stream.socket.terminate();
   });
 
-  test('is told only the first time, whether the device is logged in still or again', async () => {
+  test('a device causes a notice only the first time, whether it is logged in still or again', async () => {
     const { api } = services;
     const phone = await newSession(api, newDevice());
     const stream = await streamOf(phone);
@@ -109,7 +109,7 @@ describe('a login on a device that the account has not used', () => {
     stream.socket.terminate();
   });
 
-  test('is told also if the first try of that device opened no session', async () => {
+  test('a login on an unknown device causes a notice also if the device’s first try opened no session', async () => {
     const { api } = services;
     const { email, user_id } = await newSession(api, newDevice());
     const device = newDevice();
@@ -120,7 +120,7 @@ describe('a login on a device that the account has not used', () => {
     expect(await noticesOf(user_id)).toEqual([noticeOf(session, user_id)]);
   });
 
-  test('is in the language of the account, or else of the request', async () => {
+  test('the notice of an unknown device is in the language of the account, or else of the request', async () => {
     const { api } = services;
     const { email, user_id } = await newSession(api, newDevice());
     const body = { email, password, ...newDevice() };
@@ -133,7 +133,7 @@ describe('a restore on a device that the account has not used', () => {
   const restore = async (email: string, fields: object) =>
     expect((await services.api.post('/api/v1/auth/restore', { email, password, ...fields })).status).toBe(200);
 
-  test('is told like a login, though it opens no session, also if there was nothing to restore', async () => {
+  test('a restore on an unknown device causes a notice like a login, also if there was nothing to restore', async () => {
     const { api } = services;
     const device = newDevice();
     const phone = await newSession(api, device);
@@ -155,7 +155,7 @@ describe('a restore on a device that the account has not used', () => {
     stream.socket.terminate();
   });
 
-  test('and of an account that was to be deleted is told beside the end of the deletion', async () => {
+  test('a restore on an unknown device causes a notice beside that of the end of the deletion', async () => {
     const { api } = services;
     const phone = await newSession(api, newDevice());
     await api.post('/api/v1/account/deletion', { current_password: password }, bearer(phone));
@@ -164,7 +164,7 @@ describe('a restore on a device that the account has not used', () => {
     expect(purposes).toEqual(['deletion_scheduled', 'deletion_cancelled', 'new_device']);
   });
 
-  test('that is refused teaches nothing', async () => {
+  test('after a refused restore the device is still unknown', async () => {
     const { api } = services;
     const { email, user_id } = await newSession(api, newDevice());
     const device = newDevice();
@@ -178,7 +178,7 @@ describe('a restore on a device that the account has not used', () => {
 });
 
 describe('the notices of new devices', () => {
-  test('are ten a day, also of many logins at once; all further ones are told to the streams alone', async () => {
+  test('an account gets ten notices of unknown devices a day; further logins are told to the push streams alone', async () => {
     const { api } = services;
     const phone = await newSession(api, newDevice());
     const stream = await streamOf(phone);
@@ -194,7 +194,7 @@ describe('the notices of new devices', () => {
     stream.socket.terminate();
   });
 
-  test('begin again when the oldest is a day old, however many logins found none left', async () => {
+  test('notices of unknown devices begin again when the oldest is a day old, however many logins found none left', async () => {
     const { api } = services;
     const { email, user_id } = await newSession(api, newDevice());
     const { users } = api.collections;
@@ -211,7 +211,7 @@ describe('the notices of new devices', () => {
     expect((await users.findOne({ _id: user_id }))?.new_device_notices).toHaveLength(10);
   });
 
-  test('are not used up by logins that open no session', async () => {
+  test('logins that open no session use up no notices of unknown devices', async () => {
     const { api } = services;
     const { email, user_id } = await newSession(api, newDevice());
     await api.collections.users.updateOne({ _id: user_id }, { $set: { disabled_at: new Date() } });
@@ -274,7 +274,7 @@ describe('a device whose session its owner has ended from another one', () => {
     ],
   ];
 
-  test.each(ends)('%s is told again at its next login', async (_, end) => {
+  test.each(ends)('a device whose session its owner has ended %s causes a notice at its next login', async (_, end) => {
     const { api } = services;
     for (const device of [newDevice(), {}]) {
       const owner = await newSession(api, newDevice());
@@ -288,7 +288,7 @@ describe('a device whose session its owner has ended from another one', () => {
     }
   });
 
-  test('leaves the owner’s own known', async () => {
+  test('the end of another session leaves the owner’s own device known', async () => {
     const { api } = services;
     const own = newDevice();
     const owner = await newSession(api, own);
@@ -299,7 +299,7 @@ describe('a device whose session its owner has ended from another one', () => {
     expect(await noticesOf(owner.user_id)).toEqual([noticeOf(other, owner.user_id)]);
   });
 
-  test('is told again also if the request that ended it failed before it had forgotten the device', async () => {
+  test('a device causes a notice again also if the request that ended its session failed halfway', async () => {
     const { api } = services;
     const owner = await newSession(api, newDevice());
     const device = newDevice();
@@ -314,26 +314,26 @@ describe('a device whose session its owner has ended from another one', () => {
 });
 
 describe('the first login', () => {
-  test('on the device of the registration is no news', async () => {
+  test('the first login on the device of the registration causes no notice', async () => {
     const device = newDevice();
     const { email, user_id } = await register({ device_id: device.device_id.toUpperCase() });
     await logIn(services.api, email, device);
     expect(await noticesOf(user_id)).toEqual([]);
   });
 
-  test('on another device than the registration’s is told', async () => {
+  test('the first login on another device than the registration’s causes a notice', async () => {
     const { email, user_id } = await register(newDevice());
     const session = await logIn(services.api, email, newDevice());
     expect(await noticesOf(user_id)).toEqual([noticeOf(session, user_id)]);
   });
 
-  test('after a registration without a device is no news', async () => {
+  test('the first login after a registration without a device causes no notice', async () => {
     const { email, user_id } = await registerAccount(services.api);
     await logIn(services.api, email, newDevice());
     expect(await noticesOf(user_id)).toEqual([]);
   });
 
-  test('of an account from before devices were remembered is told only if it has another session', async () => {
+  test('a login to an account from before devices were remembered causes a notice only beside another session', async () => {
     const { api } = services;
     const { email, user_id, device_id } = await newSession(api, newDevice());
     const forget = () => api.collections.users.updateOne({ _id: user_id }, { $unset: { known_devices: true } });
@@ -347,7 +347,7 @@ describe('the first login', () => {
 });
 
 describe('a login without a device_id', () => {
-  test('is told once by an account that has used devices, then never again', async () => {
+  test('a login without a device_id causes one notice if the account has used devices, then no more', async () => {
     const { api } = services;
     const { email, user_id } = await newSession(api, newDevice());
     const first = await logIn(api, email);
@@ -355,7 +355,7 @@ describe('a login without a device_id', () => {
     expect(await noticesOf(user_id)).toEqual([noticeOf(first, user_id)]);
   });
 
-  test('is no news to an account that has used no other', async () => {
+  test('a login without a device_id causes no notice if the account has used no device', async () => {
     const { api } = services;
     const { email, user_id } = await newSession(api);
     for (let i = 0; i < 3; i += 1) await logIn(api, email);
