@@ -13,6 +13,7 @@ import {
   wrongCodeOf,
 } from '../support/codes.ts';
 import { bearer, cheapHashes } from '../support/groups.ts';
+import { patiently } from '../support/http-client.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 const path = '/api/v1/account/email-change';
@@ -148,7 +149,7 @@ describe('POST /account/email-change/confirm', () => {
     for (const session of sessions) challenges.push(await requestChange(api, session, new_email));
     const codes = await Promise.all(challenges.map((id) => codeOf(api, id)));
     const answers = await Promise.all(
-      sessions.map((session, i) => confirmChange(api, session, String(challenges[i]), codes[i])),
+      sessions.map((session, i) => patiently(() => confirmChange(api, session, String(challenges[i]), codes[i]))),
     );
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
     expect(await api.collections.users.countDocuments({ email_key: new_email })).toBe(1);
@@ -268,7 +269,7 @@ describe('POST /auth/email-change/undo', () => {
     const session = await newSession(api);
     await changeEmail(api, session, newEmail());
     const token = await undoTokenOf(api, session.user_id);
-    const all = await Promise.all(Array.from({ length: 4 }, () => undo(token)));
+    const all = await Promise.all(Array.from({ length: 4 }, () => patiently(() => undo(token))));
     expect(all.map(({ status }) => status).toSorted()).toEqual([200, 403, 403, 403]);
   });
 

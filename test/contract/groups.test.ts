@@ -383,12 +383,15 @@ test('a user who has closed a group by leaving it owns it no longer, even if Red
 
 test('with Redis away MongoDB knows the version of a token that is good', async () => {
   const own = await startTestApi({ ...cheapHashes, REDIS_URL: 'redis://127.0.0.1:1' });
-  const [owner, mover] = [await newSession(own), await newSession(own)];
-  expect((await accept(own, mover, await insertInvite(own, owner.home_group_id))).status).toBe(200);
-  expect((await currentGroup(own, mover)).status).toBe(401);
-  expect((await currentGroup(own, await refresh(own, mover))).status).toBe(200);
-  expect(await own.metric('auth_revocation_announcements_lost_total')).toBe(1);
-  await own.close();
+  try {
+    const [owner, mover] = [await newSession(own), await newSession(own)];
+    expect((await accept(own, mover, await insertInvite(own, owner.home_group_id))).status).toBe(200);
+    expect((await currentGroup(own, mover)).status).toBe(401);
+    expect((await currentGroup(own, await refresh(own, mover))).status).toBe(200);
+    expect(await own.metric('auth_revocation_announcements_lost_total')).toBe(1);
+  } finally {
+    await own.close();
+  }
 });
 
 test('a token of the group that was left can do nothing there', async () => {

@@ -160,20 +160,23 @@ describe('POST /api/v1/invites', () => {
 
   test('a user makes a limited number of invites within an hour, revoked or not; a replay does not count', async () => {
     const strict = await startTestApi({ INVITE_CREATE_LIMIT_PER_USER: '2' });
-    const [eager, other] = [await newSession(strict), await newSession(strict)];
-    const invite = (by: TokenPair, key: string) => strict.post(path, {}, { ...bearer(by), 'Idempotency-Key': key });
-    for (const key of ['one', 'two']) {
-      const { status, json } = await invite(eager, key);
-      expect(status).toBe(201);
-      const { invite_token } = json.data;
-      await strict.send({ method: 'DELETE', path: `${path}/${invite_token}`, headers: bearer(eager) });
+    try {
+      const [eager, other] = [await newSession(strict), await newSession(strict)];
+      const invite = (by: TokenPair, key: string) => strict.post(path, {}, { ...bearer(by), 'Idempotency-Key': key });
+      for (const key of ['one', 'two']) {
+        const { status, json } = await invite(eager, key);
+        expect(status).toBe(201);
+        const { invite_token } = json.data;
+        await strict.send({ method: 'DELETE', path: `${path}/${invite_token}`, headers: bearer(eager) });
+      }
+      expect((await invite(eager, 'one')).status).toBe(201);
+      const refused = await invite(eager, 'three');
+      expectError(refused, 429, 'ERR-RATE-LIMITED');
+      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(3_000);
+      expect((await invite(other, 'one')).status).toBe(201);
+    } finally {
+      await strict.close();
     }
-    expect((await invite(eager, 'one')).status).toBe(201);
-    const refused = await invite(eager, 'three');
-    expectError(refused, 429, 'ERR-RATE-LIMITED');
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(3_000);
-    expect((await invite(other, 'one')).status).toBe(201);
-    await strict.close();
   });
 });
 
@@ -341,15 +344,18 @@ describe('GET /api/v1/invites/{token}', () => {
 
   test('too many previews of invites from one network answer 429', async () => {
     const strict = await startTestApi({ INVITE_LIMIT_PER_ADDRESS: '2' });
-    const statuses: number[] = [];
-    let last: Answer | undefined;
-    for (let i = 0; i < 3; i += 1) {
-      last = await strict.send({ method: 'GET', path: `${path}/none` });
-      statuses.push(last.status);
+    try {
+      const statuses: number[] = [];
+      let last: Answer | undefined;
+      for (let i = 0; i < 3; i += 1) {
+        last = await strict.send({ method: 'GET', path: `${path}/none` });
+        statuses.push(last.status);
+      }
+      expect(statuses).toEqual([404, 404, 429]);
+      expect(Number(last?.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    } finally {
+      await strict.close();
     }
-    expect(statuses).toEqual([404, 404, 429]);
-    expect(Number(last?.headers['retry-after'])).toBeGreaterThanOrEqual(1);
-    await strict.close();
   });
 });
 

@@ -320,8 +320,6 @@ async function pastTheMove(
   return sendTo(name, narrow, { ...requestOf(mover.user_id), headers: bearer({ access_token }) });
 }
 
-const writer = lazily(() => newSession(api));
-
 /** Sends a write, and then the operation in the same session. */
 async function pastTheWrite(
   name:
@@ -335,7 +333,7 @@ async function pastTheWrite(
     | 'handOverGroup'
     | 'renamePasskey',
 ): Promise<Answer> {
-  const headers = bearer(await writer());
+  const headers = bearer(await newSession(api));
   await sendTo('changeAccount', narrow, { headers, body: { locale: 'ru' } });
   return sendUnspent(name, { headers }, narrow);
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Account, newSession, password, type TokenPair } from '../support/accounts.ts';
 import { androidOrigin, createAuthenticator } from '../support/authenticator.ts';
 import { bearer, cheapHashes, refresh } from '../support/groups.ts';
-import type { Answer } from '../support/http-client.ts';
+import { type Answer, patiently } from '../support/http-client.ts';
 import {
   addPasskey,
   appOrigin,
@@ -40,7 +40,9 @@ const rename = (passkey_id: string, body: object, of: TokenPair = caller) =>
   api.send({ method: 'PATCH', path: `/api/v1/account/passkeys/${passkey_id}`, headers: bearer(of), body });
 const userOf = ({ user_id }: Account) => api.collections.users.findOne({ _id: user_id });
 const eventsOf = async ({ user_id }: Account) =>
-  (await api.collections.outbox.find({ 'event.data.user_id': user_id }).toArray()).map(({ event }) => event);
+  (await api.collections.outbox.find({ 'event.data.user_id': user_id }).sort({ _id: 1 }).toArray()).map(
+    ({ event }) => event,
+  );
 const statusAndCode = ({ status, json }: Answer) => [status, json.error_code];
 const phone = () => createAuthenticator({ origin: appOrigin });
 
@@ -177,7 +179,7 @@ describe('a new passkey', () => {
     const own = await newSession(api);
     const { challenge_id, options } = await requestPasskey(api, own);
     const bodies = Array.from({ length: 5 }, () => ({ challenge_id, credential: phone().create(options) }));
-    const answers = await Promise.all(bodies.map((body) => create(body, own)));
+    const answers = await Promise.all(bodies.map((body) => patiently(() => create(body, own))));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 410, 410, 410, 410]);
     expect((await list(own)).passkeys).toHaveLength(1);
   });
@@ -190,8 +192,8 @@ describe('a new passkey', () => {
     const { clientDataJSON } = phone().create(second.options).response;
     const copied = { ...credential, response: { ...credential.response, clientDataJSON } };
     const answers = await Promise.all([
-      create({ challenge_id: first.challenge_id, credential }, one),
-      create({ challenge_id: second.challenge_id, credential: copied }, two),
+      patiently(() => create({ challenge_id: first.challenge_id, credential }, one)),
+      patiently(() => create({ challenge_id: second.challenge_id, credential: copied }, two)),
     ]);
     const refused = answers.filter(({ status }) => status !== 201);
     expect(refused.map(statusAndCode)).toEqual([[409, 'ERR-PASSKEY-EXISTS']]);

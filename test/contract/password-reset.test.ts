@@ -12,6 +12,7 @@ import {
   wrongCodeOf,
 } from '../support/codes.ts';
 import { bearer, cheapHashes, insertInvite, refresh } from '../support/groups.ts';
+import { patiently } from '../support/http-client.ts';
 import { matchesSchema } from '../support/matches-schema.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
@@ -140,7 +141,9 @@ describe('POST /auth/password-reset/confirm', () => {
     const { email } = await registerAccount(api);
     const challengeId = await requestReset(api, email);
     const code = await codeOf(api, challengeId);
-    const all = await Promise.all(Array.from({ length: 5 }, () => confirmReset(api, challengeId, { code })));
+    const all = await Promise.all(
+      Array.from({ length: 5 }, () => patiently(() => confirmReset(api, challengeId, { code }))),
+    );
     expect(all.map(({ status }) => status).toSorted()).toEqual([200, 403, 403, 403, 403]);
     const { status, json } = await confirmReset(api, challengeId, { code });
     expect([status, json.details.tries_left]).toEqual([403, 0]);
@@ -308,7 +311,7 @@ describe('POST /auth/password-reset/resend', () => {
     const { email, user_id } = await registerAccount(api);
     const challengeId = await requestReset(api, email);
     await makeResendDue(api, challengeId);
-    const all = await Promise.all(Array.from({ length: 8 }, () => resend(challengeId)));
+    const all = await Promise.all(Array.from({ length: 8 }, () => patiently(() => resend(challengeId))));
     expect(all.filter(({ status }) => status === 202)).toHaveLength(1);
     expect(all.filter(({ status }) => status === 429)).toHaveLength(7);
     expect(await typesOf(user_id)).toEqual(['registered', 'code_requested', 'code_requested']);

@@ -22,6 +22,7 @@ import {
 } from '../support/providers.ts';
 import { recordLog } from '../support/recorded-log.ts';
 import { codeAt, completeLogin, guardedAccount } from '../support/second-factor.ts';
+import { createStoppableClock } from '../support/stoppable-clock.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
@@ -32,7 +33,8 @@ let strict: TestApi;
 let limited: TestApi;
 let shiftMs = 0;
 const log = recordLog('api');
-const now = () => Date.now() + shiftMs;
+const clock = createStoppableClock();
+const now = () => clock.now() + shiftMs;
 
 beforeAll(async () => {
   api = await startTestApi(cheapHashes, { now }, log.logger);
@@ -100,10 +102,12 @@ describe('a link challenge', () => {
     expect(statusAndCode(await linkByProof(api, 'none', { password }))).toEqual([410, 'ERR-CODE-EXPIRED']);
     expect((await stored(user_id))?.identities ?? []).toEqual([]);
     expect(await sessionsOf(user_id)).toBe(1);
-    for (let tries = 0; tries < 4; tries += 1)
-      await linkByProof(api, link_challenge_id, { password: 'wrong password' });
-    expect((await linkByProof(api, link_challenge_id, { password })).status).toBe(429);
-    expect((await api.post('/api/v1/auth/login', { email: session.email, password })).status).toBe(429);
+    await clock.stopped(async () => {
+      for (let tries = 0; tries < 4; tries += 1)
+        await linkByProof(api, link_challenge_id, { password: 'wrong password' });
+      expect((await linkByProof(api, link_challenge_id, { password })).status).toBe(429);
+      expect((await api.post('/api/v1/auth/login', { email: session.email, password })).status).toBe(429);
+    });
   });
 
   test('a link challenge is over after ten minutes, also with the right proof', async () => {

@@ -275,7 +275,7 @@ describe('a person without an account', () => {
   test('of simultaneous registrations of persons with one address one makes an account', async () => {
     const { email } = newPerson();
     const people = Array.from({ length: 10 }, () => newPerson({ email }));
-    const answers = await Promise.all(people.map((person) => logInByProvider(api, person, newHome)));
+    const answers = await Promise.all(people.map((person) => patiently(() => logInByProvider(api, person, newHome))));
     const refused = answers.filter(({ status }) => status !== 201);
     expect(refused.map(statusAndCode)).toEqual(Array(9).fill([409, 'ERR-ACCOUNT-LINK-REQUIRED']));
     expect(await byEmail(email)).toBe(1);
