@@ -384,9 +384,9 @@ describe('an account whose time of erasure has come', () => {
 describe('the orders to delete an account', () => {
   let limited: TestApi;
   beforeAll(async () => {
-    limited = await startTestApi({ ...cheapHashes, DELETION_LIMIT_PER_USER: '2' });
+    limited = await startTestApi({ ...cheapHashes, DELETION_LIMIT_PER_USER: '2', MONGODB_DATABASE: api.database });
   });
-  afterAll(() => limited.close());
+  afterAll(() => limited.close({ keepData: true }));
 
   const orderBy = (caller: Caller) =>
     limited.post('/api/v1/account/deletion', { current_password: password }, bearer(caller));

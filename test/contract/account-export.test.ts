@@ -201,9 +201,9 @@ describe('an export', () => {
 describe('the exports of an account', () => {
   let limited: TestApi;
   beforeAll(async () => {
-    limited = await startTestApi({ ...cheapHashes, EXPORT_LIMIT_PER_USER: '3' });
+    limited = await startTestApi({ ...cheapHashes, EXPORT_LIMIT_PER_USER: '3', MONGODB_DATABASE: api.database });
   });
-  afterAll(() => limited.close());
+  afterAll(() => limited.close({ keepData: true }));
 
   test('exports past the limit answer 429 with Retry-After, from whatever session, and those of others go on', async () => {
     const [phone, other] = [await newSession(limited), await newSession(limited)];

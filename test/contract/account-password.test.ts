@@ -139,9 +139,13 @@ describe('a change of the password', () => {
 describe('the changes of an account’s password', () => {
   let limited: TestApi;
   beforeAll(async () => {
-    limited = await startTestApi({ ...cheapHashes, PASSWORD_CHANGE_LIMIT_PER_USER: '3' });
+    limited = await startTestApi({
+      ...cheapHashes,
+      PASSWORD_CHANGE_LIMIT_PER_USER: '3',
+      MONGODB_DATABASE: api.database,
+    });
   });
-  afterAll(() => limited.close());
+  afterAll(() => limited.close({ keepData: true }));
 
   const changeTo = (new_password: string, current_password: string, caller: Caller) =>
     limited.post('/api/v1/account/password', { current_password, new_password }, bearer(caller));

@@ -11,12 +11,13 @@ let api: TestApi;
 /** An api that requires verified addresses. */
 let wary: TestApi;
 beforeAll(async () => {
-  [api, wary] = await Promise.all([
-    startTestApi({ ...cheapHashes, TRUST_PROXY_HOPS: '1' }),
-    startTestApi({ ...cheapHashes, REQUIRE_VERIFIED_EMAIL: 'true' }),
-  ]);
+  api = await startTestApi({ ...cheapHashes, TRUST_PROXY_HOPS: '1' });
+  wary = await startTestApi({ ...cheapHashes, REQUIRE_VERIFIED_EMAIL: 'true', MONGODB_DATABASE: api.database });
 });
-afterAll(() => Promise.all([api.close(), wary.close()]));
+afterAll(async () => {
+  await wary.close({ keepData: true });
+  await api.close();
+});
 
 const confirm = async (on: TestApi, challenge_id: string, code?: string) =>
   on.post(`${path}/confirm`, { challenge_id, code: code ?? (await codeOf(on, challenge_id)) });

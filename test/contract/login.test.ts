@@ -161,7 +161,7 @@ test.each<[string, object, string, string]>([
     'device_name',
     'string_too_long',
   ],
-])('%s answers 422', async (_, body, field, type) => {
+])('a login with %s answers 422', async (_, body, field, type) => {
   const answer = await api.post(path, body);
   expect(answer.status).toBe(422);
   expect(answer.json.details).toEqual([{ loc: ['body', field], msg: expect.any(String), type }]);

@@ -93,9 +93,9 @@ describe('the moves of an account', () => {
 describe('the writes of a session', () => {
   let limited: TestApi;
   beforeAll(async () => {
-    limited = await startTestApi({ ...cheapHashes, WRITE_LIMIT_PER_SESSION: '3' });
+    limited = await startTestApi({ ...cheapHashes, WRITE_LIMIT_PER_SESSION: '3', MONGODB_DATABASE: api.database });
   });
-  afterAll(() => limited.close());
+  afterAll(() => limited.close({ keepData: true }));
 
   const change = (caller: TokenPair) =>
     limited.send({ method: 'PATCH', path: '/api/v1/account', headers: bearer(caller), body: { locale: 'ru' } });

@@ -38,11 +38,15 @@ const now = () => clock.now() + shiftMs;
 
 beforeAll(async () => {
   api = await startTestApi(cheapHashes, { now }, log.logger);
-  off = await startTestApi({ ...cheapHashes, ...withoutPasskeys });
-  strict = await startTestApi({ ...cheapHashes, IDENTITY_ADD_LIMIT_PER_USER: '1' }, { now });
-  limited = await startTestApi({ ...cheapHashes, IDENTITY_ADD_LIMIT_PER_USER: '10' });
+  const shared = { ...cheapHashes, MONGODB_DATABASE: api.database };
+  off = await startTestApi({ ...shared, ...withoutPasskeys });
+  strict = await startTestApi({ ...shared, IDENTITY_ADD_LIMIT_PER_USER: '1' }, { now });
+  limited = await startTestApi({ ...shared, IDENTITY_ADD_LIMIT_PER_USER: '10' });
 });
-afterAll(() => Promise.all([api, off, strict, limited].map((each) => each.close())));
+afterAll(async () => {
+  await Promise.all([off, strict, limited].map((each) => each.close({ keepData: true })));
+  await api.close();
+});
 
 const path = '/api/v1/auth/federated/link';
 const statusAndCode = ({ status, json }: Answer) => [status, json.error_code];

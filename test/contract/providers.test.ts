@@ -32,9 +32,12 @@ const now = () => Date.now() + shiftMs;
 
 beforeAll(async () => {
   api = await startTestApi({ ...cheapHashes, TRUST_PROXY_HOPS: '1' }, { now }, log.logger);
-  off = await startTestApi({ ...cheapHashes, IDENTITY_PROVIDERS: '' });
+  off = await startTestApi({ ...cheapHashes, IDENTITY_PROVIDERS: '', MONGODB_DATABASE: api.database });
 });
-afterAll(() => Promise.all([api.close(), off.close()]));
+afterAll(async () => {
+  await off.close({ keepData: true });
+  await api.close();
+});
 
 const path = '/api/v1/auth/federated/office';
 const statusAndCode = ({ status, json }: Answer) => [status, json.error_code];

@@ -136,12 +136,15 @@ describe('routing', () => {
     expect(answer.headers['content-type']).toBe('application/json');
   });
 
-  test.each(['GET', 'PUT', 'DELETE', 'OPTIONS', 'TRACE'])('method %s answers 405 with Allow', async (method) => {
-    const answer = await api.send({ method, path });
-    expect(answer.status).toBe(405);
-    expect(answer.headers.allow).toBe('POST');
-    expect(answer.json.error_code).toBe('ERR-METHOD-NOT-ALLOWED');
-  });
+  test.each(['GET', 'PUT', 'DELETE', 'OPTIONS', 'TRACE'])(
+    'the method %s at a path without it answers 405 with Allow',
+    async (method) => {
+      const answer = await api.send({ method, path });
+      expect(answer.status).toBe(405);
+      expect(answer.headers.allow).toBe('POST');
+      expect(answer.json.error_code).toBe('ERR-METHOD-NOT-ALLOWED');
+    },
+  );
 
   test('a path that is no valid percent-encoding answers 404', async () => {
     expect((await api.send({ method: 'GET', path: '/api/v1/%zz' })).status).toBe(404);

@@ -179,7 +179,9 @@ describe('a login to an account whose second factor is on', () => {
 
   test('a notice is sent for each used recovery code once fewer than three are left', async () => {
     const { email, user_id, recovery_codes } = await account();
-    for (const code of recovery_codes) {
+    const four = { recovery_codes: { $each: [], $slice: 4 } };
+    await api.collections.users.updateOne({ _id: user_id }, { $push: four });
+    for (const code of recovery_codes.slice(0, 4)) {
       const answer = await completeLogin(api, await beginLogin(api, email), { method: 'recovery_code', code });
       expect(answer.status).toBe(200);
     }
@@ -190,7 +192,7 @@ describe('a login to an account whose second factor is on', () => {
     const told = { user_id, purpose: 'recovery_codes', locale: 'en' };
     expect(notices).toEqual([2, 1, 0].map((recovery_codes_left) => ({ ...told, recovery_codes_left })));
     const used = audited(user_id).filter(({ event }) => event === 'recovery_code.used');
-    expect(used.map(({ recovery_codes_left }) => recovery_codes_left)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+    expect(used.map(({ recovery_codes_left }) => recovery_codes_left)).toEqual([3, 2, 1, 0]);
     expect((await login(email)).json.details.methods).toEqual(['totp']);
   });
 

@@ -268,7 +268,7 @@ describe('an account that is gone', () => {
   });
 });
 
-describe('while the second factor is on', () => {
+describe('a second factor that is on', () => {
   const account = () => guardedAccount(api, now());
   const tokenFor = (guarded: GuardedAccount, purpose: string) => tokenOf(guarded, guarded.secret, purpose);
 
@@ -358,7 +358,7 @@ describe('while the second factor is on', () => {
     ]);
   });
 
-  test('another app takes the place of the first when it is confirmed', async () => {
+  test('another authenticator app takes the place of the first when it is confirmed', async () => {
     const guarded = await account();
     const body = await tokenFor(guarded, 'totp');
     const { json } = await api.post('/api/v1/account/totp', body, bearer(guarded));

@@ -290,7 +290,7 @@ describe('a step-up', () => {
   });
 });
 
-describe('while the second factor is on', () => {
+describe('a step-up while the second factor is on', () => {
   const byTotp = async (account: GuardedAccount, purpose: string, fields = {}) =>
     confirmStepUp(api, account, await challengeStepUp(api, account, purpose), {
       method: 'totp',
