@@ -20,12 +20,15 @@ import {
   wrongCodeOf,
 } from '../support/codes.ts';
 import { bearer, type Caller, cheapHashes, expectSound, refresh } from '../support/groups.ts';
+import { patiently } from '../support/http-client.ts';
 import { matchesSchema } from '../support/matches-schema.ts';
+import { createStoppableClock } from '../support/stoppable-clock.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
+const clock = createStoppableClock();
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi({ ...cheapHashes, ACCOUNT_DELETION_GRACE_DAYS: '3' });
+  api = await startTestApi({ ...cheapHashes, ACCOUNT_DELETION_GRACE_DAYS: '3' }, { now: clock.now });
 });
 afterAll(() => api.close());
 
@@ -38,12 +41,12 @@ const stored = (_id: string) => api.collections.users.findOne({ _id });
 const live = (user_id: string) => api.collections.sessions.countDocuments({ user_id, is_revoked: false });
 
 async function eventsOf(userId: string, topic: string) {
-  const rows = await api.collections.outbox.find({ 'event.subject': userId, topic }).toArray();
+  const rows = await api.collections.outbox.find({ 'event.subject': userId, topic }).sort({ _id: 1 }).toArray();
   return rows.map(({ event }) => event);
 }
 
 describe('an order to delete the account', () => {
-  test('says when, ends all sessions, and lets nobody in', async () => {
+  test('an order to delete the account answers its time, ends all sessions and refuses logins', async () => {
     const phone = await newSession(api);
     const tablet = await logIn(api, phone.email);
     const answer = await order(phone);
@@ -62,7 +65,7 @@ describe('an order to delete the account', () => {
     await expectSound(api);
   });
 
-  test('is in an event and in a notice, without an address', async () => {
+  test('an order to delete the account is in an event and in a notice, without an email address', async () => {
     const session = await newSession(api);
     const { deletes_at } = (await order(session)).json.data;
     const [scheduled] = await eventsOf(session.user_id, 'service.auth.events.deletion_scheduled');
@@ -82,7 +85,7 @@ describe('an order to delete the account', () => {
     expect(JSON.stringify([scheduled, notice])).not.toContain('@');
   });
 
-  test('needs the current password: a wrong one is 403 and changes nothing', async () => {
+  test('an order to delete the account with a wrong password answers 403 and changes nothing', async () => {
     const session = await newSession(api);
     const before = await stored(session.user_id);
     const answer = await order(session, { current_password: 'wrong password' });
@@ -91,7 +94,7 @@ describe('an order to delete the account', () => {
     await refresh(api, session);
   });
 
-  test('without the password is 422', async () => {
+  test('an order to delete the account without the password answers 422', async () => {
     const answer = await order(await newSession(api), {});
     expect(answer.status).toBe(422);
     expect(answer.json.details).toEqual([
@@ -99,9 +102,9 @@ describe('an order to delete the account', () => {
     ]);
   });
 
-  test('sent several times at once is one: one time, one event, one notice', async () => {
+  test('simultaneous orders to delete the account are one: one time, one event, one notice', async () => {
     const session = await newSession(api);
-    const answers = await Promise.all([1, 2, 3, 4].map(() => order(session)));
+    const answers = await Promise.all([1, 2, 3, 4].map(() => patiently(() => order(session))));
     const ordered = answers.filter(({ status }) => status === 202);
     expect(new Set(ordered.map(({ json }) => json.data.deletes_at)).size).toBe(1);
     // A request that comes after the first has ended its session is refused.
@@ -110,17 +113,17 @@ describe('an order to delete the account', () => {
     expect(await eventsOf(session.user_id, 'service.auth.events.notice')).toHaveLength(1);
   });
 
-  test('lets no login slip past', async () => {
+  test('no login survives a simultaneous order to delete the account', async () => {
     const session = await newSession(api);
     const logins = () => Array.from({ length: 4 }, () => login(session.email));
-    const [answer] = await Promise.all([order(session), ...logins(), ...logins()]);
+    const [answer] = await Promise.all([patiently(() => order(session)), ...logins(), ...logins()]);
     expect(answer?.status).toBe(202);
     expect(await live(session.user_id)).toBe(0);
   });
 });
 
 describe('a restore', () => {
-  test('cancels the deletion: the app logs in', async () => {
+  test('a restore cancels the deletion: the app logs in', async () => {
     const session = await newSession(api);
     await order(session);
     const answer = await restore(session.email.toUpperCase());
@@ -136,7 +139,7 @@ describe('a restore', () => {
     expect(matchesSchema(DeletionCancelledEvent, event)).toBe(true);
   });
 
-  test('is told to the account’s address, in the language of the account or else of the request', async () => {
+  test('a restore is mailed to the account’s address, in the language of the account or else of the request', async () => {
     const session = await newSession(api);
     const { email, user_id } = session;
     const localeOf = async (caller: Caller, language: string) => {
@@ -154,18 +157,18 @@ describe('a restore', () => {
     expect(await localeOf(await logIn(api, email), 'ru')).toEqual({ ...told, locale: 'en' });
   });
 
-  test('repeated, or of an account that stays anyway, is 200 and no event', async () => {
+  test('a repeated restore, and one of an account that is not to be deleted, answers 200 without an event', async () => {
     const session = await newSession(api);
     expect((await restore(session.email)).status).toBe(200);
     expect(await eventsOf(session.user_id, 'service.auth.events.deletion_cancelled')).toHaveLength(0);
     await order(session);
-    const answers = await Promise.all([1, 2, 3].map(() => restore(session.email)));
+    const answers = await Promise.all([1, 2, 3].map(() => patiently(() => restore(session.email))));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
     expect(await eventsOf(session.user_id, 'service.auth.events.deletion_cancelled')).toHaveLength(1);
     await refresh(api, await logIn(api, session.email));
   });
 
-  test('answers an unknown address, a wrong password and an account past its time alike', async () => {
+  test('a restore answers an unknown address, a wrong password and an account past its time alike', async () => {
     const [late, wrong] = [await newSession(api), await newSession(api)];
     for (const session of [late, wrong]) await order(session);
     await api.collections.users.updateOne({ _id: late.user_id }, { $set: { deletes_at: new Date() } });
@@ -181,7 +184,7 @@ describe('a restore', () => {
     for (const { user_id } of [late, wrong]) expect(await stored(user_id)).toHaveProperty('deletes_at');
   });
 
-  test('does not give a disabled account back', async () => {
+  test('a disabled account is not restored', async () => {
     const session = await newSession(api);
     await order(session);
     await api.collections.users.updateOne({ _id: session.user_id }, { $set: { disabled_at: new Date() } });
@@ -190,17 +193,19 @@ describe('a restore', () => {
     expect(await stored(session.user_id)).toHaveProperty('deletes_at');
   });
 
-  test('counts under the rules of logins', async () => {
+  test('a restore counts under the rules of logins', async () => {
     const { email, device_id, ...session } = await newSession(api);
     await order(session);
     const guess = (given: string) => api.post('/api/v1/auth/restore', { email, password: given, device_id });
-    for (let i = 0; i < 5; i += 1) await guess('wrong password');
-    const answer = await guess(password);
-    expect([answer.status, answer.json.error_code]).toEqual([429, 'ERR-RATE-LIMITED']);
-    expect((await api.post('/api/v1/auth/login', { email, password, device_id })).status).toBe(429);
+    await clock.stopped(async () => {
+      for (let i = 0; i < 5; i += 1) await guess('wrong password');
+      const answer = await guess(password);
+      expect([answer.status, answer.json.error_code]).toEqual([429, 'ERR-RATE-LIMITED']);
+      expect((await api.post('/api/v1/auth/login', { email, password, device_id })).status).toBe(429);
+    });
   });
 
-  test('of an order that is repeated afterwards by its old session changes nothing', async () => {
+  test('after a restore the old session cannot repeat the order', async () => {
     const session = await newSession(api);
     await order(session);
     await restore(session.email);
@@ -213,7 +218,7 @@ describe('a deletion by a code from the mailbox', () => {
   const confirm = (challenge_id: string, code: string) =>
     api.post('/api/v1/auth/deletion/confirm', { challenge_id, code });
 
-  test('has the effect of one with the password', async () => {
+  test('a deletion by a mailed code has the effect of one with the password', async () => {
     const { email, user_id, refresh_token } = await newSession(api);
     const challenge_id = await requestDeletion(api, email);
     const code = await codeOf(api, challenge_id);
@@ -229,35 +234,38 @@ describe('a deletion by a code from the mailbox', () => {
   });
 
   test.each([
-    ['that nobody has ordered yet', false],
-    ['that a squatter has ordered before', true],
-  ])('%s takes an address that was never verified from whoever knows the password', async (_, isOrdered) => {
-    const squatter = await newSession(api);
-    const challenge_id = await requestDeletion(api, squatter.email);
-    const other = await requestReset(api, squatter.email);
-    if (isOrdered) await order(squatter);
-    const before = await stored(squatter.user_id);
-    expect((await confirm(challenge_id, await codeOf(api, challenge_id))).status).toBe(202);
-    const after = await stored(squatter.user_id);
-    expect(after?.password_hash.split('$').slice(0, -1)).toEqual(before?.password_hash.split('$').slice(0, -1));
-    expect(after?.password_changed_at).toEqual(expect.any(Date));
-    const [changed] = await eventsOf(squatter.user_id, 'service.auth.events.password_changed');
-    expect(matchesSchema(PasswordChangedEvent, changed)).toBe(true);
-    expect(changed?.data).toMatchObject({ user_id: squatter.user_id, reason: 'deletion' });
-    expect([(await login(squatter.email)).status, (await restore(squatter.email)).status]).toEqual([401, 401]);
-    // Other codes are void, as after every change of the password.
-    expect((await confirmReset(api, other)).status).toBe(403);
+    ['not ordered', false],
+    ['ordered by a squatter', true],
+  ])(
+    'a deletion by a mailed code (%s before) takes an address that was never verified from whoever knows the password',
+    async (_, isOrdered) => {
+      const squatter = await newSession(api);
+      const challenge_id = await requestDeletion(api, squatter.email);
+      const other = await requestReset(api, squatter.email);
+      if (isOrdered) await order(squatter);
+      const before = await stored(squatter.user_id);
+      expect((await confirm(challenge_id, await codeOf(api, challenge_id))).status).toBe(202);
+      const after = await stored(squatter.user_id);
+      expect(after?.password_hash.split('$').slice(0, -1)).toEqual(before?.password_hash.split('$').slice(0, -1));
+      expect(after?.password_changed_at).toEqual(expect.any(Date));
+      const [changed] = await eventsOf(squatter.user_id, 'service.auth.events.password_changed');
+      expect(matchesSchema(PasswordChangedEvent, changed)).toBe(true);
+      expect(changed?.data).toMatchObject({ user_id: squatter.user_id, reason: 'deletion' });
+      expect([(await login(squatter.email)).status, (await restore(squatter.email)).status]).toEqual([401, 401]);
+      // Other codes are void, as after every change of the password.
+      expect((await confirmReset(api, other)).status).toBe(403);
 
-    expect((await confirmReset(api, await requestReset(api, squatter.email))).status).toBe(200);
-    const given = 'three wrong staples';
-    const waiting = await api.post('/api/v1/auth/login', { email: squatter.email, password: given });
-    expect([waiting.status, waiting.json.error_code]).toEqual([403, 'ERR-ACCOUNT-DELETION-SCHEDULED']);
-    expect((await restore(squatter.email)).status).toBe(401);
-    expect((await restore(squatter.email, given)).status).toBe(200);
-    expect((await api.post('/api/v1/auth/login', { email: squatter.email, password: given })).status).toBe(200);
-  });
+      expect((await confirmReset(api, await requestReset(api, squatter.email))).status).toBe(200);
+      const given = 'three wrong staples';
+      const waiting = await api.post('/api/v1/auth/login', { email: squatter.email, password: given });
+      expect([waiting.status, waiting.json.error_code]).toEqual([403, 'ERR-ACCOUNT-DELETION-SCHEDULED']);
+      expect((await restore(squatter.email)).status).toBe(401);
+      expect((await restore(squatter.email, given)).status).toBe(200);
+      expect((await api.post('/api/v1/auth/login', { email: squatter.email, password: given })).status).toBe(200);
+    },
+  );
 
-  test('leaves the password of an account whose address is verified', async () => {
+  test('a deletion by a mailed code leaves the password of an account whose address is verified', async () => {
     const session = await newSession(api);
     await api.collections.users.updateOne({ _id: session.user_id }, { $set: { email_verified_at: new Date() } });
     const challenge_id = await requestDeletion(api, session.email);
@@ -266,7 +274,7 @@ describe('a deletion by a code from the mailbox', () => {
     expect(await eventsOf(session.user_id, 'service.auth.events.password_changed')).toEqual([]);
   });
 
-  test('of an account that is about to be deleted already keeps its time, and uses the code up', async () => {
+  test('a deletion by a mailed code keeps the time of an earlier order, and uses the code up', async () => {
     const session = await newSession(api);
     const challenge_id = await requestDeletion(api, session.email);
     const { deletes_at } = (await order(session)).json.data;
@@ -276,7 +284,7 @@ describe('a deletion by a code from the mailbox', () => {
     expect(await eventsOf(session.user_id, 'service.auth.events.notice')).toHaveLength(1);
   });
 
-  test('with a wrong code is refused, and nothing happens', async () => {
+  test('a deletion with a wrong code is refused, and nothing happens', async () => {
     const { email, user_id } = await newSession(api);
     const challenge_id = await requestDeletion(api, email);
     const answer = await confirm(challenge_id, await wrongCodeOf(api, challenge_id));
@@ -288,7 +296,7 @@ describe('a deletion by a code from the mailbox', () => {
     expect(await stored(user_id)).not.toHaveProperty('deletes_at');
   });
 
-  test('is answered alike for an address without an account, and sends nobody a mail', async () => {
+  test('a request for a deletion by code is answered alike for an address without an account, and mails nobody', async () => {
     const { email } = await newSession(api);
     const ask = (address: string) => api.post('/api/v1/auth/deletion', { email: address });
     const [known, unknown] = [await ask(email), await ask(newEmail())];
@@ -309,7 +317,7 @@ describe('an account whose time of erasure has come', () => {
     json.details.tries_left,
   ];
 
-  test('is refused to an access token that is left, like one that is gone', async () => {
+  test('an account whose time of erasure has come is refused to an access token, like one that is gone', async () => {
     const session = await newSession(api);
     await setDue(session.user_id);
     const before = await stored(session.user_id);
@@ -331,7 +339,7 @@ describe('an account whose time of erasure has come', () => {
     expect(await stored(session.user_id)).toEqual(before);
   });
 
-  test('takes no code that was asked for before, like an address without an account', async () => {
+  test('an account whose time of erasure has come takes no earlier code, like an address without an account', async () => {
     const session = await newSession(api);
     const asked = {
       'auth/password-reset': await requestReset(api, session.email),
@@ -361,7 +369,7 @@ describe('an account whose time of erasure has come', () => {
     expect([status, rows.map(({ state }) => state)]).toEqual([202, ['pending', 'delivered']]);
   });
 
-  test('gets no former address back', async () => {
+  test('an account whose time of erasure has come gets no former address back', async () => {
     const session = await newSession(api);
     await changeEmail(api, session, newEmail());
     const undo_token = await undoTokenOf(api, session.user_id);
@@ -376,9 +384,9 @@ describe('an account whose time of erasure has come', () => {
 describe('the orders to delete an account', () => {
   let limited: TestApi;
   beforeAll(async () => {
-    limited = await startTestApi({ ...cheapHashes, DELETION_LIMIT_PER_USER: '2' });
+    limited = await startTestApi({ ...cheapHashes, DELETION_LIMIT_PER_USER: '2', MONGODB_DATABASE: api.database });
   });
-  afterAll(() => limited.close());
+  afterAll(() => limited.close({ keepData: true }));
 
   const orderBy = (caller: Caller) =>
     limited.post('/api/v1/account/deletion', { current_password: password }, bearer(caller));
@@ -388,7 +396,7 @@ describe('the orders to delete an account', () => {
   };
   const restoreOn = (email: string) => limited.post('/api/v1/auth/restore', { email, password });
 
-  test('past the limit of a day are refused, and send no mail; one that repeats an order is not', async () => {
+  test('orders past the limit of a day are refused, and send no mail; one that repeats an order is not', async () => {
     const { email, user_id, ...session } = await newSession(limited);
     await limited.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date() } });
     expect((await orderBy(session)).status).toBe(202);

@@ -74,7 +74,7 @@ function valuesAt(value: unknown, path: readonly string[]): string[] {
 }
 
 describe('an export', () => {
-  test('has the account, the membership, the sessions and the invites', async () => {
+  test('an export has the account, the membership, the sessions and the invites', async () => {
     const phone = await newSession(api, { device_name: 'Pixel 9', platform: 'android' });
     const tablet = await logIn(api, phone.email);
     await logOut(api, tablet);
@@ -134,7 +134,7 @@ describe('an export', () => {
     expect(answer.json.data.invites).toHaveLength(2);
   });
 
-  test('has the addresses of before, and the codes that were asked for', async () => {
+  test('an export has the former addresses, and the codes that were asked for', async () => {
     const session = await newSession(api);
     const until = new Date('2026-11-24T10:00:00.000Z');
     const former = { change_id: crypto.randomUUID(), email: 'Old@example.com', email_key: 'old@example.com', until };
@@ -150,7 +150,7 @@ describe('an export', () => {
   });
 
   test.each(['users', 'sessions'] as const)(
-    'has of %s what docs/privacy.md promises, and no other value',
+    'an export has of %s what docs/privacy.md promises, and no other value',
     async (name) => {
       const caller = await newSession(api, { device_name: 'Pixel 9', platform: 'android' });
       const { users, sessions } = api.collections;
@@ -167,7 +167,7 @@ describe('an export', () => {
     },
   );
 
-  test('has no secret, and nothing of anybody else', async () => {
+  test('an export has no secret, and nothing of anybody else', async () => {
     const [owner, stranger] = [await newSession(api), await newSession(api)];
     const invite = await insertInvite(api, owner.home_group_id);
     const member = await joinByInvite(api, invite);
@@ -180,7 +180,7 @@ describe('an export', () => {
     for (const each of known) expect(text).not.toContain(each);
   });
 
-  test('has invites that were made in a group that was left', async () => {
+  test('an export has invites that were made in a group that was left', async () => {
     const owner = await newSession(api);
     const member = await joinByInvite(api, await insertInvite(api, owner.home_group_id));
     await leave(api, owner);
@@ -191,7 +191,7 @@ describe('an export', () => {
     expect((await exportOf(member)).json.data.invites).toEqual([]);
   });
 
-  test('needs the password', async () => {
+  test('an export needs the password', async () => {
     const answer = await exportOf(await newSession(api), 'wrong password');
     expect([answer.status, answer.json.error_code]).toEqual([403, 'ERR-REAUTHENTICATION-FAILED']);
     expect(answer.text).not.toContain('@');
@@ -201,11 +201,11 @@ describe('an export', () => {
 describe('the exports of an account', () => {
   let limited: TestApi;
   beforeAll(async () => {
-    limited = await startTestApi({ ...cheapHashes, EXPORT_LIMIT_PER_USER: '3' });
+    limited = await startTestApi({ ...cheapHashes, EXPORT_LIMIT_PER_USER: '3', MONGODB_DATABASE: api.database });
   });
-  afterAll(() => limited.close());
+  afterAll(() => limited.close({ keepData: true }));
 
-  test('past the limit answer 429 with Retry-After, from whatever session, and those of others go on', async () => {
+  test('exports past the limit answer 429 with Retry-After, from whatever session, and those of others go on', async () => {
     const [phone, other] = [await newSession(limited), await newSession(limited)];
     const tablet = await logIn(limited, phone.email);
     for (const session of [phone, tablet, phone]) expect((await exportOf(session, password, limited)).status).toBe(200);
@@ -219,7 +219,7 @@ describe('the exports of an account', () => {
     expect((await exportOf(other, password, limited)).status).toBe(200);
   });
 
-  test('are not used up by wrong passwords: a thief of a session alone keeps nobody from an export', async () => {
+  test('wrong passwords do not use up the exports: a thief of a session alone keeps nobody from an export', async () => {
     const session = await newSession(limited);
     for (let i = 0; i < 4; i += 1) expect((await exportOf(session, 'wrong password', limited)).status).toBe(403);
     expect((await exportOf(session, password, limited)).status).toBe(200);

@@ -13,8 +13,8 @@ const path = '/api/v1/account';
 const find = (caller: Caller) => api.send({ method: 'GET', path, headers: bearer(caller) });
 const change = (caller: Caller, body: object) => api.send({ method: 'PATCH', path, headers: bearer(caller), body });
 
-describe('GET account', () => {
-  test('shows the account; what was never set is null, false or the time of the registration', async () => {
+describe('GET /account', () => {
+  test('GET /account shows what was never set as null, false or the time of the registration', async () => {
     const session = await newSession(api);
     const answer = await find(session);
     expect(answer.status).toBe(200);
@@ -39,7 +39,7 @@ describe('GET account', () => {
     });
   });
 
-  test('shows what the document has', async () => {
+  test('GET /account shows what the document has', async () => {
     const session = await newSession(api);
     const at = new Date('2026-11-22T10:00:00.000Z');
     const set = { email_verified_at: at, pending_email: 'New@example.com', password_changed_at: at };
@@ -52,7 +52,7 @@ describe('GET account', () => {
     });
   });
 
-  test('follows the user into another group', async () => {
+  test('GET /account follows the user into another group', async () => {
     const owner = await newSession(api);
     const member = await joinByInvite(api, await insertInvite(api, owner.home_group_id));
     expect((await find(member)).json.data).toMatchObject({ home_group_id: owner.home_group_id, role: 'member' });
@@ -61,7 +61,7 @@ describe('GET account', () => {
     expect((await find(await refresh(api, member))).json.data).toMatchObject({ home_group_id, role: 'owner' });
   });
 
-  test('of an account that is gone makes the app refresh', async () => {
+  test('GET and PATCH /account of an account that is gone answer 401, so that the app refreshes', async () => {
     const session = await newSession(api);
     await api.collections.users.deleteOne({ _id: session.user_id });
     for (const answer of [await find(session), await change(session, { locale: 'en' })]) {
@@ -70,8 +70,8 @@ describe('GET account', () => {
   });
 });
 
-describe('PATCH account', () => {
-  test('changes what is sent, keeps the rest, and null removes', async () => {
+describe('PATCH /account', () => {
+  test('PATCH /account changes what is sent, keeps the rest, and null removes', async () => {
     const session = await newSession(api);
     const steps: [object, object][] = [
       [{ display_name: 'Анна 👩‍🍳' }, { display_name: 'Анна 👩‍🍳', locale: null }],
@@ -94,7 +94,7 @@ describe('PATCH account', () => {
     expect(stored).not.toHaveProperty('locale');
   });
 
-  test('changes nothing but name and language, whatever else is sent', async () => {
+  test('PATCH /account changes nothing but name and language, whatever else is sent', async () => {
     const session = await newSession(api);
     const before = await api.collections.users.findOne({ _id: session.user_id });
     const body = { role: 'member', email: 'x@example.com', email_verified: true, disabled_at: null, $set: { a: 1 } };
@@ -112,13 +112,13 @@ describe('PATCH account', () => {
     ['display_name', 7, 'string_type'],
     ['locale', 'de', 'enum'],
     ['locale', '', 'enum'],
-  ])('refuses %s %j', async (field, value, type) => {
+  ])('PATCH /account refuses %s %j', async (field, value, type) => {
     const answer = await change(await newSession(api), { [field]: value });
     expect(answer.status).toBe(422);
     expect(answer.json.details).toContainEqual({ loc: ['body', field], msg: expect.any(String), type });
   });
 
-  test('counts characters, not UTF-16 units', async () => {
+  test('the length of a display name counts in characters, not UTF-16 units', async () => {
     const session = await newSession(api);
     expect((await change(session, { display_name: '😀'.repeat(64) })).status).toBe(200);
     expect((await change(session, { display_name: '😀'.repeat(65) })).status).toBe(422);

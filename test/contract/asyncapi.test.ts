@@ -30,7 +30,7 @@ describe('the AsyncAPI document', () => {
   });
   afterAll(() => api.close());
 
-  test('is served as it is checked in, and may be cached', async () => {
+  test('the AsyncAPI document is served as it is checked in, and may be cached', async () => {
     const answer = await api.send({ method: 'GET', path: '/asyncapi.json' });
     expect(answer.status).toBe(200);
     expect(answer.headers['content-type']).toBe('application/json');
@@ -38,14 +38,14 @@ describe('the AsyncAPI document', () => {
     expect(answer.json).toEqual(checkedIn);
   });
 
-  test('answers POST with 405', async () => {
+  test('POST /asyncapi.json answers 405', async () => {
     const answer = await api.send({ path: '/asyncapi.json' });
     expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, HEAD']);
   });
 });
 
-describe('the form', () => {
-  test('is that of the official schema of AsyncAPI 3.0', async () => {
+describe('the form of the AsyncAPI document', () => {
+  test('the AsyncAPI document fits the official schema of AsyncAPI 3.0', async () => {
     const schema = import.meta.resolve('@asyncapi/specs/schemas/3.0.0-without-$id.json');
     const ajv = new Ajv({ strict: false, allErrors: true });
     addFormats.default(ajv);
@@ -55,7 +55,7 @@ describe('the form', () => {
     expect(validate({ ...checkedIn, channels: { pushStream: { ...pushStream, frames: [] } } })).toBe(false);
   });
 
-  test('has a target for every reference', () => {
+  test('every reference of the AsyncAPI document has a target', () => {
     const references = [...JSON.stringify(checkedIn).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path = '']) => path);
     expect(references.length).toBeGreaterThan(40);
     const missing = references.filter((path) => {
@@ -67,7 +67,7 @@ describe('the form', () => {
     expect(missing).toEqual([]);
   });
 
-  test('has each message in one operation, in the direction that it goes', () => {
+  test('each message of the AsyncAPI document is in one operation, in the direction that it goes', () => {
     const namesOf = (list: Operation['messages'] = []) => list.map(({ $ref }) => $ref.split('/').at(-1));
     const operations: Operation[] = Object.values(checkedIn.operations);
     const received = operations.flatMap(({ action, messages }) => (action === 'receive' ? namesOf(messages) : []));
@@ -93,11 +93,11 @@ describe('every example', () => {
     ),
   );
 
-  test('is there for each message', () => {
+  test('each message of the AsyncAPI document has an example', () => {
     expect(new Set(examples.map(({ name }) => name)).size).toBe(Object.keys(checkedIn.components.messages).length);
   });
 
-  test.each(examples)('is the message that it stands for, and no other: $name, $example', (each) => {
+  test.each(examples)('the example $example is the message $name and no other', (each) => {
     expect(checker.namesOf(each.channel, each.payload)).toEqual([each.name]);
     expect(checker.unknownMembers(each.name, each.payload)).toEqual([]);
   });
@@ -107,7 +107,7 @@ describe('close codes', () => {
   const { codes, other } = pushStream['x-close-codes'];
   type Row = { readonly code: number; readonly reason: CloseReason; readonly reaction: string };
 
-  test('are all there, each with its reason and its reaction', () => {
+  test('all close codes are in the AsyncAPI document, each with its reason and its reaction', () => {
     const rows = (codes as Row[]).map(({ code, reason, reaction }) => ({ code, reason, reaction }));
     const expected = Object.entries(closeCodes).map(([reason, code]) => ({
       code,
@@ -117,7 +117,7 @@ describe('close codes', () => {
     expect(rows.toSorted((a, b) => a.code - b.code)).toEqual(expected.toSorted((a, b) => a.code - b.code));
   });
 
-  test('have the reaction that an app looks up by the code', () => {
+  test('close codes have the reaction that an app looks up by the code', () => {
     for (const { code, reaction } of codes as Row[]) expect(closeReactionOf(code)).toBe(reaction);
     for (const code of [1005, 1006, 1011, 4999]) expect(closeReactionOf(code)).toBe(other.reaction);
   });

@@ -59,7 +59,7 @@ async function reasonOf(send: () => Promise<Answer>) {
 }
 
 describe('a login with a proof', () => {
-  test('binds its session, and says so there, in the list of sessions and in the database only by the key’s hash', async () => {
+  test('a login with a proof binds its session, and the database has only the hash of the key', async () => {
     expect(session).toMatchObject({ bound: true });
     expect(await stored()).toMatchObject({ cnf: { jkt: key.jkt } });
     await logInWith({});
@@ -79,7 +79,7 @@ describe('a login with a proof', () => {
       'one by another key',
       () => key.prove({ path: loginPath, signer: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey }),
     ],
-  ])('that is wrong opens no session and names the header: %s', async (_, prove) => {
+  ])('a login with a wrong proof opens no session and names the header: %s', async (_, prove) => {
     const count = await api.collections.sessions.countDocuments();
     const { status, json } = await logInWith({}, prove());
     expect([status, json.error_code]).toEqual([422, 'ERR-VALIDATION-FAILED']);
@@ -87,7 +87,7 @@ describe('a login with a proof', () => {
     expect(await api.collections.sessions.countDocuments()).toBe(count);
   });
 
-  test('repeats with its idempotency key by the same device only', async () => {
+  test('a login with a proof is repeated with its idempotency key by the same device only', async () => {
     const idempotency = { 'Idempotency-Key': 'one-login' };
     const fields = { device_id: session.device_id };
     const first = await logInWith(fields, key.prove({ path: loginPath }), idempotency);
@@ -100,7 +100,7 @@ describe('a login with a proof', () => {
     }
   });
 
-  test('is possible at every operation that opens a session', () => {
+  test('every operation that opens a session takes a proof', () => {
     const open = Object.values(routes).filter(({ success }) =>
       JSON.stringify(success.body).includes('"refresh_token"'),
     );
@@ -111,7 +111,7 @@ describe('a login with a proof', () => {
 });
 
 describe('a bound session', () => {
-  test('goes on with a proof by its key', async () => {
+  test('a bound session goes on with a proof by its key', async () => {
     let { refresh_token } = session;
     for (let round = 0; round < 5; round += 1) {
       const { status, json } = await refresh(refresh_token);
@@ -120,29 +120,29 @@ describe('a bound session', () => {
     }
   });
 
-  test('converges: twenty refreshes at once get the same successor', async () => {
+  test('twenty simultaneous refreshes of a bound session get the same successor', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(session.refresh_token)));
     expect(new Set(answers.map(({ json }) => json.data.refresh_token)).size).toBe(1);
   });
 
-  test('answers a repeat whose first answer was lost', async () => {
+  test('a bound session answers a repeated refresh whose first answer was lost', async () => {
     const first = await refresh(session.refresh_token);
     const second = await refresh(session.refresh_token);
     expect(second.json.data.refresh_token).toBe(first.json.data.refresh_token);
   });
 
-  test('still detects theft if a void token comes with a proof by its key', async () => {
+  test('a bound session still detects theft if a void token comes with a proof by its key', async () => {
     const second = (await refresh(session.refresh_token)).json.data.refresh_token;
     await refresh(second);
     expect((await refresh(session.refresh_token)).json.error_code).toBe('IAD_JWT_REFRESH_STOLEN');
   });
 
-  test('needs a proof', async () => {
+  test('a bound session needs a proof', async () => {
     expect(await reasonOf(() => send(session.refresh_token))).toBe('proof_missing');
     expect((await refresh(session.refresh_token)).status).toBe(200);
   });
 
-  test('takes no proof of another device, with any of its tokens, and calls it no theft', async () => {
+  test('a bound session takes no proof of another device, with any of its tokens, and calls it no theft', async () => {
     const thief = newDeviceKey();
     const second = (await refresh(session.refresh_token)).json.data.refresh_token;
     const third = (await refresh(second)).json.data.refresh_token;
@@ -160,24 +160,24 @@ describe('a bound session', () => {
     ['for the login', { path: '/api/v1/auth/login' }],
     ['of an hour ago', { at: Date.now() - 3_600_000 }],
     ['of a wrong type', { header: { typ: 'JWT' } }],
-  ])('takes no proof %s', async (_, wanted) => {
+  ])('a bound session takes no proof %s', async (_, wanted) => {
     expect(await reasonOf(() => refresh(session.refresh_token, wanted))).toBe('proof_wrong');
   });
 
-  test('takes no two proofs', async () => {
+  test('a bound session takes no two proofs', async () => {
     const proof = key.prove({ path: refreshPath, token: session.refresh_token });
     const request = { path: refreshPath, body: { refresh_token: session.refresh_token } };
     expect(await reasonOf(() => api.send({ ...request, headers: { DPoP: [proof, proof] } }))).toBe('proof_wrong');
   });
 
-  test('takes a proof that was recorded at an earlier refresh for nothing else', async () => {
+  test('a bound session takes a proof that was recorded at an earlier refresh for nothing else', async () => {
     const recorded = key.prove({ path: refreshPath, token: session.refresh_token });
     const second = (await send(session.refresh_token, recorded)).json.data.refresh_token;
     log.takeEvents();
     expect(await reasonOf(() => send(second, recorded))).toBe('proof_wrong');
   });
 
-  test('tells the reason of its end without a proof', async () => {
+  test('a bound session tells the reason of its end without a proof', async () => {
     await api.post(
       '/api/v1/auth/logout',
       { refresh_token: session.refresh_token },
@@ -188,13 +188,13 @@ describe('a bound session', () => {
   });
 });
 
-describe('another way in', () => {
+describe('other logins with a proof', () => {
   const boundTo = async ({ json }: Answer) => {
     expect(json.data).toMatchObject({ bound: true });
     return (await api.collections.sessions.findOne({ _id: json.data.session_id }))?.cnf?.jkt;
   };
 
-  test('binds by the proof of its first step, though the second factor comes without one', async () => {
+  test('a login with a second factor binds its session by the proof of its first step', async () => {
     const { email, recovery_codes } = await guardedAccount(api);
     const { json } = await api.post(loginPath, { email, password }, { DPoP: key.prove({ path: loginPath }) });
     const { challenge_id } = json.details;
@@ -202,7 +202,7 @@ describe('another way in', () => {
     expect(await boundTo(done)).toBe(key.jkt);
   });
 
-  test('binds by the proof of a login by passkey, and refuses a wrong one', async () => {
+  test('a login by passkey binds its session by its proof, and refuses a wrong proof', async () => {
     const path = '/api/v1/auth/passkeys/login';
     const { authenticator } = await addPasskey(api, session);
     const body = await passkeyLogin(api, authenticator);
@@ -211,7 +211,7 @@ describe('another way in', () => {
     expect(await boundTo(await api.post(path, body, { DPoP: key.prove({ path }) }))).toBe(key.jkt);
   });
 
-  test('repeats a login by passkey for its key only', async () => {
+  test('a login by passkey with a proof is repeated for its key only', async () => {
     const path = '/api/v1/auth/passkeys/login';
     const { authenticator } = await addPasskey(api, session);
     const body = await passkeyLogin(api, authenticator);
@@ -233,7 +233,7 @@ describe('an unbound session', () => {
   test.each<[string, Partial<WantedProof>]>([
     ['a proof', {}],
     ['a wrong proof', { at: 0 }],
-  ])('ignores %s, and stays unbound', async (_, wanted) => {
+  ])('an unbound session ignores %s, and stays unbound', async (_, wanted) => {
     const first = await refresh(session.refresh_token, wanted);
     expect([first.status, first.json.data.bound]).toEqual([200, undefined]);
     expect((await send(first.json.data.refresh_token)).status).toBe(200);

@@ -11,12 +11,13 @@ let api: TestApi;
 /** An api that requires verified addresses. */
 let wary: TestApi;
 beforeAll(async () => {
-  [api, wary] = await Promise.all([
-    startTestApi({ ...cheapHashes, TRUST_PROXY_HOPS: '1' }),
-    startTestApi({ ...cheapHashes, REQUIRE_VERIFIED_EMAIL: 'true' }),
-  ]);
+  api = await startTestApi({ ...cheapHashes, TRUST_PROXY_HOPS: '1' });
+  wary = await startTestApi({ ...cheapHashes, REQUIRE_VERIFIED_EMAIL: 'true', MONGODB_DATABASE: api.database });
 });
-afterAll(() => Promise.all([api.close(), wary.close()]));
+afterAll(async () => {
+  await wary.close({ keepData: true });
+  await api.close();
+});
 
 const confirm = async (on: TestApi, challenge_id: string, code?: string) =>
   on.post(`${path}/confirm`, { challenge_id, code: code ?? (await codeOf(on, challenge_id)) });
@@ -28,7 +29,7 @@ const typesOf = async (on: TestApi, userId: string) =>
   );
 
 describe('POST /account/email-verification', () => {
-  test('sends a code that verifies the address, and ends no session', async () => {
+  test('POST /account/email-verification sends a code that verifies the address, and ends no session', async () => {
     const session = await newSession(api);
     const challengeId = await requestVerification(api, session);
     const { status, json } = await confirm(api, challengeId);
@@ -38,7 +39,7 @@ describe('POST /account/email-verification', () => {
     expect(await typesOf(api, session.user_id)).toEqual(['registered', 'code_requested', 'email_verified']);
   });
 
-  test('sends one to a verified address too: it stays verified since its first time, and nobody is told again', async () => {
+  test('a code for a verified address leaves the time of its first verification, and sends no second event', async () => {
     const session = await newSession(api);
     await confirm(api, await requestVerification(api, session));
     const first = await verifiedAt(api, session.user_id);
@@ -47,7 +48,7 @@ describe('POST /account/email-verification', () => {
     expect((await typesOf(api, session.user_id)).filter((type) => type === 'email_verified')).toHaveLength(1);
   });
 
-  test('is over after five codes a day, on however many devices and networks', async () => {
+  test('an account gets five verification codes a day, on however many devices and networks', async () => {
     const network = (i: number) => ({ 'X-Forwarded-For': `198.51.100.${i}` });
     const session = await newSession(api);
     const { email } = session;
@@ -85,7 +86,7 @@ test('a verified address has five codes a day at the network of the proof, and f
 });
 
 describe('POST /account/email-verification/confirm', () => {
-  test('refuses wrong codes, late ones, and those of another purpose', async () => {
+  test('a verification refuses wrong codes, late ones, and those of another purpose', async () => {
     const session = await newSession(api);
     const [one, late] = [await requestVerification(api, session), await requestVerification(api, session)];
     const wrong = await confirm(api, one, await wrongCodeOf(api, one));
@@ -99,7 +100,7 @@ describe('POST /account/email-verification/confirm', () => {
     expect((await confirm(api, one)).status).toBe(200);
   });
 
-  test('takes a code that was sent again', async () => {
+  test('a verification takes a code that was sent again', async () => {
     const challengeId = await requestVerification(api, await newSession(api));
     await makeResendDue(api, challengeId);
     expect((await api.post(`${path}/resend`, { challenge_id: challengeId })).status).toBe(202);
@@ -110,7 +111,7 @@ describe('POST /account/email-verification/confirm', () => {
 describe('a login, if verified addresses are required', () => {
   const logIn = (email: string, given = password) => wary.post('/api/v1/auth/login', { email, password: given });
 
-  test('gets a challenge with the right password, whose code lets it in', async () => {
+  test('a login to an unverified account gets a challenge with the right password, whose code lets it in', async () => {
     const { email, user_id } = await registerAccount(wary);
     const refused = await logIn(email);
     expect([refused.status, refused.json.error_code]).toEqual([403, 'ERR-EMAIL-NOT-VERIFIED']);
@@ -121,7 +122,7 @@ describe('a login, if verified addresses are required', () => {
     expect(await typesOf(wary, user_id)).toEqual(['registered', 'code_requested', 'email_verified']);
   });
 
-  test('gets the same challenge again while it is open, and no further mail', async () => {
+  test('a login to an unverified account gets the same challenge again while it is open, and no further mail', async () => {
     const { email, user_id } = await registerAccount(wary);
     const first = (await logIn(email)).json.details.challenge_id;
     for (let i = 0; i < 6; i += 1) expect((await logIn(email)).json.details.challenge_id).toBe(first);
@@ -132,7 +133,7 @@ describe('a login, if verified addresses are required', () => {
     expect((await confirm(wary, next)).status).toBe(200);
   });
 
-  test('sends five codes a day at most, on however many devices', async () => {
+  test('logins to an unverified account send five codes a day at most, on however many devices', async () => {
     const { email } = await registerAccount(wary);
     const ask = () => wary.post('/api/v1/auth/login', { email, password, device_id: randomUUID() });
     for (let i = 0; i < 5; i += 1) {
@@ -143,7 +144,7 @@ describe('a login, if verified addresses are required', () => {
     expect((await ask()).status).toBe(429);
   });
 
-  test('is told nothing with a wrong password, or of an unknown address', async () => {
+  test('a login with a wrong password, or of an unknown address, does not learn whether the address is verified', async () => {
     const { email, user_id } = await registerAccount(wary);
     for (const answer of [await logIn(email, 'wrong password'), await logIn(newEmail())]) {
       expect([answer.status, answer.json.error_code]).toEqual([401, 'ERR-INVALID-CREDENTIALS']);
@@ -151,14 +152,14 @@ describe('a login, if verified addresses are required', () => {
     expect(await typesOf(wary, user_id)).toEqual(['registered']);
   });
 
-  test('is told of a disabled account first', async () => {
+  test('a login to a disabled account is refused before the address is looked at', async () => {
     const { email, user_id } = await registerAccount(wary);
     await wary.collections.users.updateOne({ _id: user_id }, { $set: { disabled_at: new Date() } });
     expect((await logIn(email)).json.error_code).toBe('ERR-ACCOUNT-DISABLED');
     expect(await typesOf(wary, user_id)).toEqual(['registered']);
   });
 
-  test('gets in after a reset, which verifies the address too', async () => {
+  test('a login to an unverified account succeeds after a reset, which verifies the address too', async () => {
     const { email } = await registerAccount(wary);
     const challenge_id = await requestReset(wary, email);
     const code = await codeOf(wary, challenge_id);

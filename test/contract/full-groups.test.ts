@@ -51,7 +51,7 @@ async function expectUsedUp(answer: Answer, ask: (invite: string) => Promise<Ans
 }
 
 describe('an invite into a group that has as many members as it may have', () => {
-  test('answers a registration as one that is used up, before the hash, and stores nothing', async () => {
+  test('an invite into a full group answers a registration as one that is used up, before the hash, and stores nothing', async () => {
     const { invite } = await fullHousehold();
     const email = newEmail();
     const hashes = await api.metric('auth_password_hash_duration_seconds');
@@ -62,7 +62,7 @@ describe('an invite into a group that has as many members as it may have', () =>
     expect(await usesOf(invite)).toBe(1);
   });
 
-  test('answers an acceptance as one that is used up, before the app is asked to leave, and moves nobody', async () => {
+  test('an invite into a full group answers an acceptance as one that is used up, and moves nobody', async () => {
     const { invite } = await fullHousehold();
     const mover = await newSession(api);
     for (const body of [{}, { leave_current_group: true }]) {
@@ -72,13 +72,13 @@ describe('an invite into a group that has as many members as it may have', () =>
     expect(await usesOf(invite)).toBe(1);
   });
 
-  test('tells its members that they are there already', async () => {
+  test('an invite into a full group tells its members that they are there already', async () => {
     const { invite, member } = await fullHousehold();
     const answer = await accept(api, member, invite);
     expect([answer.status, answer.json.error_code]).toEqual([400, 'IAD_GROUP_ALREADY_MEMBER']);
   });
 
-  test('tells the user who has just taken the last place, by another tap, to refresh', async () => {
+  test('an invite into a full group tells the user who has just taken the last place, by another tap, to refresh', async () => {
     const owner = await newSession(api);
     const invite = await insertInvite(api, owner.home_group_id);
     const mover = await newSession(api);
@@ -89,14 +89,14 @@ describe('an invite into a group that has as many members as it may have', () =>
     expect([answer.status, answer.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
   });
 
-  test('is shown as used up to anybody who reads it, and to the owner as what it is by itself', async () => {
+  test('an invite into a full group is used up for anybody who reads it, and valid in the owner’s list', async () => {
     const { owner, invite } = await fullHousehold();
     expect((await look(invite)).json.data).toMatchObject({ valid: false, reason: 'used_up' });
     const list = await api.send({ method: 'GET', path: '/api/v1/invites', headers: bearer(owner) });
     expect(list.json.data.invites).toEqual([expect.objectContaining({ invite_token: invite, valid: true, uses: 1 })]);
   });
 
-  test('is shown by its own end if it has one', async () => {
+  test('an invite into a full group is shown as expired or revoked if it is', async () => {
     const { owner } = await fullHousehold();
     const over = await insertInvite(api, owner.home_group_id, { expires_at: new Date(Date.now() - 1_000) });
     expect((await look(over)).json.data).toMatchObject({ valid: false, reason: 'expired' });
@@ -108,7 +108,7 @@ describe('an invite into a group that has as many members as it may have', () =>
   test.each<[string, (household: Awaited<ReturnType<typeof fullHousehold>>) => Promise<Answer>]>([
     ['leaves', ({ member }) => leave(api, member)],
     ['is removed', ({ owner, member }) => removeMember(api, owner, member.user_id)],
-  ])('takes the next one in when a member %s', async (_, makeRoom) => {
+  ])('an invite into a full group lets the next user in when a member %s', async (_, makeRoom) => {
     const household = await fullHousehold();
     const { owner } = household;
     const invite = await insertInvite(api, owner.home_group_id);

@@ -30,7 +30,7 @@ async function newHousehold() {
 }
 
 describe('the name of a group', () => {
-  test('is what its owner sets, and all members see it', async () => {
+  test('the name of a group is what its owner sets, and all members see it', async () => {
     const { owner, member } = await newHousehold();
     const answer = await rename(owner, { name: 'Улица Садовая 🏡' });
     expect(answer.status).toBe(200);
@@ -41,14 +41,14 @@ describe('the name of a group', () => {
     expect(await api.collections.groups.findOne({ _id: owner.home_group_id })).not.toHaveProperty('name');
   });
 
-  test('is the owner’s to set', async () => {
+  test('only the owner sets the name of a group', async () => {
     const { owner, member } = await newHousehold();
     const answer = await rename(member, { name: 'Mine' });
     expect([answer.status, answer.json.error_code]).toEqual([403, 'ERR-GROUP-OWNER-REQUIRED']);
     expect((await currentGroup(api, owner)).json.data.name).toBeNull();
   });
 
-  test('of a group that the caller has left stays', async () => {
+  test('a caller who has left a group cannot rename it', async () => {
     const { owner, member } = await newHousehold();
     await rename(owner, { name: 'Ours' });
     await leave(api, owner);
@@ -57,7 +57,7 @@ describe('the name of a group', () => {
     expect((await currentGroup(api, member)).json.data.name).toBe('Ours');
   });
 
-  test('that is older than the rule is shown as it is stored, as is a person’s', async () => {
+  test('a name from before the rules is shown as it is stored, a group’s and a person’s', async () => {
     const { owner, invite } = await newHousehold();
     const [name, display_name] = ['\u3164', 'Anna\u202e'];
     await api.collections.groups.updateOne({ _id: owner.home_group_id }, { $set: { name } });
@@ -74,7 +74,7 @@ describe('the name of a group', () => {
     [{ name: 'a\u202eb' }, 'string_pattern_mismatch'],
     [{ name: '\u3164' }, 'string_pattern_mismatch'],
     [{ name: ['a'] }, 'string_type'],
-  ])('is not %j', async (body, type) => {
+  ])('the name of a group is not %j', async (body, type) => {
     const answer = await rename(await newSession(api), body);
     expect(answer.status).toBe(422);
     expect(answer.json.details).toContainEqual({ loc: ['body', 'name'], msg: expect.any(String), type });
@@ -82,14 +82,14 @@ describe('the name of a group', () => {
 });
 
 describe('the name of a person', () => {
-  test('is seen by the members of the group', async () => {
+  test('the name of a person is seen by the members of the group', async () => {
     const { owner, member } = await newHousehold();
     await introduce(owner, { display_name: 'Anna' });
     const { members } = (await currentGroup(api, member)).json.data;
     expect(members.map(({ display_name }: { display_name: unknown }) => display_name)).toEqual(['Anna', null]);
   });
 
-  test('is in the preview of an invite, with the group’s, and nothing else of them', async () => {
+  test('the preview of an invite has the names of the person and the group, and nothing else of them', async () => {
     const { owner, invite } = await newHousehold();
     expect(await look(invite)).toMatchObject({ group_name: null, invited_by: null });
     await introduce(owner, { display_name: 'Anna' });
@@ -101,7 +101,7 @@ describe('the name of a person', () => {
     }
   });
 
-  test('is null in a preview if the account is gone', async () => {
+  test('the preview of an invite has no name of a person whose account is gone', async () => {
     const { user_id, home_group_id } = await registerAccount(api);
     const invite = await insertInvite(api, home_group_id);
     await api.collections.users.deleteOne({ _id: user_id });

@@ -40,7 +40,7 @@ async function newHousehold() {
 }
 
 describe('the current group', () => {
-  test('names its members with their roles, the one who has been there for longest first', async () => {
+  test('the current group names its members with their roles, the one who has been there for longest first', async () => {
     const { owner, member } = await newHousehold();
     const answer = await currentGroup(api, member);
     expect(answer.status).toBe(200);
@@ -64,14 +64,14 @@ describe('the current group', () => {
     expect((await currentGroup(api, owner)).json.data.role).toBe('owner');
   });
 
-  test('of an office says that a deficit is refused', async () => {
+  test('the current group of an office says that a deficit is refused', async () => {
     const email = newEmail();
     await api.post('/api/v1/auth/register', { email, password, space_creation_mode: 'CREATE_NEW_OFFICE' });
     const { data } = (await currentGroup(api, await logIn(api, email))).json;
     expect(data).toMatchObject({ account_type: 'OFFICE', stock_deficit: 'refused', role: 'owner' });
   });
 
-  test('is not shown to a former member, even if neither Redis nor the session has heard of it', async () => {
+  test('a group is not shown to a former member, even if neither Redis nor the session has heard of it', async () => {
     const { member } = await newHousehold();
     const setGroup = (home_group_id: string) =>
       api.collections.users.updateOne({ _id: member.user_id }, { $set: { home_group_id } });
@@ -81,8 +81,8 @@ describe('the current group', () => {
   });
 });
 
-describe('accepting an invite', () => {
-  test('moves the user as a member, ends no session, and a refresh leads into the new group', async () => {
+describe('an acceptance of an invite', () => {
+  test('an acceptance moves the user as a member, ends no session, and a refresh leads into the new group', async () => {
     const [owner, mover] = [await newSession(api), await newSession(api)];
     const tablet = await logIn(api, mover.email);
     const invite = await insertInvite(api, owner.home_group_id, { max_uses: 3 });
@@ -115,15 +115,18 @@ describe('accepting an invite', () => {
     });
   });
 
-  test.each([{}, { leave_current_group: false }])('with %j is 400: the app asks the user first', async (body) => {
-    const [owner, mover] = [await newSession(api), await newSession(api)];
-    const answer = await accept(api, mover, await insertInvite(api, owner.home_group_id), body);
-    expect([answer.status, answer.json.error_code]).toEqual([400, 'IAD_GROUP_ALREADY_MEMBER']);
-    expect(answer.headers['x-error-code']).toBe('IAD_GROUP_ALREADY_MEMBER');
-    expect((await currentGroup(api, mover)).status).toBe(200);
-  });
+  test.each([{}, { leave_current_group: false }])(
+    'an acceptance with %j answers 400: the app asks the user first',
+    async (body) => {
+      const [owner, mover] = [await newSession(api), await newSession(api)];
+      const answer = await accept(api, mover, await insertInvite(api, owner.home_group_id), body);
+      expect([answer.status, answer.json.error_code]).toEqual([400, 'IAD_GROUP_ALREADY_MEMBER']);
+      expect(answer.headers['x-error-code']).toBe('IAD_GROUP_ALREADY_MEMBER');
+      expect((await currentGroup(api, mover)).status).toBe(200);
+    },
+  );
 
-  test('into the own group is 400, also if the invite is over: a client that repeats a move that was made learns that it was', async () => {
+  test('an acceptance into the own group answers 400, even by a used-up invite, so that a repeated move is recognized', async () => {
     const [owner, mover] = [await newSession(api), await newSession(api)];
     const invite = await insertInvite(api, owner.home_group_id, { max_uses: 1 });
     await accept(api, mover, invite);
@@ -136,7 +139,7 @@ describe('accepting an invite', () => {
     ['expired', { expires_at: new Date(Date.now() - 1_000) }, 410, 'IAD_GROUP_INVITE_EXPIRED'],
     ['revoked', { revoked_at: new Date() }, 410, 'ERR-INVITE-TOKEN-INVALID'],
     ['used up', { max_uses: 2, uses: 2 }, 410, 'ERR-INVITE-TOKEN-INVALID'],
-  ])('that is %s is refused, before the user is asked', async (_, fields, status, code) => {
+  ])('an invite that is %s is refused, before the user is asked', async (_, fields, status, code) => {
     const [owner, mover] = [await newSession(api), await newSession(api)];
     const invite = await insertInvite(api, owner.home_group_id, fields);
     for (const body of [{ leave_current_group: true }, {}]) {
@@ -148,7 +151,7 @@ describe('accepting an invite', () => {
     expect((await currentGroup(api, mover)).status).toBe(200);
   });
 
-  test('into a group that is closed is 410, as by a revoked invite', async () => {
+  test('an acceptance into a closed group answers 410, as by a revoked invite', async () => {
     const [owner, mover] = [await newSession(api), await newSession(api)];
     const invite = await insertInvite(api, owner.home_group_id);
     await api.collections.groups.updateOne({ _id: owner.home_group_id }, { $set: { closed_at: new Date() } });
@@ -161,16 +164,16 @@ describe('accepting an invite', () => {
   test.each([
     ['a UUID', randomUUID()],
     ['a word', 'none'],
-    ['an odd one', '%24where'],
-    ['a long one', 'x'.repeat(2_000)],
-  ])('%s that never named an invite is 404', async (_, token) => {
+    ['an operator', '%24where'],
+    ['a long text', 'x'.repeat(2_000)],
+  ])('an acceptance with %s that never named an invite answers 404', async (_, token) => {
     const answer = await accept(api, await newSession(api), token);
     expect([answer.status, answer.json.error_code]).toEqual([404, 'ERR-INVITE-TOKEN-INVALID']);
     expect(answer.headers['cache-control']).toBe('no-store');
     expect(answer.json.details.provided_token).toBe(decodeURIComponent(token));
   });
 
-  test('with a leave_current_group that is no boolean is 422, and without a token 401', async () => {
+  test('an acceptance with a leave_current_group that is no boolean answers 422, and without a token 401', async () => {
     const mover = await newSession(api);
     const answer = await accept(api, mover, randomUUID(), { leave_current_group: 'yes' });
     expect(answer.status).toBe(422);
@@ -181,8 +184,8 @@ describe('accepting an invite', () => {
   });
 });
 
-describe('leaving', () => {
-  test('leads into a new household of one’s own, and the owner stays the owner', async () => {
+describe('a leave', () => {
+  test('a leave leads into a new household of one’s own, and the owner stays the owner', async () => {
     const { owner, member } = await newHousehold();
     const answer = await leave(api, member);
     expect(answer.status).toBe(200);
@@ -224,29 +227,26 @@ describe('leaving', () => {
   test.each<[string, (alone: TokenPair & { user_id: string }) => Promise<Answer>]>([
     ['by leaving', (alone) => leave(api, alone)],
     ['by removing themselves', (alone) => removeMember(api, alone, alone.user_id)],
-  ])(
-    'who is alone in a household moves on into a new one, %s: the old one closes and its invites die',
-    async (_, go) => {
-      const alone = await newSession(api);
-      const invite = await insertInvite(api, alone.home_group_id);
-      expect((await go(alone)).status).toBe(200);
-      expect(await groupOf(alone.home_group_id)).toMatchObject({ member_count: 0, closed_at: expect.any(Date) });
-      expect(await currentGroup(api, alone)).toMatchObject({ status: 401, json: invalid });
-      const { home_group_id } = await refresh(api, alone);
-      expect(home_group_id).not.toBe(alone.home_group_id);
-      expect(await groupOf(home_group_id)).toMatchObject({
-        account_type: 'HOME',
-        owner_id: alone.user_id,
-        member_count: 1,
-      });
-      const late = await accept(api, await newSession(api), invite);
-      expect([late.status, late.json.error_code]).toEqual([410, 'ERR-INVITE-TOKEN-INVALID']);
-    },
-  );
+  ])('a user alone in a household moves into a new one %s: the old one closes and its invites die', async (_, go) => {
+    const alone = await newSession(api);
+    const invite = await insertInvite(api, alone.home_group_id);
+    expect((await go(alone)).status).toBe(200);
+    expect(await groupOf(alone.home_group_id)).toMatchObject({ member_count: 0, closed_at: expect.any(Date) });
+    expect(await currentGroup(api, alone)).toMatchObject({ status: 401, json: invalid });
+    const { home_group_id } = await refresh(api, alone);
+    expect(home_group_id).not.toBe(alone.home_group_id);
+    expect(await groupOf(home_group_id)).toMatchObject({
+      account_type: 'HOME',
+      owner_id: alone.user_id,
+      member_count: 1,
+    });
+    const late = await accept(api, await newSession(api), invite);
+    expect([late.status, late.json.error_code]).toEqual([410, 'ERR-INVITE-TOKEN-INVALID']);
+  });
 });
 
-describe('removing a member', () => {
-  test('is as if that member had left', async () => {
+describe('a removal of a member', () => {
+  test('a removal is as if that member had left', async () => {
     const { owner, member } = await newHousehold();
     const answer = await removeMember(api, owner, member.user_id.toUpperCase());
     expect(answer.status).toBe(200);
@@ -272,26 +272,29 @@ describe('removing a member', () => {
         return mover;
       },
     ],
-  ])('ends the invite that brought them by %s, so that they do not come back by it, and no other', async (_, join) => {
-    const owner = await newSession(api);
-    const [invite, other] = [
-      await insertInvite(api, owner.home_group_id),
-      await insertInvite(api, owner.home_group_id),
-    ];
-    const member = await join(invite);
-    expect(await api.collections.users.findOne({ _id: member.user_id })).toMatchObject({ joined_by: invite });
-    expect(await revokedBy(owner, member.user_id)).toBe(1);
-    expect([(await stored(invite))?.revoked_at, (await stored(other))?.revoked_at]).toEqual([expect.any(Date), null]);
-    expect(await api.collections.users.findOne({ _id: member.user_id })).not.toHaveProperty('joined_by');
-    const back = await refresh(api, member);
-    expect((await accept(api, back, invite)).status).toBe(410);
-    // A user who comes back by another invite is a member like any other.
-    expect((await accept(api, back, other)).status).toBe(200);
-    expect(await revokedBy(owner, member.user_id)).toBe(1);
-    expect((await stored(other))?.revoked_at).toEqual(expect.any(Date));
-  });
+  ])(
+    'a removal ends the invite that brought the member by %s, and no other, so that they do not come back by it',
+    async (_, join) => {
+      const owner = await newSession(api);
+      const [invite, other] = [
+        await insertInvite(api, owner.home_group_id),
+        await insertInvite(api, owner.home_group_id),
+      ];
+      const member = await join(invite);
+      expect(await api.collections.users.findOne({ _id: member.user_id })).toMatchObject({ joined_by: invite });
+      expect(await revokedBy(owner, member.user_id)).toBe(1);
+      expect([(await stored(invite))?.revoked_at, (await stored(other))?.revoked_at]).toEqual([expect.any(Date), null]);
+      expect(await api.collections.users.findOne({ _id: member.user_id })).not.toHaveProperty('joined_by');
+      const back = await refresh(api, member);
+      expect((await accept(api, back, invite)).status).toBe(410);
+      // A user who comes back by another invite is a member like any other.
+      expect((await accept(api, back, other)).status).toBe(200);
+      expect(await revokedBy(owner, member.user_id)).toBe(1);
+      expect((await stored(other))?.revoked_at).toEqual(expect.any(Date));
+    },
+  );
 
-  test('ends no invite that is over, none that nobody remembers, and none of a member who moved on', async () => {
+  test('a removal ends no invite that is over, none that is not remembered, and none of a member who moved on', async () => {
     const owner = await newSession(api);
     const { home_group_id } = owner;
     const last = await joinByInvite(api, await insertInvite(api, home_group_id, { max_uses: 1 }));
@@ -307,7 +310,7 @@ describe('removing a member', () => {
     expect(await revokedBy(owner, owner.user_id)).toBe(0);
   });
 
-  test('is for the owner only, whoever it is about', async () => {
+  test('only the owner removes members, whoever it is about', async () => {
     const { owner, member } = await newHousehold();
     for (const userId of [owner.user_id, member.user_id, randomUUID()]) {
       const answer = await removeMember(api, member, userId);
@@ -318,21 +321,21 @@ describe('removing a member', () => {
 
   test.each<[string, () => Promise<string> | string]>([
     ['of another group', async () => (await newSession(api)).user_id],
-    ['whom nobody knows', () => randomUUID()],
+    ['who does not exist', () => randomUUID()],
     ['with an odd id', () => '%24where'],
-  ])('one %s is 404', async (_, userId) => {
+  ])('a removal of a user %s answers 404', async (_, userId) => {
     const { owner } = await newHousehold();
     const answer = await removeMember(api, owner, await userId());
     expect([answer.status, answer.json.error_code]).toEqual([404, 'ERR-GROUP-MEMBER-NOT-FOUND']);
   });
 
-  test('twice is 404 the second time', async () => {
+  test('a second removal of the same member answers 404', async () => {
     const { owner, member } = await newHousehold();
     await removeMember(api, owner, member.user_id);
     expect((await removeMember(api, owner, member.user_id)).status).toBe(404);
   });
 
-  test('the owner’s own id means leaving', async () => {
+  test('a removal with the owner’s own id is a leave', async () => {
     const { owner, member } = await newHousehold();
     expect((await removeMember(api, owner, owner.user_id)).json.data.user_id).toBe(owner.user_id);
     expect((await currentGroup(api, member)).json.data.role).toBe('owner');
@@ -378,17 +381,20 @@ test('a user who has closed a group by leaving it owns it no longer, even if Red
   }
 });
 
-test('with Redis away MongoDB knows the version that is good', async () => {
+test('with Redis away MongoDB knows the version of a token that is good', async () => {
   const own = await startTestApi({ ...cheapHashes, REDIS_URL: 'redis://127.0.0.1:1' });
-  const [owner, mover] = [await newSession(own), await newSession(own)];
-  expect((await accept(own, mover, await insertInvite(own, owner.home_group_id))).status).toBe(200);
-  expect((await currentGroup(own, mover)).status).toBe(401);
-  expect((await currentGroup(own, await refresh(own, mover))).status).toBe(200);
-  expect(await own.metric('auth_revocation_announcements_lost_total')).toBe(1);
-  await own.close();
+  try {
+    const [owner, mover] = [await newSession(own), await newSession(own)];
+    expect((await accept(own, mover, await insertInvite(own, owner.home_group_id))).status).toBe(200);
+    expect((await currentGroup(own, mover)).status).toBe(401);
+    expect((await currentGroup(own, await refresh(own, mover))).status).toBe(200);
+    expect(await own.metric('auth_revocation_announcements_lost_total')).toBe(1);
+  } finally {
+    await own.close();
+  }
 });
 
-test('a token of the group that was left can do nothing there, as whoever asks', async () => {
+test('a token of the group that was left can do nothing there', async () => {
   const { owner, member } = await newHousehold();
   await leave(api, owner);
   for (const answer of [await removeMember(api, owner, member.user_id), await leave(api, owner)]) {
@@ -398,4 +404,4 @@ test('a token of the group that was left can do nothing there, as whoever asks',
   expect(sessions.status).toBe(401);
 });
 
-test('after all of this the stores are sound', () => expectSound(api));
+test('the stores are sound after all tests of groups', () => expectSound(api));

@@ -39,7 +39,7 @@ function expectError(answer: Answer, status: number, code: string): void {
 }
 
 describe('POST /api/v1/invites', () => {
-  test('makes an invite for a week and any number of people, if nothing else is asked for', async () => {
+  test('an invite is for a week and any number of people, if nothing else is asked for', async () => {
     const before = Date.now();
     const answer = await create({});
     expect(answer.status).toBe(201);
@@ -68,7 +68,7 @@ describe('POST /api/v1/invites', () => {
     [{ expires_in: 60, max_uses: 1 }, 60, 1],
     [{ expires_in: 30 * daySeconds, max_uses: null }, 30 * daySeconds, null],
     [{ max_uses: 2_147_483_647, unknown: 'field' }, 7 * daySeconds, 2_147_483_647],
-  ])('takes %j', async (body, seconds, maxUses) => {
+  ])('POST /invites takes %j', async (body, seconds, maxUses) => {
     const { data } = (await create(body)).json;
     expect(Date.parse(data.expires_at) - Date.parse(data.created_at)).toBe(seconds * 1_000);
     expect(data.max_uses).toBe(maxUses);
@@ -87,13 +87,13 @@ describe('POST /api/v1/invites', () => {
     ['max_uses', 1.5, 'int_type'],
     ['max_uses', '1', 'int_type'],
     ['max_uses', { $gt: 0 }, 'int_type'],
-  ])('refuses %s %j with %s', async (field, value, type) => {
+  ])('POST /invites refuses %s %j with %s', async (field, value, type) => {
     const answer = await create({ [field]: value });
     expectError(answer, 422, 'ERR-VALIDATION-FAILED');
     expect(answer.json.details).toEqual([{ loc: ['body', field], msg: expect.any(String), type }]);
   });
 
-  test('tells the type of an office', async () => {
+  test('an invite into an office has the type of an office', async () => {
     const email = newEmail();
     await api.post('/api/v1/auth/register', { email, password, space_creation_mode: 'CREATE_NEW_OFFICE' });
     const manager = await logIn(api, email);
@@ -106,7 +106,7 @@ describe('POST /api/v1/invites', () => {
     });
   });
 
-  test('is for the owner: a member gets 403, in the language asked for', async () => {
+  test('only the owner makes invites: a member gets 403, in the language asked for', async () => {
     const member = await newMember();
     const before = await api.collections.invites.countDocuments();
     const answer = await create({}, member, { 'Accept-Language': 'ru' });
@@ -115,7 +115,7 @@ describe('POST /api/v1/invites', () => {
     expect(await api.collections.invites.countDocuments()).toBe(before);
   });
 
-  test('a token of a group that the caller has left is void for whatever only its owner may do: the app refreshes', async () => {
+  test('a token of a group that the caller has left is void for whatever only its owner may do', async () => {
     const former = await newSession(api);
     const { home_group_id } = former;
     const token = await newInvite(api, former);
@@ -158,27 +158,30 @@ describe('POST /api/v1/invites', () => {
     expect((await create({})).status).toBe(201);
   });
 
-  test('a user makes a limited number within an hour, revoked or not; a replay counts for nothing', async () => {
+  test('a user makes a limited number of invites within an hour, revoked or not; a replay does not count', async () => {
     const strict = await startTestApi({ INVITE_CREATE_LIMIT_PER_USER: '2' });
-    const [eager, other] = [await newSession(strict), await newSession(strict)];
-    const invite = (by: TokenPair, key: string) => strict.post(path, {}, { ...bearer(by), 'Idempotency-Key': key });
-    for (const key of ['one', 'two']) {
-      const { status, json } = await invite(eager, key);
-      expect(status).toBe(201);
-      const { invite_token } = json.data;
-      await strict.send({ method: 'DELETE', path: `${path}/${invite_token}`, headers: bearer(eager) });
+    try {
+      const [eager, other] = [await newSession(strict), await newSession(strict)];
+      const invite = (by: TokenPair, key: string) => strict.post(path, {}, { ...bearer(by), 'Idempotency-Key': key });
+      for (const key of ['one', 'two']) {
+        const { status, json } = await invite(eager, key);
+        expect(status).toBe(201);
+        const { invite_token } = json.data;
+        await strict.send({ method: 'DELETE', path: `${path}/${invite_token}`, headers: bearer(eager) });
+      }
+      expect((await invite(eager, 'one')).status).toBe(201);
+      const refused = await invite(eager, 'three');
+      expectError(refused, 429, 'ERR-RATE-LIMITED');
+      expect(Number(refused.headers['retry-after'])).toBeGreaterThan(3_000);
+      expect((await invite(other, 'one')).status).toBe(201);
+    } finally {
+      await strict.close();
     }
-    expect((await invite(eager, 'one')).status).toBe(201);
-    const refused = await invite(eager, 'three');
-    expectError(refused, 429, 'ERR-RATE-LIMITED');
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(3_000);
-    expect((await invite(other, 'one')).status).toBe(201);
-    await strict.close();
   });
 });
 
 describe('GET /api/v1/invites', () => {
-  test('lists the group’s invites with their state, the newest first', async () => {
+  test('GET /invites lists the group’s invites with their state, the newest first', async () => {
     const own = await newSession(api);
     const tokens: string[] = [];
     for (const fields of [{}, {}, { max_uses: 1 }, { max_uses: 2 }]) tokens.push(await newInvite(api, own, fields));
@@ -211,7 +214,7 @@ describe('GET /api/v1/invites', () => {
     expect(has_more).toBe(false);
   });
 
-  test('leaves out no valid one, and of those that are over all but the 100 newest', async () => {
+  test('GET /invites leaves out no valid invite, and of those that are over all but the 100 newest', async () => {
     const own = await newSession(api);
     const good = await newInvite(api, own);
     const invite = await stored(good);
@@ -232,13 +235,13 @@ describe('GET /api/v1/invites', () => {
     expect(has_more).toBe(true);
   });
 
-  test('is for the owner', async () => {
+  test('only the owner lists invites', async () => {
     expectError(await list(await newMember()), 403, 'ERR-GROUP-OWNER-REQUIRED');
   });
 });
 
 describe('DELETE /api/v1/invites/{token}', () => {
-  test('revokes, and answers the same when it is sent again', async () => {
+  test('DELETE /invites/{token} revokes the invite, and answers the same when it is sent again', async () => {
     const token = await newInvite(api, owner);
     const first = await revoke(token);
     expect(first.status).toBe(200);
@@ -252,7 +255,7 @@ describe('DELETE /api/v1/invites/{token}', () => {
     expect(late.headers['x-error-code']).toBeUndefined();
   });
 
-  test('keeps those who have joined', async () => {
+  test('members who have joined by an invite stay when it is revoked', async () => {
     const token = await newInvite(api, owner);
     const { user_id } = (await joinBy(api, token)).json.data;
     expect((await revoke(token)).json.data.uses).toBe(1);
@@ -265,7 +268,7 @@ describe('DELETE /api/v1/invites/{token}', () => {
   test.each([
     ['has expired', 'expired', expire],
     ['is used up', 'used_up', (token: string) => change(token, { max_uses: 1, uses: 1 })],
-  ])('one that %s stays what it is', async (_, reason, end) => {
+  ])('an invite that %s stays what it is when it is revoked', async (_, reason, end) => {
     const token = await newInvite(api, owner);
     await end(token);
     const answer = await revoke(token);
@@ -274,7 +277,7 @@ describe('DELETE /api/v1/invites/{token}', () => {
     expect((await stored(token))?.revoked_at).toBeNull();
   });
 
-  test('another group’s answers 404 and stays good', async () => {
+  test('a revocation of another group’s invite answers 404, and the invite stays valid', async () => {
     const token = await newInvite(api, await newSession(api));
     const answer = await revoke(token);
     expectError(answer, 404, 'ERR-INVITE-TOKEN-INVALID');
@@ -283,7 +286,7 @@ describe('DELETE /api/v1/invites/{token}', () => {
   });
 
   test.each([randomUUID(), 'none', '%24where', '%00', 'x'.repeat(2_000)])(
-    'what names none (%#) answers 404',
+    'a revocation of what names no invite (%#) answers 404',
     async (token) => {
       const answer = await revoke(token);
       expectError(answer, 404, 'ERR-INVITE-TOKEN-INVALID');
@@ -291,7 +294,7 @@ describe('DELETE /api/v1/invites/{token}', () => {
     },
   );
 
-  test('is for the owner, whatever the token', async () => {
+  test('only the owner revokes invites, whatever the token', async () => {
     const member = await newMember();
     const token = await newInvite(api, owner);
     for (const each of [token, 'none']) expectError(await revoke(each, member), 403, 'ERR-GROUP-OWNER-REQUIRED');
@@ -300,7 +303,7 @@ describe('DELETE /api/v1/invites/{token}', () => {
 });
 
 describe('GET /api/v1/invites/{token}', () => {
-  test('tells anybody what it leads to, and nothing of whom', async () => {
+  test('an invite shows anybody what it leads to, and nothing of its owner', async () => {
     const { data } = (await create({ max_uses: 3 })).json;
     const answer = await look(data.invite_token.toUpperCase());
     expect(answer.status).toBe(200);
@@ -321,7 +324,7 @@ describe('GET /api/v1/invites/{token}', () => {
     ['expired', expire],
     ['revoked', revoke],
     ['used_up', (token: string) => change(token, { max_uses: 1, uses: 1 })],
-  ] as const)('says where it is %s', async (reason, end) => {
+  ] as const)('the preview of an invite says that it is %s', async (reason, end) => {
     const token = await newInvite(api, owner);
     await end(token);
     const answer = await look(token);
@@ -330,7 +333,7 @@ describe('GET /api/v1/invites/{token}', () => {
   });
 
   test.each([randomUUID(), 'none', '%24ne', '%00', 'x'.repeat(2_000)])(
-    'what names none (%#) answers 404',
+    'the preview of what names no invite (%#) answers 404',
     async (token) => {
       const answer = await look(token);
       expectError(answer, 404, 'ERR-INVITE-TOKEN-INVALID');
@@ -339,21 +342,24 @@ describe('GET /api/v1/invites/{token}', () => {
     },
   );
 
-  test('too many of one address answer 429', async () => {
+  test('too many previews of invites from one network answer 429', async () => {
     const strict = await startTestApi({ INVITE_LIMIT_PER_ADDRESS: '2' });
-    const statuses: number[] = [];
-    let last: Answer | undefined;
-    for (let i = 0; i < 3; i += 1) {
-      last = await strict.send({ method: 'GET', path: `${path}/none` });
-      statuses.push(last.status);
+    try {
+      const statuses: number[] = [];
+      let last: Answer | undefined;
+      for (let i = 0; i < 3; i += 1) {
+        last = await strict.send({ method: 'GET', path: `${path}/none` });
+        statuses.push(last.status);
+      }
+      expect(statuses).toEqual([404, 404, 429]);
+      expect(Number(last?.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    } finally {
+      await strict.close();
     }
-    expect(statuses).toEqual([404, 404, 429]);
-    expect(Number(last?.headers['retry-after'])).toBeGreaterThanOrEqual(1);
-    await strict.close();
   });
 });
 
-describe('the paths', () => {
+describe('the paths of invites', () => {
   test.each([
     ['POST', path],
     ['GET', path],
@@ -365,14 +371,14 @@ describe('the paths', () => {
   test.each([
     ['PUT', path, 'GET, HEAD, POST'],
     ['POST', `${path}/none`, 'DELETE, GET, HEAD'],
-  ])('%s %s is no method of theirs', async (method, each, allowed) => {
+  ])('%s %s answers 405', async (method, each, allowed) => {
     const answer = await api.send({ method, path: each, body: {} });
     expect(answer.status).toBe(405);
     expect(answer.headers.allow?.split(', ').sort().join(', ')).toBe(allowed);
   });
 });
 
-test('what is over stays for at least 30 days after its end', async () => {
+test('an invite stays for at least 30 days after its end', async () => {
   const indexes = await api.collections.invites.indexes();
   // An invite ends when it expires or earlier.
   expect(indexes).toContainEqual(

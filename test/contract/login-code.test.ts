@@ -56,7 +56,7 @@ async function guarded() {
 }
 
 describe('POST /auth/login-code', () => {
-  test('answers 202 with a challenge of ten minutes, and asks for the mail', async () => {
+  test('POST /auth/login-code answers 202 with a challenge of ten minutes, and asks for the mail', async () => {
     const { email, user_id } = await verified();
     const { status, json } = await api.post(path, { email, device_id: randomUUID() });
     const { challenge_id, expires_at, timestamp } = json.data;
@@ -65,7 +65,7 @@ describe('POST /auth/login-code', () => {
     expect(row).toMatchObject({ state: 'pending', event: { data: { challenge_id, user_id, purpose: 'login' } } });
   });
 
-  test('is answered alike for an unknown address, and nobody is told', async () => {
+  test('POST /auth/login-code is answered alike for an unknown address, and nobody gets a mail', async () => {
     const { status, json } = await api.post(path, { email: newEmail() });
     expect([status, Object.keys(json.data)]).toEqual([202, ['challenge_id', 'expires_at', 'resend_at', 'timestamp']]);
     const decoy = await api.collections.challenges.findOne({ _id: json.data.challenge_id });
@@ -74,7 +74,7 @@ describe('POST /auth/login-code', () => {
     expect(statusAndCode(await logInByCode(api, json.data.challenge_id))).toEqual([403, 'ERR-CODE-INVALID']);
   });
 
-  test('sends the code again, and no sooner than a minute later', async () => {
+  test('POST /auth/login-code/resend sends the code again, and no sooner than a minute later', async () => {
     const challenge_id = await requestLoginCode(api, (await verified()).email);
     expect((await api.post(`${path}/resend`, { challenge_id })).status).toBe(429);
     await makeResendDue(api, challenge_id);
@@ -83,7 +83,7 @@ describe('POST /auth/login-code', () => {
 });
 
 describe('POST /auth/login-code/confirm', () => {
-  test('opens a session with one factor, which a refresh keeps', async () => {
+  test('a login by code opens a session with one factor, which a refresh keeps', async () => {
     const account = await verified();
     const device = { device_id: randomUUID(), device_name: 'Pixel 9', platform: 'android' };
     const { status, json, headers } = await logInByCode(api, await requestLoginCode(api, account.email), device);
@@ -96,7 +96,7 @@ describe('POST /auth/login-code/confirm', () => {
     expect((await stored(account))?.known_devices).toContain(device.device_id);
   });
 
-  test('leaves password, passkeys and other sessions of a verified address alone', async () => {
+  test('a login by code leaves password, passkeys and other sessions of a verified address alone', async () => {
     const account = await newSession(api);
     await verify(account);
     const { authenticator } = await addPasskey(api, account);
@@ -105,14 +105,14 @@ describe('POST /auth/login-code/confirm', () => {
     expect(await live(account)).toBe(4);
   });
 
-  test('gives the same request the same session for 60 s, and any other 410', async () => {
+  test('a login by code gives the same request the same session for 60 s, and any other 410', async () => {
     const account = await verified();
     const challenge_id = await requestLoginCode(api, account.email);
     const code = await codeOf(api, challenge_id);
     const body = { challenge_id, code, device_id: randomUUID() };
     const send = (fields: object = {}) => api.post(`${path}/confirm`, { ...body, ...fields });
     const first = await send();
-    const [spent] = await api.collections.spentProofs.find().sort({ at: -1 }).limit(1).toArray();
+    const spent = await api.collections.spentProofs.findOne({ session_id: first.json.data.session_id });
     expect(spent?.purge_at.getTime()).toBeGreaterThan(now() + 9 * minute);
     await refresh(api, first.json.data);
     const again = await send({ challenge_id: challenge_id.toUpperCase() });
@@ -132,7 +132,7 @@ describe('POST /auth/login-code/confirm', () => {
     expect(await live(account)).toBe(1);
   });
 
-  test('binds the session to the key of its proof', async () => {
+  test('a login by code binds the session to the key of its proof', async () => {
     const challenge_id = await requestLoginCode(api, (await verified()).email);
     const key = newDeviceKey();
     const proof = { DPoP: key.prove({ path: `${path}/confirm`, at: now() }) };
@@ -142,7 +142,7 @@ describe('POST /auth/login-code/confirm', () => {
     expect(session?.cnf).toEqual({ jkt: key.jkt });
   });
 
-  test('counts five wrong codes, and refuses late ones', async () => {
+  test('a login by code counts five wrong codes, and refuses late ones', async () => {
     const { email } = await verified();
     const challenge_id = await requestLoginCode(api, email);
     const code = await wrongCodeOf(api, challenge_id);
@@ -159,20 +159,20 @@ describe('POST /auth/login-code/confirm', () => {
   test.each([
     ['another purpose', requestReset],
     ['nobody', async () => randomUUID()],
-  ] as const)('refuses the challenge of %s', async (_, request) => {
+  ] as const)('a login by code refuses the challenge of %s', async (_, request) => {
     const { email } = await verified();
     const code = await codeOf(api, await requestLoginCode(api, email));
     const answer = await api.post(`${path}/confirm`, { challenge_id: await request(api, email), code });
     expect(statusAndCode(answer)).toEqual([403, 'ERR-CODE-INVALID']);
   });
 
-  test('is no code to reset the password', async () => {
+  test('a code to log in is no code to reset the password', async () => {
     const challenge_id = await requestLoginCode(api, (await verified()).email);
     expect(statusAndCode(await confirmReset(api, challenge_id))).toEqual([403, 'ERR-CODE-INVALID']);
     expect((await logInByCode(api, challenge_id)).status).toBe(200);
   });
 
-  test('is void after a change of the password', async () => {
+  test('a code to log in is void after a change of the password', async () => {
     const session = await newSession(api);
     await verify(session);
     const challenge_id = await requestLoginCode(api, session.email);
@@ -185,7 +185,7 @@ describe('POST /auth/login-code/confirm', () => {
     expect(statusAndCode(await logInByCode(api, challenge_id, { code }))).toEqual([403, 'ERR-CODE-INVALID']);
   });
 
-  test('tells only who has the code that the account is disabled or will be deleted, and keeps the code', async () => {
+  test('only the right code shows that the account is disabled or will be deleted, and it stays valid', async () => {
     const states = [
       [{ disabled_at: new Date() }, 'ERR-ACCOUNT-DISABLED'],
       [{ deletes_at: new Date(now() + 86_400_000) }, 'ERR-ACCOUNT-DELETION-SCHEDULED'],
@@ -203,7 +203,7 @@ describe('POST /auth/login-code/confirm', () => {
     }
   });
 
-  test('mails a notice of a new device', async () => {
+  test('a login by code mails a notice of an unknown device', async () => {
     const account = await newSession(api, { device_id: randomUUID() });
     await verify(account);
     await logInByCode(api, await requestLoginCode(api, account.email), { device_id: randomUUID() });
@@ -212,8 +212,8 @@ describe('POST /auth/login-code/confirm', () => {
   });
 });
 
-describe('if the second factor is on, a code', () => {
-  test('is the first proof, and the second one uses it up', async () => {
+describe('a code to log in while the second factor is on', () => {
+  test('a code to log in is the first proof, and the second factor uses it up', async () => {
     const account = await guarded();
     const device = { device_id: randomUUID() };
     const challenge_id = await requestLoginCode(api, account.email);
@@ -233,7 +233,7 @@ describe('if the second factor is on, a code', () => {
     expect(statusAndCode(await logInByCode(api, challenge_id, device))).toEqual([410, 'ERR-CODE-EXPIRED']);
   });
 
-  test('is enough on a trusted device, and only there', async () => {
+  test('a code to log in is enough on a trusted device, and only there', async () => {
     const account = await guarded();
     const device = { device_id: randomUUID() };
     const half = await logInByCode(api, await requestLoginCode(api, account.email), device);
@@ -253,7 +253,7 @@ describe('if the second factor is on, a code', () => {
 });
 
 describe('the first proof of an address', () => {
-  test('takes away what somebody else may have set up, and leaves one session', async () => {
+  test('the first proof of an address takes away what somebody else may have set up, and leaves one session', async () => {
     const squatter = await newSession(api, { device_id: randomUUID() });
     const { authenticator } = await addPasskey(api, squatter);
     await switchOn(api, squatter, now());
@@ -280,7 +280,7 @@ describe('the first proof of an address', () => {
     }
   });
 
-  test('is announced', async () => {
+  test('the first proof of an address is announced by events and a notice', async () => {
     const account = await registerAccount(api);
     await logInByCode(api, await requestLoginCode(api, account.email));
     const rows = await api.collections.outbox.find({ 'event.subject': account.user_id }).sort({ _id: 1 }).toArray();
@@ -294,7 +294,7 @@ describe('the first proof of an address', () => {
     );
   });
 
-  test('happens once: the next login leaves the new password alone', async () => {
+  test('an address is proved for the first time once: the next login leaves the new password alone', async () => {
     const account = await registerAccount(api);
     await logInByCode(api, await requestLoginCode(api, account.email));
     await confirmReset(api, await requestReset(api, account.email), { new_password: password });
@@ -302,8 +302,8 @@ describe('the first proof of an address', () => {
     expect([await byPassword(account.email), (await stored(account))?.is_password_void]).toEqual([200, false]);
   });
 
-  test('beside a verification is one of both, and the password of a verified account stays', async () => {
-    for (let round = 0; round < 20; round += 1) {
+  test('of a login by code and a simultaneous verification one is the first proof; a verified account keeps its password', async () => {
+    for (let round = 0; round < 8; round += 1) {
       const session = await newSession(api, { device_id: randomUUID() });
       const challenges = [await requestVerification(api, session), await requestLoginCode(api, session.email)];
       const [confirming, loggingIn] = await Promise.all(
@@ -319,7 +319,7 @@ describe('the first proof of an address', () => {
     }
   });
 
-  test('replaces the session of the same device by one with a greater id', async () => {
+  test('the first proof of an address replaces the session of the same device by one with a greater id', async () => {
     const device_id = randomUUID();
     const account = await newSession(api, { device_id });
     const { json } = await logInByCode(api, await requestLoginCode(api, account.email), { device_id });
@@ -327,7 +327,7 @@ describe('the first proof of an address', () => {
     expect(await live(account)).toBe(1);
   });
 
-  test('changes nothing if the account may not log in', async () => {
+  test('the first proof of an address changes nothing if the account may not log in', async () => {
     const account = await newSession(api);
     await api.collections.users.updateOne({ _id: account.user_id }, { $set: { disabled_at: new Date() } });
     const answer = await logInByCode(api, await requestLoginCode(api, account.email));
@@ -337,7 +337,7 @@ describe('the first proof of an address', () => {
   });
 });
 
-test('an account that has only its mailbox can do all that asks who is there', async () => {
+test('an account that has only its mailbox steps up by a mailed code', async () => {
   const { email } = await registerAccount(api);
   const { json } = await logInByCode(api, await requestLoginCode(api, email));
   const caller = bearer(json.data);
@@ -345,7 +345,7 @@ test('an account that has only its mailbox can do all that asks who is there', a
   expect(asked.json.data.methods).toEqual(['email_code']);
 });
 
-test('a code verifies the address where a verified one is needed', async () => {
+test('a login by code verifies the address where a verified one is needed', async () => {
   const strict = await startTestApi({ ...cheapHashes, REQUIRE_VERIFIED_EMAIL: 'true' });
   try {
     const { email } = await registerAccount(strict);
@@ -355,7 +355,7 @@ test('a code verifies the address where a verified one is needed', async () => {
   }
 });
 
-test('the place of a code is known only without a second factor', async () => {
+test('a code makes its network known only without a second factor', async () => {
   const place = { 'X-Forwarded-For': '203.0.113.7' };
   const account = await guarded();
   const half = await logInByCode(api, await requestLoginCode(api, account.email), {}, place);
@@ -367,7 +367,7 @@ test('the place of a code is known only without a second factor', async () => {
   expect((await completeLogin(api, elsewhere.json.details.challenge_id, wrong)).status).toBe(429);
 });
 
-test('the place of a code is known to the limits of logins', async () => {
+test('a code makes its device and network known to the limits of logins', async () => {
   const aDay = { LOGIN_ACCOUNT_FREE_FAILURES: '1000', LOGIN_ACCOUNT_FAILURES_PER_DAY: '5' };
   const strict = await startTestApi({ ...cheapHashes, ...aDay, TRUST_PROXY_HOPS: '1' });
   try {
@@ -390,7 +390,7 @@ test('the place of a code is known to the limits of logins', async () => {
   }
 });
 
-test('the audit log has each step, and no code', async () => {
+test('the audit log has each step of a login by code, and no code', async () => {
   const account = await registerAccount(api);
   const challenge_id = await requestLoginCode(api, account.email);
   const [wrong, code] = [await wrongCodeOf(api, challenge_id), await codeOf(api, challenge_id)];
@@ -410,7 +410,7 @@ test('the audit log has each step, and no code', async () => {
   await expect(logIn(api, account.email)).rejects.toThrow('401');
 });
 
-test('without EMAIL_CODE_LOGIN there are no such paths', async () => {
+test('without EMAIL_CODE_LOGIN the paths of logins by code answer 404', async () => {
   const off = await startTestApi({ ...cheapHashes, EMAIL_CODE_LOGIN: 'false' });
   try {
     const { email } = await registerAccount(off);

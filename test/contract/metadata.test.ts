@@ -24,7 +24,7 @@ describe('the metadata', () => {
   const get = (path: string) => api.send({ method: 'GET', path });
 
   test.each([routes.getServerMetadata.path, routes.getOpenidConfiguration.path])(
-    'at %s says only what is true',
+    'the metadata at %s say only what is true',
     async (path) => {
       const answer = await get(path);
       expect(answer.status).toBe(200);
@@ -40,7 +40,7 @@ describe('the metadata', () => {
     },
   );
 
-  test('describes the tokens that are issued, and leads to their keys', async () => {
+  test('the metadata describe the tokens that are issued, and lead to their keys', async () => {
     const { json: metadata } = await get(routes.getServerMetadata.path);
     const { json: keys } = await get(new URL(String(metadata.jwks_uri)).pathname);
     const { access_token } = await newSession(api);

@@ -42,7 +42,7 @@ const newInvite = async () => insertInvite(api, (await newSession(api)).home_gro
 const goAbroad: Move = async (caller) => accept(api, caller, await newInvite());
 
 describe('the moves of an account', () => {
-  test('past the limit answer 429 with Retry-After, however they are made, and change nothing', async () => {
+  test('moves past the limit answer 429 with Retry-After, however they are made, and change nothing', async () => {
     const mover = await newSession(api);
     const removeOneself: Move = (caller) => removeMember(api, caller, mover.user_id);
     const { statuses, tokens } = await makeMoves(mover, [goAbroad, goHome, removeOneself]);
@@ -62,7 +62,7 @@ describe('the moves of an account', () => {
     expect(await api.metric('auth_rate_limited_total', { rule: 'move_account' })).toBe(3);
   });
 
-  test('do not count for anybody else, and not for the owner who removes others', async () => {
+  test('moves do not count for anybody else, and not for the owner who removes others', async () => {
     const owner = await newSession(api);
     for (let i = 0; i < 4; i += 1) {
       const { user_id } = await joinByInvite(api, await insertInvite(api, owner.home_group_id));
@@ -72,7 +72,7 @@ describe('the moves of an account', () => {
     expect((await goHome(await newSession(api))).status).toBe(200);
   });
 
-  test('count if one is made, and not if its invite or the app’s question refuses it', async () => {
+  test('a move counts if it is made, and not if its invite or the app’s question refuses it', async () => {
     const mover = await newSession(api);
     const expired = { expires_at: new Date(Date.now() - 1_000) };
     const elsewhere = (await newSession(api)).home_group_id;
@@ -93,9 +93,9 @@ describe('the moves of an account', () => {
 describe('the writes of a session', () => {
   let limited: TestApi;
   beforeAll(async () => {
-    limited = await startTestApi({ ...cheapHashes, WRITE_LIMIT_PER_SESSION: '3' });
+    limited = await startTestApi({ ...cheapHashes, WRITE_LIMIT_PER_SESSION: '3', MONGODB_DATABASE: api.database });
   });
-  afterAll(() => limited.close());
+  afterAll(() => limited.close({ keepData: true }));
 
   const change = (caller: TokenPair) =>
     limited.send({ method: 'PATCH', path: '/api/v1/account', headers: bearer(caller), body: { locale: 'ru' } });
@@ -118,7 +118,7 @@ describe('the writes of a session', () => {
   };
 
   test.each(Object.entries(writes))(
-    'of which %s is one are three a minute, of all kinds together',
+    'a session has three writes a minute, of all kinds together: %s',
     async (_, write) => {
       const session = await newSession(limited);
       for (let i = 0; i < 3; i += 1) expect((await change(session)).status).toBe(200);
@@ -129,7 +129,7 @@ describe('the writes of a session', () => {
     },
   );
 
-  test('do not count for another session of the account: a thief uses up their own', async () => {
+  test('the writes of a session do not count for another session of the account: a thief uses up their own', async () => {
     const thief = await newSession(limited);
     const statuses: number[] = [];
     while (statuses.length < 4) statuses.push((await change(thief)).status);

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, logOut, newEmail, newSession, password, registerAccount, type TokenPair } from '../support/accounts.ts';
 import { confirmChange, confirmReset, requestChange, requestReset } from '../support/codes.ts';
 import { bearer, cheapHashes } from '../support/groups.ts';
+import { patiently } from '../support/http-client.ts';
 import { matchesSchema } from '../support/matches-schema.ts';
 import { openStream } from '../support/push-client.ts';
 import { startTestApi } from '../support/test-api.ts';
@@ -37,11 +38,23 @@ const newDevice = () => ({ device_id: randomUUID() });
 /** Repeats the work until its message arrives. Messages to streams are hints, so a slow machine may lose one. */
 async function repeatUntil<T>(arrived: Promise<T>, work: () => Promise<void>): Promise<T> {
   for (;;) {
-    const came = await Promise.race([arrived.then(() => true), sleep(15_000, false)]);
+    const came = await Promise.race([arrived.then(() => true), sleep(15_000, false, { ref: false })]);
     if (came) return arrived;
     await work();
   }
 }
+
+/** Returns the sessions that messages of the stream are about, up to the first one that is wanted. */
+async function readUntil(
+  stream: Awaited<ReturnType<typeof openStream>>,
+  isWanted: (sessionId: string) => boolean,
+): Promise<string[]> {
+  const told: string[] = [];
+  while (!told.some(isWanted)) told.push(String(Object((await stream.next()).payload).session_id));
+  return told;
+}
+
+const idOf = ({ session_id }: TokenPair) => session_id;
 
 /** Registers an account; `fields` may hold a device id. */
 async function register(fields: object): Promise<{ email: string; user_id: string }> {
@@ -53,7 +66,7 @@ async function register(fields: object): Promise<{ email: string; user_id: strin
 }
 
 describe('a login on a device that the account has not used', () => {
-  test('is told to the holder by notice and to the other streams, whose apps can end it', async () => {
+  test('a login on an unknown device sends a notice and a message to the other push streams, whose apps can end it', async () => {
     const { api } = services;
     const phone = await newSession(api, newDevice());
     const tablet = await logIn(api, phone.email, newDevice());
@@ -93,7 +106,7 @@ describe('a login on a device that the account has not used', () => {
     for (const stream of streams) stream.socket.terminate();
   });
 
-  test('is told only the first time, whether the device is logged in still or again', async () => {
+  test('a device causes a notice only the first time, whether it is logged in still or again', async () => {
     const { api } = services;
     const phone = await newSession(api, newDevice());
     const stream = await streamOf(phone);
@@ -102,14 +115,18 @@ describe('a login on a device that the account has not used', () => {
     await logIn(api, phone.email, { device_id: device.device_id.toUpperCase() });
     await logOut(api, await logIn(api, phone.email, device));
     await logIn(api, phone.email, device);
-    const last = await logIn(api, phone.email, newDevice());
-    expect(await noticesOf(phone.user_id)).toEqual([noticeOf(first, phone.user_id), noticeOf(last, phone.user_id)]);
-    const told = [await stream.next(), await stream.next()].map(({ payload }) => payload);
-    expect(told).toMatchObject([{ session_id: first.session_id }, { session_id: last.session_id }]);
+    const others: TokenPair[] = [];
+    const logInOther = async () => void others.push(await logIn(api, phone.email, newDevice()));
+    await logInOther();
+    const isOther = (sessionId: string) => others.map(idOf).includes(sessionId);
+    const told = await repeatUntil(readUntil(stream, isOther), logInOther);
+    const news = [first, ...others];
+    expect(await noticesOf(phone.user_id)).toEqual(news.map((session) => noticeOf(session, phone.user_id)));
+    expect(news.map(idOf)).toEqual(expect.arrayContaining(told));
     stream.socket.terminate();
   });
 
-  test('is told also if the first try of that device opened no session', async () => {
+  test('a login on an unknown device causes a notice also if the device’s first try opened no session', async () => {
     const { api } = services;
     const { email, user_id } = await newSession(api, newDevice());
     const device = newDevice();
@@ -120,7 +137,7 @@ describe('a login on a device that the account has not used', () => {
     expect(await noticesOf(user_id)).toEqual([noticeOf(session, user_id)]);
   });
 
-  test('is in the language of the account, or else of the request', async () => {
+  test('the notice of an unknown device is in the language of the account, or else of the request', async () => {
     const { api } = services;
     const { email, user_id } = await newSession(api, newDevice());
     const body = { email, password, ...newDevice() };
@@ -133,7 +150,7 @@ describe('a restore on a device that the account has not used', () => {
   const restore = async (email: string, fields: object) =>
     expect((await services.api.post('/api/v1/auth/restore', { email, password, ...fields })).status).toBe(200);
 
-  test('is told like a login, though it opens no session, also if there was nothing to restore', async () => {
+  test('a restore on an unknown device causes a notice like a login, also if there was nothing to restore', async () => {
     const { api } = services;
     const device = newDevice();
     const phone = await newSession(api, device);
@@ -149,13 +166,16 @@ describe('a restore on a device that the account has not used', () => {
     expect(matchesSchema(NoticeEvent, row?.event)).toBe(true);
     // From then on the account knows the device. Apps learn only of a new session, because they could end it.
     await logIn(api, email, stranger);
-    const other = await logIn(api, email, newDevice());
-    expect(await noticesOf(user_id)).toEqual([told, noticeOf(other, user_id)]);
-    expect((await stream.next()).payload).toMatchObject({ session_id: other.session_id });
+    const others: TokenPair[] = [];
+    const logInOther = async () => void others.push(await logIn(api, email, newDevice()));
+    await logInOther();
+    const isOther = (sessionId: string) => others.map(idOf).includes(sessionId);
+    expect(await repeatUntil(readUntil(stream, isOther), logInOther)).toHaveLength(1);
+    expect(await noticesOf(user_id)).toEqual([told, ...others.map((session) => noticeOf(session, user_id))]);
     stream.socket.terminate();
   });
 
-  test('and of an account that was to be deleted is told beside the end of the deletion', async () => {
+  test('a restore on an unknown device causes a notice beside that of the end of the deletion', async () => {
     const { api } = services;
     const phone = await newSession(api, newDevice());
     await api.post('/api/v1/account/deletion', { current_password: password }, bearer(phone));
@@ -164,7 +184,7 @@ describe('a restore on a device that the account has not used', () => {
     expect(purposes).toEqual(['deletion_scheduled', 'deletion_cancelled', 'new_device']);
   });
 
-  test('that is refused teaches nothing', async () => {
+  test('after a refused restore the device is still unknown', async () => {
     const { api } = services;
     const { email, user_id } = await newSession(api, newDevice());
     const device = newDevice();
@@ -178,23 +198,29 @@ describe('a restore on a device that the account has not used', () => {
 });
 
 describe('the notices of new devices', () => {
-  test('are ten a day, also of many logins at once; all further ones are told to the streams alone', async () => {
+  test('an account gets ten notices of unknown devices a day; further logins are told to the push streams alone', async () => {
     const { api } = services;
     const phone = await newSession(api, newDevice());
     const stream = await streamOf(phone);
     const opened: string[] = [];
-    const logInOnce = async () => opened.push((await logIn(api, phone.email, newDevice())).session_id);
+    const logInOnce = async () => {
+      const body = { email: phone.email, password, ...newDevice() };
+      opened.push((await patiently(() => api.post('/api/v1/auth/login', body))).json.data.session_id);
+    };
     for (let i = 0; i < 8; i += 1) await logInOnce();
     await Promise.all(Array.from({ length: 6 }, logInOnce));
     for (let i = 0; i < 2; i += 1) await logInOnce();
+    const noticed = (await noticesOf(phone.user_id)).map((notice) => Object(notice).session_id);
+    expect(noticed).toHaveLength(10);
+    const isFurther = (sessionId: string) => opened.includes(sessionId) && !noticed.includes(sessionId);
+    const told = await repeatUntil(readUntil(stream, isFurther), logInOnce);
+    expect(opened).toEqual(expect.arrayContaining(told));
+    expect(new Set(told).size).toBe(told.length);
     expect(await noticesOf(phone.user_id)).toHaveLength(10);
-    const told: string[] = [];
-    while (told.length < opened.length) told.push(JSON.parse(JSON.stringify((await stream.next()).payload)).session_id);
-    expect(told.toSorted()).toEqual(opened.toSorted());
     stream.socket.terminate();
   });
 
-  test('begin again when the oldest is a day old, however many logins found none left', async () => {
+  test('notices of unknown devices begin again when the oldest is a day old, however many logins found none left', async () => {
     const { api } = services;
     const { email, user_id } = await newSession(api, newDevice());
     const { users } = api.collections;
@@ -211,7 +237,7 @@ describe('the notices of new devices', () => {
     expect((await users.findOne({ _id: user_id }))?.new_device_notices).toHaveLength(10);
   });
 
-  test('are not used up by logins that open no session', async () => {
+  test('logins that open no session use up no notices of unknown devices', async () => {
     const { api } = services;
     const { email, user_id } = await newSession(api, newDevice());
     await api.collections.users.updateOne({ _id: user_id }, { $set: { disabled_at: new Date() } });
@@ -274,7 +300,7 @@ describe('a device whose session its owner has ended from another one', () => {
     ],
   ];
 
-  test.each(ends)('%s is told again at its next login', async (_, end) => {
+  test.each(ends)('a device whose session its owner has ended %s causes a notice at its next login', async (_, end) => {
     const { api } = services;
     for (const device of [newDevice(), {}]) {
       const owner = await newSession(api, newDevice());
@@ -288,7 +314,7 @@ describe('a device whose session its owner has ended from another one', () => {
     }
   });
 
-  test('leaves the owner’s own known', async () => {
+  test('the end of another session leaves the owner’s own device known', async () => {
     const { api } = services;
     const own = newDevice();
     const owner = await newSession(api, own);
@@ -299,7 +325,7 @@ describe('a device whose session its owner has ended from another one', () => {
     expect(await noticesOf(owner.user_id)).toEqual([noticeOf(other, owner.user_id)]);
   });
 
-  test('is told again also if the request that ended it failed before it had forgotten the device', async () => {
+  test('a device causes a notice again also if the request that ended its session failed halfway', async () => {
     const { api } = services;
     const owner = await newSession(api, newDevice());
     const device = newDevice();
@@ -314,26 +340,26 @@ describe('a device whose session its owner has ended from another one', () => {
 });
 
 describe('the first login', () => {
-  test('on the device of the registration is no news', async () => {
+  test('the first login on the device of the registration causes no notice', async () => {
     const device = newDevice();
     const { email, user_id } = await register({ device_id: device.device_id.toUpperCase() });
     await logIn(services.api, email, device);
     expect(await noticesOf(user_id)).toEqual([]);
   });
 
-  test('on another device than the registration’s is told', async () => {
+  test('the first login on another device than the registration’s causes a notice', async () => {
     const { email, user_id } = await register(newDevice());
     const session = await logIn(services.api, email, newDevice());
     expect(await noticesOf(user_id)).toEqual([noticeOf(session, user_id)]);
   });
 
-  test('after a registration without a device is no news', async () => {
+  test('the first login after a registration without a device causes no notice', async () => {
     const { email, user_id } = await registerAccount(services.api);
     await logIn(services.api, email, newDevice());
     expect(await noticesOf(user_id)).toEqual([]);
   });
 
-  test('of an account from before devices were remembered is told only if it has another session', async () => {
+  test('a login to an account from before devices were remembered causes a notice only beside another session', async () => {
     const { api } = services;
     const { email, user_id, device_id } = await newSession(api, newDevice());
     const forget = () => api.collections.users.updateOne({ _id: user_id }, { $unset: { known_devices: true } });
@@ -347,7 +373,7 @@ describe('the first login', () => {
 });
 
 describe('a login without a device_id', () => {
-  test('is told once by an account that has used devices, then never again', async () => {
+  test('a login without a device_id causes one notice if the account has used devices, then no more', async () => {
     const { api } = services;
     const { email, user_id } = await newSession(api, newDevice());
     const first = await logIn(api, email);
@@ -355,7 +381,7 @@ describe('a login without a device_id', () => {
     expect(await noticesOf(user_id)).toEqual([noticeOf(first, user_id)]);
   });
 
-  test('is no news to an account that has used no other', async () => {
+  test('a login without a device_id causes no notice if the account has used no device', async () => {
     const { api } = services;
     const { email, user_id } = await newSession(api);
     for (let i = 0; i < 3; i += 1) await logIn(api, email);

@@ -17,6 +17,7 @@ import { startTestApi, type TestApi } from '../support/test-api.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 const checkedIn = JSON.parse(await readFile(new URL('../../docs/openapi.json', import.meta.url), 'utf8'));
+const checker = openApiChecker(checkedIn);
 const operations = Object.entries(checkedIn.paths as Record<string, Record<string, Operation>>).flatMap(
   ([path, methods]) => Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
 );
@@ -48,8 +49,8 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-describe('the document', () => {
-  test('is served as it is checked in, and may be cached', async () => {
+describe('the OpenAPI document', () => {
+  test('the OpenAPI document is served as it is checked in, and may be cached', async () => {
     const answer = await api.send({ method: 'GET', path: '/openapi.json' });
     expect(answer.status).toBe(200);
     expect(answer.headers['content-type']).toBe('application/json');
@@ -57,13 +58,13 @@ describe('the document', () => {
     expect(answer.json).toEqual(checkedIn);
   });
 
-  test('fits the official schema of OpenAPI 3.1', async () => {
+  test('the OpenAPI document fits the official schema of OpenAPI 3.1', async () => {
     const validator = new Validator();
     expect(await validator.validate(structuredClone(checkedIn))).toEqual({ valid: true });
     expect(validator.version).toBe('3.1');
   });
 
-  test('has schemas of JSON Schema 2020-12, without keywords of our own that decide', () => {
+  test('the schemas of the OpenAPI document are JSON Schema 2020-12, without keywords of our own that decide', () => {
     const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, validateSchema: true });
     addFormats.default(ajv, ['uuid', 'date-time']);
     ajv.addKeyword({ keyword: 'components', schemaType: 'object' });
@@ -76,7 +77,7 @@ describe('the document', () => {
     expect(JSON.stringify(schemas)).not.toContain('normalizedLength');
   });
 
-  test('has every route of the table and nothing else', () => {
+  test('the OpenAPI document has every route of the table and nothing else', () => {
     const described = operations.map(({ method, path, operationId }) => `${method} ${path} ${operationId}`);
     const routed = Object.values(routes).map(
       ({ method, path, operationId }) => `${method} ${openApiPath(path)} ${operationId}`,
@@ -85,23 +86,23 @@ describe('the document', () => {
     expect(new Set(operations.map(({ operationId }) => operationId)).size).toBe(operations.length);
   });
 
-  test('has the violation words of the error catalogue', () => {
+  test('the contracts have the violation words of the error catalogue', () => {
     expect([...violationTypes]).toEqual([...validationTypes]);
   });
 
-  test('has the types of groups by which a write-off of stock is decided', () => {
+  test('the OpenAPI document has the types of groups by which a write-off of stock is decided', () => {
     const types: ('HOME' | 'OFFICE')[] = checkedIn.components.schemas.AccountType.enum;
     const balances = types.map((accountType) => decideWriteOff({ accountType, available: 1, requested: 1 }).balance);
     expect(balances).toEqual([0, 0]);
   });
 
-  test('names the schema of every body, so that generated clients invent no names', () => {
+  test('every body has a named schema, so that generated clients invent no names', () => {
     const bodies = operations.flatMap(({ responses, requestBody }) => [...Object.values(responses), requestBody ?? []]);
     const schemas = bodies.flat().map(({ content }) => content['application/json'].schema);
     expect(schemas.filter((schema) => Object.keys(schema).join() !== '$ref')).toEqual([]);
   });
 
-  test('tells the body of an error by its code, if an answer has several', () => {
+  test('a discriminator tells the body of an error by its code, if an answer has several', () => {
     const { discriminator, oneOf } = checkedIn.components.schemas.LogInForbiddenErrorBody;
     expect(discriminator.propertyName).toBe('error_code');
     expect(Object.keys(discriminator.mapping)).toEqual([
@@ -113,11 +114,11 @@ describe('the document', () => {
     expect(Object.values(discriminator.mapping)).toEqual(oneOf.map(({ $ref }: { $ref: string }) => $ref));
   });
 
-  test('demands X-Request-ID of no call: a client has it in one place', () => {
+  test('the OpenAPI document demands X-Request-ID of no call: a client has it in one place', () => {
     expect(checkedIn.components.parameters['X-Request-ID'].required).toBe(false);
   });
 
-  test('carries reaction and retry of every code, and of each that an operation answers', () => {
+  test('every error code has its reaction and retry, in the catalogue and at each operation', () => {
     const rows = Object.fromEntries(
       errorCodes.map((code) => {
         const { http, reaction, retry } = rowOf(code);
@@ -135,13 +136,13 @@ describe('the document', () => {
     }
   });
 
-  test('gives an error of an operation the statuses that it answers there', () => {
+  test('an error of an operation has the statuses that it answers there', () => {
     const statuses = Object.keys(checkedIn.paths['/api/v1/invites/{token}'].get.responses);
     expect(statuses).toContain('404');
     expect(statuses).not.toContain('410');
   });
 
-  test.each(['POST', 'PUT', 'DELETE'])('answers %s with 405', async (method) => {
+  test.each(['POST', 'PUT', 'DELETE'])('%s /openapi.json answers 405', async (method) => {
     const answer = await api.send({ method, path: '/openapi.json' });
     expect(answer.status).toBe(405);
     expect(answer.headers.allow).toBe('GET, HEAD');
@@ -149,7 +150,6 @@ describe('the document', () => {
 });
 
 describe('every example', () => {
-  const checker = openApiChecker(checkedIn);
   const answers = operations.flatMap(({ path, method, responses }) =>
     Object.entries(responses).flatMap(([status, response]) => {
       const { example, examples = {} } = response.content['application/json'];
@@ -159,9 +159,12 @@ describe('every example', () => {
     }),
   );
 
-  test.each(answers)('of an answer fits its schema: $method $path $status $name', ({ path, method, status, body }) => {
-    expect(checker.bodyFault({ path, method, status: Number(status) }, body)).toBeUndefined();
-  });
+  test.each(answers)(
+    'the example of an answer fits its schema: $method $path $status $name',
+    ({ path, method, status, body }) => {
+      expect(checker.bodyFault({ path, method, status: Number(status) }, body)).toBeUndefined();
+    },
+  );
 });
 
 /** Creates what the example needs to succeed, and fills in the values that no document can know in advance. */
@@ -184,26 +187,28 @@ async function requestOf(name: RouteName, value: Fields): Promise<GoodRequest> {
   return { ...good, body: { ...value, ...own } };
 }
 
-describe('every request example succeeds when it is sent', () => {
+describe('the request examples', () => {
   const requests = (Object.entries(routes) as [RouteName, Route][]).flatMap(
     ([name, { operationId, requests: examples = {} }]) =>
       Object.entries(examples).map(([example, { value }]) => ({ operationId, example, name, value })),
   );
-  const checker = openApiChecker(checkedIn);
 
-  test.each(requests)('$operationId: $example', async ({ name, value }) => {
-    const { path, method, success } = routes[name];
-    const answer = await sendTo(name, api, await requestOf(name, value));
-    expect(answer.status).toBe(success.status);
-    expect(checker.answerFault({ path: openApiPath(path), method }, answer)).toBeUndefined();
-  });
+  test.each(requests)(
+    'the request example $example of $operationId succeeds when it is sent',
+    async ({ name, value }) => {
+      const { path, method, success } = routes[name];
+      const answer = await sendTo(name, api, await requestOf(name, value));
+      expect(answer.status).toBe(success.status);
+      expect(checker.answerFault({ path: openApiPath(path), method }, answer)).toBeUndefined();
+    },
+  );
 
-  test('listPublicKeys, without a private part', async () => {
+  test('listPublicKeys answers keys without a private part', async () => {
     const path = '/.well-known/jwks.json';
     const answer = await send('GET', path);
     expect(answer.status).toBe(200);
     expect(answer.headers['cache-control']).toBe('public, max-age=300');
-    expect(openApiChecker(checkedIn).answerFault({ path, method: 'get' }, answer)).toBeUndefined();
+    expect(checker.answerFault({ path, method: 'get' }, answer)).toBeUndefined();
     expect(JSON.stringify(answer.json)).not.toMatch(/"d":/);
   });
 

@@ -36,15 +36,18 @@ const blocked = {
 };
 
 describe('a password on the list', () => {
-  test.each(['sunshine1', 'Sunshine1', 'KA\u0308SEKUCHEN'])('is refused at registration: %s', async (password) => {
-    const { status, json, text } = await register({ password });
-    expect(status).toBe(422);
-    expect(json).toMatchObject({ error_code: 'ERR-VALIDATION-FAILED', details: [blocked] });
-    expect(text).not.toContain(password);
-    expect(await api.collections.users.countDocuments()).toBe(0);
-  });
+  test.each(['sunshine1', 'Sunshine1', 'KA\u0308SEKUCHEN'])(
+    'a password on the list is refused at registration: %s',
+    async (password) => {
+      const { status, json, text } = await register({ password });
+      expect(status).toBe(422);
+      expect(json).toMatchObject({ error_code: 'ERR-VALIDATION-FAILED', details: [blocked] });
+      expect(text).not.toContain(password);
+      expect(await api.collections.users.countDocuments()).toBe(0);
+    },
+  );
 
-  test('is reported together with what else is wrong', async () => {
+  test('a password on the list is reported together with what else is wrong', async () => {
     const { status, json } = await register({ password: 'short', email: 'nobody' });
     expect(status).toBe(422);
     expect(json.details.map(({ loc, type }: typeof blocked) => [loc.join('.'), type])).toEqual([
@@ -54,7 +57,7 @@ describe('a password on the list', () => {
     ]);
   });
 
-  test('still logs in who has it from before', async () => {
+  test('a user who has a password on the list from before still logs in', async () => {
     const { hash } = await import('@node-rs/argon2');
     const passwordHash = await hash('sunshine1', { memoryCost: 8, timeCost: 1, parallelism: 1 });
     const [email] = await seedAccounts(api.collections, 1, passwordHash);
@@ -62,7 +65,7 @@ describe('a password on the list', () => {
   });
 });
 
-test('a password that only holds one of them is taken', async () => {
+test('a password that only contains a listed one is taken', async () => {
   expect((await register({ password: 'sunshine1 in Riga' })).status).toBe(201);
 });
 
@@ -70,7 +73,7 @@ test('a common password is accepted if only a file is configured', async () => {
   expect((await register({ password: 'password1' })).status).toBe(201);
 });
 
-describe('if the list of common passwords is configured', () => {
+describe('the list of common passwords', () => {
   let common: TestApi;
   beforeAll(async () => {
     const file = join(dir, 'passwords.txt');
@@ -79,7 +82,7 @@ describe('if the list of common passwords is configured', () => {
   afterAll(() => common.close());
 
   test.each(['password1', 'Password1', 'qwertyuiop', 'TrustNo1', 'sunshine1', 'k\u00e4sekuchen'])(
-    'what is on it, or in the file, is refused at registration: %s',
+    'a common password, or one in the file, is refused at registration: %s',
     async (password) => {
       const body = { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' };
       const { status, json } = await common.post('/api/v1/auth/register', body);
@@ -89,7 +92,7 @@ describe('if the list of common passwords is configured', () => {
     },
   );
 
-  test('any other of eight characters is taken', async () => {
+  test('any other password of eight characters is taken', async () => {
     const body = { email: newEmail(), password: 'xq7 lampe', space_creation_mode: 'CREATE_NEW_HOME' };
     expect((await common.post('/api/v1/auth/register', body)).status).toBe(201);
   });

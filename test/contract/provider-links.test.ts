@@ -22,6 +22,7 @@ import {
 } from '../support/providers.ts';
 import { recordLog } from '../support/recorded-log.ts';
 import { codeAt, completeLogin, guardedAccount } from '../support/second-factor.ts';
+import { createStoppableClock } from '../support/stoppable-clock.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
@@ -32,15 +33,20 @@ let strict: TestApi;
 let limited: TestApi;
 let shiftMs = 0;
 const log = recordLog('api');
-const now = () => Date.now() + shiftMs;
+const clock = createStoppableClock();
+const now = () => clock.now() + shiftMs;
 
 beforeAll(async () => {
   api = await startTestApi(cheapHashes, { now }, log.logger);
-  off = await startTestApi({ ...cheapHashes, ...withoutPasskeys });
-  strict = await startTestApi({ ...cheapHashes, IDENTITY_ADD_LIMIT_PER_USER: '1' }, { now });
-  limited = await startTestApi({ ...cheapHashes, IDENTITY_ADD_LIMIT_PER_USER: '10' });
+  const shared = { ...cheapHashes, MONGODB_DATABASE: api.database };
+  off = await startTestApi({ ...shared, ...withoutPasskeys });
+  strict = await startTestApi({ ...shared, IDENTITY_ADD_LIMIT_PER_USER: '1' }, { now });
+  limited = await startTestApi({ ...shared, IDENTITY_ADD_LIMIT_PER_USER: '10' });
 });
-afterAll(() => Promise.all([api, off, strict, limited].map((each) => each.close())));
+afterAll(async () => {
+  await Promise.all([off, strict, limited].map((each) => each.close({ keepData: true })));
+  await api.close();
+});
 
 const path = '/api/v1/auth/federated/link';
 const statusAndCode = ({ status, json }: Answer) => [status, json.error_code];
@@ -69,7 +75,7 @@ async function accountAndPerson() {
 }
 
 describe('a link challenge', () => {
-  test('without the right proof links nothing, and a wrong password is that of a login', async () => {
+  test('a link challenge without the right proof links nothing, and a wrong password counts like one of a login', async () => {
     const { session, user_id, person } = await accountAndPerson();
     const other = await newSession(api);
     const theirs = await addPasskey(api, other);
@@ -100,13 +106,15 @@ describe('a link challenge', () => {
     expect(statusAndCode(await linkByProof(api, 'none', { password }))).toEqual([410, 'ERR-CODE-EXPIRED']);
     expect((await stored(user_id))?.identities ?? []).toEqual([]);
     expect(await sessionsOf(user_id)).toBe(1);
-    for (let tries = 0; tries < 4; tries += 1)
-      await linkByProof(api, link_challenge_id, { password: 'wrong password' });
-    expect((await linkByProof(api, link_challenge_id, { password })).status).toBe(429);
-    expect((await api.post('/api/v1/auth/login', { email: session.email, password })).status).toBe(429);
+    await clock.stopped(async () => {
+      for (let tries = 0; tries < 4; tries += 1)
+        await linkByProof(api, link_challenge_id, { password: 'wrong password' });
+      expect((await linkByProof(api, link_challenge_id, { password })).status).toBe(429);
+      expect((await api.post('/api/v1/auth/login', { email: session.email, password })).status).toBe(429);
+    });
   });
 
-  test('is over after ten minutes, also with the right proof', async () => {
+  test('a link challenge is over after ten minutes, also with the right proof', async () => {
     const { person } = await accountAndPerson();
     const { link_challenge_id } = await demandLink(api, person);
     await later(601_000, async () => {
@@ -121,7 +129,7 @@ describe('a link challenge', () => {
   test.each([
     ['a new passkey', (caller: { email: string; access_token: string }) => addPasskey(api, caller)],
     ['a new identity', (caller: { email: string; access_token: string }) => linkIdentity(api, caller, newPerson())],
-  ])('is over after %s', async (_, change) => {
+  ])('a link challenge is over after %s', async (_, change) => {
     const { session, person } = await accountAndPerson();
     const { authenticator } = await addPasskey(api, session);
     const { link_challenge_id, passkey_options } = await demandLink(api, person);
@@ -131,7 +139,7 @@ describe('a link challenge', () => {
       expect(statusAndCode(await linkByProof(api, link_challenge_id, each))).toEqual([410, 'ERR-CODE-EXPIRED']);
   });
 
-  test('is over when the account is gone', async () => {
+  test('a link challenge is over when the account is gone', async () => {
     const { session, person, user_id } = await accountAndPerson();
     const { authenticator } = await addPasskey(api, session);
     const { link_challenge_id, passkey_options } = await demandLink(api, person);
@@ -141,7 +149,7 @@ describe('a link challenge', () => {
       expect(statusAndCode(await linkByProof(api, link_challenge_id, proof))).toEqual([410, 'ERR-CODE-EXPIRED']);
   });
 
-  test('of a used token, or whose token is used, counts for nothing more', async () => {
+  test('a link challenge whose token is used counts for nothing more', async () => {
     const { person, user_id } = await accountAndPerson();
     const proof = await provePerson(api, person);
     const send = () => api.post('/api/v1/auth/federated/office', proof);
@@ -156,7 +164,7 @@ describe('a link challenge', () => {
     expect(await sessionsOf(user_id)).toBe(2);
   });
 
-  test('whose account got free loses to the account of the token', async () => {
+  test('a link challenge is over once its token has logged in', async () => {
     const { person, session } = await accountAndPerson();
     const proof = await provePerson(api, person);
     const first = await api.post('/api/v1/auth/federated/office', proof);
@@ -171,7 +179,7 @@ describe('a link challenge', () => {
   test.each([
     [{ disabled_at: new Date() }, 'ERR-ACCOUNT-DISABLED'],
     [{ deletes_at: new Date(Date.now() + 86_400_000) }, 'ERR-ACCOUNT-DELETION-SCHEDULED'],
-  ] as const)('of an account with %j is refused after the proof only', async (fields, code) => {
+  ] as const)('a link to an account with %j is refused after the proof only', async (fields, code) => {
     const { person, user_id } = await accountAndPerson();
     const { link_challenge_id } = await demandLink(api, person);
     await api.collections.users.updateOne({ _id: user_id }, { $set: fields });
@@ -181,7 +189,7 @@ describe('a link challenge', () => {
     expect((await stored(user_id))?.identities ?? []).toEqual([]);
   });
 
-  test('of an identity that somebody else has got meanwhile is refused', async () => {
+  test('a link of an identity that somebody else has got meanwhile is refused', async () => {
     const { person, user_id } = await accountAndPerson();
     const { link_challenge_id } = await demandLink(api, person);
     await linkIdentity(api, await newSession(api), person);
@@ -192,7 +200,7 @@ describe('a link challenge', () => {
 });
 
 describe('an identity whose address has an account', () => {
-  test('gets a challenge that says the same of every account, with and without a space', async () => {
+  test('an identity whose address has an account gets a challenge that says the same of every account', async () => {
     const { session, person } = await accountAndPerson();
     await addPasskey(api, session);
     const { email } = await newSession(api);
@@ -212,7 +220,7 @@ describe('an identity whose address has an account', () => {
     }
   });
 
-  test('can be linked without passkeys', async () => {
+  test('an identity is linked at an api without passkeys too', async () => {
     const { email } = await newSession(off);
     const details = await demandLink(off, newPerson({ email }));
     expect([details.methods, details.passkey_options]).toEqual([['password', 'email_code'], undefined]);
@@ -224,8 +232,8 @@ describe('an identity whose address has an account', () => {
   });
 });
 
-describe('is linked in the transaction that logs in', () => {
-  test('by password', async () => {
+describe('a link in the transaction that logs in', () => {
+  test('a link by password logs in, and links the identity in the same transaction', async () => {
     const links = () => api.metric('auth_provider_logins_total', { provider: 'office', outcome: 'linked' });
     const before = await links();
     const { session, user_id, person } = await accountAndPerson();
@@ -249,7 +257,7 @@ describe('is linked in the transaction that logs in', () => {
     expect((await api.send(list)).json.data.identities).toHaveLength(1);
   });
 
-  test('by passkey, which is two factors, also if the second factor is on', async () => {
+  test('a link by passkey has two factors, also if the second factor is on', async () => {
     const session = await newSession(api);
     const { authenticator } = await addPasskey(api, session);
     const totp = (await stored((await guardedAccount(api, now())).user_id))?.totp;
@@ -263,7 +271,7 @@ describe('is linked in the transaction that logs in', () => {
     expect((await stored(session.user_id))?.identities).toHaveLength(1);
   });
 
-  test('by a code, whose mail names the provider', async () => {
+  test('a link by code links the identity, and the mail of the code names the provider', async () => {
     const { user_id, person } = await accountAndPerson();
     const { link_challenge_id } = await demandLink(api, person);
     const asked = await api.post('/api/v1/auth/federated/link/code', { link_challenge_id });
@@ -276,7 +284,7 @@ describe('is linked in the transaction that logs in', () => {
     expect(await sessionsOf(user_id)).toBe(2);
   });
 
-  test('by the second factor, if the first proof does not suffice', async () => {
+  test('a link needs the second factor if it is on, and happens with that', async () => {
     const { email, user_id, secret } = await guardedAccount(api, now());
     const person = newPerson({ email });
     const { link_challenge_id } = await demandLink(api, person);
@@ -299,7 +307,7 @@ describe('is linked in the transaction that logs in', () => {
     expect((await linkByProof(api, link_challenge_id, { password })).status).toBe(410);
   });
 
-  test('by the second factor, and only that counts for the links of a day', async () => {
+  test('only a completed second factor counts for the links of a day', async () => {
     const { email, secret } = await guardedAccount(strict, now());
     const half = async () => {
       const { link_challenge_id } = await demandLink(strict, newPerson({ email }));
@@ -315,7 +323,7 @@ describe('is linked in the transaction that logs in', () => {
     );
   });
 
-  test('by the second factor, which may make the device trusted', async () => {
+  test('the second factor of a link may make the device trusted', async () => {
     const { email, secret } = await guardedAccount(api, now());
     const person = newPerson({ email });
     const { link_challenge_id } = await demandLink(api, person);
@@ -331,7 +339,7 @@ describe('is linked in the transaction that logs in', () => {
     });
   });
 
-  test('and binds the session to the key of the device', async () => {
+  test('a link binds the session to the key of the device', async () => {
     const { person } = await accountAndPerson();
     const { link_challenge_id } = await demandLink(api, person);
     const key = newDeviceKey();
@@ -341,30 +349,33 @@ describe('is linked in the transaction that logs in', () => {
 });
 
 describe('a lost answer', () => {
-  test.each(['password', 'passkey', 'code'])('comes again for 60 s for the same %s and device', async (way) => {
-    const { session, user_id, person } = await accountAndPerson();
-    const { authenticator } = await addPasskey(api, session);
-    const { link_challenge_id, passkey_options } = await demandLink(api, person);
-    const proofs: Record<string, () => Promise<object>> = {
-      password: async () => ({ password }),
-      passkey: async () => ({ credential: authenticator.get(passkey_options) }),
-      code: () => proveByCode(api, link_challenge_id),
-    };
-    const body = { ...(await proofs[way]?.()), device_id: randomUUID() };
-    const first = await linkByProof(api, link_challenge_id, body);
-    const again = await linkByProof(api, link_challenge_id, body);
-    expect([first.status, again.status]).toEqual([200, 200]);
-    expect(again.json.data.session_id).toBe(first.json.data.session_id);
-    const other = await linkByProof(api, link_challenge_id, { ...body, device_id: randomUUID() });
-    expect(statusAndCode(other)).toEqual([410, 'ERR-CODE-EXPIRED']);
-    await later(61_000, async () => expect((await linkByProof(api, link_challenge_id, body)).status).toBe(410));
-    expect(await sessionsOf(user_id)).toBe(2);
-    expect((await stored(user_id))?.identities).toHaveLength(1);
-  });
+  test.each(['password', 'passkey', 'code'])(
+    'a lost answer to a link comes again for 60 s for the same %s and device',
+    async (way) => {
+      const { session, user_id, person } = await accountAndPerson();
+      const { authenticator } = await addPasskey(api, session);
+      const { link_challenge_id, passkey_options } = await demandLink(api, person);
+      const proofs: Record<string, () => Promise<object>> = {
+        password: async () => ({ password }),
+        passkey: async () => ({ credential: authenticator.get(passkey_options) }),
+        code: () => proveByCode(api, link_challenge_id),
+      };
+      const body = { ...(await proofs[way]?.()), device_id: randomUUID() };
+      const first = await linkByProof(api, link_challenge_id, body);
+      const again = await linkByProof(api, link_challenge_id, body);
+      expect([first.status, again.status]).toEqual([200, 200]);
+      expect(again.json.data.session_id).toBe(first.json.data.session_id);
+      const other = await linkByProof(api, link_challenge_id, { ...body, device_id: randomUUID() });
+      expect(statusAndCode(other)).toEqual([410, 'ERR-CODE-EXPIRED']);
+      await later(61_000, async () => expect((await linkByProof(api, link_challenge_id, body)).status).toBe(410));
+      expect(await sessionsOf(user_id)).toBe(2);
+      expect((await stored(user_id))?.identities).toHaveLength(1);
+    },
+  );
 });
 
-describe('a code', () => {
-  test('counts for the link that it was asked for, and for nothing else', async () => {
+describe('a code for a link', () => {
+  test('a code counts for the link that it was asked for, and for nothing else', async () => {
     const { person, session } = await accountAndPerson();
     const [mine, other] = [await demandLink(api, person), await demandLink(api, person, 'partner')];
     const proof = await proveByCode(api, mine.link_challenge_id);
@@ -379,7 +390,7 @@ describe('a code', () => {
     expect((await linkByProof(api, mine.link_challenge_id, proof)).status).toBe(200);
   });
 
-  test('that is late is 410, and one that has been guessed at five times is dead', async () => {
+  test('a late code for a link answers 410, and one that has been guessed at five times is dead', async () => {
     const { person } = await accountAndPerson();
     const { link_challenge_id } = await demandLink(api, person);
     const [late, guessed] = [await proveByCode(api, link_challenge_id), await proveByCode(api, link_challenge_id)];
@@ -393,7 +404,7 @@ describe('a code', () => {
     expect(json.details.tries_left).toBe(0);
   });
 
-  test('takes the account back from somebody who has registered it, before the identity is linked', async () => {
+  test('a code for a link takes the account back from somebody who has registered it, before it links', async () => {
     const squatter = await newSession(api);
     const { user_id, email } = squatter;
     const { authenticator } = await addPasskey(api, squatter);
@@ -417,7 +428,7 @@ describe('a code', () => {
     );
   });
 
-  test('is asked for in vain once the account has changed', async () => {
+  test('a code for a link answers 410 once the account has changed', async () => {
     const { person, session } = await accountAndPerson();
     const { link_challenge_id } = await demandLink(api, person);
     await confirmReset(api, await requestReset(api, session.email));
@@ -443,7 +454,7 @@ test('with one nonce for two persons, neither a code nor a repeat counts for the
   expect((await stored(user_id))?.identities?.map(({ provider }) => provider)).toEqual(['office']);
 });
 
-test('a squatter who has used up the links of a day and the room for identities keeps nobody out', async () => {
+test('a squatter who has used up the links of a day and all places for identities keeps nobody out', async () => {
   const victim = newPerson();
   await registerAccount(limited, victim.email);
   const squatter = await logIn(limited, victim.email);

@@ -6,7 +6,7 @@ import { newSession } from '../support/accounts.ts';
 import { requestLoginCode } from '../support/codes.ts';
 import { withFailPoint } from '../support/fail-point.ts';
 import { bearer, cheapHashes } from '../support/groups.ts';
-import type { Answer } from '../support/http-client.ts';
+import { type Answer, patiently } from '../support/http-client.ts';
 import {
   linkIdentity,
   logInByProvider,
@@ -81,7 +81,7 @@ const keepToken = (user_id: string) =>
   api.collections.users.updateOne({ _id: user_id }, { $set: { 'identities.0.refresh_token': token as never } });
 
 // First, because the audit log writes only the first ten refusals of a minute at once.
-test('the audit log has what was told, and not of whom the provider knows', async () => {
+test('the audit log has what a notice says, and not the provider’s id of the person', async () => {
   const { person, user_id } = await registered();
   log.takeEvents();
   await sendNotice(api, { type: 'consent-revoked', sub: person.sub });
@@ -96,7 +96,7 @@ test('the audit log has what was told, and not of whom the provider knows', asyn
 });
 
 describe('a notice of Apple', () => {
-  test('that the consent is withdrawn ends all sessions, and the person may come again', async () => {
+  test('a notice that the consent is withdrawn ends all sessions, and the person may log in again', async () => {
     const { person, user_id, access_token } = await registered();
     await keepToken(user_id);
     const { status, json, headers } = await sendNotice(api, { type: 'consent-revoked', sub: person.sub });
@@ -111,19 +111,22 @@ describe('a notice of Apple', () => {
     expect(await api.metric('auth_provider_notices_total', { notice: 'consent_revoked' })).toBeGreaterThan(0);
   });
 
-  test.each(['account-delete', 'account-deleted'])('of the type %s takes even the last way in away', async (type) => {
-    const { person, user_id } = await registered();
-    await requestLoginCode(api, person.email);
-    expect((await sendNotice(api, { type, sub: person.sub })).status).toBe(200);
-    expect([(await stored(user_id))?.identities, await liveOf(user_id)]).toEqual([[], 0]);
-    expect(await purposesOf(user_id)).toContain('identity_unlinked');
-    expect(log.takeEvents()).toContainEqual(expect.objectContaining({ event: 'identity.unlinked', user_id }));
-    expect(await api.collections.challenges.countDocuments({ user_id, ended_at: { $exists: false } })).toBe(0);
-    expect((await logInByProvider(api, person, newHome)).json.error_code).toBe('ERR-ACCOUNT-LINK-REQUIRED');
-  });
+  test.each(['account-delete', 'account-deleted'])(
+    'a notice of the type %s removes the identity, even if it is the last one',
+    async (type) => {
+      const { person, user_id } = await registered();
+      await requestLoginCode(api, person.email);
+      expect((await sendNotice(api, { type, sub: person.sub })).status).toBe(200);
+      expect([(await stored(user_id))?.identities, await liveOf(user_id)]).toEqual([[], 0]);
+      expect(await purposesOf(user_id)).toContain('identity_unlinked');
+      expect(log.takeEvents()).toContainEqual(expect.objectContaining({ event: 'identity.unlinked', user_id }));
+      expect(await api.collections.challenges.countDocuments({ user_id, ended_at: { $exists: false } })).toBe(0);
+      expect((await logInByProvider(api, person, newHome)).json.error_code).toBe('ERR-ACCOUNT-LINK-REQUIRED');
+    },
+  );
 
   test.each(['true', true, undefined])(
-    'about its relay shows its owner whether mail arrives, as %j',
+    'a notice about a relay shows its owner whether mail arrives, as %j',
     async (is_private_email) => {
       const session = await newSession(api);
       const person = newPerson();
@@ -137,7 +140,7 @@ describe('a notice of Apple', () => {
     },
   );
 
-  test('about its relay changes nothing if it was signed before the latest one', async () => {
+  test('a notice about a relay changes nothing if it was signed before the latest one', async () => {
     const { person, user_id } = await registered();
     const isOff = async () => (await stored(user_id))?.identities?.[0]?.relay_off_at !== undefined;
     const send = (type: string, ago: number) => sendNotice(api, { type, sub: person.sub }, { iat: seconds() - ago });
@@ -149,7 +152,7 @@ describe('a notice of Apple', () => {
     expect(await isOff()).toBe(true);
   });
 
-  test('about an address that is no relay changes nothing', async () => {
+  test('a notice about an address that is no relay changes nothing', async () => {
     const { person, user_id } = await registered();
     log.takeEvents();
     await sendNotice(api, { type: 'email-disabled', sub: person.sub, email: person.email, is_private_email: 'false' });
@@ -159,7 +162,7 @@ describe('a notice of Apple', () => {
     ]);
   });
 
-  test('about the relay of an address that the provider has not given out changes nothing', async () => {
+  test('a notice about an address that the provider has not given out changes nothing', async () => {
     const session = await newSession(api);
     const person = newPerson({ email: session.email });
     await linkIdentity(api, session, person);
@@ -167,7 +170,7 @@ describe('a notice of Apple', () => {
     expect(await list(session)).toMatchObject([{ relay_off: false }]);
   });
 
-  test('may have several events, and types that nobody knows', async () => {
+  test('a notice may have several events, and unknown types', async () => {
     const { person, user_id } = await registered();
     log.takeEvents();
     const { sub } = person;
@@ -177,7 +180,7 @@ describe('a notice of Apple', () => {
     expect(await liveOf(user_id)).toBe(0);
   });
 
-  test('counts up to its tenth event', async () => {
+  test('a notice counts up to its tenth event', async () => {
     const { person, user_id } = await registered();
     const [none, last] = [{ type: 'none' }, { type: 'consent-revoked', sub: person.sub }];
     await sendNotice(api, [...Array(10).fill(none), last]);
@@ -189,14 +192,14 @@ describe('a notice of Apple', () => {
   test.each([
     ['an object', (sub: string) => ({ type: 'consent-revoked', sub }), 0, ['consent_revoked']],
     ['no JSON', () => 'none', 1, []],
-  ])('may have %s in place of the text', async (_, events, left, kinds) => {
+  ])('a notice may have %s in place of the text', async (_, events, left, kinds) => {
     const { person, user_id } = await registered();
     log.takeEvents();
     expect((await sendNotice(api, {}, { events: events(person.sub) })).status).toBe(200);
     expect([told().map(([kind]) => kind), await liveOf(user_id)]).toEqual([kinds, left]);
   });
 
-  test('is remembered for as long as its signature counts', async () => {
+  test('a notice is remembered for as long as its signature counts', async () => {
     const { person } = await registered();
     const [jti, at] = [randomUUID(), Date.now()];
     await sendNotice(api, { type: 'email-disabled', sub: person.sub }, { jti });
@@ -207,11 +210,11 @@ describe('a notice of Apple', () => {
     expect(Math.abs(Number(record?.purge_at) - at - until)).toBeLessThan(60_000);
   });
 
-  describe('of an account that changes meanwhile', () => {
+  describe('a notice of an account that changes meanwhile', () => {
     test.each([
       ['email-disabled', [expect.objectContaining({ relay_off_at: expect.any(Date) })]],
       ['account-delete', []],
-    ])('as %s is tried again', async (type, identities) => {
+    ])('a notice of the type %s is tried again if the account changes meanwhile', async (type, identities) => {
       const { person, user_id } = await registered();
       // The other pod has read the account when it waits at the record of the notice.
       const namespace = `${api.database}.spent_proofs`;
@@ -225,7 +228,7 @@ describe('a notice of Apple', () => {
       expect([status, (await stored(user_id))?.identities]).toEqual([200, identities]);
     });
 
-    test('again and again is 503, and takes effect when the provider sends it anew', async () => {
+    test('a notice of an account that changes again and again answers 503, and takes effect when it is sent anew', async () => {
       const { person, user_id } = await registered();
       const payload = await signNotice({ type: 'consent-revoked', sub: person.sub });
       // A time of null is never equal to the time that was read.
@@ -240,7 +243,7 @@ describe('a notice of Apple', () => {
     });
   });
 
-  test('is 503 while the keys of the provider are not there, and 404 for a provider that sends none', async () => {
+  test('a notice answers 503 while the keys of the provider are not there, and 404 for a provider that sends none', async () => {
     const shared = { name: 'office', issuers: ['http://127.0.0.1:1'], client_ids: ['app'] };
     const jwks_uri = 'http://127.0.0.1:1/keys';
     const silent = { ...shared, name: 'partner', issuers: ['http://127.0.0.1:1/partner'], jwks_uri };
@@ -261,10 +264,12 @@ describe('a notice of Apple', () => {
     }
   });
 
-  test('that is repeated, also on other pods at once, takes effect once', async () => {
+  test('a notice that is repeated, also on other pods at once, takes effect once', async () => {
     const { person, user_id } = await registered();
     const payload = await signNotice({ type: 'consent-revoked', sub: person.sub });
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => postNotice(at % 2 ? api : other, payload)));
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => patiently(() => postNotice(at % 2 ? api : other, payload))),
+    );
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
     expect((await purposesOf(user_id)).filter((purpose) => purpose === 'provider_notice')).toHaveLength(1);
     await logInByProvider(api, person);
@@ -272,7 +277,7 @@ describe('a notice of Apple', () => {
     expect(await liveOf(user_id)).toBe(1);
   });
 
-  test('of a person whom no account has is answered like any other', async () => {
+  test('a notice of a person without an account is answered like any other', async () => {
     const known = await registered();
     log.takeEvents();
     const answers = await Promise.all(
@@ -308,7 +313,7 @@ describe('a notice of Apple', () => {
       async (sub: string) => `${(await signNotice({ type: 'consent-revoked', sub })).slice(0, -6)}AAAAAA`,
     ],
     ['it is no token', async () => 'none'],
-  ])('is refused if %s', async (_, forge) => {
+  ])('a notice is refused if %s', async (_, forge) => {
     const { person, user_id } = await registered();
     const answer = await postNotice(api, await forge(person.sub));
     expect([answer.status, answer.json.error_code]).toEqual([401, 'ERR-IDENTITY-TOKEN-INVALID']);
@@ -321,20 +326,20 @@ describe('a security event token', () => {
     ['sessions are ended', `${risc}/sessions-revoked`],
     ['all tokens are revoked', `${oauth}/tokens-revoked`],
     ['all tokens are revoked, by an older name', 'https://accounts.google.com/risc/event/all-token-revoked'],
-  ])('that %s there ends them here', async (_, uri) => {
+  ])('a security event token that %s at the provider ends the sessions here', async (_, uri) => {
     const { person, user_id } = await registered('partner');
     const { status } = await sendToken(uri, person.sub);
     expect([status, await liveOf(user_id)]).toEqual([202, 0]);
     expect((await logInByProvider(api, person, {}, 'partner')).status).toBe(200);
   });
 
-  test('that the account is gone there takes the identity away', async () => {
+  test('a security event token that the account is gone removes the identity', async () => {
     const { person, user_id } = await registered('partner');
     expect((await sendToken(`${risc}/account-purged`, person.sub)).status).toBe(202);
     expect([(await stored(user_id))?.identities, await liveOf(user_id)]).toEqual([[], 0]);
   });
 
-  test('that the account was taken over keeps its holder out until it is enabled', async () => {
+  test('a security event token that the account was taken over keeps its holder out until it is enabled', async () => {
     const { person, user_id } = await registered('partner');
     await sendToken(`${risc}/account-disabled`, person.sub, { reason: 'hijacking' });
     expect(await liveOf(user_id)).toBe(0);
@@ -347,7 +352,7 @@ describe('a security event token', () => {
     expect((await logInByProvider(api, person, {}, 'partner')).status).toBe(200);
   });
 
-  test('that the account was taken over ends logins that wait for the second factor', async () => {
+  test('a security event token that the account was taken over ends logins that wait for the second factor', async () => {
     const { secret, ...caller } = await guardedAccount(api);
     const person = newPerson();
     shiftMs = 30_000;
@@ -362,14 +367,14 @@ describe('a security event token', () => {
     shiftMs = 0;
   });
 
-  test('that an account made in bulk is disabled ends no session', async () => {
+  test('a security event token that an account made in bulk is disabled ends no session', async () => {
     const { person, user_id } = await registered('partner');
     await sendToken(`${risc}/account-disabled`, person.sub, { reason: 'bulk-account' });
     expect(await liveOf(user_id)).toBe(1);
     expect((await logInByProvider(api, person, {}, 'partner')).status).toBe(401);
   });
 
-  test('concerns the identity that it names, and no other one of the account', async () => {
+  test('a security event token concerns the identity that it names, and no other one of the account', async () => {
     const session = await newSession(api);
     const [office, partner] = [newPerson(), newPerson()];
     await linkIdentity(api, session, office);
@@ -381,14 +386,14 @@ describe('a security event token', () => {
     ]);
   });
 
-  test('that ends sessions does so though it was signed before the latest state, and whatever its reason', async () => {
+  test('a security event token ends sessions also if it was signed before the latest state, whatever its reason', async () => {
     const { person, user_id } = await registered('partner');
     await sendToken(`${risc}/account-enabled`, person.sub);
     await sendToken(`${risc}/sessions-revoked`, person.sub, { reason: 'bulk-account' }, { iat: seconds() - 10 });
     expect(await liveOf(user_id)).toBe(0);
   });
 
-  test('that was signed before the latest one of the same state changes no state', async () => {
+  test('a security event token that was signed before the latest one of the same state changes no state', async () => {
     const { person, user_id } = await registered('partner');
     await sendToken(`${risc}/account-enabled`, person.sub);
     await sendToken(`${risc}/account-disabled`, person.sub, { reason: 'bulk-account' }, { iat: seconds() - 10 });
@@ -411,14 +416,14 @@ describe('a security event token', () => {
       { subject: { iss: 'other', sub: 'x' } },
       'sessions_revoked',
     ],
-  ])('that %s changes nothing', async (_, uri, event, kind) => {
+  ])('a security event token that %s changes nothing', async (_, uri, event, kind) => {
     const { person, user_id } = await registered('partner');
     log.takeEvents();
     expect((await sendToken(uri, person.sub, event)).status).toBe(202);
     expect([told(), await liveOf(user_id)]).toEqual([[[kind, kind === 'other' ? user_id : undefined]], 1]);
   });
 
-  test('is no notice of Apple, and none of another media type', async () => {
+  test('a security event token of another media type or app is refused', async () => {
     const { person } = await registered('partner');
     const wrong = await api.send({ path: hook, body: 'x', headers: { 'Content-Type': 'text/plain' } });
     expect([wrong.status, wrong.json.error_code]).toEqual([415, 'ERR-UNSUPPORTED-MEDIA-TYPE']);

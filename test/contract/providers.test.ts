@@ -32,9 +32,12 @@ const now = () => Date.now() + shiftMs;
 
 beforeAll(async () => {
   api = await startTestApi({ ...cheapHashes, TRUST_PROXY_HOPS: '1' }, { now }, log.logger);
-  off = await startTestApi({ ...cheapHashes, IDENTITY_PROVIDERS: '' });
+  off = await startTestApi({ ...cheapHashes, IDENTITY_PROVIDERS: '', MONGODB_DATABASE: api.database });
 });
-afterAll(() => Promise.all([api.close(), off.close()]));
+afterAll(async () => {
+  await off.close({ keepData: true });
+  await api.close();
+});
 
 const path = '/api/v1/auth/federated/office';
 const statusAndCode = ({ status, json }: Answer) => [status, json.error_code];
@@ -58,7 +61,7 @@ async function registered(person: Person = newPerson()) {
 }
 
 describe('an identity', () => {
-  test('is linked, listed, logs in, and is removed', async () => {
+  test('an identity is linked, listed, logs in, and is removed', async () => {
     const session = await newSession(api);
     await verify(session);
     const person = newPerson();
@@ -90,7 +93,7 @@ describe('an identity', () => {
     );
   });
 
-  test('that was linked already is the answer, and that of another account is refused', async () => {
+  test('a second link of an identity answers the first, and a link of another account’s identity is refused', async () => {
     const session = await newSession(api);
     const [person, second] = [newPerson(), newPerson()];
     const links = [await linkIdentity(api, session, person), await linkIdentity(api, session, second)];
@@ -102,7 +105,7 @@ describe('an identity', () => {
     expect(statusAndCode(await linkIdentity(api, other, person))).toEqual([409, 'ERR-IDENTITY-IN-USE']);
   });
 
-  test('may have no address, and may be linked with a step-up', async () => {
+  test('an identity may have no address, and may be linked with a step-up', async () => {
     const session = await newSession(api);
     const { email: _, ...person } = newPerson();
     const step_up_token = await stepUp(api, session, 'identities');
@@ -111,7 +114,7 @@ describe('an identity', () => {
     expect((await stored(session.user_id))?.identities?.[0]).not.toHaveProperty('email');
   });
 
-  test('that the caller does not have is 404, and nobody else’s is listed or removed', async () => {
+  test('an identity that the caller does not have answers 404, and nobody else’s is listed or removed', async () => {
     const [session, other] = [await newSession(api), await newSession(api)];
     const { identity_id } = (await linkIdentity(api, other, newPerson())).json.data;
     expect(await list(session)).toEqual([]);
@@ -130,14 +133,14 @@ describe('an identity', () => {
     expect(await list(session)).toMatchObject([{ identity_id: partner }]);
   });
 
-  test('is not listed for an account that is gone', async () => {
+  test('the list of identities of an account that is gone answers 401', async () => {
     const session = await newSession(api);
     await api.collections.users.deleteOne({ _id: session.user_id });
     const answer = await api.send({ method: 'GET', path: '/api/v1/account/identities', headers: bearer(session) });
     expect(statusAndCode(answer)).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
   });
 
-  test('whose provider has disabled it logs nobody in, and another one does', async () => {
+  test('an identity that its provider has disabled logs nobody in, and another one does', async () => {
     const session = await newSession(api);
     const [person, disabled] = [newPerson(), newPerson()];
     await linkIdentity(api, session, person);
@@ -150,7 +153,7 @@ describe('an identity', () => {
     expect((await logInByProvider(api, person)).status).toBe(200);
   });
 
-  test('is no way in twice: a token that has linked does not log in', async () => {
+  test('a token that has linked an identity does not log in', async () => {
     const session = await newSession(api);
     const body = { ...(await provePerson(api, newPerson())), current_password: password };
     const headers = bearer(session);
@@ -160,7 +163,7 @@ describe('an identity', () => {
     expect(await api.collections.spentProofs.countDocuments({ session_id: session.session_id })).toBe(1);
   });
 
-  test('ends open codes when it is linked', async () => {
+  test('a link of an identity ends open codes', async () => {
     const session = await newSession(api);
     await verify(session);
     const challenge_id = await requestLoginCode(api, session.email);
@@ -169,7 +172,7 @@ describe('an identity', () => {
     expect(statusAndCode(await logInByCode(api, challenge_id, { code }))).toEqual([403, 'ERR-CODE-INVALID']);
   });
 
-  test('that is the last way in stays, beside those that let nobody in', async () => {
+  test('the last identity that can log in stays, beside those that cannot', async () => {
     const { person, ...session } = await registered();
     const [{ identity_id }] = await list(session);
     const at = new Date();
@@ -183,7 +186,7 @@ describe('an identity', () => {
     expect((await logInByProvider(api, person)).status).toBe(200);
   });
 
-  test('lets the last passkey go', async () => {
+  test('the last passkey can be removed beside an identity', async () => {
     const session = await newSession(api);
     const { passkey_id, authenticator } = await addPasskey(api, session);
     await linkIdentity(api, session, newPerson());
@@ -198,7 +201,7 @@ describe('an identity', () => {
   test.each([
     ['a reset', (email: string) => requestReset(api, email).then((id) => confirmReset(api, id))],
     ['a login by code', (email: string) => requestLoginCode(api, email).then((id) => logInByCode(api, id))],
-  ])('of somebody who has registered the address of another person goes with %s', async (_, recover) => {
+  ])('the identity of somebody who has registered another person’s address goes with %s', async (_, recover) => {
     const squatter = await newSession(api);
     const person = newPerson();
     await linkIdentity(api, squatter, person);
@@ -208,7 +211,7 @@ describe('an identity', () => {
     expect(await typesOf(squatter.user_id)).toContain('identity_unlinked');
   });
 
-  test('is in the export, without the provider’s id', async () => {
+  test('the export has the identities, without the provider’s ids', async () => {
     const session = await newSession(api);
     const person = newPerson();
     await linkIdentity(api, session, person);
@@ -218,8 +221,8 @@ describe('an identity', () => {
   });
 });
 
-describe('a person whom no account has', () => {
-  test('must register, under the same challenge and with the same token', async () => {
+describe('a person without an account', () => {
+  test('a person without an account registers under the same challenge and with the same token', async () => {
     const person = newPerson();
     const proof = await provePerson(api, person);
     const first = await api.post(path, proof);
@@ -239,7 +242,7 @@ describe('a person whom no account has', () => {
     expect(await typesOf(json.data.user_id)).toEqual(['registered', 'email_verified']);
   });
 
-  test('gets into the group of an invite', async () => {
+  test('a person registers by a provider into the group of an invite', async () => {
     const group = await registerAccount(api);
     const invite_token = await insertInvite(api, group.home_group_id);
     const answer = await logInByProvider(api, newPerson(), { space_creation_mode: 'JOIN_EXISTING', invite_token });
@@ -250,7 +253,7 @@ describe('a person whom no account has', () => {
     ['the provider does not give out', { email: `cook-${randomUUID()}@elsewhere.example` }, 'office'],
     ['the provider has not verified', { email_verified: false }, 'office'],
     ['a provider names that gives out none', {}, 'partner'],
-  ] as const)('has an address that is not verified if %s', async (_, change, provider) => {
+  ] as const)('a registration by a provider has an address that is not verified if %s', async (_, change, provider) => {
     const person = newPerson(change);
     const { status, json } = await logInByProvider(api, person, newHome, provider);
     expect(status).toBe(201);
@@ -258,13 +261,13 @@ describe('a person whom no account has', () => {
     expect(await typesOf(json.data.user_id)).toEqual(['registered']);
   });
 
-  test('gets no account without an address', async () => {
+  test('a person without an address gets no account', async () => {
     const { email: _, ...person } = newPerson();
     expect(statusAndCode(await logInByProvider(api, person))).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
     expect(statusAndCode(await logInByProvider(api, person, newHome))).toEqual([401, 'ERR-IDENTITY-TOKEN-INVALID']);
   });
 
-  test('gets one account, however many requests register at once, and each is logged in', async () => {
+  test('simultaneous registrations of one person make one account, and each is logged in', async () => {
     const person = newPerson();
     const proofs = await Promise.all(Array.from({ length: 6 }, () => provePerson(api, person)));
     const answers = await Promise.all(proofs.map((proof) => patiently(() => api.post(path, { ...proof, ...newHome }))));
@@ -272,22 +275,22 @@ describe('a person whom no account has', () => {
     expect(await byEmail(person.email)).toBe(1);
   });
 
-  test('gets no account whose address another person registers at the same time', async () => {
+  test('of simultaneous registrations of persons with one address one makes an account', async () => {
     const { email } = newPerson();
     const people = Array.from({ length: 10 }, () => newPerson({ email }));
-    const answers = await Promise.all(people.map((person) => logInByProvider(api, person, newHome)));
+    const answers = await Promise.all(people.map((person) => patiently(() => logInByProvider(api, person, newHome))));
     const refused = answers.filter(({ status }) => status !== 201);
     expect(refused.map(statusAndCode)).toEqual(Array(9).fill([409, 'ERR-ACCOUNT-LINK-REQUIRED']));
     expect(await byEmail(email)).toBe(1);
   });
 
-  test('has had none if its erasure is due', async () => {
+  test('a person whose account is due to be erased must register', async () => {
     const { person, user_id } = await registered();
     await api.collections.users.updateOne({ _id: user_id }, { $set: { deletes_at: new Date(0) } });
     expect(statusAndCode(await logInByProvider(api, person))).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
   });
 
-  test('never gets the account that has the address', async () => {
+  test('a person never gets the account that has the address', async () => {
     const account = await newSession(api);
     await verify(account);
     const answer = await logInByProvider(api, newPerson({ email: account.email.toUpperCase() }), newHome);
@@ -295,7 +298,7 @@ describe('a person whom no account has', () => {
     expect(await sessionsOf(account.user_id)).toBe(1);
   });
 
-  test('has no password until a reset sets one', async () => {
+  test('an account registered by a provider has no password until a reset sets one', async () => {
     const { email, user_id } = await registered();
     const login = (given: string) => api.post('/api/v1/auth/login', { email, password: given });
     expect((await login(password)).status).toBe(401);
@@ -306,7 +309,7 @@ describe('a person whom no account has', () => {
 });
 
 describe('a person who has an account', () => {
-  test('is logged in, whatever the address is now', async () => {
+  test('a person who has an account is logged in, whatever the address is now', async () => {
     const { person, user_id } = await registered();
     const moved = { ...person, email: 'somebody@elsewhere.example' };
     const answer = await logInByProvider(api, moved, { ...newHome, device_id: randomUUID() });
@@ -314,7 +317,7 @@ describe('a person who has an account', () => {
     expect((await stored(user_id))?.email).toBe(person.email);
   });
 
-  test('makes the device known by a login, so that wrong passwords of others do not keep the owner out', async () => {
+  test('a login by a provider makes the device known, so that wrong passwords of others do not keep the owner out', async () => {
     const session = await newSession(api);
     const person = newPerson();
     await linkIdentity(api, session, person);
@@ -328,14 +331,14 @@ describe('a person who has an account', () => {
     expect((await guess({ password, device_id })).status).toBe(200);
   });
 
-  test('is another one at another provider', async () => {
+  test('a person is another one at another provider', async () => {
     const { person } = await registered();
     const other = { ...person, email: newPerson().email };
     const answer = await logInByProvider(api, other, {}, 'partner');
     expect(statusAndCode(answer)).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
   });
 
-  test('gets the same session for the same request for 60 s, and any other gets 410', async () => {
+  test('a login by a provider gets the same session for the same request for 60 s, and any other gets 410', async () => {
     const person = newPerson();
     const body = { ...(await provePerson(api, person)), ...newHome, device_id: randomUUID() };
     const first = await api.post(path, body);
@@ -359,14 +362,14 @@ describe('a person who has an account', () => {
     expect(await sessionsOf(first.json.data.user_id)).toBe(1);
   });
 
-  test('binds the session to the key of the device', async () => {
+  test('a login by a provider binds the session to the key of the device', async () => {
     const { person } = await registered();
     const key = newDeviceKey();
     const proof = { DPoP: key.prove({ path, at: now() }) };
     expect((await api.post(path, await provePerson(api, person), proof)).json.data.bound).toBe(true);
   });
 
-  test('gives the second factor too, which uses the token up', async () => {
+  test('a login by a provider needs the second factor if it is on, and that uses the token up', async () => {
     const { person, user_id, access_token, email } = await registered();
     const { json } = await logInByCode(api, await requestLoginCode(api, email));
     await confirmReset(api, await requestReset(api, email), { new_password: password });
@@ -390,7 +393,7 @@ describe('a person who has an account', () => {
   test.each([
     [{ disabled_at: new Date() }, 'ERR-ACCOUNT-DISABLED'],
     [{ deletes_at: new Date(Date.now() + 86_400_000) }, 'ERR-ACCOUNT-DELETION-SCHEDULED'],
-  ] as const)('is refused while the account has %j', async (fields, code) => {
+  ] as const)('a login by a provider is refused while the account has %j', async (fields, code) => {
     const { person, user_id } = await registered();
     await api.collections.users.updateOne({ _id: user_id }, { $set: fields });
     expect(statusAndCode(await logInByProvider(api, person))).toEqual([403, code]);
@@ -408,7 +411,7 @@ test('a challenge has a nonce in the forms that providers want, and counts for t
 });
 
 describe('a token', () => {
-  test('counts for the challenge whose nonce it has, and for its provider', async () => {
+  test('an ID token counts for the challenge whose nonce it has, and for its provider', async () => {
     const person = newPerson();
     const [one, other] = [await requestProviderLogin(api), await requestProviderLogin(api)];
     const id_token = await signIdToken('office', { ...person, nonce: one.nonce });
@@ -422,7 +425,7 @@ describe('a token', () => {
     expect((await api.post(path, body)).status).toBe(201);
   });
 
-  test('counts for ten minutes', async () => {
+  test('an ID token counts for ten minutes', async () => {
     const body = { ...(await provePerson(api, newPerson())), ...newHome };
     try {
       shiftMs += 601_000;
@@ -433,7 +436,7 @@ describe('a token', () => {
   });
 });
 
-test('the audit log has each step, and neither tokens nor the provider’s ids', async () => {
+test('the audit log has each step of a login by a provider, and neither tokens nor the provider’s ids', async () => {
   log.takeEvents();
   const person = newPerson();
   const { json } = await logInByProvider(api, person, newHome);
@@ -458,7 +461,7 @@ test('the audit log has each step, and neither tokens nor the provider’s ids',
   ]);
 });
 
-test('without providers there are no such paths', async () => {
+test('without providers their paths answer 404', async () => {
   expect((await off.post('/api/v1/auth/federated/challenge', undefined)).status).toBe(404);
   expect((await off.post(path, { challenge_id: 'none', id_token: 'none' })).status).toBe(404);
 });

@@ -2,7 +2,7 @@ import { catalogue } from '@auth-account/errors';
 import { awaitForceLogout, openForceLogoutQueue, requestForceLogout } from '@auth-account/messaging';
 import { failFastOptions, redisKeys } from '@auth-account/redis';
 import type { RevocationReason } from '@auth-account/stores/documents';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logIn, logOut, newSession, password } from '../support/accounts.ts';
 import { authctl } from '../support/authctl.ts';
@@ -103,7 +103,7 @@ const endings: Readonly<Record<string, () => Promise<string>>> = {
   },
 };
 
-test('every reason of the catalogue is brought about', () => {
+test('every reason of the catalogue is provoked', () => {
   expect(Object.keys(endings)).toEqual(catalogue.IAD_JWT_REFRESH_STOLEN.details.reason);
 });
 
@@ -113,23 +113,25 @@ const theft = { en: /protect|someone else/, ru: /защитить|кто-то д
 const login = { en: /^Log in again\./, ru: /^Войдите снова\./ };
 const support = { en: /^Contact support/, ru: /^Обратитесь в поддержку/ };
 
-describe.each(Object.entries(endings))('a session that has ended: %s', (reason, end) => {
-  test.each(['en', 'ru'] as const)('its refresh token says so (%s)', async (language) => {
-    const answer = await refresh(await end(), language);
-    expect(answer.status).toBe(401);
-    expect(answer.headers['content-language']).toBe(language);
-    const { error_code, message, details } = answer.json;
-    expect(error_code).toBe('IAD_JWT_REFRESH_STOLEN');
-    expect(details).toEqual({ reason, action: expect.any(String) });
-    const saysTheft = theft[language].test(`${message} ${details.action}`);
-    expect({ message, action: details.action, saysTheft }).toMatchObject({ saysTheft: reason === 'reused' });
-    // A user whose account is disabled cannot log in.
-    const advice = reason === 'account_disabled' ? support : login;
-    expect(details.action).toMatch(advice[language]);
-  });
+const cases = Object.keys(endings).flatMap((reason) =>
+  (['en', 'ru'] as const).map((language) => [reason, language] as const),
+);
+
+test.each(cases)('the refresh token of an ended session says %s (%s)', async (reason, language) => {
+  const answer = await refresh((await endings[reason]?.()) ?? '', language);
+  expect(answer.status).toBe(401);
+  expect(answer.headers['content-language']).toBe(language);
+  const { error_code, message, details } = answer.json;
+  expect(error_code).toBe('IAD_JWT_REFRESH_STOLEN');
+  expect(details).toEqual({ reason, action: expect.any(String) });
+  const saysTheft = theft[language].test(`${message} ${details.action}`);
+  expect({ message, action: details.action, saysTheft }).toMatchObject({ saysTheft: reason === 'reused' });
+  // A user whose account is disabled cannot log in.
+  const advice = reason === 'account_disabled' ? support : login;
+  expect(details.action).toMatch(advice[language]);
 });
 
-test('the void token that ends the session gets the same reason as every one after it', async () => {
+test('the void token that ends the session gets the same reason as every later token', async () => {
   const session = await rotatedSession();
   const caught = await refresh(session.refresh_token);
   const then = await refresh(session.newest);
@@ -145,7 +147,7 @@ test('a logout of all devices is reported as a revocation on the others and as a
   expect(told.map(({ json }) => json.details.reason)).toEqual(['logged_out', 'revoked']);
 });
 
-test('who has no genuine token of the session is not told how it ended', async () => {
+test('a forged token of a session does not learn how it ended', async () => {
   const session = await newSession(api);
   await logOut(api, session);
   const token = session.refresh_token;
@@ -155,7 +157,7 @@ test('who has no genuine token of the session is not told how it ended', async (
   expect(json.details).toEqual({ action: expect.any(String) });
 });
 
-test('a reason that a newer version has written is not told, and nothing is said of theft', async () => {
+test('a reason that a newer version has written is left out, and the answer does not speak of theft', async () => {
   const session = await newSession(api);
   await logOut(api, session);
   const revoked_reason = 'reason_of_tomorrow' as 'logout';

@@ -18,7 +18,7 @@ async function passWindow(session_id: string): Promise<void> {
   await api.collections.sessions.updateOne({ _id: session_id }, { $set: { handed_out_at: hourAgo } });
 }
 
-test('answers 200 in the shape of login, with a new pair for the same session', async () => {
+test('POST /auth/refresh answers 200 in the shape of login, with a new pair for the same session', async () => {
   const session = await newSession(api);
   const answer = await refresh(session.refresh_token);
   expect(answer.status).toBe(200);
@@ -38,7 +38,7 @@ test('answers 200 in the shape of login, with a new pair for the same session', 
   expect(decodeJwt(data.access_token)).toMatchObject({ sid: session.session_id, ver: 1 });
 });
 
-test('rotates: the new token works, and so does the next', async () => {
+test('a refresh token rotates: the new one works, and so does the next', async () => {
   let { refresh_token } = await newSession(api);
   for (let round = 0; round < 5; round += 1) {
     const answer = await refresh(refresh_token);
@@ -47,14 +47,14 @@ test('rotates: the new token works, and so does the next', async () => {
   }
 });
 
-test('a slower twin within the window gets the same successor', async () => {
+test('simultaneous refreshes with one token get the same successor', async () => {
   const { refresh_token } = await newSession(api);
   const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(refresh_token)));
   expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
   expect(new Set(answers.map(({ json }) => json.data.refresh_token)).size).toBe(1);
 });
 
-test('a phone that lost its answer an hour ago gets one child more, and the lost one stays good until then', async () => {
+test('a phone that lost its answer an hour ago gets another successor, and the lost one stays valid until then', async () => {
   const session = await newSession(api);
   const lost = await refresh(session.refresh_token);
   await passWindow(session.session_id);
@@ -64,8 +64,8 @@ test('a phone that lost its answer an hour ago gets one child more, and the lost
   expect((await refresh(lost.json.data.refresh_token)).status).toBe(200);
 });
 
-describe('a token that was void', () => {
-  test('answers 401 IAD_JWT_REFRESH_STOLEN and revokes the session', async () => {
+describe('a void refresh token', () => {
+  test('a void refresh token answers 401 IAD_JWT_REFRESH_STOLEN and revokes the session', async () => {
     const session = await newSession(api);
     const second = (await refresh(session.refresh_token)).json.data.refresh_token;
     const third = (await refresh(second)).json.data.refresh_token;
@@ -80,7 +80,7 @@ describe('a token that was void', () => {
     });
   });
 
-  test('is also the sibling of one that was presented', async () => {
+  test('the other successor of a token is void once one was presented', async () => {
     const session = await newSession(api);
     const elder = (await refresh(session.refresh_token)).json.data.refresh_token;
     await passWindow(session.session_id);
@@ -98,8 +98,8 @@ test('the token of a session that was logged out answers 401 IAD_JWT_REFRESH_STO
 
 test.each([
   ['text', 'not-a-token'],
-  ['one of ours with a bit changed', undefined],
-])('%s answers 401 IAD_JWT_REFRESH_EXPIRED', async (_, token) => {
+  ['a token with a bit changed', undefined],
+])('a refresh with %s answers 401 IAD_JWT_REFRESH_EXPIRED', async (_, token) => {
   const { refresh_token } = await newSession(api);
   const flipped = refresh_token.slice(0, -3) + (refresh_token.at(-3) === 'A' ? 'B' : 'A') + refresh_token.slice(-2);
   const answer = await refresh(token ?? flipped);
@@ -108,7 +108,7 @@ test.each([
 });
 
 test.each(['expires_at', 'absolute_expires_at'] as const)(
-  'past %s it answers 401 IAD_JWT_REFRESH_EXPIRED',
+  'a refresh past %s answers 401 IAD_JWT_REFRESH_EXPIRED',
   async (field) => {
     const session = await newSession(api);
     const past = new Date(Date.now() - 1);
@@ -120,7 +120,7 @@ test.each(['expires_at', 'absolute_expires_at'] as const)(
   },
 );
 
-test('the idle end never moves past the absolute one', async () => {
+test('the idle end of a session never moves past the absolute one', async () => {
   const session = await newSession(api);
   const soon = new Date(Date.now() + 60_000);
   await api.collections.sessions.updateOne({ _id: session.session_id }, { $set: { absolute_expires_at: soon } });
@@ -130,9 +130,9 @@ test('the idle end never moves past the absolute one', async () => {
 
 test.each([
   ['no token', undefined, 'missing'],
-  ['an empty one', '', 'string_too_short'],
+  ['an empty token', '', 'string_too_short'],
   ['a number', 1, 'string_type'],
-])('%s answers 422', async (_, token, type) => {
+])('a refresh with %s answers 422', async (_, token, type) => {
   const answer = await refresh(token);
   expect(answer.status).toBe(422);
   expect(answer.json.details).toEqual([{ loc: ['body', 'refresh_token'], msg: expect.any(String), type }]);

@@ -45,48 +45,51 @@ describe('a new space', () => {
   test.each([
     ['CREATE_NEW_HOME', 'HOME'],
     ['CREATE_NEW_OFFICE', 'OFFICE'],
-  ])('mode %s answers 201 and stores an account of type %s with its group', async (space_creation_mode, type) => {
-    const email = `Mixed.Case-${randomUUID()}@Example.com`;
-    const answer = await api.post(path, { email, password, space_creation_mode, invite_token: null });
+  ])(
+    'a registration in mode %s answers 201 and stores an account of type %s with its group',
+    async (space_creation_mode, type) => {
+      const email = `Mixed.Case-${randomUUID()}@Example.com`;
+      const answer = await api.post(path, { email, password, space_creation_mode, invite_token: null });
 
-    expect(answer.status).toBe(201);
-    expect(answer.headers['content-type']).toBe('application/json');
-    expect(answer.headers['x-request-id']).toBe('test-request-1');
-    expect(answer.json).toEqual({
-      status: 'success',
-      data: {
-        user_id: expect.stringMatching(uuidV7),
-        home_group_id: expect.stringMatching(uuidV4),
+      expect(answer.status).toBe(201);
+      expect(answer.headers['content-type']).toBe('application/json');
+      expect(answer.headers['x-request-id']).toBe('test-request-1');
+      expect(answer.json).toEqual({
+        status: 'success',
+        data: {
+          user_id: expect.stringMatching(uuidV7),
+          home_group_id: expect.stringMatching(uuidV4),
+          account_type: type,
+          timestamp: expect.stringMatching(isoUtc),
+        },
+      });
+      const { user_id, home_group_id } = answer.json.data;
+      const user = await api.collections.users.findOne({ _id: user_id });
+      expect(user).toMatchObject({
+        email,
+        email_key: email.toLowerCase(),
+        home_group_id,
         account_type: type,
-        timestamp: expect.stringMatching(isoUtc),
-      },
-    });
-    const { user_id, home_group_id } = answer.json.data;
-    const user = await api.collections.users.findOne({ _id: user_id });
-    expect(user).toMatchObject({
-      email,
-      email_key: email.toLowerCase(),
-      home_group_id,
-      account_type: type,
-      role: 'owner',
-    });
-    expect(user?.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
-    expect(await api.collections.groups.findOne({ _id: home_group_id })).toMatchObject({
-      account_type: type,
-      owner_id: user_id,
-      member_count: 1,
-      closed_at: null,
-    });
-  });
+        role: 'owner',
+      });
+      expect(user?.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+      expect(await api.collections.groups.findOne({ _id: home_group_id })).toMatchObject({
+        account_type: type,
+        owner_id: user_id,
+        member_count: 1,
+        closed_at: null,
+      });
+    },
+  );
 
-  test('ignores the value of invite_token and stores no unknown field', async () => {
+  test('a new space ignores the value of invite_token and stores no unknown field', async () => {
     const answer = await api.post(path, { ...household(), invite_token: 'whatever', is_admin: true });
     expect(answer.status).toBe(201);
     const user = await api.collections.users.findOne({ _id: answer.json.data.user_id });
     expect(Object.keys(user ?? {})).not.toContain('is_admin');
   });
 
-  test('writes one outbox row with the CloudEvent, without personal data', async () => {
+  test('a registration writes one outbox row with the CloudEvent, without personal data', async () => {
     const body = household();
     const answer = await api.post(path, body, { 'X-Request-ID': 'phone-7:42' });
     const { user_id, home_group_id } = answer.json.data;
@@ -118,7 +121,7 @@ describe('an address that is taken', () => {
   test.each([
     ['as it was', (email: string) => email],
     ['in capitals', (email: string) => email.toUpperCase()],
-  ])('%s answers 409 with what was sent, and stores nothing', async (_, spell) => {
+  ])('a taken address, %s, answers 409 with what was sent, and stores nothing', async (_, spell) => {
     const { email } = await registerAccount(api);
     const before = await counts();
     const answer = await api.post(path, { ...household(), email: spell(email) });
@@ -132,7 +135,7 @@ describe('an address that is taken', () => {
     expect(await counts()).toEqual(before);
   });
 
-  test('is answered before an invite is read', async () => {
+  test('a taken address is answered before an invite is read', async () => {
     const { email } = await registerAccount(api);
     const answer = await api.post(path, {
       email,
@@ -148,7 +151,7 @@ describe('joining by invite', () => {
   const join = (invite_token: unknown) =>
     api.post(path, { email: newEmail(), password, space_creation_mode: 'JOIN_EXISTING', invite_token });
 
-  test('takes group and account type from the invite and counts use and member', async () => {
+  test('a registration by invite takes group and account type from it and counts use and member', async () => {
     const { home_group_id } = await registerAccount(api);
     const token = await invite(home_group_id);
     const answer = await join(token);
@@ -162,7 +165,7 @@ describe('joining by invite', () => {
     expect(row?.event.data).toMatchObject({ is_new_group: false, space_creation_mode: 'JOIN_EXISTING', home_group_id });
   });
 
-  test('takes the token in capitals too', async () => {
+  test('a registration takes the invite token in capitals too', async () => {
     const { home_group_id } = await registerAccount(api);
     expect((await join((await invite(home_group_id)).toUpperCase())).status).toBe(201);
   });
@@ -171,7 +174,7 @@ describe('joining by invite', () => {
     ['an unknown UUID', '7d1f0c1e-0000-4000-8000-000000000000'],
     ['a string that is no UUID', 'summer-party'],
     ['the empty string', ''],
-  ])('answers 404 for %s', async (_, token) => {
+  ])('a registration by invite answers 404 for %s', async (_, token) => {
     const answer = await join(token);
     expect(answer.status).toBe(404);
     expect(answer.headers['cache-control']).toBe('no-store');
@@ -186,7 +189,7 @@ describe('joining by invite', () => {
   test.each([
     ['null', null],
     ['an absent token', undefined],
-  ])('answers 404 for %s, with an empty provided_token', async (_, token) => {
+  ])('a registration by invite answers 404 for %s, with an empty provided_token', async (_, token) => {
     const answer = await join(token);
     expect(answer.status).toBe(404);
     expect(answer.json.details.provided_token).toBe('');
@@ -196,7 +199,7 @@ describe('joining by invite', () => {
     ['expired', { expires_at: new Date(Date.now() - 1) }, 'IAD_GROUP_INVITE_EXPIRED'],
     ['revoked', { revoked_at: new Date() }, undefined],
     ['used up', { max_uses: 3, uses: 3 }, undefined],
-  ])('answers 410 for an invite that is %s, and stores nothing', async (_, fields, canonical) => {
+  ])('a registration answers 410 for an invite that is %s, and stores nothing', async (_, fields, canonical) => {
     const { home_group_id } = await registerAccount(api);
     const token = await invite(home_group_id, fields);
     const before = await counts();
@@ -212,7 +215,7 @@ describe('joining by invite', () => {
     expect(await counts()).toEqual(before);
   });
 
-  test('answers 410 if the group has been closed in between, and gives the use back', async () => {
+  test('a registration by invite answers 410 if the group has been closed in between, and gives the use back', async () => {
     const { home_group_id } = await registerAccount(api);
     const token = await invite(home_group_id);
     await api.collections.groups.updateOne({ _id: home_group_id }, { $set: { closed_at: new Date() } });
@@ -256,7 +259,7 @@ describe('a body that breaks the schema', () => {
     ['a number as invite', { ...good, invite_token: 1 }, ['body', 'invite_token'], 'string_type'],
     ['an invite of 129', { ...good, invite_token: 'x'.repeat(129) }, ['body', 'invite_token'], 'string_too_long'],
     ['an array', [], ['body'], 'model_type'],
-  ])('with %s answers 422', async (_, body, loc, type) => {
+  ])('a registration with %s answers 422', async (_, body, loc, type) => {
     const answer = await api.post(path, body);
     expect(answer.status).toBe(422);
     expect(answer.json).toEqual({
@@ -266,7 +269,7 @@ describe('a body that breaks the schema', () => {
     });
   });
 
-  test('tells every violation at once', async () => {
+  test('a registration reports every violation at once', async () => {
     const answer = await api.post(path, { email: 'x', invite_token: false });
     expect(
       answer.json.details.map(({ loc, type }: { loc: string[]; type: string }) => [loc.at(-1), type]).sort(),
@@ -282,7 +285,7 @@ describe('a body that breaks the schema', () => {
     ['8 code points', '1234567😀'],
     ['8 after NFKC only', 'ﬃ45678'],
     ['128 emoji', '😀'.repeat(128)],
-  ])('takes a password of %s', async (_, text) => {
+  ])('a registration takes a password of %s', async (_, text) => {
     expect((await api.post(path, { ...household(), password: text })).status).toBe(201);
   });
 });

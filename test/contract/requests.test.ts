@@ -23,14 +23,14 @@ function rawHeaders(list: readonly string[], target = api) {
 }
 
 describe('X-Request-ID', () => {
-  test('is echoed, on errors too', async () => {
+  test('an X-Request-ID is echoed, on errors too', async () => {
     const answer = await api.post(path, {}, { 'X-Request-ID': 'a.B-9_~:/+=' });
     expect(answer.status).toBe(422);
     expect(answer.headers['x-request-id']).toBe('a.B-9_~:/+=');
   });
 
   test.each(['', undefined])(
-    'missing or empty (%j) answers 400 PMA_TRACE_ID_MISSING with a generated id',
+    'a missing or empty X-Request-ID (%j) answers 400 PMA_TRACE_ID_MISSING with a generated id',
     async (value) => {
       const headers = value === undefined ? [] : ['X-Request-ID', value];
       const answer = await rawHeaders(['Content-Type', 'application/json', ...headers]);
@@ -45,7 +45,7 @@ describe('X-Request-ID', () => {
     ['with white space', ['X-Request-ID', 'a b']],
     ['of 129 characters', ['X-Request-ID', 'x'.repeat(129)]],
     ['doubled', ['X-Request-ID', 'one', 'X-Request-ID', 'two']],
-  ])('%s answers 422 and is not echoed', async (_, headers) => {
+  ])('an X-Request-ID %s answers 422 and is not echoed', async (_, headers) => {
     const answer = await rawHeaders(['Content-Type', 'application/json', ...headers]);
     expect(answer.status).toBe(422);
     expect(answer.json.details).toEqual([
@@ -54,7 +54,7 @@ describe('X-Request-ID', () => {
     expect(answer.headers['x-request-id']).toMatch(uuidV4);
   });
 
-  test('is generated if the configuration says so', async () => {
+  test('an X-Request-ID is generated if the configuration says so', async () => {
     const { status, headers } = await rawHeaders(['Content-Type', 'application/json'], generating);
     expect(status).toBe(422); // the empty body's, not the header's
     expect(headers['x-request-id']).toMatch(uuidV4);
@@ -67,18 +67,18 @@ describe('the body', () => {
     ['a form', 'application/x-www-form-urlencoded'],
     ['JSON in another charset', 'application/json; charset=utf-16'],
     ['a relative of JSON', 'application/problem+json'],
-  ])('%s answers 415', async (_, type) => {
+  ])('a body of %s answers 415', async (_, type) => {
     const answer = await api.post(path, '{}', { 'Content-Type': type });
     expect(answer.status).toBe(415);
     expect(answer.json.error_code).toBe('ERR-UNSUPPORTED-MEDIA-TYPE');
   });
 
-  test('is taken with a charset of UTF-8', async () => {
+  test('a body with a charset of UTF-8 is taken', async () => {
     const answer = await api.post(path, {}, { 'Content-Type': 'Application/JSON; charset="UTF-8"' });
     expect(answer.status).toBe(422);
   });
 
-  test('compressed answers 415', async () => {
+  test('a compressed body answers 415', async () => {
     const answer = await api.post(path, 'x', { 'Content-Encoding': 'gzip' });
     expect(answer.status).toBe(415);
   });
@@ -94,20 +94,20 @@ describe('the body', () => {
     ['a comment', '{} // fine'],
     ['a trailing comma', '{"email":"a@example.com",}'],
     ['brackets without end', '['.repeat(16_000)],
-  ])('%s answers 422 json_invalid', async (_, body) => {
+  ])('a body with %s answers 422 json_invalid', async (_, body) => {
     const answer = await api.send({ path, body });
     expect(answer.status).toBe(422);
     expect(answer.json.details).toEqual([{ loc: ['body'], msg: expect.any(String), type: 'json_invalid' }]);
   });
 
-  test('over 16 KiB answers 413', async () => {
+  test('a body over 16 KiB answers 413', async () => {
     const answer = await api.post(path, JSON.stringify({ email: 'x'.repeat(16 * 1024) }));
     expect(answer.status).toBe(413);
     expect(answer.json.error_code).toBe('ERR-PAYLOAD-TOO-LARGE');
   });
 });
 
-describe('if a body of 10 GB is announced, the connection ends with the answer, and nothing of it is waited for', () => {
+describe('an announced body of 10 GB', () => {
   const id = 'X-Request-ID: huge';
   const json = 'Content-Type: application/json';
   test.each([
@@ -117,12 +117,15 @@ describe('if a body of 10 GB is announced, the connection ends with the answer, 
     ['without a token', 401, 'POST /api/v1/auth/logout', [id, json]],
     ['as text', 415, `POST ${path}`, [id, 'Content-Type: text/plain']],
     ['as JSON', 413, `POST ${path}`, [id, json]],
-  ])('%s: %i', async (_, status, line, headers) => {
-    const head = [`${line} HTTP/1.1`, 'Host: a.example', ...headers, 'Content-Length: 10000000000'];
-    const answer = await exchange(api.base, `${head.join('\r\n')}\r\n\r\n`, { waitMs: 60_000 });
-    expect(answer).toMatchObject({ statuses: [status], endedMs: expect.any(Number) });
-    expect(answer.text).toMatch(/^Connection: close\r$/m);
-  });
+  ])(
+    'a body of 10 GB %s is refused with %i before any of it is read, and the connection ends',
+    async (_, status, line, headers) => {
+      const head = [`${line} HTTP/1.1`, 'Host: a.example', ...headers, 'Content-Length: 10000000000'];
+      const answer = await exchange(api.base, `${head.join('\r\n')}\r\n\r\n`, { waitMs: 60_000 });
+      expect(answer).toMatchObject({ statuses: [status], endedMs: expect.any(Number) });
+      expect(answer.text).toMatch(/^Connection: close\r$/m);
+    },
+  );
 });
 
 describe('routing', () => {
@@ -133,12 +136,15 @@ describe('routing', () => {
     expect(answer.headers['content-type']).toBe('application/json');
   });
 
-  test.each(['GET', 'PUT', 'DELETE', 'OPTIONS', 'TRACE'])('method %s answers 405 with Allow', async (method) => {
-    const answer = await api.send({ method, path });
-    expect(answer.status).toBe(405);
-    expect(answer.headers.allow).toBe('POST');
-    expect(answer.json.error_code).toBe('ERR-METHOD-NOT-ALLOWED');
-  });
+  test.each(['GET', 'PUT', 'DELETE', 'OPTIONS', 'TRACE'])(
+    'the method %s at a path without it answers 405 with Allow',
+    async (method) => {
+      const answer = await api.send({ method, path });
+      expect(answer.status).toBe(405);
+      expect(answer.headers.allow).toBe('POST');
+      expect(answer.json.error_code).toBe('ERR-METHOD-NOT-ALLOWED');
+    },
+  );
 
   test('a path that is no valid percent-encoding answers 404', async () => {
     expect((await api.send({ method: 'GET', path: '/api/v1/%zz' })).status).toBe(404);

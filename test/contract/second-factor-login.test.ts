@@ -5,7 +5,7 @@ import { newSession, password, type TokenPair } from '../support/accounts.ts';
 import { codeOf, logInByCode, requestLoginCode, requestReset } from '../support/codes.ts';
 import { type DeviceKey, newDeviceKey } from '../support/device-key.ts';
 import { bearer, cheapHashes, refresh } from '../support/groups.ts';
-import type { Answer } from '../support/http-client.ts';
+import { type Answer, patiently } from '../support/http-client.ts';
 import { type Line, recordLog } from '../support/recorded-log.ts';
 import {
   beginLogin,
@@ -72,7 +72,7 @@ async function logInBy({ email, secret }: GuardedAccount, device: object = {}, f
 }
 
 describe('a login to an account whose second factor is on', () => {
-  test('with the right password gets a challenge and no session', async () => {
+  test('a login with the right password gets a challenge and no session while the second factor is on', async () => {
     const { email, user_id } = await account();
     const { status, json, headers } = await login(email);
     expect([status, headers['cache-control']]).toEqual([403, 'no-store']);
@@ -84,13 +84,13 @@ describe('a login to an account whose second factor is on', () => {
     expect(await sessionsOf(user_id)).toBe(1);
   });
 
-  test('with a wrong password gets the answer of every login', async () => {
+  test('a login with a wrong password gets the answer of every login, also while the second factor is on', async () => {
     const { email } = await account();
     const { status, json } = await login(email, { password: 'wrong' });
     expect([status, json.error_code, json.details.challenge_id]).toEqual([401, 'ERR-INVALID-CREDENTIALS', undefined]);
   });
 
-  test('is completed by a code of the app: the session has both factors, and a refresh keeps them', async () => {
+  test('a login completed by a code of the app opens a session with both factors, and a refresh keeps them', async () => {
     const guarded = await account();
     const device = { device_id: randomUUID(), device_name: 'Pixel 9', platform: 'android' };
     const answer = await logInBy(guarded, device);
@@ -104,7 +104,7 @@ describe('a login to an account whose second factor is on', () => {
     expect(session).toMatchObject({ device_name: 'Pixel 9', platform: 'android' });
   });
 
-  test('is bound to the key that its first step has proven', async () => {
+  test('a login with a second factor is bound to the key that its first step has proven', async () => {
     const { email, secret } = await account();
     const key = newDeviceKey();
     const path = '/api/v1/auth/login';
@@ -115,7 +115,7 @@ describe('a login to an account whose second factor is on', () => {
     expect(session?.cnf).toEqual({ jkt: key.jkt });
   });
 
-  test('is recorded with its factor, and a code from the mailbox only if that came first', async () => {
+  test('the audit log has the factor of a login, and a code from the mailbox only if that came first', async () => {
     const guarded = await account();
     const { email, user_id, secret } = guarded;
     await api.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });
@@ -136,7 +136,7 @@ describe('a login to an account whose second factor is on', () => {
     ]);
   });
 
-  test('uses up the code from the mailbox with which it began', async () => {
+  test('a login with a second factor uses up the code from the mailbox with which it began', async () => {
     const { email, user_id, secret, recovery_codes } = await account();
     await api.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });
     const mailed = await requestLoginCode(api, email);
@@ -147,24 +147,26 @@ describe('a login to an account whose second factor is on', () => {
     expect(await completeLogin(api, two, other)).toMatchObject(over);
   });
 
-  test('needs the code of its method', async () => {
+  test('a login with a second factor needs the code of its method', async () => {
     const { email } = await account();
     const answer = await completeLogin(api, await beginLogin(api, email), {});
     expect(answer).toMatchObject({ status: 422, json: { details: [{ loc: ['body', 'code'] }] } });
   });
 
-  test('is completed once by one code, in however many challenges it comes at once', async () => {
+  test('one code completes one login, in however many challenges it comes at once', async () => {
     const { email, user_id, secret, recovery_codes } = await account();
     for (const fields of [{ code: nextCode(secret) }, { method: 'recovery_code', code: recovery_codes[0] }]) {
       const challenges = [await beginLogin(api, email), await beginLogin(api, email), await beginLogin(api, email)];
       const before = await sessionsOf(user_id);
-      const answers = await Promise.all(challenges.map((challenge) => completeLogin(api, challenge, fields)));
+      const answers = await Promise.all(
+        challenges.map((challenge) => patiently(() => completeLogin(api, challenge, fields))),
+      );
       expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 403, 403]);
       expect(await sessionsOf(user_id)).toBe(before + 1);
     }
   });
 
-  test('is completed by a recovery code, however it is typed, and each counts once', async () => {
+  test('a recovery code completes a login, however it is typed, and each counts once', async () => {
     const { email, user_id, recovery_codes } = await account();
     const [first = '', second = ''] = recovery_codes;
     const by = async (code: string) =>
@@ -175,9 +177,11 @@ describe('a login to an account whose second factor is on', () => {
     expect((await stored(user_id))?.recovery_codes).toHaveLength(8);
   });
 
-  test('tells the holder of each recovery code that is used once fewer than three are left', async () => {
+  test('a notice is sent for each used recovery code once fewer than three are left', async () => {
     const { email, user_id, recovery_codes } = await account();
-    for (const code of recovery_codes) {
+    const four = { recovery_codes: { $each: [], $slice: 4 } };
+    await api.collections.users.updateOne({ _id: user_id }, { $push: four });
+    for (const code of recovery_codes.slice(0, 4)) {
       const answer = await completeLogin(api, await beginLogin(api, email), { method: 'recovery_code', code });
       expect(answer.status).toBe(200);
     }
@@ -188,11 +192,11 @@ describe('a login to an account whose second factor is on', () => {
     const told = { user_id, purpose: 'recovery_codes', locale: 'en' };
     expect(notices).toEqual([2, 1, 0].map((recovery_codes_left) => ({ ...told, recovery_codes_left })));
     const used = audited(user_id).filter(({ event }) => event === 'recovery_code.used');
-    expect(used.map(({ recovery_codes_left }) => recovery_codes_left)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+    expect(used.map(({ recovery_codes_left }) => recovery_codes_left)).toEqual([3, 2, 1, 0]);
     expect((await login(email)).json.details.methods).toEqual(['totp']);
   });
 
-  test('refuses a wrong code, and the code that has switched the second factor on', async () => {
+  test('a login refuses a wrong code, and the code that has switched the second factor on', async () => {
     const session = await newSession(api);
     const { secret, code } = await switchOn(api, session, now());
     const challenge_id = await beginLogin(api, session.email);
@@ -202,7 +206,7 @@ describe('a login to an account whose second factor is on', () => {
     expect(await completeLogin(api, challenge_id, { code: nextCode(secret) })).toMatchObject({ status: 200 });
   });
 
-  test('refuses a code that was used, and any earlier code', async () => {
+  test('a login refuses a code that was used, and any earlier code', async () => {
     const { email, secret } = await account();
     const [one, other] = [await beginLogin(api, email), await beginLogin(api, email)];
     const code = codeAt(secret, now(), 1);
@@ -214,7 +218,7 @@ describe('a login to an account whose second factor is on', () => {
   test.each([
     ['disabled', { disabled_at: new Date() }, 'ERR-ACCOUNT-DISABLED'],
     ['about to be deleted', { deletes_at: new Date(Date.now() + 400 * dayMs) }, 'ERR-ACCOUNT-DELETION-SCHEDULED'],
-  ])('says after the right password that the account is %s', async (_, set, code) => {
+  ])('a login says after the right password that the account is %s', async (_, set, code) => {
     const { email, user_id, secret } = await account();
     const challenge_id = await beginLogin(api, email);
     await api.collections.users.updateOne({ _id: user_id }, { $set: set });
@@ -226,7 +230,7 @@ describe('a login to an account whose second factor is on', () => {
     }
   });
 
-  test('that is right takes no try away', async () => {
+  test('a right second factor takes no try away', async () => {
     const guarded = await account();
     for (let i = 0; i < 2; i += 1) {
       expect(await guess(guarded, {}, { code: nextCode(guarded.secret) })).toMatchObject({ status: 200 });
@@ -234,7 +238,7 @@ describe('a login to an account whose second factor is on', () => {
     expect((await guess(guarded)).json.details.tries_left).toBe(4);
   });
 
-  test('makes its device known, unless that was made up: strangers do not use up its tries', async () => {
+  test('a login makes its device known, unless that was made up: strangers do not use up its tries', async () => {
     const guarded = await account();
     const device = { device_id: randomUUID() };
     const from = stranger();
@@ -279,8 +283,8 @@ test('the owner is mailed once in 24 hours when strangers have used up their tri
   expect(await warnings()).toEqual([2, 1]);
 });
 
-describe('a challenge', () => {
-  test('answers the same request again for a minute, and no other', async () => {
+describe('a challenge for the second factor', () => {
+  test('a challenge answers the same request again for a minute, and no other', async () => {
     const { email, secret, recovery_codes } = await account();
     const challenge_id = await beginLogin(api, email, { device_id: randomUUID() });
     const request = { code: nextCode(secret), trust_device: true };
@@ -299,7 +303,7 @@ describe('a challenge', () => {
     expect(await completeLogin(api, challenge_id, request)).toMatchObject(over);
   });
 
-  test('is over once the factor is due to be removed, or its account is gone', async () => {
+  test('a challenge is over once the factor is due to be removed, or its account is gone', async () => {
     const { email, user_id, secret } = await account();
     await orderRemoval(api, email);
     shiftMs += 72 * 60 * minuteMs - minuteMs;
@@ -310,18 +314,21 @@ describe('a challenge', () => {
     expect(await completeLogin(api, gone, { code: nextCode(secret) })).toMatchObject(over);
   });
 
-  test('is over after ten minutes', async () => {
+  test('a challenge is over after ten minutes', async () => {
     const { email, secret } = await account();
     const challenge_id = await beginLogin(api, email);
     shiftMs += 10 * minuteMs;
     expect(await completeLogin(api, challenge_id, { code: nextCode(secret) })).toMatchObject(over);
   });
 
-  test.each(['none', '.', 'a.b', `${'x'.repeat(16)}.${'A'.repeat(200)}`])('%j is none', async (challenge_id) => {
-    expect(await completeLogin(api, challenge_id, { code: '000000' })).toMatchObject(over);
-  });
+  test.each(['none', '.', 'a.b', `${'x'.repeat(16)}.${'A'.repeat(200)}`])(
+    'the challenge %j answers 410',
+    async (challenge_id) => {
+      expect(await completeLogin(api, challenge_id, { code: '000000' })).toMatchObject(over);
+    },
+  );
 
-  test('that was changed, or is of another purpose, is none', async () => {
+  test('a challenge that was changed, or is of another purpose, answers 410', async () => {
     const { email, secret } = await account();
     const challenge_id = await beginLogin(api, email);
     const last = challenge_id.endsWith('A') ? 'B' : 'A';
@@ -332,7 +339,7 @@ describe('a challenge', () => {
     }
   });
 
-  test('tells nothing of the account, and is stored nowhere before it is used', async () => {
+  test('a challenge shows nothing of the account, and is stored nowhere before it is used', async () => {
     const { email, user_id } = await account();
     const challenge_id = await beginLogin(api, email);
     const bytes = Buffer.from(challenge_id.split('.')[1] ?? '', 'base64url').toString('latin1');
@@ -340,7 +347,7 @@ describe('a challenge', () => {
     expect(await api.collections.challenges.countDocuments({ user_id })).toBe(0);
   });
 
-  test('ends when a way in changes', async () => {
+  test('a challenge ends when the ways to log in change', async () => {
     const guarded = await account();
     const { email, secret } = guarded;
     const [one, other] = [await beginLogin(api, email), await beginLogin(api, email)];
@@ -368,7 +375,7 @@ describe('a trusted device', () => {
     return { ...guarded, device, token: { ...device, trusted_device_token }, session: answer.json.data as TokenPair };
   };
 
-  test('logs in with its token and the password: one factor', async () => {
+  test('a trusted device logs in with its token and the password: one factor', async () => {
     const { email, token, session } = await trusted();
     const answer = await login(email, token);
     expect([answer.status, claimsOf(answer).amr, claimsOf(answer).acr]).toEqual([200, ['pwd'], '1']);
@@ -382,7 +389,7 @@ describe('a trusted device', () => {
     ]);
   });
 
-  test('is shown with its session, as long as it is trusted', async () => {
+  test('a trusted device is shown with its session, as long as it is trusted', async () => {
     const { email, token, session, device, access_token } = await trusted();
     const shown = async () => {
       const list = await api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer({ access_token }) });
@@ -404,21 +411,21 @@ describe('a trusted device', () => {
     ]);
   });
 
-  test('is trusted no longer once its session was ended from another device', async () => {
+  test('a device is trusted no longer once its session was ended from another device', async () => {
     const { email, token, session, access_token } = await trusted();
     const path = `/api/v1/auth/sessions/${session.session_id}`;
     expect((await api.send({ method: 'DELETE', path, headers: bearer({ access_token }) })).status).toBe(200);
     expect(await login(email, token)).toMatchObject(refused);
   });
 
-  test('is trusted no longer once another device has ended all sessions', async () => {
+  test('a device is trusted no longer once another device has ended all sessions', async () => {
     const { email, token, access_token } = await trusted();
     const others = { except_current: true };
     expect((await api.post('/api/v1/auth/logout-all', others, bearer({ access_token }))).status).toBe(200);
     expect(await login(email, token)).toMatchObject(refused);
   });
 
-  test('needs its token and its id, of this account', async () => {
+  test('a trusted device needs its token and its id, of this account', async () => {
     const [{ email, device, token }, other] = [await trusted(), await trusted()];
     const { trusted_device_token } = token;
     const wrong = [
@@ -433,7 +440,7 @@ describe('a trusted device', () => {
     expect((await login(email, { ...token, password: 'wrong' })).status).toBe(401);
   });
 
-  test('needs the proof of its key too, if the login was bound to it', async () => {
+  test('a trusted device needs the proof of its key too, if the login was bound to it', async () => {
     const { email, secret } = await account();
     const [key, other] = [newDeviceKey(), newDeviceKey()];
     const device = { device_id: randomUUID() };
@@ -454,14 +461,14 @@ describe('a trusted device', () => {
     });
   });
 
-  test('is trusted if its id was made up too', async () => {
+  test('a device is trusted also if its id was made up', async () => {
     const guarded = await account();
     const { json } = await logInBy(guarded, {}, { trust_device: true });
     const { device_id, trusted_device_token } = json.data;
     expect((await login(guarded.email, { device_id, trusted_device_token })).status).toBe(200);
   });
 
-  test('is trusted for 30 days, whether it logs in or not', async () => {
+  test('a device is trusted for 30 days, whether it logs in or not', async () => {
     const { email, token } = await trusted();
     shiftMs += 29 * dayMs;
     expect((await login(email, token)).status).toBe(200);
@@ -469,7 +476,7 @@ describe('a trusted device', () => {
     expect(await login(email, token)).toMatchObject(refused);
   });
 
-  test('is trusted no longer after a change of a way in', async () => {
+  test('a device is trusted no longer after a reset of the password', async () => {
     const guarded = await trusted();
     const verified = { $set: { email_verified_at: new Date(now()) } };
     await api.collections.users.updateOne({ _id: guarded.user_id }, verified);
@@ -477,7 +484,7 @@ describe('a trusted device', () => {
     expect(await login(guarded.email, guarded.token)).toMatchObject(refused);
   });
 
-  test('is trusted no longer once its user says so', async () => {
+  test('a device is trusted no longer once its user says so', async () => {
     const { email, user_id, token, session } = await trusted();
     const end = (device_id: string) =>
       api.send({ method: 'DELETE', path: `/api/v1/account/trusted-devices/${device_id}`, headers: bearer(session) });
@@ -494,12 +501,12 @@ describe('a trusted device', () => {
     expect(await login(email, token)).toMatchObject(refused);
   });
 
-  test('has only the hash of its token stored', async () => {
+  test('the database has only the hash of a trusted device’s token', async () => {
     const { user_id, token } = await trusted();
     expect(JSON.stringify(await stored(user_id))).not.toContain(token.trusted_device_token);
   });
 
-  test('is one of 20 at most: the first is forgotten', async () => {
+  test('an account has 20 trusted devices at most: the first is forgotten', async () => {
     const { user_id, device, ...guarded } = await trusted();
     const [entry] = (await stored(user_id))?.trusted_devices ?? [];
     if (entry === undefined) throw new Error('no device is trusted');
@@ -513,8 +520,8 @@ describe('a trusted device', () => {
   });
 });
 
-describe('an account learns a device', () => {
-  test('from the second factor, not from the password', async () => {
+describe('the known devices of an account with a second factor', () => {
+  test('a device is known after the second factor, not after the password', async () => {
     const guarded = await account();
     const device = { device_id: randomUUID() };
     await beginLogin(api, guarded.email, device);
@@ -523,7 +530,7 @@ describe('an account learns a device', () => {
     expect((await stored(guarded.user_id))?.known_devices).toContain(device.device_id);
   });
 
-  test('not from a restore', async () => {
+  test('a device is not known after a restore', async () => {
     const { email, user_id, access_token } = await account();
     const device = { device_id: randomUUID() };
     await api.collections.users.updateOne({ _id: user_id }, { $set: { deletes_at: new Date(now() + dayMs) } });

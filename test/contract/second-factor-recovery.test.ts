@@ -36,7 +36,7 @@ const changesOf = async (user_id: string) => {
 };
 
 describe('a password reset', () => {
-  test('never switches off the second factor of a verified owner', async () => {
+  test('a reset never switches off the second factor of a verified owner', async () => {
     const { email, user_id, secret } = await guardedAccount(api, now());
     await verify(user_id);
     expect((await confirmReset(api, await requestReset(api, email))).status).toBe(200);
@@ -45,7 +45,7 @@ describe('a password reset', () => {
     expect(await changesOf(user_id)).toEqual(['switched_on']);
   });
 
-  test('takes the factor away from somebody who has registered a stranger’s address', async () => {
+  test('a reset removes the second factor of somebody who has registered another person’s address', async () => {
     const squatter = await guardedAccount(api, now());
     const { email, user_id, device_id } = squatter;
     const challenge_id = await beginLogin(api, email, { device_id });
@@ -60,7 +60,7 @@ describe('a password reset', () => {
     expect(again.status).toBe(401);
   });
 
-  test('tells also if it takes away a factor whose removal is due', async () => {
+  test('a reset that removes a factor whose removal is due sends an event too', async () => {
     const { email, user_id } = await guardedAccount(api, now());
     await orderRemoval(api, email);
     shiftMs += 72 * 3_600_000;
@@ -84,7 +84,7 @@ const undo = async ({ user_id }: GuardedAccount) => {
 };
 
 describe('a change of the address', () => {
-  test('leaves the second factor on, and so does its undo', async () => {
+  test('a change of the address leaves the second factor on, and so does its undo', async () => {
     const owner = await guardedAccount(api, now());
     const [former, later] = [owner.email, newEmail()];
     await verify(owner.user_id);
@@ -103,7 +103,7 @@ describe('a change of the address', () => {
     expect(await changesOf(owner.user_id)).toEqual(['switched_on']);
   });
 
-  test('is undone together with the app that was added since', async () => {
+  test('an undo of a change of the address removes the authenticator app that was added since', async () => {
     const owner = await guardedAccount(api, now());
     const { user_id, email: former } = owner;
     await verify(user_id);
@@ -138,7 +138,7 @@ describe('an ordered removal', () => {
     return { ...owner, ...(await stored(user_id)) };
   }
 
-  test('ends with an undo of the change of the address, if its mail went to the new one', async () => {
+  test('an ordered removal ends with an undo of the change of the address, if its mail went to the new one', async () => {
     const { user_id, email, totp, secret } = await undoneWith('after');
     expect([totp?.removal, typeof totp?.factor_id]).toEqual([undefined, 'string']);
     const type = 'service.auth.events.notice';
@@ -152,7 +152,7 @@ describe('an ordered removal', () => {
     expect((await completeLogin(api, half, { code: nextCode(secret) })).status).toBe(200);
   });
 
-  test('stays if it was ordered before the change', async () => {
+  test('an ordered removal outlives an undo if it was ordered before the change of the address', async () => {
     expect((await undoneWith('before')).totp?.removal).toBeDefined();
   });
 });

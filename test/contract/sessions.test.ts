@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { startRedis, waitUntil } from '@auth-account/local-stack';
 import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { logIn, logOut, newSession, type TokenPair } from '../support/accounts.ts';
+import { logIn, logOut, newSession, password, type TokenPair } from '../support/accounts.ts';
 import { cheapHashes } from '../support/groups.ts';
+import { patiently } from '../support/http-client.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 import { untilUnchanged } from '../support/until-unchanged.ts';
 
@@ -27,7 +27,7 @@ const logOutAll = (tokens: TokenPair, body: object = {}) => api.post('/api/v1/au
 const stored = (session_id: string) => api.collections.sessions.findOne({ _id: session_id });
 
 describe('the list of sessions', () => {
-  test('names the caller’s devices, the one used last first, and never a token', async () => {
+  test('the list of sessions names the caller’s devices, the one used last first, and never a token', async () => {
     const phone = await newSession(api, { device_name: 'Pixel 9', platform: 'android' });
     const tablet = await logIn(api, phone.email, { device_name: 'iPad', platform: 'ios' });
     const answer = await list(phone);
@@ -57,7 +57,7 @@ describe('the list of sessions', () => {
     ]);
   });
 
-  test('leaves out revoked and expired sessions, and other users’', async () => {
+  test('the list of sessions leaves out revoked and expired sessions, and other users’', async () => {
     const phone = await newSession(api);
     const [gone, expired] = [await logIn(api, phone.email), await logIn(api, phone.email)];
     await newSession(api);
@@ -68,8 +68,8 @@ describe('the list of sessions', () => {
   });
 });
 
-describe('ending a session by its id', () => {
-  test('revokes another device’s, and its tokens are refused at once', async () => {
+describe('the end of a session by its id', () => {
+  test('DELETE of another device’s session revokes it, and its tokens are refused at once', async () => {
     const phone = await newSession(api);
     const tablet = await logIn(api, phone.email);
     const answer = await revoke(phone, tablet.session_id.toUpperCase());
@@ -84,18 +84,18 @@ describe('ending a session by its id', () => {
     expect((await list(phone)).status).toBe(200);
   });
 
-  test('the caller’s own is a logout', async () => {
+  test('DELETE of the caller’s own session is a logout', async () => {
     const phone = await newSession(api);
     expect((await revoke(phone, phone.session_id)).status).toBe(200);
     expect(await stored(phone.session_id)).toMatchObject({ revoked_reason: 'logout' });
   });
 
   test.each<[string, () => Promise<string> | string]>([
-    ['another user’s', async () => (await newSession(api)).session_id],
-    ['one that nobody has', () => randomUUID()],
-    ['no id at all', () => 'none'],
-    ['an odd one', () => '%24where'],
-  ])('%s answers 404 and changes nothing', async (_, id) => {
+    ['another user’s session', async () => (await newSession(api)).session_id],
+    ['an unknown session', () => randomUUID()],
+    ['a session without a valid id', () => 'none'],
+    ['a session with an odd id', () => '%24where'],
+  ])('DELETE of %s answers 404 and changes nothing', async (_, id) => {
     const [phone, target] = [await newSession(api), await id()];
     const answer = await revoke(phone, target);
     expect(answer.status).toBe(404);
@@ -103,7 +103,7 @@ describe('ending a session by its id', () => {
     expect((await stored(target))?.is_revoked ?? false).toBe(false);
   });
 
-  test('one that is revoked already answers 404', async () => {
+  test('DELETE of a session that is revoked already answers 404', async () => {
     const phone = await newSession(api);
     const tablet = await logIn(api, phone.email);
     await revoke(phone, tablet.session_id);
@@ -112,7 +112,7 @@ describe('ending a session by its id', () => {
 });
 
 describe('logout-all', () => {
-  test('ends every session of the caller and no other', async () => {
+  test('logout-all ends every session of the caller and no other', async () => {
     const [phone, stranger] = [await newSession(api), await newSession(api)];
     const tablet = await logIn(api, phone.email);
     const answer = await logOutAll(phone);
@@ -124,7 +124,7 @@ describe('logout-all', () => {
     expect((await list(phone)).status).toBe(401);
   });
 
-  test('with except_current spares the caller’s', async () => {
+  test('logout-all with except_current spares the caller’s session', async () => {
     const phone = await newSession(api);
     const tablet = await logIn(api, phone.email);
     expect((await logOutAll(phone, { except_current: true })).json.data.terminated_sessions).toBe(1);
@@ -132,10 +132,12 @@ describe('logout-all', () => {
     expect((await list(tablet)).status).toBe(401);
   });
 
-  test('lets no login slip between: afterwards nothing is live but what logged in later', async () => {
+  test('after logout-all no session is live but of later logins', async () => {
     const phone = await newSession(api);
-    const logins = Array.from({ length: 6 }, () => logIn(api, phone.email));
-    const answers = await Promise.all([logOutAll(phone), ...logins]);
+    const logins = Array.from({ length: 6 }, () =>
+      patiently(() => api.post('/api/v1/auth/login', { email: phone.email, password })),
+    );
+    const answers = await Promise.all([patiently(() => logOutAll(phone)), ...logins]);
     expect(answers[0]?.status).toBe(200);
     const live = await api.collections.sessions.find({ user_id: phone.user_id, is_revoked: false }).toArray();
     const revoked = await api.collections.sessions.find({ user_id: phone.user_id, is_revoked: true }).toArray();
@@ -155,33 +157,36 @@ describe('the deny list', () => {
     }
   };
 
-  test('is read if it is complete: what it denies is refused, whatever MongoDB says', () =>
+  test('a complete deny list is read: what it denies is refused, whatever MongoDB says', () =>
     withList(async (redis) => {
       const own = await startTestApi(cheapHashes);
-      const denyList = createDenyList(redis, redisKeys(own.keyPrefix), denialLifetimeMs(600));
-      await (await denyList.beginRebuild()).complete();
-      const [phone, moved] = [await newSession(own), await newSession(own)];
-      const ask = (tokens: TokenPair) =>
-        own.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(tokens) });
-      const fallbacks = () => own.metric('auth_deny_list_fallbacks_total');
-      expect((await untilUnchanged(fallbacks, () => ask(phone))).status).toBe(200);
-      const entry = { requestId: 'test', decidedAt: Date.now() };
-      await denyList.denyAndClose([
-        {
-          ...entry,
-          sessionId: phone.session_id,
-          denial: { kind: 'revoked', reason: 'SESSION_REVOKED' },
-        },
-        { ...entry, sessionId: moved.session_id, denial: { kind: 'below', ver: 2 } },
-      ]);
-      const ofPhone = await untilUnchanged(fallbacks, () => ask(phone));
-      const ofMoved = await untilUnchanged(fallbacks, () => ask(moved));
-      expect(ofPhone.json.error_code).toBe('IAD_JWT_ACCESS_INVALID');
-      expect(ofMoved.json.error_code).toBe('IAD_JWT_ACCESS_INVALID');
-      await own.close();
+      try {
+        const denyList = createDenyList(redis, redisKeys(own.keyPrefix), denialLifetimeMs(600));
+        await (await denyList.beginRebuild()).complete();
+        const [phone, moved] = [await newSession(own), await newSession(own)];
+        const ask = (tokens: TokenPair) =>
+          own.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(tokens) });
+        const fallbacks = () => own.metric('auth_deny_list_fallbacks_total');
+        expect((await untilUnchanged(fallbacks, () => ask(phone))).status).toBe(200);
+        const entry = { requestId: 'test', decidedAt: Date.now() };
+        await denyList.denyAndClose([
+          {
+            ...entry,
+            sessionId: phone.session_id,
+            denial: { kind: 'revoked', reason: 'SESSION_REVOKED' },
+          },
+          { ...entry, sessionId: moved.session_id, denial: { kind: 'below', ver: 2 } },
+        ]);
+        const ofPhone = await untilUnchanged(fallbacks, () => ask(phone));
+        const ofMoved = await untilUnchanged(fallbacks, () => ask(moved));
+        expect(ofPhone.json.error_code).toBe('IAD_JWT_ACCESS_INVALID');
+        expect(ofMoved.json.error_code).toBe('IAD_JWT_ACCESS_INVALID');
+      } finally {
+        await own.close();
+      }
     }));
 
-  test('if it is not complete MongoDB is read: revoked, gone and moved sessions are refused', async () => {
+  test('if the deny list is not complete MongoDB is read: revoked, gone and moved sessions are refused', async () => {
     const [revoked, gone, moved, good] = await Promise.all([1, 2, 3, 4].map(() => newSession(api)));
     if (!revoked || !gone || !moved || !good) throw new Error('no sessions');
     const { sessions } = api.collections;
@@ -193,7 +198,7 @@ describe('the deny list', () => {
     expect(await api.metric('auth_deny_list_fallbacks_total')).toBeGreaterThanOrEqual(4);
   });
 
-  test('of a Redis that came back with an older state is not believed: MongoDB is asked', async () => {
+  test('the deny list of a Redis that came back with an older state is not believed: MongoDB is asked', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'auth-account-older-'));
     const own = await startRedis({ dir, log: () => undefined });
     const pod = await startTestApi({ ...cheapHashes, REDIS_URL: own.url });
@@ -206,18 +211,30 @@ describe('the deny list', () => {
       const fallbacks = () => pod.metric('auth_deny_list_fallbacks_total');
       expect((await untilUnchanged(fallbacks, ask)).status).toBe(200);
       const before = await fallbacks();
+      const connections = async () =>
+        String(await redis.client('LIST'))
+          .trim()
+          .split('\n').length;
+      const all = await connections();
       // The server's files lack every later change. Their sentinel says "complete", but belongs to an earlier run.
       await own.stop();
       await pod.collections.sessions.updateOne({ _id: phone.session_id }, { $set: { is_revoked: true } });
       await own.start();
       await waitUntil(async () => redis.status === 'ready', { what: 'the connection to Redis', timeoutMs: 60_000 });
       expect(await redis.get(redisKeys(pod.keyPrefix).denyListComplete)).toEqual(expect.any(String));
-      // The api's own connection comes back during these requests; the answer is the same before and after.
-      for (let i = 0; i < 20; i += 1) {
-        expect((await ask()).json.error_code).toBe('IAD_JWT_ACCESS_INVALID');
-        await delay(50);
-      }
-      expect(await fallbacks()).toBe(before + 20);
+      // The api's own connections come back during these requests; the answer is the same before and after.
+      let asked = 0;
+      const isRefused = async () => {
+        asked += 1;
+        return (await ask()).json.error_code === 'IAD_JWT_ACCESS_INVALID';
+      };
+      const areBack = async () => {
+        expect(await isRefused()).toBe(true);
+        return (await connections()) >= all;
+      };
+      await waitUntil(areBack, { what: 'the connections of the api', timeoutMs: 60_000 });
+      for (let i = 0; i < 3; i += 1) expect(await isRefused()).toBe(true);
+      expect(await fallbacks()).toBe(before + asked);
     } finally {
       redis.disconnect();
       await pod.close();
@@ -229,7 +246,7 @@ describe('the deny list', () => {
   test.each([
     ['is full', 'maxmemory'],
     ['has lost its replicas', 'min-replicas-to-write'],
-  ])('of a Redis that %s, and takes no denials, is not believed by any api: MongoDB is asked', async (_, setting) => {
+  ])('the deny list of a Redis that %s, and takes no denials, is not believed by any api', async (_, setting) => {
     const dir = await mkdtemp(join(tmpdir(), 'auth-account-full-'));
     const own = await startRedis({ dir, log: () => undefined });
     const pod = await startTestApi({ ...cheapHashes, REDIS_URL: own.url });
@@ -248,7 +265,7 @@ describe('the deny list', () => {
       expect((await logOut(pod, phone)).status).toBe(200);
       expect((await ask(pod, phone)).status).toBe(401);
       const isRefused = async () => (await ask(other, phone)).status === 401;
-      await waitUntil(isRefused, { what: 'the other api to refuse the token', timeoutMs: 10_000 });
+      await waitUntil(isRefused, { what: 'the other api to refuse the token', timeoutMs: 60_000 });
       expect((await ask(other, tablet)).status).toBe(200);
       await redis.config('SET', setting, '0');
       // A list that was full is marked as incomplete; the worker rebuilds it.
@@ -258,7 +275,7 @@ describe('the deny list', () => {
         await ask(other, tablet);
         return (await fallbacks()) === before;
       };
-      await waitUntil(isBelievedAgain, { what: 'the list to be believed again', timeoutMs: 10_000 });
+      await waitUntil(isBelievedAgain, { what: 'the list to be believed again', timeoutMs: 60_000 });
     } finally {
       redis.disconnect();
       await other.close({ keepData: true });
@@ -268,15 +285,18 @@ describe('the deny list', () => {
     }
   });
 
-  test('with Redis away MongoDB is asked, and answers in time', async () => {
+  test('with Redis away MongoDB is asked about sessions', async () => {
     const own = await startTestApi({ REDIS_URL: 'redis://127.0.0.1:1' });
-    const phone = await newSession(own);
-    const tablet = await logIn(own, phone.email);
-    expect((await logOut(own, tablet)).status).toBe(200);
-    const ask = (tokens: TokenPair) =>
-      own.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(tokens) });
-    expect((await ask(tablet)).status).toBe(401);
-    expect((await ask(phone)).status).toBe(200);
-    await own.close();
+    try {
+      const phone = await newSession(own);
+      const tablet = await logIn(own, phone.email);
+      expect((await logOut(own, tablet)).status).toBe(200);
+      const ask = (tokens: TokenPair) =>
+        own.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(tokens) });
+      expect((await ask(tablet)).status).toBe(401);
+      expect((await ask(phone)).status).toBe(200);
+    } finally {
+      await own.close();
+    }
   });
 });

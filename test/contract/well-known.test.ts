@@ -46,7 +46,7 @@ describe('the settings of passkeys', () => {
     }
   }
 
-  test('may all be missing', () => {
+  test('the settings of passkeys may all be missing', () => {
     expect(loadConfig(schema, { env: {} })).toMatchObject({ WEBAUTHN_ORIGINS: [], APPLE_APP_IDS: [] });
   });
 
@@ -55,11 +55,11 @@ describe('the settings of passkeys', () => {
     'https://a.b.example.com:8443',
     `android:apk-key-hash:${'A'.repeat(43)}`,
     'https://pantry.example.org',
-  ])('accept the origin %s', (origin) => {
+  ])('the settings of passkeys accept the origin %s', (origin) => {
     expect(load({ WEBAUTHN_ORIGINS: origin }).WEBAUTHN_ORIGINS).toEqual([origin]);
   });
 
-  test('accept http on localhost, for development', () => {
+  test('the settings of passkeys accept http on localhost, for development', () => {
     const local = { WEBAUTHN_RP_ID: 'localhost', WEBAUTHN_ORIGINS: 'http://localhost:5173' };
     expect(load(local).WEBAUTHN_RP_ID).toBe('localhost');
   });
@@ -81,7 +81,7 @@ describe('the settings of passkeys', () => {
     ['WEBAUTHN_RELATED_ORIGINS', 'https://pantry.example.org/', '/0 must be an origin'],
     ['APPLE_APP_IDS', 'com.example.pantry', 'matching'],
     ['ANDROID_APPS', 'com.example.pantry=14:6D', 'matching'],
-  ])('refuse %s=%s', (name, value, message) => {
+  ])('the settings of passkeys refuse %s=%s', (name, value, message) => {
     expect(refusal({ [name]: value })).toContain(message);
   });
 });
