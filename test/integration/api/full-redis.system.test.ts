@@ -69,7 +69,7 @@ test.each(Object.keys(routes) as RouteName[])('%s answers while Redis is full, a
   expect([answer.status, answer.json?.error_code]).toEqual(ofRedis.includes(name) ? unavailable : good);
 });
 
-test('limits are counted in memory meanwhile', async () => {
+test('limits are counted in memory while Redis is full', async () => {
   await fill();
   const email = newEmail();
   const statuses: number[] = [];
@@ -80,7 +80,7 @@ test('limits are counted in memory meanwhile', async () => {
   expect(await api.metric('auth_login_limits_insured_total')).toBeGreaterThan(10);
 });
 
-test('a session that ends meanwhile is over for the api at once, its close is published, and no list hides it', async () => {
+test('a session that ends while Redis is full is refused at once, its close is published, and no list hides it', async () => {
   await makeRoom();
   await completeList();
   const session = await newSession(api);
@@ -100,7 +100,7 @@ test('a session that ends meanwhile is over for the api at once, its close is pu
   listening.disconnect();
 });
 
-test('the gateway opens no stream meanwhile, as while Redis is away', async () => {
+test('the gateway opens no stream while Redis is full, as while it is away', async () => {
   await makeRoom();
   await completeList();
   const env = { ...serviceEnvironment(api.database), KEY_PREFIX: api.keyPrefix, REDIS_URL: server.url };
@@ -113,7 +113,7 @@ test('the gateway opens no stream meanwhile, as while Redis is away', async () =
   await gateway.close();
 });
 
-test('the worker makes deny list and events good once there is room', async () => {
+test('the worker repairs the deny list and delivers events once Redis has room', async () => {
   await makeRoom();
   const receiver = await startReceiver('analytics');
   const worker = await startTestWorker({

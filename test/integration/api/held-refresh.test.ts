@@ -27,7 +27,7 @@ const unheld = ({ _id }: SessionDocument) =>
   scene.collections.sessions.countDocuments({ _id, hold: { $exists: false } });
 
 describe('a refresh of a held session', () => {
-  test('waits until the hold is released', async () => {
+  test('a refresh of a held session waits until the hold is released', async () => {
     const session = await scene.session();
     const hold = holdOf(session);
     await hold.take();
@@ -39,7 +39,7 @@ describe('a refresh of a held session', () => {
     expect(await scene.asStored(session.document._id)).toMatchObject({ gen: 2 });
   });
 
-  test('goes on at once if the hold’s time is over, and removes the mark', async () => {
+  test('a refresh of a held session continues at once if the hold’s time is over, and removes the mark', async () => {
     const session = await scene.session();
     await holdOf(session).take();
     scene.pass(holdMs);
@@ -47,7 +47,7 @@ describe('a refresh of a held session', () => {
     expect(await unheld(session.document)).toBe(1);
   });
 
-  test('goes on after the longest time of a hold, whatever clock has set its end', async () => {
+  test('a refresh of a held session continues after the longest time of a hold, whatever clock has set its end', async () => {
     const session = await scene.session();
     await scene.sessions.holdOf([session.document.user_id], () => new Date('2099-01-01')).take();
     const begin = performance.now();
@@ -56,7 +56,7 @@ describe('a refresh of a held session', () => {
     expect(await unheld(session.document)).toBe(1);
   });
 
-  test('is told to come again if it is held again and again', async () => {
+  test('a refresh of a session that is held again and again has to be retried', async () => {
     const session = await scene.session();
     const hold = holdOf(session);
     await hold.take();
@@ -72,7 +72,7 @@ describe('a refresh of a held session', () => {
     expect(await scene.asStored(session.document._id)).toMatchObject({ gen: 1, is_revoked: false });
   });
 
-  test('is told so at once if two others wait already', async () => {
+  test('a refresh of a held session has to be retried at once if two others wait already', async () => {
     const session = await scene.session();
     const hold = holdOf(session);
     await hold.take();
@@ -90,7 +90,7 @@ describe('a refresh of a held session', () => {
     expect([refused, await scene.asStored(session.document._id)]).toMatchObject([3, { gen: 2 }]);
   });
 
-  test('learns that the session is over', async () => {
+  test('a refresh of a held session finds out that the session has ended', async () => {
     const session = await scene.session();
     const { _id, user_id } = session.document;
     await holdOf(session).take();
@@ -101,7 +101,7 @@ describe('a refresh of a held session', () => {
   });
 });
 
-test('a hold spares the sessions of others, and those that are over', async () => {
+test('a hold spares the sessions of other accounts, and ended ones', async () => {
   const own = await scene.session();
   const { user_id } = own.document;
   const [over, others] = [await scene.session({ user_id, is_revoked: true }), await scene.session()];
@@ -109,7 +109,7 @@ test('a hold spares the sessions of others, and those that are over', async () =
   expect(await Promise.all([own, over, others].map(({ document }) => unheld(document)))).toEqual([0, 1, 1]);
 });
 
-test('of two holds the later one counts, and the earlier one does not release it', async () => {
+test('the later of two holds counts, and the earlier one does not release it', async () => {
   const session = await scene.session();
   const [earlier, later] = [holdOf(session), holdOf(session)];
   await earlier.take();

@@ -55,7 +55,7 @@ async function register(): Promise<void> {
   await failing(() => household());
 }
 
-test('registrations are counted by what they come to', async () => {
+test('registrations are counted by their outcome', async () => {
   const outcomes = ['created', 'replayed', 'refused', 'failed'];
   const counted = await gains('auth_registrations_total', 'outcome', outcomes, register);
   expect(counted).toEqual({ created: 1, replayed: 1, refused: 1, failed: 1 });
@@ -73,7 +73,7 @@ test('transactions are counted by their ends: a taken address is no failure of t
   expect(refused).toBeLessThanOrEqual(1);
 });
 
-test('second factors, step-ups, ways in and wrong proofs of devices are counted', async () => {
+test('second factors, step-ups, login methods and wrong proofs of devices are counted', async () => {
   const account = await guardedAccount(api);
   const [first, second] = account.recovery_codes;
   const counted = [

@@ -48,14 +48,14 @@ test('the sixth wrong password in a row is refused, and so is the right one, for
   expect((await logInFrom('192.0.2.2', { email, password })).status).toBe(200);
 });
 
-test('an address of nobody is limited as an account is', async () => {
+test('an address without an account is limited as one with an account', async () => {
   const email = newEmail();
   const answers: number[] = [];
   for (let i = 0; i < 7; i += 1) answers.push((await logInFrom('192.0.2.3', { email, password: wrong })).status);
   expect(answers).toEqual([401, 401, 401, 401, 401, 429, 429]);
 });
 
-test('the case of the e-mail address makes no other account', async () => {
+test('the case of the email address does not make another account', async () => {
   const { email } = await registerAccount(api);
   const spellings = [email, email.toUpperCase(), email.replace('c', 'C'), email, email, email.toUpperCase()];
   const answers: number[] = [];
@@ -103,7 +103,7 @@ test('the owner gets in after 1,000 failures of an attacker: at a known address,
   }
 });
 
-test('a device that the service named is known once the app has logged in by that name', async () => {
+test('a device id that the service has given is known once the app has logged in with it', async () => {
   const { email, device_id } = await newSession(api);
   await logIn(api, email, { device_id });
   for (let i = 0; i < 6; i += 1) await logInFrom('192.0.2.6', { email, password: wrong });
@@ -111,7 +111,7 @@ test('a device that the service named is known once the app has logged in by tha
   expect((await logInFrom('192.0.2.6', { email, password, device_id })).status).toBe(200);
 });
 
-describe('the address of a client', () => {
+describe('the network of a client', () => {
   async function statusesOf(addresses: readonly string[]): Promise<number[]> {
     const email = newEmail();
     const statuses: number[] = [];
@@ -120,25 +120,25 @@ describe('the address of a client', () => {
   }
   const sixth = [401, 401, 401, 401, 401, 429];
 
-  test('counts by the last hop that is trusted: what a client writes before it is nothing', async () => {
+  test('a client is counted by the last hop that is trusted, whatever it writes before that', async () => {
     expect(await statusesOf([1, 2, 3, 4, 5, 6].map((i) => `10.0.0.${i}, 192.0.2.7`))).toEqual(sixth);
   });
 
-  test('is a /64 of IPv6', async () => {
+  test('a client is counted by its /64 of IPv6', async () => {
     expect(await statusesOf([1, 2, 3, 4, 5, 6].map((i) => `2001:db8:0:1:${i}::${i}`))).toEqual(sixth);
     expect(await statusesOf([1, 2, 3, 4, 5, 6].map((i) => `2001:db8:0:${i}::1`))).toEqual(Array(6).fill(401));
   });
 
-  test('is IPv4 also if it is written as IPv6', async () => {
+  test('a client is counted by its IPv4 address, also if that is written as IPv6', async () => {
     const both = ['192.0.2.8', '::ffff:192.0.2.8'];
     expect(await statusesOf([...both, ...both, ...both])).toEqual(sixth);
   });
 
-  test('is one and the same if it is none', async () => {
+  test('clients with unreadable addresses are counted as one', async () => {
     expect(await statusesOf(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `unknown-${name}`))).toEqual(sixth);
   });
 
-  test('is the connection if no proxy is trusted', async () => {
+  test('a client is counted by its connection if no proxy is trusted', async () => {
     const direct = await startTestApi(cheap);
     const email = newEmail();
     const statuses: number[] = [];
@@ -151,8 +151,8 @@ describe('the address of a client', () => {
   });
 });
 
-describe('totals of an address', () => {
-  test('hold for logins, registrations and refreshes apart, and for that address alone', async () => {
+describe('the totals of a network', () => {
+  test('the totals of a network are for logins, registrations and refreshes apart, and for that network alone', async () => {
     const strict = await startTestApi({
       ...cheap,
       TRUST_PROXY_HOPS: '1',
@@ -191,7 +191,7 @@ describe('totals of an address', () => {
   });
 });
 
-describe('Redis', () => {
+describe('the limits of logins and a failing Redis', () => {
   let dir: string;
   let redis: LocalRedis;
   let own: TestApi;
@@ -207,7 +207,7 @@ describe('Redis', () => {
     await rm(dir, { recursive: true, force: true });
   });
 
-  test('that is full keeps nobody out: each process counts for itself', async () => {
+  test('a full Redis locks nobody out: each process counts for itself', async () => {
     const session = await newSession(own);
     const client = new Redis(redis.url);
     await client.config('SET', 'maxmemory', '1');
@@ -227,7 +227,7 @@ describe('Redis', () => {
   });
 
   // The limits wait for Redis for half a second. Without a time limit, no answer would come before SIGCONT.
-  test('that hangs holds a login up for no more than its limits wait, and that is away for nothing', async () => {
+  test('a hanging Redis delays a login by no more than its limits wait, and one that is away by nothing', async () => {
     await newSession(own); // makes sure that the connection to Redis is ready
     const session = await newSession(own);
     const logInAgain = () => own.post(path, { email: session.email, password });

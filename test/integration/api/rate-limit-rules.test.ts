@@ -119,7 +119,7 @@ describe('one account from one network', () => {
     },
   );
 
-  test('of a hundred wrong passwords at once no more get a verdict than are free', async () => {
+  test('no more of a hundred simultaneous wrong passwords get a verdict than are free', async () => {
     const limits = limitsOf();
     const checks = await Promise.all(Array.from({ length: 100 }, () => limits.check(identity())));
     expect(checks.filter(isVerdict)).toHaveLength(100);
@@ -130,20 +130,20 @@ describe('one account from one network', () => {
     expect(await enter(limits, identity())).toMatchObject({ rule: 'login_source' });
   });
 
-  test('any number of right passwords at once gets in', async () => {
+  test('any number of simultaneous right passwords is accepted', async () => {
     const limits = limitsOf();
     const answers = await Promise.all(Array.from({ length: 300 }, () => enter(limits, identity())));
     expect(answers.filter(isVerdict)).toHaveLength(300);
   });
 
-  test('another account and another network are not held up by it', async () => {
+  test('failures of one account from one network delay neither other accounts nor other networks', async () => {
     const limits = limitsOf();
     await guessTimes(limits, 6, identity());
     expect(await guess(limits, identity({ emailKey: 'other@example.com' }))).toBeUndefined();
     expect(await guess(limits, stranger(1))).toBeUndefined();
   });
 
-  test('a success clears what the account owes at this network', async () => {
+  test('a success clears the failures of the account from this network', async () => {
     const limits = limitsOf();
     await guessTimes(limits, 5, identity());
     time += 1_000;
@@ -172,7 +172,7 @@ describe('one account from many networks', () => {
     return verdicts;
   }
 
-  test('after twenty failures strangers are slowed down, by 30 s at most', async () => {
+  test('after twenty failures, unknown clients are slowed down, by 30 s at most', async () => {
     const limits = limitsOf();
     const answers = await Promise.all(Array.from({ length: 60 }, (_, i) => limits.fail(stranger(i))));
     expect(answers.filter(isVerdict)).toHaveLength(20);
@@ -184,7 +184,7 @@ describe('one account from many networks', () => {
     }
   });
 
-  test('a hundred get a verdict within any day, however they are spread over it', async () => {
+  test('a hundred failures of one account get a verdict within any day, however they are spread over it', async () => {
     const limits = limitsOf();
     const start = time;
     const early = await spread(limits, 60);
@@ -198,7 +198,7 @@ describe('one account from many networks', () => {
     expect(await guess(limits, stranger(5_001))).toBeUndefined();
   });
 
-  describe('after a thousand failures of an attacker', () => {
+  describe('an account after a thousand failures of an attacker', () => {
     const deviceId = 'b3c1f2d4-6d0a-4f6e-9a8b-7c5d4e3f2a10';
     const elsewhere = '203.0.113.9/32';
 
@@ -209,28 +209,28 @@ describe('one account from many networks', () => {
       return limits;
     }
 
-    test('the owner gets in from the known network', async () => {
+    test('after a thousand failures of an attacker, the owner can log in from the known network', async () => {
       expect(await enter(await attacked(), identity())).toBeUndefined();
     });
 
-    test('the owner gets in on the known device, wherever it is', async () => {
+    test('after a thousand failures of an attacker, the owner can log in on the known device, wherever it is', async () => {
       expect(await enter(await attacked(), identity({ deviceId, prefix: elsewhere }))).toBeUndefined();
     });
 
-    test('a new device at a new network waits', async () => {
+    test('after a thousand failures of an attacker, a new device at a new network has to wait', async () => {
       const refusal = await enter(await attacked(), identity({ prefix: elsewhere }));
       expect(refusal).toMatchObject({ rule: 'login_account_day' });
       expect(refusal?.waitMs).toBeGreaterThan(quarter);
     });
 
-    test('the owner gets in on the known device if the attacker sits at the same network', async () => {
+    test('after an attack from the owner’s own network, the owner can log in on the known device', async () => {
       const limits = await attacked();
       await guessTimes(limits, 30, identity());
       expect(await enter(limits, identity())).toMatchObject({ rule: 'login_source' });
       expect(await enter(limits, identity({ deviceId }))).toBeUndefined();
     });
 
-    test('a success of the owner opens nothing for strangers', async () => {
+    test('after a thousand failures of an attacker, a success of the owner allows no unknown client a try', async () => {
       const limits = await attacked();
       expect(await enter(limits, identity({ deviceId }))).toBeUndefined();
       expect(await spread(limits, 100, 7_000)).toBe(0);
@@ -238,14 +238,14 @@ describe('one account from many networks', () => {
   });
 });
 
-describe('what an account knows', () => {
-  test('has an allowance of its own, then counts as strange', async () => {
+describe('the known devices and networks of an account', () => {
+  test('a known device has failures of its own, and counts as an unknown one past them', async () => {
     const limits = limitsOf({ LOGIN_FREE_FAILURES: 1_000, LOGIN_ACCOUNT_FREE_FAILURES: 1_000 });
     await enter(limits, identity());
     expect((await guessTimes(limits, 200, identity())).filter(isVerdict)).toHaveLength(20 + 100);
   });
 
-  test('is forgotten after 180 days, and past twenty the one unseen for longest goes', async () => {
+  test('a known device is forgotten after 180 days, and the one unseen for longest past twenty', async () => {
     const limits = limitsOf({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 1 });
     for (let i = 0; i < 12; i += 1) {
       await enter(limits, identity({ prefix: stranger(i).prefix, deviceId: `device-${i}` }));
@@ -259,7 +259,7 @@ describe('what an account knows', () => {
     expect(await guess(limits, stranger(11))).toMatchObject({ rule: 'login_account_day' });
   });
 
-  test('is known to no other account', async () => {
+  test('a device that one account knows is unknown to other accounts', async () => {
     const limits = limitsOf({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 1 });
     await enter(limits, identity({ deviceId: 'd' }));
     const other = identity({ emailKey: 'other@example.com', deviceId: 'd' });
@@ -268,13 +268,13 @@ describe('what an account knows', () => {
   });
 });
 
-describe('past the total of a network', () => {
+describe('a network past its total', () => {
   const names = (count: number) => Array.from({ length: count }, (_, i) => ({ emailKey: `cook-${i}@example.com` }));
   const fill = async (limits: LoginSteps, total: number) => {
     for (const name of names(total)) expect(await limits.check(identity(name))).toBeUndefined();
   };
 
-  test('nothing is verified, by any process', async () => {
+  test('past the total of a network, no process verifies a password', async () => {
     const limits = limitsOf({ LOGIN_LIMIT_PER_ADDRESS: 3 });
     await fill(limits, 3);
     for (const each of [limits, limitsOf({ LOGIN_LIMIT_PER_ADDRESS: 3 })]) {
@@ -284,7 +284,7 @@ describe('past the total of a network', () => {
     }
   });
 
-  test('a try outside a login is refused too, but counts for nothing', async () => {
+  test('past the total of a network, a try outside a login is refused too, but does not count', async () => {
     const limits = limitsOf({ LOGIN_LIMIT_PER_ADDRESS: 3 });
     for (const name of names(10)) expect(await limits.checkGuess(identity(name))).toBeUndefined();
     await fill(limits, 3);
@@ -293,7 +293,7 @@ describe('past the total of a network', () => {
     expect(await limits.checkGuess(identity())).toMatchObject({ rule: 'login_address' });
   });
 
-  test('a process does not ask Redis again', async () => {
+  test('past the total of a network, a process does not ask Redis again', async () => {
     const connection = new Redis(testEnvironment().redisUrl, { enableReadyCheck: false });
     const limits = limitsOf({ LOGIN_LIMIT_PER_ADDRESS: 1 }, connection);
     await fill(limits, 1);
@@ -302,7 +302,7 @@ describe('past the total of a network', () => {
     expect(await limits.check(identity())).toMatchObject({ rule: 'login_address' });
   });
 
-  test('nothing is verified while Redis is away either, nor is Redis asked again', async () => {
+  test('past the total of a network, a process verifies nothing and asks nothing while Redis is away', async () => {
     const away = new Redis('redis://127.0.0.1:1', failFastOptions());
     away.on('error', () => undefined);
     let insured = 0;
@@ -331,7 +331,7 @@ describe('past the total of a network', () => {
     });
   });
 
-  test('the window begins with its first login, and no later one prolongs it', async () => {
+  test('the window of a network begins with its first login, and no later one prolongs it', async () => {
     const limits = limitsOf();
     await fill(limits, 1);
     const [key = ''] = await redis.keys(`{${prefix}}:limit:login:*`);
@@ -384,7 +384,7 @@ describe('failures at very many accounts', () => {
   const victim = (i: number) => ({ ...stranger(i), emailKey: `cook-${i}@example.com` });
   const keysLike = (kind: string) => redis.keys(`{${prefix}}:limit:login-${kind}:*`);
 
-  test('take no more room than those of so many: the account whose last failure is oldest is forgotten', async () => {
+  test('failures at very many accounts take bounded room: the account whose last failure is oldest is forgotten', async () => {
     const limits = limitsOf({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 1 }, redis, undefined, crowd);
     for (let i = 0; i < 3 * crowd; i += 1) {
       expect(await guess(limits, victim(i))).toBeUndefined();
@@ -397,7 +397,7 @@ describe('failures at very many accounts', () => {
     expect(await guess(limits, victim(0))).toBeUndefined();
   });
 
-  test('leave none of them out that are a day old', async () => {
+  test('failures that are a day old no longer count among those of very many accounts', async () => {
     const limits = limitsOf({}, redis, undefined, crowd);
     for (let i = 0; i < crowd; i += 1) await guess(limits, victim(i));
     time += day;

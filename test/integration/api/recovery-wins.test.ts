@@ -176,12 +176,12 @@ async function inAStorm({ victim, act, survivors }: Attempt): Promise<number> {
   return took;
 }
 
-describe('while an account’s sessions are refreshed as fast as the api answers, the first request succeeds:', () => {
+describe('operations while the account’s sessions are refreshed as fast as the api answers', () => {
   test.each<[string, () => Promise<Attempt>]>([
     ['a reset of the password', byReset],
     ['a change of the password', byPasswordChange],
     ['a change of the address', byEmailChange],
-    ['an undo of such a change', byUndo],
+    ['an undo of a change of the address', byUndo],
     ['a deletion with the password', byDeletion],
     ['a deletion with a code', byDeletionCode],
     ['a logout of all', byLogoutOfAll],
@@ -190,9 +190,9 @@ describe('while an account’s sessions are refreshed as fast as the api answers
     ['a member’s leave', byLeaving],
     ['a move by an invite', byAnInvite],
     ['an operator’s “disable”', byAnOperator],
-    ['logins that replace these sessions', byLoginsOnTheirDevices],
+    ['logins that replace the sessions', byLoginsOnTheirDevices],
   ])(
-    '%s',
+    'a storm of refreshes does not keep %s from success at the first request',
     async (name, prepare) => {
       const took: number[] = [];
       for (let i = 0; i < tries; i += 1) took.push(await inAStorm(await prepare()));

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-test('the thief who refreshes ahead and hides the result: session revoked, stream closed 4001, both access tokens refused', async () => {
+test('a thief who refreshes first and hides the result loses the session, its stream (4001) and all access tokens', async () => {
   const owner = await newSession(stack);
   const stream = await stack.openStream(owner);
   const refresh = (refresh_token: string) => stack.post('/api/v1/auth/refresh', { refresh_token });

@@ -38,7 +38,7 @@ const refused = (reason: string, route: string, rest: object): Line => ({
 });
 const counted = (code: string) => api.metric('auth_authorization_failures_total', { code });
 
-test('a request without a token of ours is an event that names nobody', async () => {
+test('a request without a valid token is an audit event that names nobody', async () => {
   const before = await counted('IAD_JWT_ACCESS_INVALID');
   for (const authorization of [{}, { Authorization: 'Basic x' }, bearer('hunter2'), bearer('a.b.c')]) {
     log.lines.splice(0);
@@ -48,7 +48,7 @@ test('a request without a token of ours is an event that names nobody', async ()
   expect(await counted('IAD_JWT_ACCESS_INVALID')).toBe(before + 4);
 });
 
-test('a token that has expired is an event that names its user and session', async () => {
+test('an expired token is an audit event that names its user and session', async () => {
   const { user_id, session_id, access_token } = await newSession(api);
   const before = await counted('IAD_JWT_ACCESS_EXPIRED');
   log.lines.splice(0);
@@ -61,7 +61,7 @@ test('a token that has expired is an event that names its user and session', asy
   expect(await counted('IAD_JWT_ACCESS_EXPIRED')).toBe(before + 1);
 });
 
-test('a token of a session that was revoked is an event that names it', async () => {
+test('a token of a revoked session is an audit event that names the session', async () => {
   const session = await newSession(api);
   const { user_id, session_id, access_token } = session;
   await logOut(api, session);
@@ -72,7 +72,7 @@ test('a token of a session that was revoked is an event that names it', async ()
   ]);
 });
 
-test('what only the owner of a group may do is an event if a member tries it, and says by the route what it was', async () => {
+test('an action of the owner that a member tries is an audit event that names the route', async () => {
   const owner = await newSession(api);
   const member = await joinByInvite(api, await insertInvite(api, owner.home_group_id));
   const { user_id, session_id, access_token } = member;
@@ -87,7 +87,7 @@ test('what only the owner of a group may do is an event if a member tries it, an
   expect(await counted('ERR-GROUP-OWNER-REQUIRED')).toBe(before + 1);
 });
 
-test('a wrong password, and a refresh token of nobody, are events of their own and not this one', async () => {
+test('a wrong password and an unknown refresh token are audit events of their own, no failed authorizations', async () => {
   await api.post('/api/v1/auth/login', { email: 'nobody@example.com', password: 'wrong password' }, from());
   await api.post('/api/v1/auth/refresh', { refresh_token: 'none of ours' }, from());
   expect(log.takeEvents().map(({ event }) => event)).toEqual(['login.failed', 'refresh.expired']);
@@ -160,7 +160,7 @@ test.each([
 );
 
 test(
-  'expired tokens, which a fleet of apps sends every day, write no more lines for coming from everywhere',
+  'expired tokens write no more audit lines for coming from many networks',
   async () => {
     const { access_token } = await newSession(api);
     const env = { MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix };
@@ -176,7 +176,7 @@ test(
 );
 
 test(
-  'a flood of refreshes, refused with 429 in the end, writes few lines of either kind',
+  'a flood of refreshes, refused with 429 in the end, writes few audit lines of either kind',
   async () => {
     const body = { refresh_token: 'none of ours' };
     const request = () => ({ path: '/api/v1/auth/refresh', body, headers: from('192.0.2.1') });

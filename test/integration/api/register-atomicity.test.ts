@@ -51,7 +51,7 @@ async function newInvite(): Promise<string> {
   return _id;
 }
 
-describe('a failure at a write of the transaction leaves nothing', () => {
+describe('a registration that fails', () => {
   const operationFailed = 96;
   let invite: string;
   beforeEach(async () => {
@@ -65,7 +65,7 @@ describe('a failure at a write of the transaction leaves nothing', () => {
     ['the use of the invite', 'findAndModify', 'invites', () => join(invite)],
     ['the count of members', 'update', 'groups', () => join(invite)],
     ['the outbox row of one who joins', 'insert', 'outbox', () => join(invite)],
-  ])('%s', async (_, command, collection, register) => {
+  ])('a registration whose write of %s fails leaves nothing', async (_, command, collection, register) => {
     const before = await everything();
     const failing = {
       failCommands: [command],
@@ -84,7 +84,7 @@ describe('a failure at a write of the transaction leaves nothing', () => {
     expect((await register()).status).toBe(201);
   });
 
-  test('the commit', async () => {
+  test('a registration whose commit fails leaves nothing', async () => {
     const before = await everything();
     const failing = { failCommands: ['commitTransaction'], errorCode: operationFailed, appName };
     expect((await withFailPoint(api.mongo, 'alwaysOn', failing, () => household())).status).toBe(500);
@@ -95,7 +95,7 @@ describe('a failure at a write of the transaction leaves nothing', () => {
 test.each([
   ['gets no majority in time', 50],
   ['meets a primary that is stepping down', 189],
-])('a look for the answer to an earlier try that %s is 503, not a refusal', async (_, errorCode) => {
+])('a search for an earlier try’s answer that %s is 503, not a refusal', async (_, errorCode) => {
   const { email } = await registerAccount(api);
   const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
   const retry = () => api.post(path, body, { 'Idempotency-Key': randomUUID() });
@@ -106,7 +106,7 @@ test.each([
   expect((await retry()).status).toBe(409);
 });
 
-describe('a commit whose reply is lost', () => {
+describe('a registration whose commit loses its reply', () => {
   const expectOne = async (email: string) => {
     const users = await api.collections.users.find({ email_key: email }).toArray();
     expect(users).toHaveLength(1);
@@ -114,7 +114,7 @@ describe('a commit whose reply is lost', () => {
     expect(await api.collections.groups.countDocuments({ _id: users[0]?.home_group_id as string })).toBe(1);
   };
 
-  test('answers 201, and the account is there once', async () => {
+  test('a registration whose commit loses its reply answers 201, and the account is there once', async () => {
     const email = newEmail();
     const before = proxy.dropped();
     proxy.dropReplyTo('commitTransaction');
@@ -123,7 +123,7 @@ describe('a commit whose reply is lost', () => {
     await expectOne(email);
   });
 
-  test('is read back before the work is tried again: never 409 for one’s own address', async () => {
+  test('a registration whose commit loses its reply is read back first: never 409 for one’s own address', async () => {
     const email = newEmail();
     const noSuchTransaction = 251;
     // The first commit takes effect, but its reply is lost. The answer to the second commit is that there is no such
@@ -144,7 +144,7 @@ describe('a commit whose reply is lost', () => {
     await expectOne(email);
   });
 
-  test('is read back if the store never says what became of it', async () => {
+  test('a registration is read back if the store never says whether it was committed', async () => {
     const email = newEmail();
     const shutdownInProgress = 91;
     const unknown = {
@@ -156,7 +156,7 @@ describe('a commit whose reply is lost', () => {
     await expectOne(email);
   });
 
-  test('that never took effect is made good by another', async () => {
+  test('a registration whose commit never took effect is committed by another try', async () => {
     const email = newEmail();
     const lost = { failCommands: ['commitTransaction'], closeConnection: true, appName };
     expect((await withFailPoint(api.mongo, { times: 3 }, lost, () => household(email))).status).toBe(201);
@@ -174,7 +174,7 @@ test('a store that is away answers 503 with Retry-After, and leaves nothing', as
   expect(await api.collections.users.countDocuments({ email_key: email })).toBe(0);
 });
 
-test('50 registrations at once of one address in several spellings: one 201, 49 times 409, one user, one group, one event', async () => {
+test('50 simultaneous registrations of one address in several spellings make one account: one 201, 49 times 409', async () => {
   const email = `race-${randomUUID()}@example.com`;
   const spellings = [email, email.toUpperCase(), email.replace('race', 'Race'), email.replace('example', 'EXAMPLE')];
   const { users, groups, outbox } = api.collections;
@@ -193,7 +193,7 @@ test('50 registrations at once of one address in several spellings: one 201, 49 
   expect(await outbox.countDocuments({ 'event.subject': stored[0]?._id as string })).toBe(1);
 });
 
-test('50 joins at once by an invite for 3 are 3 times 201 and 47 times 410', async () => {
+test('50 simultaneous joins by an invite for 3 are 3 times 201 and 47 times 410', async () => {
   const invite = await newInvite();
   await api.collections.invites.updateOne({ _id: invite }, { $set: { max_uses: 3 } });
   // A machine that stalls may shed some requests. They come again after Retry-After.

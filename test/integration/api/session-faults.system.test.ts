@@ -59,13 +59,13 @@ async function withoutHashesAhead(session_id: string): Promise<void> {
   await scene.collections.sessions.updateOne({ _id: session_id }, { $unset: { ahead: 1 } });
 }
 
-describe('a MongoDB that fails in mid-refresh burns nothing: the same token refreshes afterwards', () => {
+describe('a MongoDB that fails during a refresh', () => {
   test.each<[string, FailCommand]>([
     ['with an error that says nothing', failing({ errorCode: operationFailed })],
     ['with an error of a server that goes down', failing({ errorCode: shutdownInProgress })],
     ['by breaking the connection before it writes', failing({ closeConnection: true })],
     ['already at the reading', failing({ failCommands: ['findAndModify', 'find'], closeConnection: true })],
-  ])('%s', async (_, data) => {
+  ])('a MongoDB that fails %s during a refresh costs nothing: the same token refreshes afterwards', async (_, data) => {
     const { refresh_token, session_id } = await newSession(api);
     const before = await documentOf(session_id);
     const answer = await withFailPoint(scene.mongo, 'alwaysOn', data, () => api.refresh(refresh_token));
@@ -77,7 +77,7 @@ describe('a MongoDB that fails in mid-refresh burns nothing: the same token refr
     expect((await api.refresh(again.json.data.refresh_token)).status).toBe(200);
   });
 
-  test('with an error after it has written: the request goes on by reading, and finds its own successor', async () => {
+  test('a refresh whose write is answered with an error goes on by reading, and finds its own successor', async () => {
     const { refresh_token, session_id } = await newSession(api);
     const data = failing({ failCommands: ['findAndModify'], writeConcernError });
     const answer = await withFailPoint(scene.mongo, 'alwaysOn', data, () => api.refresh(refresh_token));
@@ -89,7 +89,7 @@ describe('a MongoDB that fails in mid-refresh burns nothing: the same token refr
   test.each([
     ['at once', 0],
     ['an hour later', hour],
-  ])('with an error after it has read and written, and the retry comes %s', async (_, pause) => {
+  ])('a refresh that got an error after it had read and written succeeds if the retry comes %s', async (_, pause) => {
     const { refresh_token, session_id } = await newSession(api);
     await withoutHashesAhead(session_id);
     const data = failing({ writeConcernError });
@@ -103,7 +103,7 @@ describe('a MongoDB that fails in mid-refresh burns nothing: the same token refr
     expect((await api.refresh(again.json.data.refresh_token)).status).toBe(200);
   });
 
-  test('once only, and the app does not even notice', async () => {
+  test('a MongoDB that fails once during a refresh is not even noticed by the app', async () => {
     const { refresh_token, session_id } = await newSession(api);
     const data = failing({ closeConnection: true });
     const answer = await withFailPoint(scene.mongo, { times: 1 }, data, () => api.refresh(refresh_token));
@@ -114,8 +114,8 @@ describe('a MongoDB that fails in mid-refresh burns nothing: the same token refr
 
 describe.each([
   ['of the usual refresh', 'findAndModify', async () => undefined],
-  ['of one that has read', 'update', withoutHashesAhead],
-])('%s', (_, command, prepare) => {
+  ['of a refresh that has read', 'update', withoutHashesAhead],
+])('the reply to a write %s', (_, command, prepare) => {
   test('a reply of MongoDB’s that is lost after the write makes one successor, not two', async () => {
     const proxy = await startHoldingProxy(mongo.ports[0] as number);
     const behind = await scene.start({ MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/?directConnection=true` });
@@ -133,7 +133,7 @@ describe.each([
   });
 });
 
-test('the api killed between commit and answer: another one gives the answer that was lost', async () => {
+test('another api gives the answer that was lost when one was killed between commit and answer', async () => {
   const proxy = await startHoldingProxy(mongo.ports[0] as number);
   const env = { ...serviceEnvironment(scene.database), ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
   const uri = `mongodb://127.0.0.1:${new URL(proxy.url).port}/?directConnection=true`;
@@ -166,7 +166,7 @@ describe('a logout whose answer from MongoDB is lost', () => {
   const logOut = ({ access_token, refresh_token }: TokenPair) =>
     api.post('/api/v1/auth/logout', { refresh_token }, { Authorization: `Bearer ${access_token}` });
 
-  test('after it has written is a logout all the same, and only one', async () => {
+  test('a logout whose answer from MongoDB is lost after the write is a logout all the same, and only one', async () => {
     const tokens = await newSession(api);
     const data = failing({ failCommands: ['update'], writeConcernError });
     const answer = await withFailPoint(scene.mongo, { times: 1 }, data, () => logOut(tokens));
@@ -175,7 +175,7 @@ describe('a logout whose answer from MongoDB is lost', () => {
     expect((await logOut(tokens)).status).toBe(404);
   });
 
-  test('before it has written is carried out by a second write', async () => {
+  test('a logout whose answer from MongoDB is lost before the write is carried out by a second write', async () => {
     const tokens = await newSession(api);
     const data = failing({ failCommands: ['update'], closeConnection: true });
     const answer = await withFailPoint(scene.mongo, { times: 1 }, data, () => logOut(tokens));

@@ -44,8 +44,8 @@ async function counted(): Promise<number[]> {
   return values.map(Number).sort((a, b) => a - b);
 }
 
-describe('where few come', () => {
-  test('nothing waits for Redis, and after the settling each is counted once, with the window’s end', async () => {
+describe('networks with few requests', () => {
+  test('requests of networks with few of them do not wait for Redis, and a settling counts each once, with the window’s end', async () => {
     const limit = newProcess(10_000);
     const networks = Array.from({ length: 600 }, (_, place) => `198.51.${place >> 8}.${place & 255}/32`);
     for (const [place, who] of networks.entries())
@@ -62,7 +62,7 @@ describe('where few come', () => {
     expect((await counted()).length).toBe(600);
   });
 
-  test('one that is below half of it after a settling waits again', async () => {
+  test('a network below half of the limit after a settling is counted in the process again', async () => {
     const limit = newProcess(2_000);
     expect(await admittedOf(limit, 20)).toBe(20);
     await limit.settle();
@@ -70,7 +70,7 @@ describe('where few come', () => {
     expect(await counted()).toEqual([20]);
   });
 
-  test('a settling asks nothing of Redis where nobody waits, and one command for as many as fit into it', async () => {
+  test('a settling sends nothing to Redis if nothing waits, and one command for as many networks as fit into it', async () => {
     const limit = newProcess(10_000);
     for (let place = 0; place < 256; place += 1) await limit.count(`198.51.100.${place}/32`);
     const commands = await withSentRedisCommands(async (sent) => {
@@ -81,7 +81,7 @@ describe('where few come', () => {
     expect(commands).toEqual(['eval']);
   });
 
-  test('no more than ten thousand wait: the next one is counted at once', async () => {
+  test('no more than ten thousand networks wait: the next one is counted at once', async () => {
     const limit = newProcess(10_000);
     for (let place = 0; place < 10_000; place += 1) await limit.count(`${place}`);
     expect(await counted()).toEqual([]);
@@ -102,14 +102,14 @@ async function timersOf(work: () => Promise<unknown>): Promise<number[]> {
   return timers;
 }
 
-describe('it settles by itself', () => {
+describe('settlings by the limit itself', () => {
   /** No other timer of the test has this length. */
   const settleMs = 23;
   const sumOf = async () => (await counted()).reduce((sum, each) => sum + each, 0);
   const untilCounted = (sum: number) =>
     waitUntil(async () => (await sumOf()) === sum, { what: `a sum of ${sum}`, timeoutMs: 8_000, intervalMs: 5 });
 
-  test('whenever somebody waits, by one timer, and sets none where nobody does', async () => {
+  test('a limit settles by itself, by one timer, whenever requests wait, and sets no timer where none does', async () => {
     const limit = newProcess(10_000, redis, settleMs);
     for (const round of [1, 2, 3]) {
       const whileCounting = await timersOf(async () => {
@@ -123,7 +123,7 @@ describe('it settles by itself', () => {
     expect(await timersOf(() => delay(5 * settleMs))).not.toContain(settleMs);
   });
 
-  test('and once more for those that came while it did', async () => {
+  test('a limit settles once more for requests that came while it settled', async () => {
     const proxy = await startHoldingProxy(Number(new URL(testEnvironment().redisUrl).port));
     const behind = new Redis(proxy.url);
     const limit = newProcess(10_000, behind, settleMs);
@@ -139,7 +139,7 @@ describe('it settles by itself', () => {
   });
 });
 
-describe('where many come', () => {
+describe('networks with many requests', () => {
   test('one process admits exactly the limit', async () => {
     const limit = newProcess(2_000);
     expect(await admittedOf(limit, 1_500)).toBe(1_500);
@@ -148,7 +148,7 @@ describe('where many come', () => {
     expect(await limit.count(here)).toBeGreaterThan(3_000_000);
   });
 
-  test('several admit 1 % more each at most, though none of them settles', async () => {
+  test('several processes admit 1 % more each at most, though none of them settles', async () => {
     const processes = Array.from({ length: 5 }, () => newProcess(2_000));
     const admitted = await Promise.all(processes.map((limit) => admittedOf(limit, 2_500)));
     const sum = admitted.reduce((total, each) => total + each, 0);
@@ -156,7 +156,7 @@ describe('where many come', () => {
     expect(sum).toBeLessThanOrEqual(2_000 + 5 * 20);
   });
 
-  test('networks that have used half of it are counted at once, by every process that has heard so', async () => {
+  test('networks that have used half of the limit are counted at once, by every process that has learned that', async () => {
     const [first, second] = [newProcess(2_000), newProcess(2_000)];
     const networks = [here, '192.0.2.2/32'];
     for (const who of networks) await first.count(who, 999);
@@ -169,7 +169,7 @@ describe('where many come', () => {
     expect(await counted()).toEqual([1_001, 1_001]);
   });
 
-  test('until their window ends: then they wait again', async () => {
+  test('networks that have used half of the limit wait again when their window has ended', async () => {
     const limit = newProcess(1_000, redis, 3_600_000, 5);
     await limit.count(here, 500);
     await limit.settle();
@@ -181,7 +181,7 @@ describe('where many come', () => {
     expect(await counted()).toEqual([]);
   });
 
-  test('those that are being settled wait no less than the others', async () => {
+  test('requests that are being settled count towards those that may wait', async () => {
     const proxy = await startHoldingProxy(Number(new URL(testEnvironment().redisUrl).port));
     const behind = new Redis(proxy.url);
     const limit = newProcess(2_000, behind);
@@ -198,7 +198,7 @@ describe('where many come', () => {
     await proxy.close();
   });
 
-  test('one that Redis has refused stays refused, though Redis is away when the others are settled', async () => {
+  test('a network that Redis has refused stays refused, though Redis is away when the others are settled', async () => {
     const behind = redis.duplicate();
     const limit = newProcess(1_000, behind);
     await behind.ping();
@@ -208,14 +208,14 @@ describe('where many come', () => {
     expect(await limit.count(here)).toBeGreaterThan(3_000_000);
   });
 
-  test('one below a thousand is exact', async () => {
+  test('a limit below a thousand is exact', async () => {
     const processes = [newProcess(999), newProcess(999)];
     const admitted = await Promise.all(processes.map((limit) => admittedOf(limit, 1_200)));
     expect(admitted.reduce((total, each) => total + each, 0)).toBe(999);
   });
 });
 
-test('what a slow Redis has counted, though it did not say so in time, is not counted there again', async () => {
+test('requests that a slow Redis has counted without answering in time are not counted there again', async () => {
   const proxy = await startHoldingProxy(Number(new URL(testEnvironment().redisUrl).port));
   const behind = new Redis(proxy.url, { ...failFastOptions(200), enableOfflineQueue: true });
   behind.on('error', () => undefined);

@@ -51,8 +51,8 @@ async function logOutOn(api: TestApi, tokens: TokenPair): Promise<{ readonly key
   return { key, seconds: (await redis.pttl(key)) / 1_000 };
 }
 
-describe('ACCESS_TOKEN_TTL_SECONDS lowered', () => {
-  test('revives no revoked token: those of the longer life are refused, also when the deny list forgets them', async () => {
+describe('a lowered ACCESS_TOKEN_TTL_SECONDS', () => {
+  test('a lowered ACCESS_TOKEN_TTL_SECONDS revives no revoked token, even when the deny list forgets it', async () => {
     const tokens = await newSession(before);
     expect(await answerOf(before, tokens)).toEqual(good);
     const { key, seconds } = await logOutOn(after, await refresh(after, tokens));
@@ -62,13 +62,13 @@ describe('ACCESS_TOKEN_TTL_SECONDS lowered', () => {
     expect(await answerOf(after, tokens)).toEqual(invalid);
   });
 
-  test('costs an app a refresh, and no session', async () => {
+  test('a lowered ACCESS_TOKEN_TTL_SECONDS costs an app a refresh, and no session', async () => {
     const tokens = await newSession(before);
     expect(await answerOf(after, tokens)).toEqual(invalid);
     expect(await answerOf(after, await refresh(after, tokens))).toEqual(good);
   });
 
-  test('opens and extends no stream with a token of before', async () => {
+  test('a lowered ACCESS_TOKEN_TTL_SECONDS opens and extends no push stream with an earlier token', async () => {
     const scene = await openGatewayScene();
     const gateway = await startTestGateway(scene, { ACCESS_TOKEN_TTL_SECONDS: String(short) });
     await waitUntil(async () => (await gateway.unreadiness()).length === 0, { what: 'readiness', timeoutMs: 60_000 });
@@ -87,7 +87,7 @@ describe('ACCESS_TOKEN_TTL_SECONDS lowered', () => {
   });
 });
 
-test('with ACCESS_TOKEN_MAX_TTL_SECONDS tokens of before stay good, and their revocations outlive them', async () => {
+test('with ACCESS_TOKEN_MAX_TTL_SECONDS earlier tokens stay valid, and their revocations outlive them', async () => {
   const tokens = await newSession(before);
   expect(await answerOf(between, tokens)).toEqual(good);
   const refreshed = await refresh(between, tokens);

@@ -49,7 +49,7 @@ async function newScene() {
 
 const operationFailed = 96;
 
-describe('a failure at a write of a change of group leaves everything as it was', () => {
+describe('a change of group that fails', () => {
   test.each([
     ['the use of the invite', 'findAndModify', 'invites', 0],
     ['the count of the group that is joined', 'update', 'groups', 0],
@@ -57,7 +57,7 @@ describe('a failure at a write of a change of group leaves everything as it was'
     ['the count of the group that is left', 'findAndModify', 'groups', 0],
     ['the heir', 'findAndModify', 'users', 1],
     ['the claims', 'update', 'user_sessions', 0],
-  ])('%s', async (_, command, collection, skip) => {
+  ])('an acceptance whose write of %s fails leaves everything as it was', async (_, command, collection, skip) => {
     const { owner, invite } = await newScene();
     const before = await everything();
     const namespace = `${api.database}.${collection}`;
@@ -72,7 +72,7 @@ describe('a failure at a write of a change of group leaves everything as it was'
   test.each([
     ['the new household', 'insert', 'groups'],
     ['the invites of a group that is closed', 'update', 'invites'],
-  ])('%s', async (_, command, collection) => {
+  ])('a leave whose write of %s fails leaves everything as it was', async (_, command, collection) => {
     const { owner, invite } = await newScene();
     const office = await lastOfAnOffice();
     const before = await everything();
@@ -97,7 +97,7 @@ async function lastOfAnOffice(): Promise<Person> {
   return last;
 }
 
-describe('a commit whose reply is lost', () => {
+describe('a change of group whose commit loses its reply', () => {
   async function expectMoved({ owner, member, target, invite }: Awaited<ReturnType<typeof newScene>>): Promise<void> {
     expect(await api.collections.invites.findOne({ _id: invite })).toMatchObject({ uses: 1 });
     const { data } = (await currentGroup(api, await refresh(api, owner))).json;
@@ -106,7 +106,7 @@ describe('a commit whose reply is lost', () => {
     expect(await api.collections.sessions.findOne({ _id: owner.session_id })).toMatchObject({ claims: { ver: 2 } });
   }
 
-  test('answers 200, and the change is made once', async () => {
+  test('a change of group whose commit loses its reply answers 200, and is made once', async () => {
     const scene = await newScene();
     const before = proxy.dropped();
     proxy.dropReplyTo('commitTransaction');
@@ -115,7 +115,7 @@ describe('a commit whose reply is lost', () => {
     await expectMoved(scene);
   });
 
-  test('is read back before the work is tried again: nobody finds the invite used up by their own move', async () => {
+  test('a change of group whose commit loses its reply is read back first: nobody finds the invite used up by their own move', async () => {
     const scene = await newScene();
     const noSuchTransaction = 251;
     const second: FailCommand = {
@@ -132,7 +132,7 @@ describe('a commit whose reply is lost', () => {
     await expectMoved(scene);
   });
 
-  test('that never took effect is made good by another', async () => {
+  test('a change of group whose commit never took effect is committed by another try', async () => {
     const scene = await newScene();
     const lost = { failCommands: ['commitTransaction'], closeConnection: true, appName };
     const answer = await withFailPoint(api.mongo, { times: 3 }, lost, () => accept(api, scene.owner, scene.invite));
@@ -141,7 +141,7 @@ describe('a commit whose reply is lost', () => {
   });
 });
 
-test('an answer that is lost is healed by the refresh that the app does anyway', async () => {
+test('a change of group whose answer is lost is repaired by the refresh that the app sends anyway', async () => {
   const { owner, target, invite } = await newScene();
   await accept(api, owner, invite);
   // The app did not get the answer, so it sends the same request again.
