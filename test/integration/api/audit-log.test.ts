@@ -18,7 +18,7 @@ import {
   undoTokenOf,
   wrongCodeOf,
 } from '../../support/codes.ts';
-import { accept, insertInvite, joinByInvite, leave, removeMember } from '../../support/groups.ts';
+import { accept, cheapHashes, insertInvite, joinByInvite, leave, removeMember } from '../../support/groups.ts';
 import { type Answer, type SentRequest, send } from '../../support/http-client.ts';
 import { serviceEnvironment, testEnvironment, uniqueName } from '../../support/test-api.ts';
 
@@ -35,12 +35,14 @@ let stop: () => Promise<void>;
 
 beforeAll(async () => {
   await ensureIndexes(mongo.db(name));
-  const env = { ...serviceEnvironment(name), API_PORT: '0', TRUST_PROXY_HOPS: '1', REFRESH_LIMIT_PER_ADDRESS: '50' };
+  const settings = { API_PORT: '0', TRUST_PROXY_HOPS: '1', REFRESH_LIMIT_PER_ADDRESS: '50' };
+  const env = { ...serviceEnvironment(name), ...cheapHashes, ...settings };
   const config = loadConfig(apiConfig, { env });
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
   // The audit log is written even if the log's level is `error`.
   const logger = createLogger({ service: 'api', level: 'error', destination });
-  const api = await compose({ config, logger, metrics }, { now: () => time });
+  // Without the time-out a machine that stalls would count in memory.
+  const api = await compose({ config, logger, metrics }, { now: () => time, limitTimeoutMs: 3_600_000 });
   await api.start();
   base = `http://127.0.0.1:${api.address().port}`;
   stop = async () => {

@@ -83,12 +83,12 @@ describe('codes for one account in a day', () => {
     const { email, device_id } = await knownAt(home);
     expect(await statuses(6, () => ask(email))).toEqual([...five, refused]);
     const asked: Awaited<ReturnType<typeof ask>>[] = [];
-    for (let i = 0; i < 12; i += 1) {
+    for (let i = 0; i < 4; i += 1) {
       const away = newAddress();
       await logIn(at(away), email, { device_id: randomUUID() });
       for (const purpose of purposes) asked.push(await ask(email, away, {}, purpose));
     }
-    expect(asked.map(({ status }) => status)).toEqual([...five, ...Array<number>(19).fill(refused)]);
+    expect(asked.map(({ status }) => status)).toEqual([...five, ...Array<number>(3).fill(refused)]);
     expect((await ask(email, home)).status).toBe(refused);
     expect((await ask(email, newAddress(), { device_id })).status).toBe(refused);
   });
@@ -218,8 +218,9 @@ test('a network gets twenty codes an hour, for whatever accounts', async () => {
 test('a network may try 30 codes a minute', async () => {
   const address = newAddress();
   const body = { challenge_id: randomUUID(), code: '00000000', new_password: 'three wrong staples' };
-  const tries = await statuses(31, () => api.post(`${path}/confirm`, body, from(address)));
-  expect(tries).toEqual([...Array<number>(30).fill(403), refused]);
+  // All at once, so that they come within a minute on any machine.
+  const tries = await Promise.all(Array.from({ length: 31 }, () => api.post(`${path}/confirm`, body, from(address))));
+  expect(tries.map(({ status }) => status).sort()).toEqual([...Array<number>(30).fill(403), refused]);
 });
 
 describe('all emails to one address in a day', () => {
@@ -250,7 +251,7 @@ describe('all emails to one address in a day', () => {
   /** Lets accounts request a change to the address. Returns how many mails this causes. */
   async function askForChanges(new_email: string): Promise<number> {
     const before = await on.collections.outbox.countDocuments({ state: 'pending', topic: /code_requested|notice/ });
-    for (let i = 0; i < 7; i += 1) {
+    for (let i = 0; i < 6; i += 1) {
       const session = await newSession(anywhere);
       await askAndResend(change, { current_password: password, new_email }, session);
     }
@@ -258,13 +259,17 @@ describe('all emails to one address in a day', () => {
     return after - before;
   }
 
-  /** Requests codes of an account from many networks. If a password is given, first logs in from each network. */
+  /**
+   * Requests codes of an account, more than it may have, from several networks. If a password is given, first logs in
+   * from each of them, and from more networks than are worth a notice.
+   */
   async function askForCodes(email: string, given?: string): Promise<void> {
     for (let i = 0; i < 12; i += 1) {
       const address = newAddress();
       const device = { device_id: randomUUID() };
       const login = { email, password: given, ...device };
       const session = given && (await post('/api/v1/auth/login', login, undefined, address)).json.data;
+      if (i >= 4) continue;
       for (const to of purposes) {
         await askAndResend(to, { email, ...device }, undefined, address);
         await askAndResend(to, { email });
@@ -289,7 +294,7 @@ describe('all emails to one address in a day', () => {
     const { user_id } = await registerAccount(anywhere, email);
     await askForCodes(email, password);
     let present = password;
-    for (let i = 0; i < 7; i += 1) {
+    for (let i = 0; i < 6; i += 1) {
       const session = (await post('/api/v1/auth/login', { email, password: present })).json.data;
       const next = `three wrong staples ${i}`;
       const changed = await post(
