@@ -74,7 +74,7 @@ describe('a change', () => {
     const make = (isFor: 'user' | 'nobody') => Array.from({ length: 9 }, () => ({ event: newEvent(), isFor }));
     const [told, untold] = [make('user'), make('nobody')];
     await scene.commit(changeOf({ events: [...told, ...untold] }), scene.origin);
-    await waitUntil(async () => scene.published.length >= told.length, { what: 'the events', timeoutMs: 10_000 });
+    await waitUntil(async () => scene.published.length >= told.length, { what: 'the events', timeoutMs: 60_000 });
     const idsOf = (events: readonly { readonly id: string }[]) => events.map(({ id }) => id).toSorted();
     expect(idsOf(scene.published)).toEqual(idsOf(told.map(({ event }) => event)));
     const pending = (await scene.rows()).filter(({ state }) => state === 'pending').map(({ event }) => event);

@@ -49,15 +49,18 @@ beforeAll(async () => {
   owner = await newSession(api);
 });
 afterAll(async () => {
-  // No member stands for election by itself.
-  const stepUp = () => admin(secondary).command({ replSetStepUp: 1 });
-  await waitUntil(() => stepUp().then(Boolean, () => false), { what: 'a primary', ...patience });
-  await mongo?.waitForPrimary();
-  await scene?.close();
-  await Promise.all([primary?.close(), secondary?.close()]);
-  await mongo?.kill();
-  await rm(dir, { recursive: true, force: true });
-  guard?.dismiss();
+  try {
+    // No member stands for election by itself.
+    const stepUp = () => admin(secondary).command({ replSetStepUp: 1 });
+    await waitUntil(() => stepUp().then(Boolean, () => false), { what: 'a primary', ...patience });
+    await mongo?.waitForPrimary();
+    await scene?.close();
+  } finally {
+    await Promise.all([primary?.close(), secondary?.close()]);
+    await mongo?.kill();
+    await rm(dir, { recursive: true, force: true });
+    guard?.dismiss();
+  }
 });
 
 const admin = (member: MongoClient | undefined) => {
@@ -325,12 +328,16 @@ test('a retry whose primary is lost meanwhile gets 503', async () => {
   const send = register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' }, randomUUID());
   await admin(secondary).command({ fsync: 1, lock: true });
   const first = send(api);
-  await waitUntil(isRegistered(email), { what: 'the account', ...patience });
-  const again = send(other);
-  await waitUntil(() => isWaiting(records), { what: 'the wait of the retry', ...patience });
-  await admin(primary).command({ replSetStepDown: 60, secondaryCatchUpPeriodSecs: 0, force: true });
-  const { status, json } = await again;
-  await admin(secondary).command({ fsyncUnlock: 1 });
+  let [status, json]: [number?, Answer['json']?] = [];
+  try {
+    await waitUntil(isRegistered(email), { what: 'the account', ...patience });
+    const again = send(other);
+    await waitUntil(() => isWaiting(records), { what: 'the wait of the retry', ...patience });
+    await admin(primary).command({ replSetStepDown: 60, secondaryCatchUpPeriodSecs: 0, force: true });
+    ({ status, json } = await again);
+  } finally {
+    await admin(secondary).command({ fsyncUnlock: 1 });
+  }
   expect([status, json.error_code]).toEqual([503, 'ERR-DEPENDENCY-UNAVAILABLE']);
   expect([201, 503]).toContain((await first).status);
 });

@@ -1,7 +1,7 @@
 import { startProvider } from '@auth-account/local-stack/provider';
 import type { IdentityDocument } from '@auth-account/stores/documents';
 import { createSealedSecrets, loadKeyFile } from '@auth-account/tokens';
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { newSession, password } from '../../support/accounts.ts';
 import { bearer, cheapHashes } from '../../support/groups.ts';
 import { exchangingEntry, newHome, newPerson, requestProviderLogin, webPage } from '../../support/providers.ts';
@@ -26,6 +26,7 @@ beforeEach(() => {
   // No stall of the machine ends an exchange.
   jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => new AbortController().signal);
 });
+afterEach(() => jest.restoreAllMocks());
 afterAll(async () => {
   await api.close();
   await issuer.close();

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, hash } from 'node:crypto';
 import { type IdentityProvider, readProviders } from '@auth-account/config';
 import { startProvider } from '@auth-account/local-stack/provider';
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { base64url, SignJWT } from 'jose';
 import { createProviderVerifiers } from '../../../services/api/src/security/providers/id-tokens.ts';
 // Loaded later otherwise, by one of the tests.
@@ -32,6 +32,7 @@ beforeEach(() => {
   // No stall of the machine ends a request for keys.
   jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => new AbortController().signal);
 });
+afterEach(() => jest.restoreAllMocks());
 afterAll(() => issuer.close());
 
 /** Returns the number of requests for keys in this test. */

@@ -11,7 +11,6 @@ import {
 } from '../../../services/api/src/limits/login-limits.ts';
 import { createRequestLimit } from '../../../services/api/src/limits/request-limit.ts';
 import { withSentRedisCommands } from '../../support/sent-redis-commands.ts';
-import { startStopwatch } from '../../support/stopwatch.ts';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
 
 /** Production's defaults, except for the total of a network. */
@@ -88,6 +87,15 @@ async function guessTimes(limits: LoginSteps, times: number, who: LoginIdentity)
   return answers;
 }
 
+/** Allows for a difference between the clocks of Redis and the test. */
+const slackMs = 1_000;
+
+/** Expects that the time of this length began after `begin`. */
+function expectRest(leftMs: number, ms: number, begin: number): void {
+  expect(leftMs).toBeLessThanOrEqual(ms);
+  expect(leftMs).toBeGreaterThanOrEqual(ms - (performance.now() - begin) - slackMs);
+}
+
 const isVerdict = (answer: Refusal | undefined) => answer === undefined;
 
 describe('one account from one network', () => {
@@ -152,11 +160,11 @@ describe('one account from one network', () => {
   });
 
   test('a delay is forgotten an hour after the last failure', async () => {
+    const begin = performance.now();
     await guess(limitsOf(), identity());
     const delays = await redis.keys(`{${prefix}}:limit:login-delay:*`);
     expect(delays).toHaveLength(2);
-    for (const key of delays) expect(await redis.pttl(key)).toBeGreaterThan(3_590_000);
-    for (const key of delays) expect(await redis.pttl(key)).toBeLessThanOrEqual(3_600_000);
+    for (const key of delays) expectRest(await redis.pttl(key), 3_600_000, begin);
   });
 });
 
@@ -190,7 +198,7 @@ describe('one account from many networks', () => {
     const early = await spread(limits, 60);
     expect(early).toBeGreaterThan(20);
     time = start + day - 3_000_000;
-    expect(await spread(limits, 1_000, 1_000)).toBe(100 - early);
+    expect(await spread(limits, 300, 1_000)).toBe(100 - early);
     time = start + day - 1;
     // The oldest failures leave the window of 24 hours first.
     expect(await guess(limits, stranger(5_000))).toEqual({ rule: 'login_account_day', waitMs: 1 });
@@ -198,26 +206,26 @@ describe('one account from many networks', () => {
     expect(await guess(limits, stranger(5_001))).toBeUndefined();
   });
 
-  describe('an account after a thousand failures of an attacker', () => {
+  describe('an account after 300 tries of an attacker', () => {
     const deviceId = 'b3c1f2d4-6d0a-4f6e-9a8b-7c5d4e3f2a10';
     const elsewhere = '203.0.113.9/32';
 
     async function attacked() {
       const limits = limitsOf();
       expect(await enter(limits, identity({ deviceId }))).toBeUndefined();
-      expect(await spread(limits, 1_000)).toBe(100);
+      expect(await spread(limits, 300)).toBe(100);
       return limits;
     }
 
-    test('after a thousand failures of an attacker, the owner can log in from the known network', async () => {
+    test('after 300 tries of an attacker, the owner can log in from the known network', async () => {
       expect(await enter(await attacked(), identity())).toBeUndefined();
     });
 
-    test('after a thousand failures of an attacker, the owner can log in on the known device, wherever it is', async () => {
+    test('after 300 tries of an attacker, the owner can log in on the known device, wherever it is', async () => {
       expect(await enter(await attacked(), identity({ deviceId, prefix: elsewhere }))).toBeUndefined();
     });
 
-    test('after a thousand failures of an attacker, a new device at a new network has to wait', async () => {
+    test('after 300 tries of an attacker, a new device at a new network has to wait', async () => {
       const refusal = await enter(await attacked(), identity({ prefix: elsewhere }));
       expect(refusal).toMatchObject({ rule: 'login_account_day' });
       expect(refusal?.waitMs).toBeGreaterThan(quarter);
@@ -230,7 +238,7 @@ describe('one account from many networks', () => {
       expect(await enter(limits, identity({ deviceId }))).toBeUndefined();
     });
 
-    test('after a thousand failures of an attacker, a success of the owner allows no unknown client a try', async () => {
+    test('after 300 tries of an attacker, a success of the owner allows no unknown client a try', async () => {
       const limits = await attacked();
       expect(await enter(limits, identity({ deviceId }))).toBeUndefined();
       expect(await spread(limits, 100, 7_000)).toBe(0);
@@ -276,11 +284,12 @@ describe('a network past its total', () => {
 
   test('past the total of a network, no process verifies a password', async () => {
     const limits = limitsOf({ LOGIN_LIMIT_PER_ADDRESS: 3 });
+    const begin = performance.now();
     await fill(limits, 3);
     for (const each of [limits, limitsOf({ LOGIN_LIMIT_PER_ADDRESS: 3 })]) {
       const refusal = await each.check(identity());
       expect(refusal).toMatchObject({ rule: 'login_address' });
-      expect(refusal?.waitMs).toBeGreaterThan(quarter - 10_000);
+      expectRest(refusal?.waitMs ?? 0, quarter, begin);
     }
   });
 
@@ -340,8 +349,9 @@ describe('a network past its total', () => {
     expect(await redis.get(key)).toBe('2');
     expect(await redis.pttl(key)).toBeLessThanOrEqual(60_000);
     await redis.persist(key);
+    const begin = performance.now();
     await fill(limits, 1);
-    expect(await redis.pttl(key)).toBeGreaterThan(quarter - 10_000);
+    expectRest(await redis.pttl(key), quarter, begin);
   });
 });
 
@@ -419,17 +429,15 @@ test('a login is one command before the hash, and one after it', async () => {
 });
 
 test('while Redis is away nobody is blocked or held up, and each process still slows guessing down', async () => {
-  const away = new Redis('redis://127.0.0.1:1', failFastOptions());
+  // A try that waited for this Redis would wait for an hour.
+  const away = new Redis('redis://127.0.0.1:1', failFastOptions(3_600_000));
   away.on('error', () => undefined);
   let insured = 0;
   const limits = limitsOf({}, away, () => {
     insured += 1;
   });
-  const watch = startStopwatch();
   for (let i = 0; i < 50; i += 1) expect(await enter(limits, identity())).toBeUndefined();
   const answers = await guessTimes(limits, 20, identity());
-  // If tries waited for Redis, each of the seventy would wait as long as its client does.
-  expect(watch.stop()).toBeLessThan(2_000);
   expect(answers.filter(isVerdict)).toHaveLength(10);
   expect(answers.at(-1)).toMatchObject({ rule: 'login_source' });
   expect(insured).toBe(50 * 2 + 10 * 2 + 10);

@@ -29,8 +29,16 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   redis.disconnect();
-  await api.close();
+  for (const one of [...others, api]) await one.close();
 });
+
+const others: TestApi[] = [];
+/** Starts an api that is closed after the tests. */
+async function start(env: Readonly<Record<string, string>>): Promise<TestApi> {
+  const started = await startTestApi(env);
+  others.push(started);
+  return started;
+}
 
 const askOf = (on: TestApi, body: object = { nonce }, shown: string | undefined = credential) =>
   on.post(path, body, shown === undefined ? {} : { Authorization: `Bearer ${shown}` });
@@ -138,7 +146,7 @@ describe('a hostile sibling service', () => {
 
   test('a sibling service that reads too much has to wait, for what it was sent too, and no other with it', async () => {
     const keyPrefix = uniqueName();
-    const narrow = await startTestApi({ ...cheapHashes, KEY_PREFIX: keyPrefix, REVOCATION_LIMIT_PER_SIBLING: '10' });
+    const narrow = await start({ ...cheapHashes, KEY_PREFIX: keyPrefix, REVOCATION_LIMIT_PER_SIBLING: '10' });
     await completeDenyList(keyPrefix);
     const keys = redisKeys(keyPrefix);
     const ids = Array.from({ length: 4_500 }, (_, i) => `s${i}`);
@@ -153,7 +161,6 @@ describe('a hostile sibling service', () => {
     expect(await reads({ secret: 'pantry.2', content: 'refused' })).toBe(1);
     expect(await reads({ secret: 'recipes', content: 'refused' })).toBe(0);
     expect(await narrow.metric('auth_rate_limited_total', { rule: 'revocation_sibling' })).toBe(2);
-    await narrow.close();
   });
 
   test('a sibling service is counted by the name of its secret, and logged without the secret', async () => {
@@ -211,9 +218,8 @@ describe('the secrets of sibling services', () => {
   });
 
   test('without secrets there is no feed of revocations', async () => {
-    const without = await startTestApi({ ...cheapHashes, REVOCATION_FEED_SECRETS_FILE: '' });
+    const without = await start({ ...cheapHashes, REVOCATION_FEED_SECRETS_FILE: '' });
     const answer = await askOf(without);
     expect([answer.status, answer.json.error_code]).toEqual([404, 'ERR-ROUTE-NOT-FOUND']);
-    await without.close();
   });
 });

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newSession, type TokenPair } from '../../support/accounts.ts';
 import { createProcessGuard } from '../../support/create-process-guard.ts';
 import { type FailCommand, withFailPoint } from '../../support/fail-point.ts';
-import { startHoldingProxy } from '../../support/holding-proxy.ts';
+import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import { send } from '../../support/http-client.ts';
 import { serviceEnvironment } from '../../support/test-api.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
@@ -21,6 +21,7 @@ let scene: TokenScene;
 let api: TokenApi;
 let end: () => Promise<void>;
 const processes: ApiProcess[] = [];
+const proxies: HoldingProxy[] = [];
 
 /** A separate MongoDB, because a server has only one `failCommand`, and other tests set it too. */
 beforeAll(async () => {
@@ -35,12 +36,20 @@ beforeAll(async () => {
   end = async () => {
     for (const child of processes) await child.kill();
     await scene.close();
+    for (const proxy of proxies) await proxy.close();
     await mongo.kill();
     await rm(dir, { recursive: true, force: true });
     guard.dismiss();
   };
 });
 afterAll(() => end());
+
+/** Starts a proxy before MongoDB, which is closed after the tests. */
+async function openProxy(): Promise<HoldingProxy> {
+  const proxy = await startHoldingProxy(mongo.ports[0] as number);
+  proxies.push(proxy);
+  return proxy;
+}
 
 const documentOf = async (session_id: string) =>
   (await scene.collections.sessions.findOne({ _id: session_id })) as SessionDocument;
@@ -117,7 +126,7 @@ describe.each([
   ['of a refresh that has read', 'update', withoutHashesAhead],
 ])('the reply to a write %s', (_, command, prepare) => {
   test('a reply of MongoDB’s that is lost after the write makes one successor, not two', async () => {
-    const proxy = await startHoldingProxy(mongo.ports[0] as number);
+    const proxy = await openProxy();
     const behind = await scene.start({ MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/?directConnection=true` });
     const { refresh_token, session_id } = await newSession(behind);
     await prepare(session_id);
@@ -128,13 +137,11 @@ describe.each([
     expect(answer.status).toBe(200);
     expect(await documentOf(session_id)).toMatchObject({ gen: 2, parent: 1, is_revoked: false });
     expect((await behind.refresh(answer.json.data.refresh_token)).status).toBe(200);
-    await behind.close();
-    await proxy.close();
   });
 });
 
 test('another api gives the answer that was lost when one was killed between commit and answer', async () => {
-  const proxy = await startHoldingProxy(mongo.ports[0] as number);
+  const proxy = await openProxy();
   const env = { ...serviceEnvironment(scene.database), ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
   const uri = `mongodb://127.0.0.1:${new URL(proxy.url).port}/?directConnection=true`;
   const victim = await startApiProcess({ ...env, MONGODB_URI: uri });
@@ -159,7 +166,6 @@ test('another api gives the answer that was lost when one was killed between com
   expect(await documentOf(session_id)).toMatchObject({ gen: 2, parent: 1, is_revoked: false });
   const next = { ...request, body: { refresh_token: again.json.data.refresh_token } };
   expect((await send(successor.base, next)).status).toBe(200);
-  await proxy.close();
 });
 
 describe('a logout whose answer from MongoDB is lost', () => {

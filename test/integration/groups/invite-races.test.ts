@@ -4,7 +4,7 @@ import { logIn, newEmail, newSession, password, type TokenPair } from '../../sup
 import { confirmReset, requestReset } from '../../support/codes.ts';
 import { accept, bearer, expectSound, joinByInvite, leave, refresh, removeMember } from '../../support/groups.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
-import type { Answer } from '../../support/http-client.ts';
+import { type Answer, patiently } from '../../support/http-client.ts';
 import { joinBy, newInvite } from '../../support/invites.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
 
@@ -288,7 +288,9 @@ describe('the creation of an invite', () => {
     if (invite === null) throw new Error('no invite');
     const others = Array.from({ length: 96 }, () => ({ ...invite, _id: crypto.randomUUID() }));
     await api.collections.invites.insertMany(others);
-    const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => create(owner, i % 2 ? held : api)));
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => patiently(() => create(owner, i % 2 ? held : api))),
+    );
     expect([countOf(answers, 201), countOf(answers, 409)]).toEqual([3, 9]);
     const { home_group_id } = owner;
     expect(await api.collections.invites.countDocuments({ home_group_id })).toBe(100);
