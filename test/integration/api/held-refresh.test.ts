@@ -15,7 +15,7 @@ beforeEach(async () => {
   await scene.clear();
   jest.spyOn(performance, 'now').mockImplementation(() => clockMs);
 });
-afterEach(() => jest.restoreAllMocks());
+afterEach(() => void jest.restoreAllMocks());
 afterAll(() => scene.close());
 
 /** Creates the refresh of one api, which counts its refreshes of a session together. */

@@ -26,7 +26,7 @@ beforeEach(() => {
   // No stall of the machine ends an exchange.
   jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => new AbortController().signal);
 });
-afterEach(() => jest.restoreAllMocks());
+afterEach(() => void jest.restoreAllMocks());
 afterAll(async () => {
   await api.close();
   await issuer.close();

@@ -32,7 +32,7 @@ beforeEach(() => {
   // No stall of the machine ends a request for keys.
   jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => new AbortController().signal);
 });
-afterEach(() => jest.restoreAllMocks());
+afterEach(() => void jest.restoreAllMocks());
 afterAll(() => issuer.close());
 
 /** Returns the number of requests for keys in this test. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { defaultDeadlineMs } from '@auth-account/stores';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { newEmail, password, registerAccount } from '../../support/accounts.ts';
 import { withFailPoint } from '../../support/fail-point.ts';
 import { cheapHashes } from '../../support/groups.ts';
@@ -152,7 +153,17 @@ describe('a registration whose commit loses its reply', () => {
       writeConcernError: { code: shutdownInProgress, errmsg: 'shutting down' },
       appName,
     };
-    expect((await withFailPoint(api.mongo, 'alwaysOn', unknown, () => household(email))).status).toBe(201);
+    const realNow = performance.now.bind(performance);
+    let passedMs = 0;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => realNow() + passedMs);
+    const answer = await withFailPoint(api.mongo, 'alwaysOn', unknown, async (entered) => {
+      const registered = household(email);
+      await entered();
+      // The time for further commits is over.
+      passedMs = defaultDeadlineMs;
+      return registered;
+    }).finally(() => clock.mockRestore());
+    expect(answer.status).toBe(201);
     await expectOne(email);
   });
 

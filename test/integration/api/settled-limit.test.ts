@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { waitUntil } from '@auth-account/local-stack';
 import { createLimitKeys, failFastOptions } from '@auth-account/redis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { Redis, type RedisOptions } from 'ioredis';
+import { Redis } from 'ioredis';
 import { createSettledLimit, type SettledLimit } from '../../../services/api/src/limits/settled-limit.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import { withSentRedisCommands } from '../../support/sent-redis-commands.ts';
@@ -32,10 +32,11 @@ function connect(connection: Redis): Redis {
   return connection;
 }
 
-/** Connects through a proxy that can hold answers. */
-async function connectBehind(options: RedisOptions = {}): Promise<{ behind: Redis; proxy: HoldingProxy }> {
+/** Connects through a proxy that can hold answers. With `timeoutMs`, commands time out. */
+async function connectBehind(timeoutMs?: number): Promise<{ behind: Redis; proxy: HoldingProxy }> {
   const proxy = await startHoldingProxy(Number(new URL(testEnvironment().redisUrl).port));
   opened.push(() => proxy.close());
+  const options = timeoutMs === undefined ? {} : { ...failFastOptions(timeoutMs), enableOfflineQueue: true };
   return { proxy, behind: connect(new Redis(proxy.url, options)) };
 }
 
@@ -245,7 +246,7 @@ describe('networks with many requests', () => {
 });
 
 test('requests that a slow Redis has counted without answering in time are not counted there again', async () => {
-  const { proxy, behind } = await connectBehind({ ...failFastOptions(200), enableOfflineQueue: true });
+  const { proxy, behind } = await connectBehind(200);
   behind.on('error', () => undefined);
   const limit = newProcess(1_000, behind);
   await waitUntil(() => behind.ping().then(Boolean, () => false), { what: 'the connection', ...patience });
