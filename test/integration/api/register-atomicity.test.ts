@@ -7,6 +7,7 @@ import { cheapHashes } from '../../support/groups.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
+import { withoutDeadlines } from '../../support/without-deadlines.ts';
 
 const path = '/api/v1/auth/register';
 const appName = uniqueName();
@@ -119,7 +120,7 @@ describe('a registration whose commit loses its reply', () => {
     const email = newEmail();
     const before = proxy.dropped();
     proxy.dropReplyTo('commitTransaction');
-    expect((await household(email)).status).toBe(201);
+    expect((await withoutDeadlines(() => household(email))).status).toBe(201);
     expect(proxy.dropped()).toBe(before + 1);
     await expectOne(email);
   });
@@ -138,7 +139,7 @@ describe('a registration whose commit loses its reply', () => {
     const before = proxy.dropped();
     const answer = await withFailPoint(api.mongo, { skip: 1 }, second, () => {
       proxy.dropReplyTo('commitTransaction');
-      return household(email);
+      return withoutDeadlines(() => household(email));
     });
     expect(proxy.dropped()).toBe(before + 1);
     expect(answer.status).toBe(201);
@@ -170,7 +171,8 @@ describe('a registration whose commit loses its reply', () => {
   test('a registration whose commit never took effect is committed by another try', async () => {
     const email = newEmail();
     const lost = { failCommands: ['commitTransaction'], closeConnection: true, appName };
-    expect((await withFailPoint(api.mongo, { times: 3 }, lost, () => household(email))).status).toBe(201);
+    const registered = () => withoutDeadlines(() => household(email));
+    expect((await withFailPoint(api.mongo, { times: 3 }, lost, registered)).status).toBe(201);
     await expectOne(email);
   });
 });

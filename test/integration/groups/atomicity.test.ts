@@ -13,6 +13,7 @@ import {
 } from '../../support/groups.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
+import { withoutDeadlines } from '../../support/without-deadlines.ts';
 
 const appName = uniqueName();
 
@@ -110,7 +111,7 @@ describe('a change of group whose commit loses its reply', () => {
     const scene = await newScene();
     const before = proxy.dropped();
     proxy.dropReplyTo('commitTransaction');
-    expect((await accept(api, scene.owner, scene.invite)).status).toBe(200);
+    expect((await withoutDeadlines(() => accept(api, scene.owner, scene.invite))).status).toBe(200);
     expect(proxy.dropped()).toBe(before + 1);
     await expectMoved(scene);
   });
@@ -126,7 +127,7 @@ describe('a change of group whose commit loses its reply', () => {
     };
     const answer = await withFailPoint(api.mongo, { skip: 1 }, second, () => {
       proxy.dropReplyTo('commitTransaction');
-      return accept(api, scene.owner, scene.invite);
+      return withoutDeadlines(() => accept(api, scene.owner, scene.invite));
     });
     expect(answer.status).toBe(200);
     await expectMoved(scene);
@@ -135,7 +136,9 @@ describe('a change of group whose commit loses its reply', () => {
   test('a change of group whose commit never took effect is committed by another try', async () => {
     const scene = await newScene();
     const lost = { failCommands: ['commitTransaction'], closeConnection: true, appName };
-    const answer = await withFailPoint(api.mongo, { times: 3 }, lost, () => accept(api, scene.owner, scene.invite));
+    const answer = await withFailPoint(api.mongo, { times: 3 }, lost, () =>
+      withoutDeadlines(() => accept(api, scene.owner, scene.invite)),
+    );
     expect(answer.status).toBe(200);
     await expectMoved(scene);
   });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newSession, type TokenPair } from '../../support/accounts.ts';
 import { bearer, leave, refresh } from '../../support/groups.ts';
+import { patiently } from '../../support/http-client.ts';
 import { joinBy } from '../../support/invites.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
@@ -44,7 +45,7 @@ test('two simultaneous requests with one key over two pods get one invite and on
   for (let i = 0; i < 10; i += 1) {
     const [key, before] = [randomUUID(), await countOf(home_group_id)];
     const on = [i % 2 ? other : api, other];
-    const answers = await Promise.all(on.map((pod) => create({}, key, { on: pod })));
+    const answers = await Promise.all(on.map((pod) => patiently(() => create({}, key, { on: pod }))));
     expect(answers.map(({ status }) => status)).toEqual([201, 201]);
     expect(answers[0]?.text).toBe(answers[1]?.text);
     expect(answers.filter(({ headers }) => headers['idempotency-replayed'] === 'true')).toHaveLength(1);

@@ -7,6 +7,7 @@ import { type HoldingProxy, startHoldingProxy } from '../../support/holding-prox
 import { type Answer, patiently } from '../../support/http-client.ts';
 import { joinBy, newInvite } from '../../support/invites.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
+import { withoutDeadlines } from '../../support/without-deadlines.ts';
 
 const path = '/api/v1/invites';
 const daySeconds = 86_400;
@@ -47,17 +48,19 @@ async function newOffice(): Promise<TokenPair> {
 /**
  * Returns the held pod's answer. `meanwhile` runs after the pod has sent `text` to MongoDB, and before it gets a reply.
  */
-async function heldAt(text: string, work: () => Promise<Answer>, meanwhile: () => Promise<void>): Promise<Answer> {
-  proxy.hold(text);
-  try {
-    const answer = work();
-    await waitUntil(async () => proxy.held() > 0, { what: `${text} to be held`, timeoutMs: 60_000, intervalMs: 5 });
-    await meanwhile();
-    proxy.release();
-    return await answer;
-  } finally {
-    proxy.release();
-  }
+function heldAt(text: string, work: () => Promise<Answer>, meanwhile: () => Promise<void>): Promise<Answer> {
+  return withoutDeadlines(async () => {
+    proxy.hold(text);
+    try {
+      const answer = work();
+      await waitUntil(async () => proxy.held() > 0, { what: `${text} to be held`, timeoutMs: 60_000, intervalMs: 5 });
+      await meanwhile();
+      proxy.release();
+      return await answer;
+    } finally {
+      proxy.release();
+    }
+  });
 }
 
 /** Waits until the other pod's update of the collection waits for the held pod's transaction. */
