@@ -54,7 +54,7 @@ const meanwhile = (work: () => Promise<unknown>): Partial<AccountDeps> => ({
 });
 
 describe('an order to delete the account', () => {
-  test('writes time, ends and events together, and tells of them afterwards', async () => {
+  test('an order to delete the account writes time, ended sessions and events in one transaction, then announces them', async () => {
     const { user, phone } = await account({ locale: 'ru' });
     const answer = await schedule(phone);
     const [at, deletes_at] = [scene.now(), after(graceDays).toISOString()];
@@ -87,7 +87,7 @@ describe('an order to delete the account', () => {
     expect(scene.verdicts).toEqual([false, true]);
   });
 
-  test('does not put off an earlier one, and tells nobody again', async () => {
+  test('a second order to delete the account does not postpone the first, and notifies nobody again', async () => {
     const { user, phone } = await account({ deletes_at: after(3) });
     expect(await schedule(phone)).toMatchObject({ deletes_at: after(3).toISOString() });
     expect(await scene.storedUser(user._id)).toEqual({ ...user, touches: 1 });
@@ -97,7 +97,7 @@ describe('an order to delete the account', () => {
     expect(scene.told).toEqual([{ email: user.email, deviceId: phone.document.device_id }, 'succeeded']);
   });
 
-  test('is refused with a wrong password', async () => {
+  test('an order to delete the account is refused with a wrong password', async () => {
     const { user, phone } = await account({ password_hash: 'hash of: another' });
     await expect(schedule(phone)).rejects.toMatchObject({ code: 'ERR-REAUTHENTICATION-FAILED' });
     await expectUnchanged(user, phone);
@@ -106,14 +106,17 @@ describe('an order to delete the account', () => {
   test.each<[string, object]>([
     ['the password', { password_changed_at: new Date('2026-11-20T10:00:00.000Z') }],
     ['the address', { email_key: 'other@example.com' }],
-  ])('is refused if %s has been changed since', async (_, set) => {
-    const { user, phone } = await account();
-    const change = meanwhile(() => scene.collections.users.updateOne({ _id: user._id }, { $set: set }));
-    await expect(schedule(phone, change)).rejects.toMatchObject({ code: 'ERR-REAUTHENTICATION-FAILED' });
-    await expectUnchanged({ ...user, ...set }, phone);
-  });
+  ])(
+    'an order to delete the account is refused if %s has been changed since the check of the password',
+    async (_, set) => {
+      const { user, phone } = await account();
+      const change = meanwhile(() => scene.collections.users.updateOne({ _id: user._id }, { $set: set }));
+      await expect(schedule(phone, change)).rejects.toMatchObject({ code: 'ERR-REAUTHENTICATION-FAILED' });
+      await expectUnchanged({ ...user, ...set }, phone);
+    },
+  );
 
-  test('is refused to a session that has ended since', async () => {
+  test('an order to delete the account is refused to a session that has ended since the check of the password', async () => {
     const { user, phone } = await account();
     const tablet = await scene.session({ user_id: user._id });
     const end = { reason: 'forced', at: scene.now(), requestId: 'request-2' } as const;
@@ -122,7 +125,7 @@ describe('an order to delete the account', () => {
     await expectUnchanged(user, tablet);
   });
 
-  test('does not happen for a client that has left', async () => {
+  test('an order to delete the account is not carried out for a client that has disconnected', async () => {
     const { user, phone } = await account();
     const left = schedule(phone, {}, { ...scene.origin, isAbandoned: () => true });
     await expect(left).rejects.toBeInstanceOf(RequestAbandoned);
@@ -130,8 +133,8 @@ describe('an order to delete the account', () => {
   });
 });
 
-describe('an order with a code', () => {
-  test('needs no session, and uses the code', async () => {
+describe('a deletion order with a code', () => {
+  test('a deletion order with a code needs no session, and uses up the code', async () => {
     const { user, phone } = await account();
     const asked = await scene.challenge(user, 'account_deletion');
     expect(await confirm(asked)).toMatchObject({ deletes_at: after(graceDays).toISOString() });
@@ -147,7 +150,7 @@ describe('an order with a code', () => {
     ]);
   });
 
-  test('makes the password of an address that was never verified void, with all codes, without a hash', async () => {
+  test('a deletion order with a code invalidates the password and all codes of an unverified address, without a hash', async () => {
     const pending = { pending_email: 'new@example.com', pending_email_until: new Date(0) };
     const hash = '$argon2id$v=19$m=8,t=1,p=1$c2FsdA$ZGlnZXN0';
     const { user } = await account({ known_devices: ['phone'], password_hash: hash, deletes_at: after(3), ...pending });
@@ -175,19 +178,19 @@ describe('an order with a code', () => {
     expect(scene.published).toEqual(rows.map(({ event }) => event));
   });
 
-  test('leaves the password of a verified address', async () => {
+  test('a deletion order with a code leaves the password of a verified address', async () => {
     const { user } = await account({ email_verified_at: new Date(0) });
     await confirm(await scene.challenge(user, 'account_deletion'));
     expect(await scene.storedUser(user._id)).toEqual({ ...user, deletes_at: after(graceDays), touches: 1 });
   });
 
-  test('is committed by its code if it is not the first one', async () => {
+  test('a repeated deletion order with a code is recognised as committed by its code', async () => {
     const { user } = await account({ deletes_at: after(3) });
     await confirm(await scene.challenge(user, 'account_deletion'));
     expect(scene.verdicts).toEqual([false, true]);
   });
 
-  test('is refused if the account was changed since the code was compared, or the code was used', async () => {
+  test('a deletion order with a code is refused if the account has changed since the check, or the code has another purpose', async () => {
     const { user, phone } = await account();
     const invalid = { code: 'ERR-CODE-INVALID', details: { tries_left: 0 } };
     const asked = await scene.challenge(user, 'account_deletion');

@@ -18,7 +18,7 @@ import {
   undoTokenOf,
   wrongCodeOf,
 } from '../../support/codes.ts';
-import { accept, insertInvite, joinByInvite, leave, removeMember } from '../../support/groups.ts';
+import { accept, cheapHashes, insertInvite, joinByInvite, leave, removeMember } from '../../support/groups.ts';
 import { type Answer, type SentRequest, send } from '../../support/http-client.ts';
 import { serviceEnvironment, testEnvironment, uniqueName } from '../../support/test-api.ts';
 
@@ -35,12 +35,14 @@ let stop: () => Promise<void>;
 
 beforeAll(async () => {
   await ensureIndexes(mongo.db(name));
-  const env = { ...serviceEnvironment(name), API_PORT: '0', TRUST_PROXY_HOPS: '1', REFRESH_LIMIT_PER_ADDRESS: '50' };
+  const settings = { API_PORT: '0', TRUST_PROXY_HOPS: '1', REFRESH_LIMIT_PER_ADDRESS: '50' };
+  const env = { ...serviceEnvironment(name), ...cheapHashes, ...settings };
   const config = loadConfig(apiConfig, { env });
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
   // The audit log is written even if the log's level is `error`.
   const logger = createLogger({ service: 'api', level: 'error', destination });
-  const api = await compose({ config, logger, metrics }, { now: () => time });
+  // Without the time-out a machine that stalls would count in memory.
+  const api = await compose({ config, logger, metrics }, { now: () => time, limitTimeoutMs: 3_600_000 });
   await api.start();
   base = `http://127.0.0.1:${api.address().port}`;
   stop = async () => {
@@ -92,7 +94,7 @@ const counterOf = async (metric: string, labels: Record<string, string>) =>
     Object.entries(labels).every(([label, value]) => found[label as keyof typeof found] === value),
   )?.value ?? 0;
 
-test('a registration is one event, its replay none', async () => {
+test('a registration is one audit event, and its replay is none', async () => {
   const key = { 'Idempotency-Key': randomUUID() };
   const body = { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' };
   const { json } = await api.post('/api/v1/auth/register', body, key);
@@ -101,7 +103,7 @@ test('a registration is one event, its replay none', async () => {
   expect(takeEvents()).toEqual([]);
 });
 
-test('a login is an event whether it succeeds or not, and so is the session that it ends', async () => {
+test('a login is an audit event whether it succeeds or not, and so is the session that it ends', async () => {
   const { email, user_id } = await registerAccount(api);
   takeEvents();
   const before = await counterOf('auth_logins_total', { outcome: 'failed' });
@@ -122,7 +124,7 @@ test('a login is an event whether it succeeds or not, and so is the session that
   ]);
 });
 
-test('a refusal by a limit is an event that names the rule', async () => {
+test('a refusal by a limit is an audit event that names the rule', async () => {
   const email = newEmail();
   for (let i = 0; i < 5; i += 1) await api.post('/api/v1/auth/login', { email, password });
   lines.splice(0);
@@ -133,7 +135,7 @@ test('a refusal by a limit is an event that names the rule', async () => {
   expect(await counterOf('auth_rate_limited_total', labels)).toBe(before + 1);
 });
 
-test('a refresh is an event, by what it comes to', async () => {
+test('a refresh is an audit event that names its outcome', async () => {
   const { user_id, session_id, refresh_token: first } = await newSession(api);
   const ids = { user_id, session_id };
   const step = async (token: string): Promise<[Line[], string]> => {
@@ -160,7 +162,7 @@ test('a refresh is an event, by what it comes to', async () => {
   }
 });
 
-test('a refresh of a session that has expired names it', async () => {
+test('a refresh of an expired session is an audit event that names the session', async () => {
   const { user_id, session_id, refresh_token } = await newSession(api);
   await sessions.updateOne({ _id: session_id }, { $set: { expires_at: new Date(time - 1) } });
   lines.splice(0);
@@ -170,7 +172,7 @@ test('a refresh of a session that has expired names it', async () => {
   ]);
 });
 
-test('every way to end a session is an event for each session', async () => {
+test('every way to end a session is an audit event for each session', async () => {
   const here = await newSession(api);
   const { user_id, session_id, access_token } = here;
   const [second, third, fourth] = [
@@ -199,7 +201,7 @@ test('every way to end a session is an event for each session', async () => {
   expect(takeEvents()).toEqual([]);
 });
 
-test('an order to delete the account is an event, with the ends of its sessions, and so is its restore', async () => {
+test('an order to delete the account is an audit event, as are the ends of its sessions and its restore', async () => {
   const { email, user_id, session_id, access_token } = await newSession(api);
   lines.splice(0);
   const body = { current_password: password };
@@ -221,7 +223,7 @@ test('an order to delete the account is an event, with the ends of its sessions,
   expect(takeEvents()).toEqual([{ event: 'login.failed', outcome: 'failure', user_id, reason: 'wrong_password' }]);
 });
 
-test('an invite that is made or revoked is an event, its replay and its second revocation none', async () => {
+test('an invite that is created or revoked is an audit event, but its replay or second revocation is none', async () => {
   const { user_id, session_id, home_group_id, access_token } = await newSession(api);
   lines.splice(0);
   const headers = { ...bearer(access_token), 'Idempotency-Key': randomUUID() };
@@ -237,7 +239,7 @@ test('an invite that is made or revoked is an event, its replay and its second r
   expect(takeEvents()).toEqual([]);
 });
 
-test('a change of group is an event, and so is what follows for the group that was left', async () => {
+test('a change of group is an audit event, and so is what follows for the group that was left', async () => {
   const stack = { ...api, send: ask, collections: collectionsOf(mongo.db(name)) };
   const [owner, stranger] = [await newSession(api), await newSession(api)];
   const { home_group_id } = owner;
@@ -279,7 +281,7 @@ test('a change of group is an event, and so is what follows for the group that w
   expect(takeEvents().map(({ event }) => event)).toEqual(['authorization.failed']);
 });
 
-test('what a person does with the account is an event, and so is a wrong password on the way', async () => {
+test('each change of an account is an audit event, and so is a wrong password on the way', async () => {
   const phone = await newSession(api);
   const tablet = await logIn(api, phone.email);
   const { user_id, session_id } = phone;
@@ -313,7 +315,7 @@ test('what a person does with the account is an event, and so is a wrong passwor
   expect(await ended()).toBe(endedBefore + 1);
 });
 
-test('a code that is asked for, refused and confirmed is an event, with what it permits', async () => {
+test('a code that is requested, refused or confirmed is an audit event, and so is what it permits', async () => {
   const session = await newSession(api);
   const { user_id, session_id, access_token } = session;
   const stack = { ...api, collections: collectionsOf(mongo.db(name)) };
@@ -368,7 +370,7 @@ test('a code that is asked for, refused and confirmed is an event, with what it 
   expect(await codes('password_reset', 'confirmed')).toBe(before + 1);
 });
 
-test('a login or a restore to an account that opens no session is an event', async () => {
+test('a login or restore that is refused to a disabled account is an audit event', async () => {
   const { email, user_id } = await registerAccount(api);
   await users.updateOne({ _id: user_id }, { $set: { disabled_at: new Date() } });
   lines.splice(0);
@@ -381,7 +383,7 @@ test('a login or a restore to an account that opens no session is an event', asy
   expect(await counterOf('auth_logins_total', { outcome: 'refused' })).toBe(before + 2);
 });
 
-test('a group that gets a name or another owner is an event', async () => {
+test('a group that gets a name or another owner is an audit event', async () => {
   const stack = { ...api, send: ask, collections: collectionsOf(mongo.db(name)) };
   const owner = await newSession(api);
   const { home_group_id, session_id, user_id } = owner;
@@ -399,7 +401,7 @@ test('a group that gets a name or another owner is an event', async () => {
   ]);
 });
 
-test('no line has a token, a password, an e-mail address or a whole address', async () => {
+test('no audit line contains a token, a password, an email address or a whole network address', async () => {
   const session = await newSession(api);
   await api.post('/api/v1/auth/login', { email: session.email, password: 'wrong password' });
   time += 1_000;

@@ -87,7 +87,7 @@ const stored = (_id: string) => scene.collections.users.findOne({ _id });
 const events = () => scene.collections.outbox.countDocuments();
 
 describe('a change of the password', () => {
-  test('writes hash, time, ends and event together, and tells of them afterwards', async () => {
+  test('a change of the password writes hash, time, ended sessions and event in one transaction, then announces them', async () => {
     const { user, phone, tablet } = await account();
     const answer = await change(phone);
     const at = scene.now();
@@ -120,7 +120,7 @@ describe('a change of the password', () => {
     expect(scene.verdicts).toEqual([false, true]);
   });
 
-  test('makes every code void that was asked for, and the change of the address that waits for one', async () => {
+  test('a change of the password invalidates every open code, and a pending change of the address', async () => {
     const until = new Date(scene.now().getTime() + 600_000);
     const { user, phone } = await account({
       pending_email: 'new@example.com',
@@ -143,7 +143,7 @@ describe('a change of the password', () => {
     await challenges.deleteMany();
   });
 
-  test('with a wrong password counts a failure, and changes nothing', async () => {
+  test('a change of the password with a wrong one counts a failure, and changes nothing', async () => {
     const { user, phone } = await account();
     await expect(change(phone, {}, { current_password: 'wrong' })).rejects.toMatchObject({
       code: 'ERR-REAUTHENTICATION-FAILED',
@@ -158,7 +158,7 @@ describe('a change of the password', () => {
   test.each<[string, object]>([
     ['another change of the password', { password_changed_at: new Date('2026-11-22T10:00:00.000Z') }],
     ['a change of the address', { email_key: 'other@example.com' }],
-  ])('is refused if %s has come in between', async (_, set) => {
+  ])('a change of the password is refused if %s has come in between', async (_, set) => {
     const { user, phone, tablet } = await account();
     const slow: ChangePasswordDeps['hasher'] = {
       async admit(client, use) {
@@ -172,7 +172,7 @@ describe('a change of the password', () => {
     expect([await events(), scene.published]).toEqual([0, []]);
   });
 
-  test('is not hindered by a better hash of the same password', async () => {
+  test('a change of the password is not hindered by a better hash of the same password', async () => {
     const { user, phone } = await account();
     const slow: ChangePasswordDeps['hasher'] = {
       async admit(client, use) {
@@ -183,7 +183,7 @@ describe('a change of the password', () => {
     expect(await change(phone, { hasher: slow })).toMatchObject({ message: 'PASSWORD_CHANGED' });
   });
 
-  test('is refused to a session that has ended in between', async () => {
+  test('a change of the password is refused to a session that has ended in between', async () => {
     const { user, phone, tablet } = await account();
     const { requestId } = scene.origin;
     const ending: ChangePasswordDeps['hasher'] = {
@@ -198,7 +198,7 @@ describe('a change of the password', () => {
     expect(await events()).toBe(0);
   });
 
-  test('does not happen for a client that has left', async () => {
+  test('a change of the password is not carried out for a client that has disconnected', async () => {
     const { user, phone } = await account();
     const origin = { ...scene.origin, isAbandoned: () => true };
     await expect(change(phone, {}, {}, origin)).rejects.toBeInstanceOf(RequestAbandoned);
@@ -206,7 +206,7 @@ describe('a change of the password', () => {
     expect(await events()).toBe(0);
   });
 
-  test('of an account that is gone makes the app refresh', async () => {
+  test('a change of the password of a deleted account makes the app refresh', async () => {
     const session = await scene.session({ user_id: 'nobody' });
     await expect(change(session)).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
     expect(told).toEqual([]);

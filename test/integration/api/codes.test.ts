@@ -32,7 +32,7 @@ describe('a request for a code', () => {
   const request = (fields: Partial<CodeRequest>) =>
     scene.deps.requestCode({ purpose, userId: undefined, locale: 'ru', ...fields }, scene.origin);
 
-  test('stores a challenge with its event, and publishes that later', async () => {
+  test('a request for a code stores a challenge with its event, and publishes the event later', async () => {
     const { _id: user_id } = await scene.user();
     const answer = await request({ userId: user_id });
     const { challenge_id } = answer;
@@ -57,7 +57,7 @@ describe('a request for a code', () => {
   test.each<[string, () => Promise<Partial<CodeRequest>>]>([
     ['has no account', async () => ({})],
     ['must not be written to', async () => ({ userId: (await scene.user())._id, isWithheld: true })],
-  ])('for an address that %s does the same work, and sends nothing', async (_, given) => {
+  ])('a request for a code to an address that %s does the same work, and sends nothing', async (_, given) => {
     const fields = await given();
     const { challenge_id } = await request(fields);
     const { user_id } = (await scene.storedChallenge(challenge_id)) as ChallengeDocument;
@@ -69,7 +69,7 @@ describe('a request for a code', () => {
     expect(publishedTo(user_id)).toEqual([]);
   });
 
-  test('sends another event in its place', async () => {
+  test('a request for a code can send another event in its place', async () => {
     const [user, holder] = [await scene.user(), await scene.user()];
     const data = { user_id: holder._id, purpose: 'address_in_use', locale: 'en' } as const;
     const source = { id: randomUUID(), requestId: 'request-2', at: scene.now() };
@@ -80,7 +80,7 @@ describe('a request for a code', () => {
     expect([publishedTo(holder._id), publishedTo(user._id)]).toEqual([[instead], []]);
   });
 
-  test('comes after the other writes of its transaction, and falls with them', async () => {
+  test('a request for a code comes after the other writes of its transaction, and fails with them', async () => {
     const { _id: userId } = await scene.user();
     const { challenges } = scene.deps;
     await request({ userId, change: (session) => challenges.endAll(userId, scene.now(), session) });
@@ -92,7 +92,7 @@ describe('a request for a code', () => {
   });
 });
 
-describe('a resend', () => {
+describe('a resend of a code', () => {
   const resend = (
     challenge_id: string,
     deps: Partial<ResendCodeDeps> = {},
@@ -101,7 +101,7 @@ describe('a resend', () => {
   ) => createResendCode({ ...scene.deps, ...deps })(asked, { challenge_id }, scene.origin, by);
   const limited = (retryAfterSeconds: number) => ({ code: 'ERR-RATE-LIMITED', retryAfterSeconds });
 
-  test('counts, and asks for the mail again, in whatever case the id is written', async () => {
+  test('a resend of a code is counted, and requests the email again, in whatever case the id is written', async () => {
     const user = await scene.user();
     const { challenge_id } = await scene.challenge(user, purpose);
     const before = await scene.storedChallenge(challenge_id);
@@ -131,15 +131,15 @@ describe('a resend', () => {
     expect(publishedTo(user._id)).toEqual([row?.event]);
   });
 
-  test('says that it was the last one', async () => {
+  test('the last resend of a code says that there is no other', async () => {
     const { challenge_id } = await scene.challenge(await scene.user(), purpose, { resends_left: 1 });
     expect(await resend(challenge_id)).toMatchObject({ challenge_id, resend_at: null });
   });
 
   test.each<[string, () => Partial<ChallengeDocument>, number]>([
     ['is not due yet', () => ({ resend_at: after(30) }), 30],
-    ['was the last one before', () => ({ resends_left: 0 }), 540],
-  ])('that %s waits until a code may be sent', async (_, fields, seconds) => {
+    ['follows the last one', () => ({ resends_left: 0 }), 540],
+  ])('a resend of a code that %s is refused with the time to wait', async (_, fields, seconds) => {
     const { challenge_id } = await scene.challenge(await scene.user(), purpose, fields());
     const before = await scene.storedChallenge(challenge_id);
     await expect(resend(challenge_id)).rejects.toMatchObject(limited(seconds));
@@ -147,7 +147,7 @@ describe('a resend', () => {
     expect([await scene.storedChallenge(challenge_id), await scene.rows()]).toEqual([before, []]);
   });
 
-  test('that comes second of two waits as well', async () => {
+  test('the second of two simultaneous resends of a code has to wait as well', async () => {
     const { challenge_id } = await scene.challenge(await scene.user(), purpose);
     const taken = { ...scene.deps.challenges, takeResend: async () => undefined };
     await expect(resend(challenge_id, { challenges: taken })).rejects.toMatchObject(limited(60));
@@ -157,12 +157,12 @@ describe('a resend', () => {
   test.each<[string, Partial<ChallengeDocument>, object]>([
     ['dead', { ended_at: new Date(0) }, { code: 'ERR-CODE-INVALID', details: { tries_left: 0 } }],
     ['expired', { expires_at: new Date(0) }, { code: 'ERR-CODE-EXPIRED' }],
-  ])('of a challenge that is %s is refused', async (_, fields, error) => {
+  ])('a resend of the code of a challenge that is %s is refused', async (_, fields, error) => {
     const { challenge_id } = await scene.challenge(await scene.user(), purpose, fields);
     await expect(resend(challenge_id)).rejects.toMatchObject(error);
   });
 
-  test('knows no challenge of another purpose or caller', async () => {
+  test('a resend of a code finds no challenge of another purpose or caller', async () => {
     const user = await scene.user();
     const { challenge_id } = await scene.challenge(user, purpose);
     const unknown = { code: 'ERR-CODE-INVALID', details: { tries_left: 0 } };
@@ -172,19 +172,19 @@ describe('a resend', () => {
     expect(await resend(challenge_id, {}, purpose, user._id)).toMatchObject({ challenge_id });
   });
 
-  test.each<[string, CodePurpose, () => Promise<UserDocument>, 'pending' | 'delivered']>([
+  test.each<[string, 'pending' | 'delivered', CodePurpose, () => Promise<UserDocument>]>([
     [
       'a new address that nobody has',
+      'pending',
       'email_change',
       () => scene.user({ pending_email: 'New@example.com' }),
-      'pending',
     ],
-    ['a new address that another account has', 'email_change', () => wanting('other@example.com'), 'delivered'],
-    ['the address, whatever the account wants', 'password_reset', () => wanting('third@example.com'), 'pending'],
-    ['the account’s own address in another spelling', 'email_change', () => respelling(), 'pending'],
-    ['no new address any more', 'email_change', () => scene.user(), 'pending'],
-    ['nobody', 'password_reset', async () => ({ ...(await scene.user()), _id: randomUUID() }), 'delivered'],
-  ])('to %s', async (_, asked, person, state) => {
+    ['a new address that another account has', 'delivered', 'email_change', () => wanting('other@example.com')],
+    ['the address, whatever the account wants', 'pending', 'password_reset', () => wanting('third@example.com')],
+    ['the account’s own address in another spelling', 'pending', 'email_change', () => respelling()],
+    ['no new address any more', 'pending', 'email_change', () => scene.user()],
+    ['nobody', 'delivered', 'password_reset', async () => ({ ...(await scene.user()), _id: randomUUID() })],
+  ])('the event of a resend to %s is stored as %s', async (_, state, asked, person) => {
     const { challenge_id } = await scene.challenge(await person(), asked);
     await resend(challenge_id, {}, asked);
     expect(await scene.rows()).toMatchObject([{ state }]);
@@ -212,7 +212,7 @@ describe('a check of a code', () => {
   const use = async (code: Awaited<ReturnType<typeof check>>) =>
     scene.mongo.withSession((session) => session.withTransaction(() => code.use(scene.now(), session)));
 
-  test('returns the account of a right code, which is used in the transaction of what it permits', async () => {
+  test('a right code returns its account, and is used up in the transaction of what it permits', async () => {
     const user = await scene.user();
     const { challenge_id, code } = await scene.challenge(user, purpose);
     const body = { challenge_id: challenge_id.toUpperCase(), code };
@@ -227,7 +227,7 @@ describe('a check of a code', () => {
     expect(scene.audited).toEqual([]);
   });
 
-  test('finds a right code void in its transaction if five wrong ones were counted since it was compared', async () => {
+  test('a right code is refused in its transaction if five wrong ones were counted since it was compared', async () => {
     const { challenge_id, code } = await scene.challenge(await scene.user(), purpose);
     const right = await check({ challenge_id, code });
     for (const left of [4, 3, 2, 1, 0]) {
@@ -237,7 +237,7 @@ describe('a check of a code', () => {
     expect(await right.isUsed()).toBe(false);
   });
 
-  test('gives no verdict on a wrong code that others have left no try for', async () => {
+  test('a wrong code gets no verdict if others have left no try for it', async () => {
     const user = await scene.user();
     const { challenge_id, code } = await scene.challenge(user, purpose, { tries_left: 1 });
     const guess = () => expect(check({ challenge_id, code: wrong(code) })).rejects.toMatchObject(invalid(0));
@@ -246,7 +246,7 @@ describe('a check of a code', () => {
     expect(reasons.toSorted()).toEqual([...Array(7).fill('dead'), 'wrong']);
   });
 
-  test('counts a wrong code', async () => {
+  test('a wrong code takes a try', async () => {
     const user = await scene.user();
     const { challenge_id, code } = await scene.challenge(user, purpose);
     await expect(check({ challenge_id, code: wrong(code) })).rejects.toMatchObject(invalid(4));
@@ -256,14 +256,14 @@ describe('a check of a code', () => {
   test.each<[string, Partial<ChallengeDocument>, object]>([
     ['dead', { tries_left: 0 }, { code: 'ERR-CODE-INVALID', details: { tries_left: 0 } }],
     ['expired', { expires_at: new Date(0) }, { code: 'ERR-CODE-EXPIRED' }],
-  ])('refuses a challenge that is %s', async (reason, fields, error) => {
+  ])('the code of a challenge that is %s is refused', async (reason, fields, error) => {
     const user = await scene.user();
     const asked = await scene.challenge(user, purpose, fields);
     await expect(check(asked)).rejects.toMatchObject(error);
     expect(scene.audited).toEqual(failed(user._id, reason));
   });
 
-  test('knows no challenge of another purpose or caller', async () => {
+  test('a check of a code finds no challenge of another purpose or caller', async () => {
     const user = await scene.user();
     const asked = await scene.challenge(user, 'account_deletion');
     await expect(check(asked)).rejects.toMatchObject(invalid());
@@ -272,7 +272,7 @@ describe('a check of a code', () => {
     expect((await check(asked, user._id, 'account_deletion')).user).toEqual(user);
   });
 
-  test('refuses every code of nobody, and of an address that an account no longer wants', async () => {
+  test('every code of an unknown account is refused, and so is one to an address that an account no longer wants', async () => {
     const nobody = { ...(await scene.user()), _id: randomUUID() };
     const asked = await scene.challenge(nobody, 'email_change');
     await expect(check(asked, undefined, 'email_change')).rejects.toMatchObject(invalid(4));
@@ -281,7 +281,7 @@ describe('a check of a code', () => {
     await expect(check(contented, undefined, 'email_change')).rejects.toMatchObject(invalid(4));
   });
 
-  test('waits for a key that has just been made, and says so if it does not come', async () => {
+  test('a check of a code waits for a key that has just been made, and asks to retry if it does not come', async () => {
     const user = await scene.user();
     const [former, newer] = [{ keys: [generateSecretKey()] } as const, { keys: [generateSecretKey()] } as const];
     let rereads = 0;

@@ -33,7 +33,7 @@ function changeOf(outcome: Partial<Outcome>, rest: Partial<Change<Outcome>> = {}
 const gone = () => ({ ...scene.origin, isAbandoned: () => true });
 
 describe('a change', () => {
-  test('appends its events, and after the commit publishes, tells, audits and announces, in this order', async () => {
+  test('a change appends its events, and after the commit publishes, notifies, audits and announces, in this order', async () => {
     const [one, two] = [newEvent(), newEvent()];
     const steps: unknown[] = [];
     const step = (name: string) => (what: unknown) => void steps.push([name, what]);
@@ -65,16 +65,16 @@ describe('a change', () => {
     expect(scene.verdicts).toEqual([false, true]);
   });
 
-  test('without an event counts as rolled back, if its commit gets no answer', async () => {
+  test('a change without an event counts as rolled back if its commit gets no answer', async () => {
     await scene.commit(changeOf({}), scene.origin);
     expect([scene.verdicts, await scene.rows(), scene.audited, scene.announced]).toEqual([[false, false], [], [], []]);
   });
 
-  test('publishes an event that may be for nobody a moment later, and only if it is for a user', async () => {
+  test('an event that may be for nobody is published a moment later, and only if it is for a user', async () => {
     const make = (isFor: 'user' | 'nobody') => Array.from({ length: 9 }, () => ({ event: newEvent(), isFor }));
     const [told, untold] = [make('user'), make('nobody')];
     await scene.commit(changeOf({ events: [...told, ...untold] }), scene.origin);
-    await waitUntil(async () => scene.published.length >= told.length, { what: 'the events', timeoutMs: 10_000 });
+    await waitUntil(async () => scene.published.length >= told.length, { what: 'the events', timeoutMs: 60_000 });
     const idsOf = (events: readonly { readonly id: string }[]) => events.map(({ id }) => id).toSorted();
     expect(idsOf(scene.published)).toEqual(idsOf(told.map(({ event }) => event)));
     const pending = (await scene.rows()).filter(({ state }) => state === 'pending').map(({ event }) => event);
@@ -82,13 +82,13 @@ describe('a change', () => {
     expect(scene.verdicts).toEqual([false, true]);
   });
 
-  test('whose work fails tells nobody', async () => {
+  test('a change whose work fails notifies nobody', async () => {
     const work = () => Promise.reject(new Error('no'));
     await expect(scene.commit(changeOf({}, { work }), scene.origin)).rejects.toThrow('no');
     expect([scene.published, scene.audited, scene.announced, scene.messages]).toEqual([[], [], [], []]);
   });
 
-  test('of a client that has left is made or not, as it says', async () => {
+  test('a change of a client that has disconnected is committed or not, as the change says', async () => {
     const outcome = { events: [newEvent()], audit: [{ event: 'account.email_verified', user_id } as const] };
     const aborted = scene.commit(changeOf(outcome, { ifClientLeft: 'abort' }), gone());
     await expect(aborted).rejects.toBeInstanceOf(RequestAbandoned);

@@ -56,7 +56,7 @@ describe('a request to change the address', () => {
   const expectUnchanged = async (user: UserDocument) =>
     expect([await scene.storedUser(user._id), await challenges(), await scene.rows()]).toEqual([user, [], []]);
 
-  test('notes it and asks for a code, under the limits of the account', async () => {
+  test('a request to change the address is stored and sends a code, under the limits of the account', async () => {
     const { user, phone } = await account({ locale: 'ru' });
     const { challenge_id } = await request(phone);
     expect(await scene.storedUser(user._id)).toEqual({ ...user, ...pending(), touches: 1 });
@@ -68,7 +68,7 @@ describe('a request to change the address', () => {
     expect(scene.told).toEqual([login, 'succeeded', 'code', order]);
   });
 
-  test('makes void the code of an earlier one, and no other', async () => {
+  test('a request to change the address invalidates the code of an earlier request, and no other', async () => {
     const { user, phone } = await account();
     const [earlier, other] = [await scene.challenge(user, purpose), await scene.challenge(user, 'password_reset')];
     const { challenge_id } = await request(phone);
@@ -77,7 +77,7 @@ describe('a request to change the address', () => {
     expect(await scene.storedChallenge(earlier.challenge_id)).toMatchObject({ ended_at: scene.now() });
   });
 
-  test('for an address of another account does the same, and tells that one in place of a code', async () => {
+  test('a request for another account’s address does the same, and notifies that account in place of a code', async () => {
     const { user, phone } = await account();
     const key = new_email.toLowerCase();
     const holder = await scene.user({ email: key, email_key: key, locale: 'ru' });
@@ -92,32 +92,35 @@ describe('a request to change the address', () => {
     ]);
   });
 
-  test('for an address that another account can get back tells nobody', async () => {
+  test('a request for an address that another account can get back notifies nobody', async () => {
     const { user, phone } = await account();
     await scene.user({ former_emails: [formerOf(new_email, after(1))] });
     await request(phone);
     expect(await scene.rows()).toMatchObject([{ state: 'delivered', event: { data: { user_id: user._id, purpose } } }]);
   });
 
-  test('for another spelling of the account’s own address asks for a code', async () => {
+  test('a request for another spelling of the account’s own address sends a code', async () => {
     const key = new_email.toLowerCase();
     const { phone } = await account({ email: key, email_key: key });
     await request(phone);
     expect(await scene.rows()).toMatchObject([{ state: 'pending', event: { data: { purpose } } }]);
   });
 
-  test.each(changes)('is refused if the %s was changed since it was checked', async (_, fields) => {
-    const { user, phone } = await account();
-    const reauthenticate: RequestEmailChangeDeps['reauthenticate'] = async (...given) => {
-      const seen = await scene.deps.reauthenticate(...given);
-      await write(user, fields);
-      return seen;
-    };
-    await expect(request(phone, { reauthenticate })).rejects.toMatchObject({ code: 'ERR-REAUTHENTICATION-FAILED' });
-    await expectUnchanged({ ...user, ...fields });
-  });
+  test.each(changes)(
+    'a request to change the address is refused if the %s was changed since it was checked',
+    async (_, fields) => {
+      const { user, phone } = await account();
+      const reauthenticate: RequestEmailChangeDeps['reauthenticate'] = async (...given) => {
+        const seen = await scene.deps.reauthenticate(...given);
+        await write(user, fields);
+        return seen;
+      };
+      await expect(request(phone, { reauthenticate })).rejects.toMatchObject({ code: 'ERR-REAUTHENTICATION-FAILED' });
+      await expectUnchanged({ ...user, ...fields });
+    },
+  );
 
-  test('past the limit is refused', async () => {
+  test('a request to change the address is refused past the limit', async () => {
     const { user, phone } = await account();
     const limits = {
       askForCode: async () => undefined,
@@ -160,7 +163,7 @@ describe('a change of the address', () => {
     },
   });
 
-  test('writes the address, the ends and the events together, and tells of them afterwards', async () => {
+  test('a change of the address writes address, ended sessions and events in one transaction, then announces them', async () => {
     const older = formerOf('older@example.com', after(1));
     const held = { email_verified_at: new Date(0), former_emails: [older], locale: 'ru' } as const;
     const { user, phone, tablet, asked, other } = await changing(held);
@@ -203,14 +206,14 @@ describe('a change of the address', () => {
     expect(scene.verdicts).toEqual([false, true]);
   });
 
-  test('of an address that was never verified says so to an undo', async () => {
+  test('a change of an address that was never verified records that for an undo', async () => {
     const { user, phone, asked } = await changing();
     await change(phone, asked);
     const [former] = (await scene.storedUser(user._id))?.former_emails ?? [];
     expect(former).not.toHaveProperty('verified_at');
   });
 
-  test('is one of its spelling too', async () => {
+  test('a change of the address can change its spelling alone', async () => {
     const key = new_email.toLowerCase();
     const { user, phone, asked } = await changing({ email: key, email_key: key });
     await change(phone, asked);
@@ -220,14 +223,14 @@ describe('a change of the address', () => {
   test.each<[string, () => Partial<UserDocument>]>([
     ['has', () => ({ email: new_email, email_key: new_email.toLowerCase() })],
     ['can get back', () => ({ former_emails: [formerOf(new_email, after(1))] })],
-  ])('is refused if another account %s the address', async (_, fields) => {
+  ])('a change of the address is refused if another account %s the address', async (_, fields) => {
     const house = await changing();
     await scene.user(fields());
     await expect(change(house.phone, house.asked)).rejects.toMatchObject(taken);
     await expectUnchanged(house);
   });
 
-  test('is refused if another account takes the address at the same moment', async () => {
+  test('a change of the address is refused if another account takes the address at the same moment', async () => {
     const house = await changing();
     await scene.user({ email: new_email, email_key: new_email.toLowerCase() });
     const emailChanges = { ...scene.deps.emailChanges, findHolder: async () => undefined };
@@ -236,7 +239,7 @@ describe('a change of the address', () => {
     await expectUnchanged(house);
   });
 
-  test('that fails for another reason says so', async () => {
+  test('a change of the address that fails for another reason reports that reason', async () => {
     const house = await changing();
     const outbox = { ...scene.deps.outbox, append: () => Promise.reject(new Error('no room')) };
     const commit = scene.commitWith({ outbox });
@@ -244,18 +247,21 @@ describe('a change of the address', () => {
     await expectUnchanged(house);
   });
 
-  test.each(changes)('is refused if the %s was changed since the code was compared', async (_, fields) => {
-    const house = await changing();
-    const late = change(
-      house.phone,
-      house.asked,
-      meanwhile(() => write(house.user, fields)),
-    );
-    await expect(late).rejects.toMatchObject({ code: 'ERR-CODE-INVALID', details: { tries_left: 0 } });
-    await expectUnchanged({ ...house, user: { ...house.user, ...fields } });
-  });
+  test.each(changes)(
+    'a change of the address is refused if the %s was changed since the code was compared',
+    async (_, fields) => {
+      const house = await changing();
+      const late = change(
+        house.phone,
+        house.asked,
+        meanwhile(() => write(house.user, fields)),
+      );
+      await expect(late).rejects.toMatchObject({ code: 'ERR-CODE-INVALID', details: { tries_left: 0 } });
+      await expectUnchanged({ ...house, user: { ...house.user, ...fields } });
+    },
+  );
 
-  test('is refused to a session that has ended since', async () => {
+  test('a change of the address is refused to a session that has ended since the code was compared', async () => {
     const house = await changing();
     const end = { reason: 'forced', at: scene.now(), requestId: 'request-2' } as const;
     const { _id } = house.phone.document;
@@ -269,7 +275,7 @@ describe('a change of the address', () => {
     await expectUnchanged({ ...house, phone });
   });
 
-  test('takes the caller’s own code alone, and of this purpose', async () => {
+  test('a change of the address accepts only the caller’s own code, and only of this purpose', async () => {
     const house = await changing();
     const invalid = { code: 'ERR-CODE-INVALID' };
     await expect(change(await scene.session(), house.asked)).rejects.toMatchObject(invalid);

@@ -34,7 +34,7 @@ describe('a request to verify the address', () => {
   const request = (session: Parameters<typeof bearerOf>[0]) =>
     createRequestEmailVerification({ ...scene.deps, requestCode })(bearerOf(session), russian());
 
-  test('asks for a code, under the limits of codes', async () => {
+  test('a request to verify the address sends a code, under the limits of codes', async () => {
     const user = await scene.user();
     const session = await scene.session({ user_id: user._id });
     expect(await request(session)).toBe(answer);
@@ -43,13 +43,13 @@ describe('a request to verify the address', () => {
     expect(asked).toEqual([[{ purpose, userId: user._id, locale: 'ru' }, russian()]]);
   });
 
-  test('of an address that is verified already is counted as such', async () => {
+  test('a request to verify an address that is already verified is counted as such', async () => {
     const user = await scene.user({ email_verified_at: new Date(0) });
     await request(await scene.session({ user_id: user._id }));
     expect(scene.told).toMatchObject(['code', { email: user.email, isVerified: true }]);
   });
 
-  test('of an account that is gone makes the app refresh', async () => {
+  test('a request to verify the address of a deleted account makes the app refresh', async () => {
     await expect(request(await scene.session())).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
     expect([scene.told, asked]).toEqual([['code'], []]);
   });
@@ -60,7 +60,7 @@ describe('a request for a code to an address', () => {
   const request = (body: { email: string; device_id?: string }) =>
     createRequestCodeForAddress({ ...scene.deps, requestCode }, purpose)(body, russian());
 
-  test('asks for the code of its account, in its language', async () => {
+  test('a request for a code to an address is for its account, in the account’s language', async () => {
     const user = await scene.user({ locale: 'en', email_verified_at: scene.now() });
     const device_id = '7D0F7A34-52F1-4A4E-9B0E-3A1C5D2E8F90';
     expect(await request({ email: user.email, device_id })).toBe(answer);
@@ -69,7 +69,7 @@ describe('a request for a code to an address', () => {
     expect(asked).toEqual([[{ purpose, userId: user._id, locale: 'en' }, russian()]]);
   });
 
-  test('asks for nobody’s if the account is due for its erasure', async () => {
+  test('a request for a code to an account that is due for erasure is for nobody', async () => {
     const [due, waiting] = [
       await scene.user({ deletes_at: scene.now() }),
       await scene.user({ deletes_at: new Date(scene.now().getTime() + 1) }),
@@ -78,7 +78,7 @@ describe('a request for a code to an address', () => {
     expect(asked).toMatchObject([[{ userId: undefined }], [{ userId: waiting._id }]].map(([code]) => [code, {}]));
   });
 
-  test('asks for nobody’s if there is no account, and for no device if none is named', async () => {
+  test('a request for a code to an unknown address is for nobody, and without a device id for no device', async () => {
     const email = 'nobody@example.com';
     await request({ email });
     expect(scene.told).toEqual(['code', { email, deviceId: undefined, isVerified: false, hasAccess: false }]);
@@ -86,7 +86,7 @@ describe('a request for a code to an address', () => {
   });
 });
 
-describe('the code of the mailbox', () => {
+describe('the code that verifies an address', () => {
   const verify = (body: { challenge_id: string; code: string }, given: Partial<VerifyEmailDeps> = {}) =>
     createVerifyEmail({ ...scene.deps, ...given })(body, scene.origin);
   const verified = () => ({ message: 'EMAIL_VERIFIED', timestamp: scene.now().toISOString() });
@@ -96,7 +96,7 @@ describe('the code of the mailbox', () => {
   };
   const audited = (user_id: string) => [[{ event: 'account.email_verified', user_id }, scene.origin]];
 
-  test('verifies the address with its event, and tells of it afterwards', async () => {
+  test('the right code verifies the address with its event, and announces that afterwards', async () => {
     const { user, code } = await ofUser();
     expect(await verify(code)).toEqual(verified());
     const at = scene.now();
@@ -115,7 +115,7 @@ describe('the code of the mailbox', () => {
     ]);
   });
 
-  test('leaves an address that is verified already, and uses itself', async () => {
+  test('the right code leaves an address that is already verified, and is used up', async () => {
     const { user, code } = await ofUser({ email_verified_at: new Date(0) });
     expect(await verify(code)).toEqual(verified());
     expect(await scene.storedUser(user._id)).toEqual(user);
@@ -123,7 +123,7 @@ describe('the code of the mailbox', () => {
     expect([await scene.rows(), scene.published, scene.audited]).toEqual([[], [], audited(user._id)]);
   });
 
-  test('verifies nothing if the address was changed since it was compared', async () => {
+  test('the right code verifies nothing if the address was changed since it was compared', async () => {
     const { user, code } = await ofUser();
     const slow: VerifyEmailDeps['checkCode'] = async (...given) => {
       const right = await scene.deps.checkCode(...given);
@@ -137,7 +137,7 @@ describe('the code of the mailbox', () => {
     expect([await scene.rows(), scene.published, scene.audited]).toEqual([[], [], []]);
   });
 
-  test('is not that of another purpose', async () => {
+  test('the code of another purpose does not verify the address', async () => {
     const { user } = await ofUser();
     const other = await scene.challenge(user, 'password_reset');
     await expect(verify(other)).rejects.toMatchObject({ code: 'ERR-CODE-INVALID' });

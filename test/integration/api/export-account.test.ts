@@ -36,7 +36,7 @@ const exportOf = (phone: Phone, given: Partial<ExportAccountDeps> = {}, current_
 };
 
 describe('an export', () => {
-  test('has everything that is held of the caller, and nothing of anybody else', async () => {
+  test('an export contains everything that is stored about the caller, and nothing about anybody else', async () => {
     const change = { change_id: randomUUID(), email: 'Old@example.com', email_key: 'old@example.com', until: ago(-5) };
     const user = await scene.user({
       ...{ last_login_at: ago(1), former_emails: [change], known_devices: ['phone'], joined_at: ago(2) },
@@ -96,21 +96,21 @@ describe('an export', () => {
     expect(scene.told).toEqual([login, 'succeeded', ['export', user_id]]);
   });
 
-  test('of an account that has hardly begun says so', async () => {
+  test('an export of a new account contains empty lists', async () => {
     const { answer } = await exported();
     expect(answer).toMatchObject({ account: { last_login_at: null }, group: { name: null }, is_complete: true });
     const { former_emails, known_devices, codes, invites } = answer;
     expect([former_emails, known_devices, codes, invites]).toEqual([[], [], [], []]);
   });
 
-  test('that has not room for everything says so', async () => {
+  test('an export that has no room for everything says so', async () => {
     const sessions = { listHeld: async () => ({ sessions: [], hasMore: true }) };
     expect((await exported({}, { sessions })).answer.is_complete).toBe(false);
     const invites = { listMadeBy: async () => ({ invites: [], hasMore: true }) };
     expect((await exported({}, { invites })).answer.is_complete).toBe(false);
   });
 
-  test('needs the password, and is counted after it, before anything is read', async () => {
+  test('an export needs the password, and is counted after the check, before anything is read', async () => {
     const { phone } = await exported();
     const limits = { exportAccount: () => Promise.reject(new AppError('ERR-RATE-LIMITED')) };
     const sessions = { listHeld: () => Promise.reject(new Error('read')) };

@@ -60,7 +60,7 @@ async function guessTimes(limits: Limits, times: number, who: Login, origin: Req
 }
 const [five, none] = [[4, 3, 2, 1, 0], Array<undefined>(5).fill(undefined)];
 
-test('of 200 simultaneous tries at several apis from as many networks five get a verdict', async () => {
+test('five of 200 simultaneous tries of a second factor at several apis from as many networks get a verdict', async () => {
   const apis = [newLimits(), newLimits(), newLimits()];
   const all = Array.from({ length: 200 }, (_, i) => guess(apis[i % 3] ?? newLimits(), login(), somewhere()));
   const verdicts = (await Promise.all(all)).filter((left) => left !== undefined);
@@ -68,7 +68,7 @@ test('of 200 simultaneous tries at several apis from as many networks five get a
   expect(refusals).toEqual(Array(195).fill('second_factor'));
 });
 
-test('strangers share five tries, and the owner has five on each known device and network', async () => {
+test('unknown clients share five tries of a second factor, and each known device and network has five of its own', async () => {
   const limits = newLimits();
   const [owner, home] = [login(), somewhere()];
   await limits.completed(owner, home);
@@ -78,19 +78,22 @@ test('strangers share five tries, and the owner has five on each known device an
   expect(await guess(limits, login(), somewhere())).toBeUndefined();
 });
 
-test.each(['registered', 'verified', 'proved'] as const)('a place is no known one because it was %s', async (step) => {
-  const limits = newLimits();
-  const [owner, home] = [login(), somewhere()];
-  await limits[step](owner, home);
-  await guessTimes(limits, 5, login(), somewhere());
-  expect(await guess(limits, owner, home)).toBeUndefined();
-});
+test.each(['registered', 'verified', 'proved'] as const)(
+  'a device and network that were %s are not known to the second factor for that',
+  async (step) => {
+    const limits = newLimits();
+    const [owner, home] = [login(), somewhere()];
+    await limits[step](owner, home);
+    await guessTimes(limits, 5, login(), somewhere());
+    expect(await guess(limits, owner, home)).toBeUndefined();
+  },
+);
 
 test.each<[string, (limits: Limits, who: Login, origin: RequestOrigin) => Promise<void>]>([
   ['a reset', (limits, who, origin) => limits.proved(who, origin)],
   ['a first proof', (limits, who, origin) => limits.registered(who, origin)],
   ['an undo', (limits, { email }) => limits.undone(email)],
-])('no place stays known after %s', async (_, recover) => {
+])('no device or network stays known to the second factor after %s', async (_, recover) => {
   const limits = newLimits();
   const [thief, den] = [login(), somewhere()];
   await limits.completed(thief, den);
@@ -99,7 +102,7 @@ test.each<[string, (limits: Limits, who: Login, origin: RequestOrigin) => Promis
   expect(await guess(limits, thief, den)).toBeUndefined();
 });
 
-test('nor because a password was right there', async () => {
+test('no device or network is known to the second factor because a password was right there', async () => {
   const limits = newLimits();
   const [owner, home] = [login(), somewhere()];
   await (await limits.logIn(owner, home)).succeed();
@@ -107,7 +110,7 @@ test('nor because a password was right there', async () => {
   expect(await guess(limits, owner, home)).toBeUndefined();
 });
 
-test('the user of a session has five tries, which its device does not lose', async () => {
+test('the user of a session has five tries of a second factor, which its device does not lose', async () => {
   const limits = newLimits();
   const [owner, home, sid] = [login(), somewhere(), randomUUID()];
   const stepUp = (sessionId: string) =>
@@ -123,7 +126,7 @@ test('the user of a session has five tries, which its device does not lose', asy
   expect(await guess(limits, owner, home)).toBe(4);
 });
 
-test('no place has more than 100 in a day', async () => {
+test('unknown clients have at most 100 tries of a second factor in a day', async () => {
   const limits = newLimits();
   for (let i = 0; i < 20; i += 1) {
     expect(await guessTimes(limits, 5, login(), somewhere())).toEqual(five);
@@ -135,14 +138,14 @@ test('no place has more than 100 in a day', async () => {
   expect(await guess(limits, login(), somewhere())).toBe(4);
 });
 
-test('each account has its own tries, whatever the case of its address', async () => {
+test('each account has its own tries of a second factor, whatever the case of its address', async () => {
   const limits = newLimits();
   await guessTimes(limits, 5, login(), somewhere());
   expect(await guess(limits, login({ email: 'cook@EXAMPLE.com' }), somewhere())).toBeUndefined();
   expect(await guess(limits, login({ email: 'other@example.com' }), somewhere())).toBe(4);
 });
 
-test('each try counts for a quarter of an hour, and a refused try does not count', async () => {
+test('each try of a second factor counts for a quarter of an hour, and a refused try does not count', async () => {
   const limits = newLimits();
   const minuteMs = 60_000;
   for (const left of five) {
@@ -157,7 +160,7 @@ test('each try counts for a quarter of an hour, and a refused try does not count
   expect(await guessTimes(limits, 2, login(), somewhere())).toEqual([0, undefined]);
 });
 
-describe('a try is alarming', () => {
+describe('an alarming try', () => {
   const alarmsOf = async (times: number, take: () => ReturnType<Limits['secondFactor']>) => {
     const alarms: boolean[] = [];
     for (let i = 0; i < times; i += 1) alarms.push((await take()).isAlarming);
@@ -165,7 +168,7 @@ describe('a try is alarming', () => {
   };
   const calm = (times: number) => Array<boolean>(times).fill(false);
 
-  test('if it is the last of strangers, or the tenth in a day', async () => {
+  test('a try of an unknown client is alarming if it is the last one left, or the tenth in a day', async () => {
     const limits = newLimits();
     const stranger = () => limits.secondFactor(login(), somewhere());
     expect(await alarmsOf(5, stranger)).toEqual([...calm(4), true]);
@@ -177,7 +180,7 @@ describe('a try is alarming', () => {
     expect(await alarmsOf(5, stranger)).toEqual([...calm(4), true]);
   });
 
-  test('not in a known place or in a session', async () => {
+  test('a try on a known device or in a session is not alarming', async () => {
     const limits = newLimits();
     const [owner, home] = [login(), somewhere()];
     await limits.completed(owner, home);
@@ -188,7 +191,7 @@ describe('a try is alarming', () => {
     }
   });
 
-  test('while Redis is away, if it is the last', async () => {
+  test('the last try is alarming while Redis is away', async () => {
     const away = new Redis({ ...failFastOptions(), lazyConnect: true });
     away.disconnect();
     const limits = newLimits(away);
@@ -196,7 +199,7 @@ describe('a try is alarming', () => {
   });
 });
 
-test('an account knows its 20 latest places, each for 180 days', async () => {
+test('an account knows its 20 latest devices and networks for the second factor, each for 180 days', async () => {
   const limits = newLimits();
   const places = Array.from({ length: 11 }, () => [login(), somewhere()] as const);
   for (const [device, network] of places) {
@@ -215,7 +218,7 @@ test('an account knows its 20 latest places, each for 180 days', async () => {
   expect(await guess(limits, second, somewhere())).toBeUndefined();
 });
 
-test('a login without a device makes its network known, and no other that names none', async () => {
+test('a login without a device makes its network known, and no other client without a device', async () => {
   const limits = newLimits();
   const home = somewhere();
   await limits.completed(login({ deviceId: undefined }), home);
@@ -226,7 +229,7 @@ test('a login without a device makes its network known, and no other that names 
   expect(await guess(limits, login(), home)).toBe(4);
 });
 
-test('a right factor gives its try back', async () => {
+test('a right second factor gives its try back', async () => {
   const limits = newLimits();
   await guessTimes(limits, 4, login(), somewhere());
   for (let i = 0; i < 3; i += 1) {
@@ -237,7 +240,7 @@ test('a right factor gives its try back', async () => {
   expect(await guessTimes(limits, 2, login(), somewhere())).toEqual([0, undefined]);
 });
 
-test('the tries are named by HMACs and forgotten after a day', async () => {
+test('the tries of a second factor are named by HMACs and forgotten after a day', async () => {
   await guess(newLimits(), login(), somewhere());
   const [key = '', ...others] = await redis.keys(`{${prefix}}:limit:*`);
   const account = createLimitKeys(prefix, () => secret).tagOf('account', 'cook@example.com');
@@ -247,12 +250,12 @@ test('the tries are named by HMACs and forgotten after a day', async () => {
   expect(leftMs).toBeLessThanOrEqual(dayMs);
 });
 
-describe('while Redis is away', () => {
+describe('second factors while Redis is away', () => {
   const away = new Redis({ ...failFastOptions(), lazyConnect: true });
   away.disconnect();
   afterAll(() => away.disconnect());
 
-  test('each process allows five tries for an account', async () => {
+  test('each process allows five tries of a second factor for an account while Redis is away', async () => {
     const limits = newLimits(away);
     const all = await Promise.all(Array.from({ length: 10 }, () => guess(limits, login(), somewhere())));
     expect(all).toEqual([...five, ...none]);
@@ -262,7 +265,7 @@ describe('while Redis is away', () => {
     expect(await guess(limits, login({ email: 'other@example.com' }), somewhere())).toBe(4);
   });
 
-  test('a right factor gives its try back, and nothing is raised', async () => {
+  test('a right second factor gives its try back while Redis is away, and nothing is thrown', async () => {
     const limits = newLimits(away);
     await guessTimes(limits, 4, login(), somewhere());
     await (await limits.secondFactor(login(), somewhere())).giveBack();

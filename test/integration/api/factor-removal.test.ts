@@ -45,8 +45,8 @@ async function ordered(ms: number) {
   return { removal, user: await guarded({ removal }), token: removalStopTokens.issue(removal.id) };
 }
 
-describe('an order', () => {
-  test('is stored with its time, mailed, audited, and told to the live sessions', async () => {
+describe('an order to remove the second factor', () => {
+  test('an order to remove the second factor is stored with its time, mailed, audited, and sent to the live sessions', async () => {
     const user = await guarded();
     const { document: live } = await scene.session({ user_id: user._id });
     await scene.session({ user_id: user._id, is_revoked: true });
@@ -65,7 +65,7 @@ describe('an order', () => {
     ]);
   });
 
-  test('that runs already is mailed again, and its sessions are not told again', async () => {
+  test('a repeated order to remove the second factor is mailed again, and not sent to the sessions again', async () => {
     const { removal, user } = await ordered(3_600_000);
     await scene.session({ user_id: user._id });
     expect(await order(user)).toMatchObject({ due_at: removal.due_at.toISOString() });
@@ -76,7 +76,7 @@ describe('an order', () => {
     ]);
   });
 
-  test('is refused if the factor is gone, or due, since the code was asked for, and uses up no code', async () => {
+  test('an order is refused and uses up no code if the factor is gone, or due, since the code was requested', async () => {
     const [off, { user: due }] = [await scene.user(), await ordered(0)];
     for (const user of [off, due]) {
       const code = await scene.challenge(user, purpose);
@@ -87,8 +87,8 @@ describe('an order', () => {
   });
 });
 
-describe('a stop', () => {
-  test('by a session is mailed, audited, and told to all sessions', async () => {
+describe('a stop of the removal', () => {
+  test('a stop by a session is mailed, audited, and sent to all sessions', async () => {
     const { user } = await ordered(1);
     const [own, other] = [await scene.session({ user_id: user._id }), await scene.session({ user_id: user._id })];
     const stopped = await createStopFactorRemoval(scene.deps)(bearerOf(own), scene.origin);
@@ -104,7 +104,7 @@ describe('a stop', () => {
     ]);
   });
 
-  test('by a session that has ended is refused, and so is one by a token whose order has ended since the read', async () => {
+  test('a stop by an ended session is refused, and so is one by a token whose order has ended since the read', async () => {
     const { removal, user, token } = await ordered(1);
     const ended = await scene.session({ user_id: user._id, is_revoked: true });
     const stop = createStopFactorRemoval(scene.deps)(bearerOf(ended), scene.origin);
@@ -114,13 +114,13 @@ describe('a stop', () => {
     expect([await stored(user), await scene.rows()]).toEqual([removal, []]);
   });
 
-  test('by its token stops no other account’s order', async () => {
+  test('a stop by a token stops no other account’s order', async () => {
     const [other, own] = [await ordered(1), await ordered(1)];
     await stopBy(own.token);
     expect([await stored(other.user), await stored(own.user)]).toEqual([other.removal, undefined]);
   });
 
-  test('in parallel is one stop', async () => {
+  test('parallel stops count as one', async () => {
     const { user, token } = await ordered(1);
     const sessions = await Promise.all([1, 2, 3].map(() => scene.session({ user_id: user._id })));
     const commit = scene.commitWith({ transaction: createTransactionRunner(scene.mongo) });
@@ -130,7 +130,7 @@ describe('a stop', () => {
     expect(await purposes()).toEqual(['second_factor_removal_stopped']);
   });
 
-  test('does not come any more when the removal is due', async () => {
+  test('a stop is refused once the removal is due', async () => {
     const { removal, user, token } = await ordered(0);
     const session = await scene.session({ user_id: user._id });
     const late = createStopFactorRemoval(scene.deps)(bearerOf(session), scene.origin);
@@ -140,7 +140,7 @@ describe('a stop', () => {
   });
 
   test.each(['another one', 'none', 'a due one'] as const)(
-    'by a session that has seen %s decides anew',
+    'a stop that has read something out of date decides anew, and finds %s',
     async (what) => {
       const { user } = await ordered(1);
       const session = await scene.session({ user_id: user._id });
@@ -159,7 +159,7 @@ describe('a stop', () => {
     },
   );
 
-  test('by a token that a newer key has made, waits for the key', async () => {
+  test('a stop by a token of a newer key waits for the key', async () => {
     const { removal } = await ordered(1);
     const newer = createRemovalStopTokens({ keys: [generateSecretKey()] });
     await expect(stopBy(newer.issue(removal.id))).rejects.toMatchObject(invalid);
@@ -175,7 +175,7 @@ describe('a stop', () => {
     });
   });
 
-  test('by a genuine token of no order, or of an account that is due to be erased, is none', async () => {
+  test('a genuine token of no order, or of an account that is due for erasure, stops nothing', async () => {
     const { user, token } = await ordered(1);
     await scene.user();
     await scene.collections.users.updateOne({ _id: user._id }, { $set: { deletes_at: scene.now() } });
@@ -184,7 +184,7 @@ describe('a stop', () => {
     }
   });
 
-  test('by a session of an account that is gone is refused', async () => {
+  test('a stop by a session of a deleted account is refused', async () => {
     const session = await scene.session();
     const stop = createStopFactorRemoval(scene.deps)(bearerOf(session), scene.origin);
     await expect(stop).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });

@@ -5,7 +5,7 @@ import { type Route, type RouteName, routes } from '@auth-account/contracts';
 import { type LocalRedis, startRedis } from '@auth-account/local-stack';
 import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { type RedisKeys, redisKeys } from '@auth-account/redis';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { newEmail, newSession, registerAccount } from '../../support/accounts.ts';
 import { newDevice, signToken, startTestGateway } from '../../support/gateway-scene.ts';
@@ -33,10 +33,24 @@ beforeAll(async () => {
   denyList = createDenyList(redis, keys, denialLifetimeMs(600));
 });
 afterAll(async () => {
-  await api.close();
-  redis.disconnect();
-  await server.stop();
-  rmSync(dir, { recursive: true });
+  try {
+    await api.close();
+  } finally {
+    redis.disconnect();
+    await server.stop();
+    rmSync(dir, { recursive: true });
+  }
+});
+
+/** What the test has opened. It ends when there is room in Redis again. */
+const opened: { close(): Promise<unknown> }[] = [];
+function closing<T extends { close(): Promise<unknown> }>(part: T): T {
+  opened.push(part);
+  return part;
+}
+afterEach(async () => {
+  await makeRoom();
+  for (const part of opened.splice(0).reverse()) await part.close();
 });
 
 /** Fills Redis's memory, so that it answers `OOM` to every command that could need memory. */
@@ -69,7 +83,7 @@ test.each(Object.keys(routes) as RouteName[])('%s answers while Redis is full, a
   expect([answer.status, answer.json?.error_code]).toEqual(ofRedis.includes(name) ? unavailable : good);
 });
 
-test('limits are counted in memory meanwhile', async () => {
+test('limits are counted in memory while Redis is full', async () => {
   await fill();
   const email = newEmail();
   const statuses: number[] = [];
@@ -80,7 +94,7 @@ test('limits are counted in memory meanwhile', async () => {
   expect(await api.metric('auth_login_limits_insured_total')).toBeGreaterThan(10);
 });
 
-test('a session that ends meanwhile is over for the api at once, its close is published, and no list hides it', async () => {
+test('a session that ends while Redis is full is refused at once, its close is published, and no list hides it', async () => {
   await makeRoom();
   await completeList();
   const session = await newSession(api);
@@ -88,6 +102,7 @@ test('a session that ends meanwhile is over for the api at once, its close is pu
   expect((await find()).status).toBe(200);
   const heard: string[] = [];
   const listening = redis.duplicate();
+  closing({ close: async () => listening.disconnect() });
   listening.on('message', (_channel, text) => void heard.push(text));
   listening.on('error', () => undefined);
   await listening.subscribe(keys.commands);
@@ -97,29 +112,29 @@ test('a session that ends meanwhile is over for the api at once, its close is pu
   expect((await find()).status).toBe(401);
   await expect(denyList.find([session.session_id])).rejects.toThrow('not complete');
   await eventually('the close', () => heard.some((text) => text.includes(session.session_id)));
-  listening.disconnect();
 });
 
-test('the gateway opens no stream meanwhile, as while Redis is away', async () => {
+test('the gateway opens no stream while Redis is full, as while it is away', async () => {
   await makeRoom();
   await completeList();
   const env = { ...serviceEnvironment(api.database), KEY_PREFIX: api.keyPrefix, REDIS_URL: server.url };
-  const gateway = await startTestGateway({ env });
+  const gateway = closing(await startTestGateway({ env }));
   await eventually('readiness', async () => (await gateway.unreadiness()).length === 0);
   await fill();
   const device = newDevice();
   const refusal = await refusalOf(gateway.base, { ...device, token: await signToken(env, device) });
   expect(refusal).toMatchObject({ status: 503, body: { error_code: 'ERR-DEPENDENCY-UNAVAILABLE' } });
-  await gateway.close();
 });
 
-test('the worker makes deny list and events good once there is room', async () => {
+test('the worker repairs the deny list and delivers events once Redis has room', async () => {
   await makeRoom();
-  const receiver = await startReceiver('analytics');
-  const worker = await startTestWorker({
-    ...serviceEnvironment(api.database),
-    ...{ KEY_PREFIX: api.keyPrefix, REDIS_URL: server.url, EVENT_SUBSCRIBERS: JSON.stringify([receiver.subscriber]) },
-  });
+  const receiver = closing(await startReceiver('analytics'));
+  closing(
+    await startTestWorker({
+      ...serviceEnvironment(api.database),
+      ...{ KEY_PREFIX: api.keyPrefix, REDIS_URL: server.url, EVENT_SUBSCRIBERS: JSON.stringify([receiver.subscriber]) },
+    }),
+  );
   await eventually('the list', () => denyList.isComplete());
   const session = await newSession(api);
   await fill();
@@ -130,6 +145,4 @@ test('the worker makes deny list and events good once there is room', async () =
   await eventually('the list', () => denyList.isComplete());
   expect(await denyList.find([session.session_id])).toEqual([{ kind: 'revoked', reason: 'LOGOUT_CONFIRMED' }]);
   await receiver.waitFor(user_id);
-  await worker.close();
-  await receiver.close();
 });

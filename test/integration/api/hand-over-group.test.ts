@@ -39,7 +39,7 @@ const ownerOf = ({ home_group_id: _id }: UserDocument) =>
   scene.collections.groups.findOne({ _id }).then((group) => group?.owner_id);
 
 describe('a group that is handed over', () => {
-  test('has a new owner, in the group and in both accounts, and the audit log has who gave it', async () => {
+  test('a group that is handed over has a new owner, in the group and in both accounts, and the audit log names who gave it', async () => {
     const { owner, member } = await household();
     const { home_group_id } = owner;
     const third = await scene.user({ home_group_id, role: 'member' });
@@ -54,7 +54,7 @@ describe('a group that is handed over', () => {
     expect(scene.verdicts).toEqual([false, true]);
   });
 
-  test('by its owner to the same one stays as it is', async () => {
+  test('a group that is handed over by its owner to the same user stays as it is', async () => {
     const { owner, member } = await household();
     expect(await handOver(owner, owner._id)).toMatchObject({ message: 'OWNER_CHANGED', user_id: owner._id });
     expect([await roles(owner, member), await ownerOf(owner)]).toEqual([['owner', 'member'], owner._id]);
@@ -71,8 +71,12 @@ describe('a group that is handed over', () => {
         return [{ ...(await scene.user()), home_group_id }, member._id];
       },
     ],
-    ['the owner to a stranger', 'ERR-GROUP-MEMBER-NOT-FOUND', async ({ owner }) => [owner, (await scene.user())._id]],
-  ])('by %s stays as it is', async (_, code, people) => {
+    [
+      'the owner to a user outside the group',
+      'ERR-GROUP-MEMBER-NOT-FOUND',
+      async ({ owner }) => [owner, (await scene.user())._id],
+    ],
+  ])('a group that is handed over by %s stays as it is', async (_, code, people) => {
     const house = await household();
     const [caller, to] = await people(house);
     await expect(handOver(caller, to)).rejects.toMatchObject({ code });

@@ -49,15 +49,18 @@ beforeAll(async () => {
   owner = await newSession(api);
 });
 afterAll(async () => {
-  // No member stands for election by itself.
-  const stepUp = () => admin(secondary).command({ replSetStepUp: 1 });
-  await waitUntil(() => stepUp().then(Boolean, () => false), { what: 'a primary', ...patience });
-  await mongo?.waitForPrimary();
-  await scene?.close();
-  await Promise.all([primary?.close(), secondary?.close()]);
-  await mongo?.kill();
-  await rm(dir, { recursive: true, force: true });
-  guard?.dismiss();
+  try {
+    // No member stands for election by itself.
+    const stepUp = () => admin(secondary).command({ replSetStepUp: 1 });
+    await waitUntil(() => stepUp().then(Boolean, () => false), { what: 'a primary', ...patience });
+    await mongo?.waitForPrimary();
+    await scene?.close();
+  } finally {
+    await Promise.all([primary?.close(), secondary?.close()]);
+    await mongo?.kill();
+    await rm(dir, { recursive: true, force: true });
+    guard?.dismiss();
+  }
 });
 
 const admin = (member: MongoClient | undefined) => {
@@ -112,27 +115,27 @@ const register = (body: object, key: string): Sending => {
 const records = 'idempotency';
 const isRegistered = (email: string) => async () => (await scene.collections.users.findOne({ email })) !== null;
 
-describe('while a majority lags behind, a retry of what was not answered yet gets the answer of the first', () => {
+describe('a retry while a majority lags behind', () => {
   const expectReplayed = ({ first, again, hasWaited }: Pair) => {
     expect([first.status, again.status, hasWaited]).toEqual([201, 201, true]);
     expect(again.text).toBe(first.text);
     expect(again.headers['idempotency-replayed']).toBe('true');
   };
 
-  test('to a registration: not that its address is taken', async () => {
+  test('a retry of an unanswered registration gets its answer while a majority lags, not that its address is taken', async () => {
     const email = newEmail();
     const send = register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' }, randomUUID());
     expectReplayed(await sendTwice(send, records, isRegistered(email)));
   });
 
-  test('to one that has used its invite up', async () => {
+  test('a retry of an unanswered registration that has used up its invite gets its answer while a majority lags', async () => {
     const email = newEmail();
     const invite_token = await insertInvite(scene, owner.home_group_id, { max_uses: 1 });
     const send = register({ email, password, space_creation_mode: 'JOIN_EXISTING', invite_token }, randomUUID());
     expectReplayed(await sendTwice(send, records, isRegistered(email)));
   });
 
-  test('to an invitation', async () => {
+  test('a retry of an unanswered invitation gets its answer while a majority lags', async () => {
     const headers = { ...bearer(owner), 'Idempotency-Key': randomUUID() };
     const { home_group_id } = owner;
     const before = await scene.collections.invites.countDocuments({ home_group_id });
@@ -192,7 +195,7 @@ test('a restore that finds nothing to cancel is not answered before a majority h
   }
 });
 
-describe('what only the primary has refuses nothing for good before a majority has it', () => {
+describe('refusals because of what only the primary has', () => {
   /**
    * Writes while no majority applies writes, and sends the request. Returns the answer, and whether it had to wait for
    * the majority.
@@ -219,7 +222,7 @@ describe('what only the primary has refuses nothing for good before a majority h
       'its expiry',
       ({ sessions }, _id) => sessions.updateOne({ _id }, { $set: { expires_at: new Date(scene.clock.now()) } }),
     ],
-  ])('a refresh: %s', async (_, write) => {
+  ])('a refresh is not refused for good before a majority has %s', async (_, write) => {
     const { refresh_token, _id } = await readingSession();
     const { answer, hasWaited } = await ask(
       (on) => write(on, _id),
@@ -229,7 +232,7 @@ describe('what only the primary has refuses nothing for good before a majority h
     expect([answer.json.error_code, hasWaited]).toEqual(['IAD_JWT_REFRESH_EXPIRED', true]);
   });
 
-  test('a code: its own first try', async () => {
+  test('a code is not refused for good before a majority has its use', async () => {
     const on = { post: api.post, collections: scene.collections };
     const { email } = await newSession(api);
     const challenge_id = await requestReset(on, email);
@@ -241,7 +244,7 @@ describe('what only the primary has refuses nothing for good before a majority h
     expect([answer.json.error_code, hasWaited]).toEqual(['ERR-CODE-INVALID', true]);
   });
 
-  test('an undo: its own first try', async () => {
+  test('an undo is not refused for good before a majority has the first one', async () => {
     const { email, user_id: _id } = await newSession(api);
     const change_id = randomUUID();
     const former = { change_id, email, email_key: email, until: new Date() };
@@ -263,7 +266,7 @@ describe('what only the primary has refuses nothing for good before a majority h
       ({ challenges }, { event }) =>
         challenges.updateOne({ _id: event.data.challenge_id }, { $set: { ended_at: new Date() } }),
     ],
-  ])('a mail: %s', async (_, write) => {
+  ])('a mail is not dropped for good before a majority has %s', async (_, write) => {
     const { users, challenges } = storesOf(scene.collections);
     const keys = await loadKeyFile(`${process.env.TEST_KEYS_DIR}/server-keys.json`);
     const emailChangeTokens = createEmailChangeTokens(keys);
@@ -325,12 +328,16 @@ test('a retry whose primary is lost meanwhile gets 503', async () => {
   const send = register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' }, randomUUID());
   await admin(secondary).command({ fsync: 1, lock: true });
   const first = send(api);
-  await waitUntil(isRegistered(email), { what: 'the account', ...patience });
-  const again = send(other);
-  await waitUntil(() => isWaiting(records), { what: 'the wait of the retry', ...patience });
-  await admin(primary).command({ replSetStepDown: 60, secondaryCatchUpPeriodSecs: 0, force: true });
-  const { status, json } = await again;
-  await admin(secondary).command({ fsyncUnlock: 1 });
+  let [status, json]: [number?, Answer['json']?] = [];
+  try {
+    await waitUntil(isRegistered(email), { what: 'the account', ...patience });
+    const again = send(other);
+    await waitUntil(() => isWaiting(records), { what: 'the wait of the retry', ...patience });
+    await admin(primary).command({ replSetStepDown: 60, secondaryCatchUpPeriodSecs: 0, force: true });
+    ({ status, json } = await again);
+  } finally {
+    await admin(secondary).command({ fsyncUnlock: 1 });
+  }
   expect([status, json.error_code]).toEqual([503, 'ERR-DEPENDENCY-UNAVAILABLE']);
   expect([201, 503]).toContain((await first).status);
 });

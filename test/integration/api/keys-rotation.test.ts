@@ -68,7 +68,7 @@ async function signedBy(key: KeyEntry, sid: string = randomUUID()): Promise<stri
 }
 
 describe('the keys of access tokens, changed while the api runs', () => {
-  test('are published ahead, then sign, and when they have left verify no longer', async () => {
+  test('a new key of access tokens is published, then signs, and verifies no longer when it has left the file', async () => {
     const [first, second] = [newSigningKey('EdDSA', 'first'), newSigningKey('EdDSA', 'second')];
     const api = await scene.start({ ACCESS_TOKEN_KEYS_FILE: await write('access.json', first) });
     const session = await newSession(api);
@@ -102,7 +102,7 @@ describe('the keys of access tokens, changed while the api runs', () => {
     await api.close();
   });
 
-  test('are the set that jwks.json shows, without their private parts, cacheable', async () => {
+  test('the keys of access tokens are the set that jwks.json shows, without their private parts, cacheable', async () => {
     const keys = ['a', 'b', 'c'].map((kid) => newSigningKey('ES256', kid));
     const file = await write('access.json', ...keys);
     const api = await scene.start({ ACCESS_TOKEN_KEYS_FILE: file, ACCESS_TOKEN_ALGORITHM: 'ES256' });
@@ -143,14 +143,14 @@ describe('the gateway', () => {
     };
   }
 
-  test('knows a new first key before it would have read its file again', async () => {
+  test('the gateway knows a new first key before it would have read its file again', async () => {
     const upgradeBy = await begin(hour);
     expect(await upgradeBy(first)).toBe(101);
     await write('public.json', ...publicHalves(second, first));
     expect([await upgradeBy(second), await upgradeBy(first)]).toEqual([101, 101]);
   });
 
-  test('opens the stream of every login through a rotation in which its file arrives before that of the api', async () => {
+  test('the gateway opens the stream of every login through a rotation in which its file arrives before that of the api', async () => {
     const [copy, publicCopy] = [join(dir, 'copy.json'), join(dir, 'public-copy.json')];
     const keysAt = (...step: string[]) =>
       authctlJson(['keys', ...step, '--file', copy, '--public-file', publicCopy], {});
@@ -191,7 +191,7 @@ describe('the gateway', () => {
     await api.close();
   });
 
-  test('refuses a key that has left its file', async () => {
+  test('the gateway refuses a key that has left its file', async () => {
     const upgradeBy = await begin(10);
     await write('public.json', ...publicHalves(second));
     expect(await upgradeBy(second)).toBe(101);
@@ -200,7 +200,7 @@ describe('the gateway', () => {
   });
 });
 
-test('a challenge whose server key has not come yet is wrong, as a forged one is, and taken once the key is there', async () => {
+test('a challenge whose server key has not arrived is refused as a forged one is, and accepted once the key is there', async () => {
   const [elder, newer] = [newSecret('elder'), newSecret('newer')];
   const former = await scene.start({ SERVER_KEYS_FILE: await write('former.json', elder) });
   const latter = await scene.start({ SERVER_KEYS_FILE: await write('latter.json', newer, elder) });
@@ -216,11 +216,11 @@ test('a challenge whose server key has not come yet is wrong, as a forged one is
   await Promise.all([former.close(), latter.close()]);
 });
 
-describe('the keys of refresh tokens rotate', () => {
+describe('a rotation of the keys of refresh tokens', () => {
   const [elder, newer] = [newSecret('elder'), newSecret('newer')];
   const documentKid = async (_id: string) => (await scene.collections.sessions.findOne({ _id }))?.kid;
 
-  test('over two apis with different files: what the one with the old key has made, the other takes on', async () => {
+  test('sessions of an api with the old refresh token key are taken over by one with the new key', async () => {
     const former = await scene.start({ REFRESH_TOKEN_KEYS_FILE: await write('former.json', elder) });
     const latter = await scene.start({ REFRESH_TOKEN_KEYS_FILE: await write('latter.json', newer, elder) });
     const { refresh_token, session_id } = await newSession(former);
@@ -233,7 +233,7 @@ describe('the keys of refresh tokens rotate', () => {
     await Promise.all([former.close(), latter.close()]);
   });
 
-  test('a new key first everywhere at once: the api that has not got it yet answers 503, and nobody is logged out', async () => {
+  test('an api that has not got the new refresh token key yet answers 503, and no session ends', async () => {
     const former = await scene.start({ REFRESH_TOKEN_KEYS_FILE: await write('former.json', elder) });
     const latter = await scene.start({ REFRESH_TOKEN_KEYS_FILE: await write('latter.json', newer, elder) });
     const session = await newSession(former);
@@ -259,7 +259,7 @@ describe('the keys of refresh tokens rotate', () => {
     await Promise.all([former.close(), latter.close()]);
   });
 
-  test('a key that was taken away logs its sessions out, five minutes later at most', async () => {
+  test('a refresh token key that was taken away ends its sessions, five minutes later at most', async () => {
     const latter = await scene.start({ REFRESH_TOKEN_KEYS_FILE: await write('latter.json', newer) });
     const { refresh_token } = await newSession(latter);
     await write('latter.json', elder);
@@ -273,7 +273,7 @@ describe('the keys of refresh tokens rotate', () => {
     await latter.close();
   });
 
-  test('file by file, the new key behind the old one first, and nobody is logged out at any time', async () => {
+  test('a refresh token key that rotates file by file, first behind the old one, ends no session', async () => {
     const files = [await write('a.json', elder), await write('b.json', elder)] as const;
     const [a, b] = [
       await scene.start({ REFRESH_TOKEN_KEYS_FILE: files[0] }),

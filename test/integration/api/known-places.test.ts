@@ -80,7 +80,7 @@ const reset = async (network: string, email: string) => {
 
 describe('a reset of the password', () => {
   test.each([true, false])(
-    'lets the owner in from where it was made, whatever strangers have tried (address verified: %p)',
+    'a reset lets the owner log in from where it was made, whatever others have tried (address verified: %p)',
     async (isVerified) => {
       const [home, away, elsewhere] = [newNetwork(), newNetwork(), newNetwork()];
       const device_id = randomUUID();
@@ -104,7 +104,7 @@ describe('a reset of the password', () => {
 });
 
 describe('a registration that is repeated', () => {
-  test('makes its network known while the account has its first password', async () => {
+  test('a repeated registration makes its network known while the account has its first password', async () => {
     const [home, other] = [newNetwork(), newNetwork()];
     const [email, key] = [newEmail(), randomUUID()];
     const account = await register(home, email, key);
@@ -113,7 +113,7 @@ describe('a registration that is repeated', () => {
     expect(await logInStatus(other, email, password)).toBe(200);
   });
 
-  test('after a reset gets its answer, and nothing is known of it: a squatter stays a stranger', async () => {
+  test('a registration that is repeated after a reset gets its answer, but makes its network not known', async () => {
     const [squatters, owners] = [newNetwork(), newNetwork()];
     const [email, key] = [newEmail(), randomUUID()];
     const account = await register(squatters, email, key);
@@ -127,7 +127,7 @@ describe('a registration that is repeated', () => {
   });
 });
 
-describe('the places that an account knows', () => {
+describe('the known devices and networks of an account', () => {
   const exportOf = ({ access_token }: TokenPair, network: string) =>
     from(network).post(
       '/api/v1/account/export',
@@ -135,7 +135,7 @@ describe('the places that an account knows', () => {
       { Authorization: `Bearer ${access_token}` },
     );
 
-  test('are not pushed out by logins without a device id, nor by their sessions', async () => {
+  test('known devices and networks are not displaced by logins without a device id, nor by their sessions', async () => {
     const [home, other, device_id] = [newNetwork(), newNetwork(), randomUUID()];
     const { email } = await newSession(home, { device_id });
     for (let i = 0; i < 20; i += 1) {
@@ -147,7 +147,7 @@ describe('the places that an account knows', () => {
     expect(await logInStatus(home, email, password)).toBe(200);
   });
 
-  test('are not learned from a session that shows the password', async () => {
+  test('a network is not known because a session has proved the password there', async () => {
     const [home, away] = [newNetwork(), newNetwork()];
     const session = await newSession(home);
     expect((await exportOf(session, away)).status).toBe(200);
@@ -155,7 +155,7 @@ describe('the places that an account knows', () => {
     expect(await logInStatus(away, session.email, password)).toBe(429);
   });
 
-  test('keep the registered one, and those of the mailbox’s codes, wherever somebody logs in with the password', async () => {
+  test('the devices and networks of registration and codes stay known, wherever somebody logs in with the password', async () => {
     const [home, reset_at, verified_at] = [newNetwork(), newNetwork(), newNetwork()];
     const [email, device_id] = [newEmail(), randomUUID()];
     await register(home, email, undefined, device_id);
@@ -173,24 +173,27 @@ describe('the places that an account knows', () => {
   });
 });
 
-describe('an undone change of the e-mail address', () => {
-  test.each([true, false])('keeps known places only if it was verified before (%p)', async (isVerified) => {
-    const [before, owners] = [newNetwork(), newNetwork()];
-    const device_id = randomUUID();
-    const session = await newSession(before, { device_id });
-    const { email, user_id } = session;
-    if (isVerified) await verify(session);
-    await changeEmail(from(before), session, newEmail());
-    const undo_token = await undoTokenOf(api, user_id);
-    const { status } = await from(owners).post('/api/v1/auth/email-change/undo', { undo_token });
-    expect(status).toBe(200);
-    const user = await api.collections.users.findOne({ _id: user_id });
-    expect(user?.known_devices).toEqual([]);
-    await reset(owners, email);
-    await attack(email);
-    expect(await logInStatus(owners, email, newPassword)).toBe(200);
-    const known = isVerified ? 200 : 429;
-    expect(await logInStatus(before, email, newPassword)).toBe(known);
-    expect(await logInStatus(newNetwork(), email, newPassword, { device_id })).toBe(known);
-  });
+describe('an undone change of the email address', () => {
+  test.each([true, false])(
+    'an undone change of the email address keeps known devices only if the former one was verified (%p)',
+    async (isVerified) => {
+      const [before, owners] = [newNetwork(), newNetwork()];
+      const device_id = randomUUID();
+      const session = await newSession(before, { device_id });
+      const { email, user_id } = session;
+      if (isVerified) await verify(session);
+      await changeEmail(from(before), session, newEmail());
+      const undo_token = await undoTokenOf(api, user_id);
+      const { status } = await from(owners).post('/api/v1/auth/email-change/undo', { undo_token });
+      expect(status).toBe(200);
+      const user = await api.collections.users.findOne({ _id: user_id });
+      expect(user?.known_devices).toEqual([]);
+      await reset(owners, email);
+      await attack(email);
+      expect(await logInStatus(owners, email, newPassword)).toBe(200);
+      const known = isVerified ? 200 : 429;
+      expect(await logInStatus(before, email, newPassword)).toBe(known);
+      expect(await logInStatus(newNetwork(), email, newPassword, { device_id })).toBe(known);
+    },
+  );
 });

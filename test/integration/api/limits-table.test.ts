@@ -87,13 +87,13 @@ const written = {
 };
 
 describe('a limit of one request', () => {
-  test('has the name in Redis and the window that it always had', () => {
+  test('each limit of one request has the name in Redis and the window that it always had', () => {
     const rows = Object.entries(requestLimits).map(([name, { key, window }]) => [name, [key, window.seconds]]);
     expect(Object.fromEntries(rows)).toMatchObject(written);
   });
 
   const names = Object.keys(requestLimits) as (keyof typeof requestLimits)[];
-  test.each(names)('%s: the second is refused', async (name) => {
+  test.each(names)('the limit %s of one request refuses the second', async (name) => {
     const { rule, per, setting, key: part, window } = requestLimits[name];
     const all = newLimits({ [setting]: 1 });
     const take = (network: string, account: string) => async () => {
@@ -119,8 +119,8 @@ describe('a limit of one request', () => {
   });
 });
 
-describe('denials that a sibling was sent', () => {
-  test('weigh a question for each 500, and fewer nothing', async () => {
+describe('denials that were sent to a sibling service', () => {
+  test('each 500 denials that were sent to a sibling service weigh as one request, and fewer weigh nothing', async () => {
     const { limits } = newLimits({ REVOCATION_LIMIT_PER_SIBLING: 3 });
     await limits.revocationsSent('a', 499);
     expect(await keysLike('*')).toEqual([]);
@@ -132,7 +132,7 @@ describe('denials that a sibling was sent', () => {
     await limits.readRevocations('b', here);
   });
 
-  test('are never refused themselves, and the next question is', async () => {
+  test('denials that were sent are never refused themselves, but the next request is', async () => {
     const { limits, refusals } = newLimits({ REVOCATION_LIMIT_PER_SIBLING: 1 });
     await limits.revocationsSent('a', 1_000);
     await limits.revocationsSent('a', 1_000);
@@ -142,7 +142,7 @@ describe('denials that a sibling was sent', () => {
   });
 });
 
-describe('a code for an account is counted', () => {
+describe('the count of a code for an account', () => {
   const email = 'Cook@example.com';
   const account = 'cook@example.com';
   const deviceId = 'b3c1f2d4-6d0a-4f6e-9a8b-7c5d4e3f2a10';
@@ -161,28 +161,28 @@ describe('a code for an account is counted', () => {
     return written.filter((name) => !name.startsWith('login-known:'));
   }
 
-  test('for the device that a verified account was registered on', async () => {
+  test('a code is counted for the device on which a verified account was registered', async () => {
     expect(await writtenBy({})).toEqual([`code-device:${deviceTag()}`]);
     expect(await writtenBy({}, elsewhere)).toEqual([`code-device:${deviceTag()}`]);
   });
 
-  test('for the network that it was registered from', async () => {
+  test('a code is counted for the network from which a verified account was registered', async () => {
     expect(await writtenBy({ deviceId: undefined })).toEqual([`code-network:${networkTag()}`]);
   });
 
-  test('for all known places if it was never verified, and if somebody asks who has access', async () => {
+  test('a code is counted for all known clients of an unverified account, and of one to which the client has access', async () => {
     expect(await writtenBy({ isVerified: false })).toEqual([`code-known:${accountTag()}`]);
     const access = { deviceId: undefined, hasAccess: true };
     expect(await writtenBy(access, elsewhere)).toEqual([`code-known:${accountTag()}`]);
   });
 
-  test('for all strangers', async () => {
+  test('a code is counted for all unknown clients together', async () => {
     const written = await writtenBy({ deviceId: undefined }, elsewhere);
     expect(written).toEqual([`code-strange:${accountTag()}`, 'crowd:code']);
     expect(await redis.zrange(keys().crowdOf('code'), '0', '-1')).toEqual([accountTag()]);
   });
 
-  test('for the user and the new address, if that is to change: no place has a count of its own', async () => {
+  test('a code for a new address is counted for the user and for that address, and for no device or network', async () => {
     for (const isVerified of [true, false]) {
       prefix = uniqueName();
       expect(await writtenBy({ isVerified, change })).toEqual([
@@ -192,7 +192,7 @@ describe('a code for an account is counted', () => {
     }
   });
 
-  test('and refused past the limit, of the account or of the new address', async () => {
+  test('a code past the limit of the account or of the new address is refused', async () => {
     const { limits, refusals } = newLimits({ CODE_LIMIT_PER_ACCOUNT: 1 });
     const ask = (order: object) => limits.requestCode({ ...ofRequest, ...order }, here);
     await ask({});
@@ -221,42 +221,51 @@ describe('a try of a password', () => {
     ['logIn', 1, [false, false]],
     ['replay', 0, [false, false]],
     ['guess', 0, [null, null]],
-  ] as const)('%s: counts for the network’s logins, and teaches places, as it should', async (step, logins, places) => {
-    const { limits, refusals } = newLimits();
-    const attempt = await limits[step](login, here);
-    expect(await keysLike('login:*')).toHaveLength(logins);
-    expect(await keysLike('login-*')).toEqual([]);
-    await attempt.fail();
-    expect(await failures()).toHaveLength(1);
-    await attempt.succeed();
-    expect(await known()).toEqual(places);
-    expect(refusals).toEqual([]);
-  });
+  ] as const)(
+    'a password checked by %s counts for %i logins of its network, and makes device and network known as %j',
+    async (step, logins, places) => {
+      const { limits, refusals } = newLimits();
+      const attempt = await limits[step](login, here);
+      expect(await keysLike('login:*')).toHaveLength(logins);
+      expect(await keysLike('login-*')).toEqual([]);
+      await attempt.fail();
+      expect(await failures()).toHaveLength(1);
+      await attempt.succeed();
+      expect(await known()).toEqual(places);
+      expect(refusals).toEqual([]);
+    },
+  );
 
-  test.each(['logIn', 'replay', 'guess'] as const)('%s: both steps after the hash are refused too', async (step) => {
-    const { limits, refusals } = newLimits({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 1 });
-    const attempt = await limits[step](login, here);
-    await attempt.fail();
-    await expect(attempt.fail()).rejects.toMatchObject(limited);
-    await expect(attempt.succeed()).rejects.toMatchObject(limited);
-    await expect(limits[step](login, elsewhere)).rejects.toMatchObject(limited);
-    const refused = [here, here, elsewhere].map((origin) => refusedBy('login_account_day', origin));
-    expect(refusals).toEqual(refused);
-  });
+  test.each(['logIn', 'replay', 'guess'] as const)(
+    'a failure and a success after the hash of %s are refused past the limit too',
+    async (step) => {
+      const { limits, refusals } = newLimits({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 1 });
+      const attempt = await limits[step](login, here);
+      await attempt.fail();
+      await expect(attempt.fail()).rejects.toMatchObject(limited);
+      await expect(attempt.succeed()).rejects.toMatchObject(limited);
+      await expect(limits[step](login, elsewhere)).rejects.toMatchObject(limited);
+      const refused = [here, here, elsewhere].map((origin) => refusedBy('login_account_day', origin));
+      expect(refusals).toEqual(refused);
+    },
+  );
 
   test.each([
     ['registered', 0],
     ['proved', 0],
     ['verified', 1],
-  ] as const)('%s: the places stay, and failures are forgotten or not', async (step, left) => {
-    const { limits } = newLimits();
-    await (await limits.logIn(login, elsewhere)).fail();
-    await limits[step](login, here);
-    expect(await known()).toEqual([true, true]);
-    expect(await failures()).toHaveLength(left);
-  });
+  ] as const)(
+    'the step %s makes device and network permanently known, and leaves %i counts of failures',
+    async (step, left) => {
+      const { limits } = newLimits();
+      await (await limits.logIn(login, elsewhere)).fail();
+      await limits[step](login, here);
+      expect(await known()).toEqual([true, true]);
+      expect(await failures()).toHaveLength(left);
+    },
+  );
 
-  test('makes the names of its keys at its first step only', async () => {
+  test('a try of a password makes the names of its keys at its first step only', async () => {
     let made = 0;
     const { limits } = newLimits({}, () => {
       made += 1;

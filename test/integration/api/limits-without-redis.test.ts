@@ -18,11 +18,11 @@ const redis = new Redis({ ...failFastOptions(), lazyConnect: true });
 redis.disconnect();
 afterAll(() => redis.disconnect());
 
-describe('a limit by network', () => {
+describe('a limit by network without Redis', () => {
   const seconds = 3_600;
   const newLimit = () => createRequestLimit({ redis, keys, name: 'login', points: 3, seconds });
 
-  test('is counted by the process, with the weight of each request', async () => {
+  test('a limit by network is counted by the process without Redis, with the weight of each request', async () => {
     const limit = newLimit();
     for (const weight of [undefined, 2]) expect(await limit.count('a', weight)).toBeUndefined();
     const waitMs = await limit.count('a');
@@ -32,7 +32,7 @@ describe('a limit by network', () => {
     expect(limit.keyOf('a')).toContain(keys.tagOf('address', 'login', 'a'));
   });
 
-  test('does not wait for a connection that is not made yet, even if that would keep commands', async () => {
+  test('a limit does not wait for a connection that is not open yet, even if that would queue commands', async () => {
     const unmade = new Redis(testEnvironment().redisUrl, { lazyConnect: true });
     const limit = createRequestLimit({ redis: unmade, keys, name: 'login', points: 1, seconds });
     expect(await limit.count('a')).toBeUndefined();
@@ -42,7 +42,7 @@ describe('a limit by network', () => {
     expect(status).toBe('wait');
   });
 
-  test('refuses from memory for so long as was said first', async () => {
+  test('a limit refuses from memory for as long as was said first', async () => {
     const limit = newLimit();
     limit.refuse('a', 60_000);
     limit.refuse('a', 120_000);
@@ -53,7 +53,7 @@ describe('a limit by network', () => {
     expect(await limit.count('b')).toBeUndefined();
   });
 
-  test('answers ten refusals at once, and each further one a second later', async () => {
+  test('ten refusals are answered at once, and each further one a second later', async () => {
     const limit = newLimit();
     limit.refuse('a', 3_600_000);
     const refused = () => {
@@ -69,7 +69,7 @@ describe('a limit by network', () => {
   });
 });
 
-describe('codes by e-mail', () => {
+describe('codes by email without Redis', () => {
   const perDay = 2;
   const newLimit = () => {
     const limit = createCodeLimit({ redis, keys, perDay, now: Date.now });
@@ -80,7 +80,7 @@ describe('codes by e-mail', () => {
     };
   };
 
-  test('are counted by account, with nobody known', async () => {
+  test('codes are counted by account without Redis, with no known device', async () => {
     const count = newLimit();
     expect([await count('a'), await count('a')]).toEqual([undefined, undefined]);
     const refusal = await count('a');
@@ -88,7 +88,7 @@ describe('codes by e-mail', () => {
     expect(await count('b')).toBeUndefined();
   });
 
-  test('to another address count for that one too, over all accounts, and for the user whatever the address', async () => {
+  test('codes to a new address are counted for it over all accounts, and for the user over all addresses, without Redis', async () => {
     const count = newLimit();
     expect(await count('a', { userId: '1', recipient: 'x' })).toBeUndefined();
     expect(await count('b', { userId: '2', recipient: 'x' })).toBeUndefined();
@@ -99,7 +99,7 @@ describe('codes by e-mail', () => {
   });
 });
 
-describe('logins', () => {
+describe('logins without Redis', () => {
   const settings = {
     LOGIN_LIMIT_PER_ADDRESS: 999,
     LOGIN_FREE_FAILURES: 2,
@@ -136,7 +136,7 @@ describe('logins', () => {
   }
   const none = (times: number) => Array<undefined>(times).fill(undefined);
 
-  test('wait after twice the free failures from one source, on every step that judges', async () => {
+  test('logins wait after twice the free failures from one source without Redis, at every step that judges', async () => {
     const limits = newLimits();
     expect(await failTimes(limits, 4)).toEqual(none(4));
     insured = 0;
@@ -148,7 +148,7 @@ describe('logins', () => {
     for (const other of [there, at(here.prefix, 'b')]) expect(await limits.check(other)).toBeUndefined();
   });
 
-  test('wait for the rest of the day once the account has its failures, from wherever', async () => {
+  test('logins wait for the rest of the day without Redis once the account has its failures, from wherever', async () => {
     const limits = newLimits({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 2 });
     expect([...(await failTimes(limits, 1)), ...(await failTimes(limits, 1, there))]).toEqual(none(2));
     for (const who of [here, there, at('192.0.2.3/32')]) {
@@ -159,21 +159,24 @@ describe('logins', () => {
     expect(await limits.check(at(here.prefix, 'b'))).toBeUndefined();
   });
 
-  test('do not count a failure that is refused', async () => {
+  test('a failure that is refused is not counted without Redis', async () => {
     const limits = newLimits({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 5 });
     expect(await failTimes(limits, 9)).toEqual([...none(4), ...Array(5).fill('login_source')]);
     expect(await failTimes(limits, 2, there)).toEqual([undefined, 'login_account_day']);
   });
 
-  test.each(['succeed', 'confirm'] as const)('%s forgets the source’s failures, not the account’s', async (step) => {
-    const limits = newLimits({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 6 });
-    await failTimes(limits, 3);
-    expect(await limits[step](here)).toBeUndefined();
-    expect(await failTimes(limits, 4)).toEqual([...none(3), 'login_account_day']);
-  });
+  test.each(['succeed', 'confirm'] as const)(
+    'the step %s forgets the source’s failures without Redis, not the account’s',
+    async (step) => {
+      const limits = newLimits({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 6 });
+      await failTimes(limits, 3);
+      expect(await limits[step](here)).toBeUndefined();
+      expect(await failTimes(limits, 4)).toEqual([...none(3), 'login_account_day']);
+    },
+  );
 
   test.each(['register', 'prove'] as const)(
-    '%s forgets the failures of the source and of the account',
+    'the step %s forgets the failures of the source and of the account without Redis',
     async (step) => {
       const limits = newLimits({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 4 });
       await failTimes(limits, 4);
@@ -184,7 +187,7 @@ describe('logins', () => {
     },
   );
 
-  test('verify counts and forgets nothing', async () => {
+  test('the step verify counts and forgets nothing without Redis', async () => {
     const limits = newLimits({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 3 });
     await failTimes(limits, 2);
     for (let i = 0; i < 9; i += 1) expect(await limits.verify(here)).toBeUndefined();
@@ -193,7 +196,7 @@ describe('logins', () => {
     expect(await limits.check(here)).toMatchObject({ rule: 'login_account_day' });
   });
 
-  test('wait past the total of a network, of logins alone', async () => {
+  test('logins wait past the total of a network without Redis, and only logins count', async () => {
     const limits = newLimits({ LOGIN_LIMIT_PER_ADDRESS: 2 });
     for (const emailKey of ['a', 'b', 'c', 'd']) {
       expect(await limits.checkGuess(at(here.prefix, emailKey))).toBeUndefined();

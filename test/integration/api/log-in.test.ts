@@ -123,7 +123,7 @@ const sessionsOf = (user_id: string) => scene.collections.sessions.find({ user_i
 const refused = { code: 'ERR-INVALID-CREDENTIALS', name: 'AppError' };
 
 describe('a login', () => {
-  test('opens a session with a hash of its token, and tells what was done', async () => {
+  test('a login opens a session with a hash of its token, and announces what was done', async () => {
     const user = await scene.user({ account_type: 'OFFICE' });
     const origin = { ...scene.origin, receivedAt: 17 };
     const device_id = '7D0F7A34-52F1-4A4E-9B0E-3A1C5D2E8F90';
@@ -170,7 +170,7 @@ describe('a login', () => {
     expect(scene.verdicts).toEqual([false, true]);
   });
 
-  test('that ends no other session spends no round trip on that', async () => {
+  test('a login that ends no other session spends no round trip on that', async () => {
     const { email } = await scene.user();
     const asked: unknown[] = [];
     const revokeAll: LogInDeps['sessions']['revokeAll'] = async (...given) => void asked.push(given);
@@ -178,7 +178,7 @@ describe('a login', () => {
     expect(asked).toEqual([]);
   });
 
-  test('without a device gets one made up, of which the limits learn nothing, and has no name', async () => {
+  test('a login without a device gets a new device id, of which the limits learn nothing, and has no name', async () => {
     const { email } = await scene.user();
     const { session_id, device_id } = await logIn({ email });
     expect(device_id).toBe(madeUp);
@@ -186,7 +186,7 @@ describe('a login', () => {
     expect(told[0]).toEqual(['asked', { email, deviceId: undefined }, scene.origin]);
   });
 
-  test('shows the device’s name without what disturbs others, and no name that nobody sees', async () => {
+  test('a login stores the device’s name without control characters, and no invisible name', async () => {
     const { email } = await scene.user();
     const nameOf = async (device_name: string) =>
       (await scene.asStored((await logIn({ email, device_name })).session_id))?.device_name;
@@ -194,14 +194,14 @@ describe('a login', () => {
     expect(await nameOf('\u202e\u200b')).toBeNull();
   });
 
-  test('has an end that is never past the absolute one', async () => {
+  test('a login’s session has an end that is never past the absolute one', async () => {
     const { email } = await scene.user();
     const { session_id } = await logIn({ email }, { lifetime: { idleSeconds: 100, absoluteSeconds: 60 } });
     const end = new Date(scene.now().getTime() + 60_000);
     expect(await scene.asStored(session_id)).toMatchObject({ expires_at: end, absolute_expires_at: end });
   });
 
-  test('whose client has gone opens none', async () => {
+  test('a login whose client has disconnected opens no session', async () => {
     const { email, _id } = await scene.user();
     const origin = { ...scene.origin, isAbandoned: () => true };
     await expect(logIn({ email }, {}, origin)).rejects.toThrow(RequestAbandoned);
@@ -210,8 +210,8 @@ describe('a login', () => {
   });
 });
 
-describe('ERR-INVALID-CREDENTIALS is raised, counted and written down', () => {
-  test('for a wrong password', async () => {
+describe('logins that raise ERR-INVALID-CREDENTIALS', () => {
+  test('a wrong password raises ERR-INVALID-CREDENTIALS, and is counted and audited', async () => {
     const user = await scene.user();
     await expect(logIn({ email: user.email, password: 'wrong' })).rejects.toMatchObject(refused);
     expect(told.slice(1)).toEqual(['failed']);
@@ -220,7 +220,7 @@ describe('ERR-INVALID-CREDENTIALS is raised, counted and written down', () => {
     expect(await sessionsOf(user._id)).toEqual([]);
   });
 
-  test('for an unknown address, after the same work', async () => {
+  test('an unknown address raises ERR-INVALID-CREDENTIALS after the same work', async () => {
     const verified: unknown[] = [];
     const deps = {
       hasher: hasherWith(({ network, receivedAt }) => ({
@@ -235,7 +235,7 @@ describe('ERR-INVALID-CREDENTIALS is raised, counted and written down', () => {
     expect(scene.audited).toEqual([[event, origin]]);
   });
 
-  test('for an account that has gone since its password was verified', async () => {
+  test('an account that was deleted after its password was verified raises ERR-INVALID-CREDENTIALS', async () => {
     const user = await scene.user();
     const verify = async () => (await scene.collections.users.deleteOne({ _id: user._id })).deletedCount === 1;
     await expect(logIn({ email: user.email }, { hasher: hasherWith(() => ({ verify })) })).rejects.toMatchObject(
@@ -249,8 +249,8 @@ describe('a password that was verified', () => {
   test.each<[string, Partial<UserDocument>]>([
     ['another one has taken its place', { password_changed_at: new Date('2026-11-22T10:00:00.000Z') }],
     ['the account has another address', { email_key: 'other@example.com' }],
-    ['another way in was added', { ways_changed_at: new Date('2026-11-22T10:00:00.000Z') }],
-  ])('opens no session if %s since', async (_, set) => {
+    ['another login method was added', { ways_changed_at: new Date('2026-11-22T10:00:00.000Z') }],
+  ])('a password that was verified opens no session if %s since', async (_, set) => {
     const user = await scene.user();
     const verify = async () => (await scene.collections.users.updateOne({ _id: user._id }, { $set: set })).acknowledged;
     const login = logIn({ email: user.email }, { hasher: hasherWith(() => ({ verify })) });
@@ -260,7 +260,7 @@ describe('a password that was verified', () => {
     expect(scene.audited).toEqual([[event, scene.origin]]);
   });
 
-  test('opens one if it was set before', async () => {
+  test('a password that was set before the login opens a session', async () => {
     const { email } = await scene.user({ password_changed_at: new Date('2026-11-22T10:00:00.000Z') });
     await expect(logIn({ email })).resolves.toHaveProperty('session_id');
   });
@@ -274,7 +274,7 @@ describe('an account that nobody may log in to', () => {
     [{ disabled_at }, 'ERR-ACCOUNT-DISABLED', {}, 'account_disabled'],
     [{ deletes_at }, 'ERR-ACCOUNT-DELETION-SCHEDULED', { deletes_at: deletes_at.toISOString() }, 'deletion_scheduled'],
     [{ disabled_at, deletes_at }, 'ERR-ACCOUNT-DISABLED', {}, 'account_disabled'],
-  ])('%j: is told to whoever knows the password, and to nobody else', async (fields, code, details, reason) => {
+  ])('a login to an account with %j raises %s for the right password only', async (fields, code, details, reason) => {
     const user = await scene.user(fields);
     await expect(logIn({ email: user.email })).rejects.toMatchObject({ code, details, status: 403 });
     const event = { event: 'login.refused', user_id: user._id, reason };
@@ -284,7 +284,7 @@ describe('an account that nobody may log in to', () => {
     expect(await scene.collections.users.findOne({ _id: user._id })).toEqual(user);
   });
 
-  test('is found out also if that came after the password was verified', async () => {
+  test('a login to an account that is disabled after its password was verified opens no session', async () => {
     const user = await scene.user();
     const verify = async () =>
       (await scene.collections.users.updateOne({ _id: user._id }, { $set: { disabled_at } })).acknowledged;
@@ -294,11 +294,11 @@ describe('an account that nobody may log in to', () => {
   });
 });
 
-describe('a hash made with less', () => {
+describe('a hash with too low parameters', () => {
   const weak = `weak hash of: ${password}`;
   const hashOfUser = async (email: string) => (await scene.users.findByEmail(email))?.password_hash;
 
-  test('is made anew, and one that is good is not', async () => {
+  test('a hash with too low parameters is made anew, and a good one is not', async () => {
     const [user, other] = [await scene.user({ password_hash: weak }), await scene.user()];
     const hashed: unknown[] = [];
     const deps = {
@@ -316,7 +316,7 @@ describe('a hash made with less', () => {
     expect(await hashOfUser(user.email)).toBe(`hash of: ${password}`);
   });
 
-  test('waits for the next login under overload', async () => {
+  test('a hash with too low parameters waits for the next login under overload', async () => {
     const user = await scene.user({ password_hash: weak });
     const hash = () => Promise.reject(new AppError('ERR-OVERLOADED'));
     expect(await logIn({ email: user.email }, { hasher: hasherWith(() => ({ hash })) })).toMatchObject({
@@ -329,14 +329,14 @@ describe('a hash made with less', () => {
     ['a fault', new Error('no memory')],
     ['an error of the catalogue', new AppError('ERR-INTERNAL')],
     ['what only looks like overload', Object.assign(new Error('x'), { code: 'ERR-OVERLOADED' })],
-  ])('whose making ends with %s fails the login', async (_, error) => {
+  ])('a login whose new hash ends with %s fails', async (_, error) => {
     const { email } = await scene.user({ password_hash: weak });
     const deps = { hasher: hasherWith(() => ({ hash: () => Promise.reject(error) })) };
     await expect(logIn({ email }, deps)).rejects.toBe(error);
   });
 });
 
-describe('any way in', () => {
+describe('a login by any method', () => {
   const spend = () => ({ id: randomUUID(), proof: ['proof'], until: new Date('2026-11-21T10:10:00.000Z') });
   const open = (seen: UserDocument, fields: Partial<ProvedLogin> = {}, origin = scene.origin) =>
     createOpenSession(depsWith({}))(
@@ -344,7 +344,7 @@ describe('any way in', () => {
       origin,
     );
 
-  test('keeps the key of its device, and whether that is trusted', async () => {
+  test('a login by any method stores the key of its device, and whether that is trusted', async () => {
     const user = await scene.user();
     const origin = { ...scene.origin, proof: { jkt: 'of the request' } };
     const storedBy = async (...given: Parameters<typeof open>) => {
@@ -362,7 +362,7 @@ describe('any way in', () => {
     expect(await storedBy(user)).not.toHaveProperty('cnf');
   });
 
-  test('uses its challenges and its proof up, and tells what comes of that', async () => {
+  test('a login by any method uses up its challenges and its proof, and announces the outcome', async () => {
     const user = await scene.user();
     const { document: other } = await scene.session({ user_id: user._id });
     const [first, second] = [spend(), spend()];
@@ -395,7 +395,7 @@ describe('any way in', () => {
     expect(await sessionsOf(user._id)).toHaveLength(2);
   });
 
-  test('that ends all sessions holds them, although it has not looked for any', async () => {
+  test('a login that ends all sessions holds them, although it has not looked for any', async () => {
     const user = await scene.user({ known_devices: ['unnamed'], spent_touches: 0 });
     const held: unknown[] = [];
     const holdOf: LogInDeps['sessions']['holdOf'] = (users, now) => {
@@ -410,7 +410,7 @@ describe('any way in', () => {
   });
 });
 
-describe('a login ends', () => {
+describe('the sessions that a login ends', () => {
   const ended = async (user_id: string) => {
     const found = await scene.collections.sessions.find({ user_id, is_revoked: true }).toArray();
     return new Map(
@@ -433,7 +433,7 @@ describe('a login ends', () => {
     );
   const ids = (made: Awaited<ReturnType<typeof othersOf>>) => made.map(({ document }) => document._id);
 
-  test('the session before it on its device, and none of the 49 on others', async () => {
+  test('a login ends the earlier session on its device, and none of the 49 on others', async () => {
     const { email, _id: user_id } = await scene.user();
     const device_id = randomUUID();
     await othersOf(user_id, 49);
@@ -449,9 +449,9 @@ describe('a login ends', () => {
   });
 
   test.each([
-    ['looked for', {}],
+    ['found by a look', {}],
     ['met in the index', { spent_touches: 0 }],
-  ])('by one whose id is the greater, though the clock of the pod that opened it was ahead: %s', async (_, fields) => {
+  ])('a session that replaces one of a pod whose clock was ahead still gets the greater id: %s', async (_, fields) => {
     const device_id = randomUUID();
     const { email, _id: user_id } = await scene.user({ known_devices: [device_id], ...fields });
     const { document } = await scene.session({ user_id, device_id, _id: '01fff000-0000-7000-bfff-ffffffffffff' });
@@ -460,7 +460,7 @@ describe('a login ends', () => {
     expect(session_id > document._id).toBe(true);
   });
 
-  test('of 50 the one that was unused for longest: all the others are told of the new device', async () => {
+  test('a login beside 50 sessions ends the one unused for longest, and notifies all the others of the new device', async () => {
     const { email, _id: user_id } = await scene.user({ known_devices: ['tablet'] });
     const [first, ...others] = ids(await othersOf(user_id, 50));
     await logIn({ email, device_id: randomUUID() });
@@ -468,7 +468,7 @@ describe('a login ends', () => {
     expect(scene.messages.map(([sessionIds]) => sessionIds)).toEqual([others]);
   });
 
-  test('of more than 50 those that were unused for longest, beside the one on its device', async () => {
+  test('a login beside more than 50 sessions ends those unused for longest, and the one on its device', async () => {
     const { email, _id: user_id } = await scene.user();
     const others = ids(await othersOf(user_id, 51));
     const device_id = randomUUID();
@@ -509,7 +509,7 @@ test.each([true, false])('a login holds the account’s sessions only if it ends
   expect(found.at(-1)).toEqual(endsOne ? [user._id] : []);
 });
 
-test('a session gets an id after that of its device’s former one, by which apps order them', async () => {
+test('a session gets an id after that of its device’s earlier one, by which apps order them', async () => {
   const { email, _id: user_id } = await scene.user();
   const device_id = randomUUID();
   const { document } = await scene.session({ user_id, device_id });
@@ -524,7 +524,7 @@ test('a session gets an id after that of its device’s former one, by which app
   expect(after).toEqual(new Set([document._id, undefined]));
 });
 
-describe('a login on a known device looks at the live sessions', () => {
+describe('the search of a login on a known device for live sessions', () => {
   const device_id = '7d0f7a34-52f1-4a4e-9b0e-3a1c5d2e8f90';
   const dayMs = 86_400_000;
   const known = { known_devices: [device_id], touches: 49, spent_touches: 0 };
@@ -532,14 +532,14 @@ describe('a login on a known device looks at the live sessions', () => {
   const liveOf = (user_id: string) => scene.collections.sessions.countDocuments({ user_id, is_revoked: false });
 
   test.each<[string, boolean, Partial<UserDocument>]>([
-    ['not if the account has one place left', false, known],
-    ['if it may have none', true, { ...known, touches: 50 }],
-    ['not if one of 50 touches left no session', false, { ...known, touches: 50, spent_touches: 1 }],
-    ['not if it was never touched', false, { known_devices: [device_id], spent_touches: 0 }],
-    ['if nobody has counted them', true, { known_devices: [device_id], touches: 1 }],
-    ['if the device is another', true, { ...known, known_devices: ['other'] }],
-    ['if no device is known', true, { spent_touches: 0 }],
-  ])('%s', async (_, expected, fields) => {
+    ['to an account with room for one more session', false, known],
+    ['to an account that may have no room', true, { ...known, touches: 50 }],
+    ['to an account of whose 50 touches one left no session', false, { ...known, touches: 50, spent_touches: 1 }],
+    ['to an account that was never touched', false, { known_devices: [device_id], spent_touches: 0 }],
+    ['to an account whose sessions nobody has counted', true, { known_devices: [device_id], touches: 1 }],
+    ['on an unknown device', true, { ...known, known_devices: ['other'] }],
+    ['to an account without known devices', true, { spent_touches: 0 }],
+  ])('a login %s looks at the live sessions: %p', async (_, expected, fields) => {
     const { email, _id: user_id } = await scene.user(fields);
     expect(await looks({ email, device_id })).toBe(expected);
     expect(await liveOf(user_id)).toBe(1);
@@ -549,17 +549,20 @@ describe('a login on a known device looks at the live sessions', () => {
     ['a day ago', { last_login_at: new Date('2026-11-20T10:00:00.000Z') }, false],
     ['later', { last_login_at: new Date('2026-11-20T10:00:00.001Z') }, true],
     ['never', {}, false],
-  ])('with a key, if the latest login was %s', async (_, fields, expected) => {
-    expect(ago(dayMs)).toEqual(new Date('2026-11-20T10:00:00.000Z'));
-    const { idempotency: store } = storesOf(scene.collections);
-    const secret = createSecretKey(randomBytes(32));
-    const openIdempotent = createOpenIdempotent({ store, secrets: () => [secret], now: scene.now });
-    const { email } = await scene.user({ ...known, ...fields });
-    const origin = { ...scene.origin, idempotencyKey: randomUUID() };
-    expect(await looks({ email, device_id }, { openIdempotent }, origin)).toBe(expected);
-  });
+  ])(
+    'a login with a key looks at the live sessions only within a day of the latest login: %s',
+    async (_, fields, expected) => {
+      expect(ago(dayMs)).toEqual(new Date('2026-11-20T10:00:00.000Z'));
+      const { idempotency: store } = storesOf(scene.collections);
+      const secret = createSecretKey(randomBytes(32));
+      const openIdempotent = createOpenIdempotent({ store, secrets: () => [secret], now: scene.now });
+      const { email } = await scene.user({ ...known, ...fields });
+      const origin = { ...scene.origin, idempotencyKey: randomUUID() };
+      expect(await looks({ email, device_id }, { openIdempotent }, origin)).toBe(expected);
+    },
+  );
 
-  test('if it meets the device’s own in the index, which it then ends', async () => {
+  test('a login that conflicts with its device’s session in the index looks at the live sessions, and ends that one', async () => {
     const { email, _id: user_id } = await scene.user(known);
     const { document } = await scene.session({ user_id, device_id });
     const deadlines: number[] = [];
@@ -575,7 +578,7 @@ describe('a login on a known device looks at the live sessions', () => {
     expect([deadlines.length, first <= defaultDeadlineMs, second < first]).toEqual([2, true, true]);
   });
 
-  test('not if it meets anything else there', async () => {
+  test('a login that conflicts with anything else in the index does not look at the live sessions', async () => {
     const { email, _id: user_id } = await scene.user(known);
     const { document } = await scene.session();
     const listLive = () => Promise.reject(new Error('looked'));
@@ -590,7 +593,7 @@ describe('a login on a known device looks at the live sessions', () => {
   test.each<[string, number, number | undefined]>([
     ['notes that they are 48, so that the next need not look', 47, 13],
     ['notes nothing of 49, as every second login would write it again', 48, undefined],
-  ])('if they may be 50, and %s', async (_, others, noted) => {
+  ])('a login looks at the live sessions if they may be 50, and %s', async (_, others, noted) => {
     const { email, _id: user_id } = await scene.user({ known_devices: [device_id, madeUp], touches: 60 });
     const { document } = await scene.session({ user_id, device_id });
     for (let i = 0; i < others; i += 1) await scene.session({ user_id });
@@ -602,13 +605,13 @@ describe('a login on a known device looks at the live sessions', () => {
     expect(await liveOf(user_id)).toBe(others + 2);
   });
 
-  test('and notes nothing if it looks for another reason', async () => {
+  test('a login that looks at the live sessions for another reason notes nothing', async () => {
     const { email, _id: user_id } = await scene.user({ ...known, known_devices: [] });
     expect(await looks({ email, device_id })).toBe(true);
     expect(await scene.users.find(user_id)).toMatchObject({ touches: 50, spent_touches: 0 });
   });
 
-  test('in time, although older versions, which know no such number, have opened sessions', async () => {
+  test('a login looks at the live sessions in time, although older versions have opened uncounted ones', async () => {
     const { email, _id: user_id } = await scene.user({ known_devices: ['unnamed'], spent_touches: 0 });
     const transaction = createTransactionRunner(scene.mongo);
     const isCommitted = async () => false;

@@ -32,13 +32,13 @@ test('a device is known by its id, in whatever case it is written, and without o
 describe('an account', () => {
   const learned = (fields: Partial<UserDocument>) => learnedDevice(account(fields), 'phone', scene.now());
 
-  test('learns a device that it does not know', () => {
+  test('an account learns a device that it does not know', () => {
     expect(learned({ known_devices: ['tablet', 'phone'] })).toBeUndefined();
     expect(learned({ known_devices: ['tablet'] })).toEqual({ name: 'phone', counts: true });
     expect(learned({ known_devices: [] })).toEqual({ name: 'phone', counts: true });
   });
 
-  test('counts neither its first device nor one of which it is not told', () => {
+  test('an account counts neither its first device nor one of which it gets no notice', () => {
     expect(learned({})).toEqual({ name: 'phone', counts: false });
     const known_devices = ['tablet'];
     expect(learned({ known_devices, new_device_notices: tenSince(day - 1) })).toMatchObject({ counts: false });
@@ -61,7 +61,7 @@ describe('a login on a device', () => {
 
   const live = (...ids: string[]) => ids.map((_id) => ({ _id, device_id: `device ${_id}`, last_used_at: ago(1) }));
 
-  test('that is new is told by mail, and to the sessions that go on', async () => {
+  test('a login on an unknown device is notified by email, and to the sessions that go on', async () => {
     const login = { live: live('one', 'two', 'three'), ended: ['two'] };
     const { user, document, rows } = await logIn({ known_devices: ['tablet'] }, login);
     const at = document.created_at.toISOString();
@@ -76,7 +76,7 @@ describe('a login on a device', () => {
     expect(scene.messages).toEqual([[['one', 'three'], content]]);
   });
 
-  test('that is new is told by the apps alone when the mails of the day are sent', async () => {
+  test('a login on an unknown device is notified to the apps alone when the emails of the day are sent', async () => {
     const fields = { known_devices: ['tablet'], new_device_notices: tenSince(day - 1) };
     const { rows, document } = await logIn(fields, { live: live('one') });
     expect([rows, scene.published]).toEqual([[], []]);
@@ -84,18 +84,18 @@ describe('a login on a device', () => {
   });
 
   test.each<[string, Partial<UserDocument>, () => Partial<DeviceLogin>]>([
-    ['that it has forgotten like all others', { known_devices: [] }, () => ({})],
-    ['before which it has only used another', {}, () => ({ live: live('one') })],
-  ])('%s is told', async (_, fields, login) => {
+    ['that the account has forgotten like all others', { known_devices: [] }, () => ({})],
+    ['beside a session on another one, with no known devices', {}, () => ({ live: live('one') })],
+  ])('a login on a device %s sends a notice', async (_, fields, login) => {
     expect((await logIn(fields, login())).rows).toHaveLength(1);
   });
 
   const onPhone = () => [{ _id: randomUUID(), device_id: 'phone', last_used_at: ago(1) }, ...live('one')];
   test.each<[string, Partial<UserDocument>, () => Partial<DeviceLogin>]>([
-    ['that it knows', { known_devices: ['tablet', 'phone'] }, () => ({ live: live('one') })],
+    ['that the account knows', { known_devices: ['tablet', 'phone'] }, () => ({ live: live('one') })],
     ['that has a session', { known_devices: ['tablet'] }, () => ({ live: onPhone() })],
-    ['that is its first', {}, () => ({})],
-  ])('%s is no news', async (_, fields, login) => {
+    ['that is the account’s first', {}, () => ({})],
+  ])('a login on a device %s sends no notice', async (_, fields, login) => {
     const { rows } = await logIn(fields, login());
     expect([rows, scene.published, scene.messages]).toEqual([[], [], []]);
   });

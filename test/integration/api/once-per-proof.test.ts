@@ -41,7 +41,7 @@ function send(spend: ReturnType<typeof newSpend>, work: () => Promise<string>, .
 const again = (spend: ReturnType<typeof newSpend>, ...secrets: ReturnType<ServerSecrets>) =>
   send(spend, async () => 'first', ...secrets);
 
-test('the record of a use shows the proof to nobody without the server’s key', async () => {
+test('the record of a used proof reveals it to nobody without the server’s key', async () => {
   const spend = newSpend();
   const [record, other] = [spentBy(spend, [elder]), spentBy(spend, [newer])];
   expect(record.proof).not.toBe(other.proof);
@@ -56,7 +56,7 @@ test('the record of a use shows the proof to nobody without the server’s key',
   });
 });
 
-test('a repeat counts for a minute', async () => {
+test('a repeated proof gets its answer for a minute', async () => {
   const spend = newSpend();
   await use(spend, elder);
   scene.pass(59_999);
@@ -78,18 +78,18 @@ describe('a request that fails because another one came first', () => {
     );
   const refused = new AppError('ERR-CODE-INVALID', { details: { tries_left: 3 } });
 
-  test('with the same proof gets its answer', async () => {
+  test('a request that fails because another one with the same proof came first gets its answer', async () => {
     const spend = newSpend();
     expect(await overtaken(spend, spend, refused)).toBe('again');
   });
 
-  test('with another proof is over', async () => {
+  test('a request that fails because another one with another proof came first is refused as expired', async () => {
     const spend = newSpend();
     const other = { ...newSpend('87654321'), id: spend.id };
     await expect(overtaken(spend, other, refused)).rejects.toMatchObject({ code: 'ERR-CODE-EXPIRED' });
   });
 
-  test('gets its own error if nobody did, or if that is an outage', async () => {
+  test('a request gets its own error if no other came first, or if the error is an outage', async () => {
     await expect(overtaken(newSpend(), undefined, refused)).rejects.toBe(refused);
     const spend = newSpend();
     const away = new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: 2 });
@@ -121,7 +121,7 @@ describe('a login that uses a challenge up', () => {
     return { data: await oncePerChallenge(spend, open, scene.origin), reads };
   }
 
-  test('uses it once', async () => {
+  test('a login uses up a challenge only once', async () => {
     const spend = newSpend();
     await spendBy(spend, 'one');
     await expect(spendBy(spend, 'other')).rejects.toMatchObject({ code: 'ERR-CODE-EXPIRED' });
@@ -130,7 +130,7 @@ describe('a login that uses a challenge up', () => {
   test.each([
     ['a majority has it', true, 'find'],
     ['it could be rolled back', false, 'confirmed'],
-  ])('is answered again with the session, whether %s', async (_, isMajority, read) => {
+  ])('a repeated login is answered with the same session, whether %s', async (_, isMajority, read) => {
     const { document } = await scene.session();
     const { _id: session_id, user_id } = document;
     const spend = newSpend();
@@ -140,7 +140,7 @@ describe('a login that uses a challenge up', () => {
     expect(scene.audited).toEqual([[{ event: 'login.verified', user_id, session_id }, scene.origin]]);
   });
 
-  test.each(['ended', 'gone'])('is over once its session has %s', async (how) => {
+  test.each(['ended', 'gone'])('a repeated login is refused as expired once its session has %s', async (how) => {
     const { document } = await scene.session({ is_revoked: true });
     const spend = newSpend();
     await spendBy(spend, how === 'ended' ? document._id : randomUUID());
@@ -148,7 +148,7 @@ describe('a login that uses a challenge up', () => {
     expect(scene.audited).toEqual([]);
   });
 
-  test('waits for the key of its session, which may not have come here yet', async () => {
+  test('a repeated login waits for the key of its session, which may not have arrived yet', async () => {
     const { document } = await scene.session({ kid: 'another' });
     const spend = newSpend();
     await spendBy(spend, document._id);
@@ -156,14 +156,14 @@ describe('a login that uses a challenge up', () => {
   });
 });
 
-test('a repeat is known as long as its key is there', async () => {
+test('a repeated proof is recognised as long as its key is there', async () => {
   const spend = newSpend();
   await use(spend, elder);
   expect([await again(spend, elder), await again(spend, newer, elder)]).toEqual(['again', 'again']);
   await expect(again(spend, newer)).rejects.toMatchObject({ code: 'ERR-CODE-EXPIRED' });
 });
 
-test('another proof of a used challenge is none, and another challenge is not used', async () => {
+test('another proof of a used challenge is refused, and another challenge is not used', async () => {
   const spend = newSpend();
   await use(spend, elder);
   const other = { ...newSpend('87654321'), id: spend.id };

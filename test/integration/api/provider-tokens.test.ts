@@ -1,7 +1,7 @@
 import { generateKeyPairSync, hash } from 'node:crypto';
 import { type IdentityProvider, readProviders } from '@auth-account/config';
 import { startProvider } from '@auth-account/local-stack/provider';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { base64url, SignJWT } from 'jose';
 import { createProviderVerifiers } from '../../../services/api/src/security/providers/id-tokens.ts';
 // Loaded later otherwise, by one of the tests.
@@ -17,13 +17,26 @@ let results: string[];
 const nonce = 'the nonce';
 const claims = { aud: 'app', sub: 'somebody', nonce };
 
-beforeEach(async () => {
+let askedBefore: number;
+
+// One provider for all tests, because its keys take longer to make than the tests.
+beforeAll(async () => {
   issuer = await startProvider();
+});
+beforeEach(() => {
+  issuer.behave({});
+  askedBefore = issuer.asked();
   passedMs = 0;
   errors = [];
   results = [];
+  // No stall of the machine ends a request for keys.
+  jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => new AbortController().signal);
 });
-afterEach(() => issuer.close());
+afterEach(() => void jest.restoreAllMocks());
+afterAll(() => issuer.close());
+
+/** Returns the number of requests for keys in this test. */
+const asked = () => issuer.asked() - askedBefore;
 
 const secondMs = 1_000;
 const provider = (change: Partial<IdentityProvider> = {}): IdentityProvider => ({
@@ -48,7 +61,7 @@ function open(change: Partial<IdentityProvider> = {}, deps: Partial<Deps> = {}) 
     onKeys: () => undefined,
     onError: ({ message }) => errors.push(message),
     onToken: (result) => results.push(result),
-    elapsed: () => performance.now() + passedMs,
+    elapsed: () => passedMs,
     now: () => new Date(Date.now() + passedMs),
     ...deps,
   });
@@ -58,8 +71,8 @@ const sign = (change: object = {}, header?: Parameters<typeof issuer.sign>[1]) =
   issuer.sign({ ...claims, ...change }, header);
 const unavailable = expect.objectContaining({ code: 'ERR-DEPENDENCY-UNAVAILABLE' });
 
-describe('a token', () => {
-  test.each(['RS256', 'ES256'] as const)('of %s names the person', async (alg) => {
+describe('an ID token', () => {
+  test.each(['RS256', 'ES256'] as const)('an ID token of %s names the person', async (alg) => {
     const token = await sign({ email: 'cook@office.example', email_verified: true, name: 'Anna' }, { alg });
     expect(await open()(token)).toEqual({
       ...{ provider: 'office', sub: 'somebody', clientId: 'app', name: 'Anna' },
@@ -71,7 +84,7 @@ describe('a token', () => {
     ['plain', nonce],
     ['as hexadecimal SHA-256', hash('sha256', nonce, 'hex')],
     ['as base64url SHA-256', hash('sha256', nonce, 'base64url')],
-  ])('may have the nonce %s', async (_, form) => {
+  ])('an ID token may have the nonce %s', async (_, form) => {
     expect(await open()(await sign({ nonce: form }))).toMatchObject({ sub: 'somebody' });
   });
 
@@ -94,16 +107,16 @@ describe('a token', () => {
     ['time', 'no beginning', () => ({ iat: undefined })],
     ['time', 'tomorrow', () => ({ nbf: now() + 120 })],
   ];
-  test.each(wrong)('with the wrong %s, for or of %s, does not count', async (fault, _, change) => {
+  test.each(wrong)('an ID token with the wrong %s, for or of %s, is refused', async (fault, _, change) => {
     expect(await open()(await sign(change()))).toBeUndefined();
     expect(results).toEqual([fault]);
   });
 
-  test('for another of the apps counts, with its party', async () => {
+  test('an ID token for another of the apps is accepted, with its party', async () => {
     expect(await open()(await sign({ aud: 'app', azp: 'app.android' }))).toBeDefined();
   });
 
-  test('with a wrong signature or algorithm does not count', async () => {
+  test('an ID token with a wrong signature or algorithm is refused', async () => {
     const token = await sign();
     const [head = '', body = '', signature = ''] = token.split('.');
     const none = `${base64url.encode('{"alg":"none"}')}.${body}.`;
@@ -124,12 +137,12 @@ describe('a token', () => {
   });
 });
 
-describe('an address', () => {
+describe('the address in an ID token', () => {
   const proof = { email: 'cook@office.example', email_verified: true };
   const told = async (change: object, of: Partial<IdentityProvider> = {}) =>
     open(of)(await sign({ ...proof, ...change }));
 
-  test('is proved only by the provider that gives it out, and says so', async () => {
+  test('an address is proved only by the provider that gives it out, and only if the token says so', async () => {
     expect(await told({ email_verified: 'true' })).toMatchObject({ isOwnAddress: true });
     expect(await told({ email: 'cook@OFFICE.example' })).toMatchObject({ isOwnAddress: true });
     for (const change of [{ email_verified: false }, { email_verified: 'false' }, { email_verified: undefined }]) {
@@ -143,7 +156,7 @@ describe('an address', () => {
     });
   });
 
-  test('of an organisation is proved by the provider that hosts it', async () => {
+  test('an address of an organisation is proved by the provider that hosts it', async () => {
     const google = { hostsDomains: true };
     const email = 'cook@pantry.example';
     expect(await told({ email, hd: 'pantry.example' }, google)).toMatchObject({ isOwnAddress: true });
@@ -152,25 +165,25 @@ describe('an address', () => {
   });
 
   test.each(['not an address', 'кухня@example.com', `${'x'.repeat(250)}@example.com`, 7, null])(
-    '%p is none',
+    'the value %p is no address',
     async (email) => {
       expect(await told({ email })).toMatchObject({ email: undefined, isOwnAddress: false });
     },
   );
 });
 
-describe('the keys', () => {
-  test('are asked for once by any number of tokens, and kept as the answer says', async () => {
+describe('the keys of a provider', () => {
+  test('a provider’s keys are fetched once for any number of tokens, and kept as the answer says', async () => {
     issuer.behave({ cacheControl: 'public, max-age=900' });
     const verify = open();
     const token = await sign();
     await Promise.all(Array.from({ length: 100 }, () => verify(token)));
     passedMs += 890 * secondMs;
     await verify(token);
-    expect(issuer.asked()).toBe(1);
+    expect(asked()).toBe(1);
     passedMs += 20 * secondMs;
     expect(await verify(await sign({ iat: undefined }))).toBeUndefined();
-    expect(issuer.asked()).toBe(2);
+    expect(asked()).toBe(2);
   });
 
   test.each([
@@ -181,7 +194,7 @@ describe('the keys', () => {
     ['max-age=900', '100', 800],
     ['max-age=900', 'unknown', 900],
     ['max-age=999999', '', 86_400],
-  ])('are kept as Cache-Control %j and Age %j say: for %i s', async (control, age, seconds) => {
+  ])('a provider’s keys are kept as Cache-Control %j and Age %j say: for %i s', async (control, age, seconds) => {
     const kept: number[] = [];
     const { origin, pathname } = new URL(issuer.jwksUri);
     const { text } = await send(origin, { method: 'GET', path: pathname });
@@ -191,30 +204,37 @@ describe('the keys', () => {
     expect(kept).toEqual([seconds * secondMs]);
   });
 
-  test('are asked for once by a flood of tokens with unknown keys', async () => {
+  test('a provider’s keys are fetched once for a flood of tokens with unknown keys', async () => {
     const verify = open();
     await verify(await sign());
     passedMs += 31 * secondMs;
     const tokens = await Promise.all(Array.from({ length: 200 }, (_, at) => sign({}, { kid: `unknown-${at}` })));
     expect(new Set(await Promise.all(tokens.map(verify)))).toEqual(new Set([undefined]));
-    expect(issuer.asked()).toBe(2);
+    expect(asked()).toBe(2);
     expect(await verify(tokens[0] ?? '')).toBeUndefined();
-    expect(issuer.asked()).toBe(2);
+    expect(asked()).toBe(2);
   });
 
-  test('of a rotation count as soon as a token has them, and removed ones no longer', async () => {
-    const verify = open();
-    const old = await sign();
-    expect(await verify(old)).toBeDefined();
-    await issuer.rotate(true);
-    passedMs += 31 * secondMs;
-    expect([await verify(await sign()), await verify(old)]).toEqual([expect.anything(), expect.anything()]);
-    await issuer.rotate(false);
-    passedMs += 31 * secondMs;
-    expect([await verify(await sign()), await verify(old)]).toEqual([expect.anything(), undefined]);
+  test('a provider’s new keys count as soon as a token has them, and removed ones no longer', async () => {
+    const shared = issuer;
+    issuer = await startProvider();
+    try {
+      const verify = open();
+      const old = await sign();
+      expect(await verify(old)).toBeDefined();
+      await issuer.rotate(true);
+      passedMs += 31 * secondMs;
+      expect([await verify(await sign()), await verify(old)]).toEqual([expect.anything(), expect.anything()]);
+      await issuer.rotate(false);
+      passedMs += 31 * secondMs;
+      expect([await verify(await sign()), await verify(old)]).toEqual([expect.anything(), undefined]);
+    } finally {
+      await issuer.close();
+      issuer = shared;
+    }
   });
 
-  test('are used for an hour more while the provider is down, but no unknown ones', async () => {
+  test('a provider’s keys are used for an hour more while it is down, but no unknown ones', async () => {
     issuer.behave({ cacheControl: 'max-age=300' });
     const verify = open();
     await verify(await sign());
@@ -233,28 +253,43 @@ describe('the keys', () => {
 
   test.each([
     ['a redirection', { status: 302 }],
-    ['no JSON', { body: '<html>' }],
-    ['no set', { body: '{}' }],
+    ['an answer without JSON', { body: '<html>' }],
+    ['an answer without a set', { body: '{}' }],
     ['an empty set', { body: '{"keys":[]}' }],
-    ['too much', { body: JSON.stringify({ keys: [{ kty: 'x'.repeat(300_000) }] }) }],
-    ['a time-out', { delayMs: 3_500 }],
-  ])('are not there after %s, and the provider is left alone for 5 s', async (_, behaviour) => {
+    ['too large an answer', { body: JSON.stringify({ keys: [{ kty: 'x'.repeat(300_000) }] }) }],
+  ])('a provider’s keys are not there after %s, and the provider is left alone for 5 s', async (_, behaviour) => {
     issuer.behave(behaviour);
     const verify = open();
     const token = await sign();
     await expect(verify(token)).rejects.toEqual(unavailable);
+    passedMs += 5 * secondMs - 1;
     await expect(verify(token)).rejects.toEqual(unavailable);
-    expect([issuer.asked(), errors.length]).toEqual([1, 1]);
+    expect([asked(), errors.length]).toEqual([1, 1]);
+    issuer.behave({});
+    passedMs += 1;
+    expect(await verify(token)).toBeDefined();
+  });
+
+  test('a provider’s keys are not there if it does not answer in 3 s', async () => {
+    const timeouts: number[] = [];
+    const timeOut = jest.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+      timeouts.push(ms);
+      return AbortSignal.abort(new DOMException('it took too long', 'TimeoutError'));
+    });
+    const verify = open();
+    await expect(verify(await sign())).rejects.toEqual(unavailable);
+    timeOut.mockRestore();
+    expect([timeouts, errors]).toEqual([[3 * secondMs], [expect.stringContaining('it took too long')]]);
   });
 });
 
-describe('the presets', () => {
+describe('the presets of providers', () => {
   const { keyMembers, ...documents } = providerDocuments;
   const names = ['apple', 'google'] as const;
   const presets = readProviders(names.map((preset) => ({ preset, client_ids: [documents[preset].clientId] })));
   const named = (name: (typeof names)[number]) => ({ ...provider(), ...presets.get(name), jwksUri: issuer.jwksUri });
 
-  test.each(names)('are as %s describes itself', (preset) => {
+  test.each(names)('the preset of %s is as the provider describes itself', (preset) => {
     const { metadata, clientId } = documents[preset];
     const privateKey = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
     const secrets = {
@@ -274,12 +309,12 @@ describe('the presets', () => {
   });
 
   const tokens = names.flatMap((name) => documents[name].tokens.map((token) => [name, token.iss, token] as const));
-  test.each(tokens)('take the token that %s documents, with the issuer %s', async (name, _, token) => {
+  test.each(tokens)('the presets accept the token that %s documents, with the issuer %s', async (name, _, token) => {
     const proved = await open(named(name))(await sign({ aud: documents[name].clientId, ...token }));
     expect(proved).toMatchObject({ provider: name, sub: token.sub, email: token.email, isOwnAddress: true });
   });
 
-  test('read keys of the form that both publish', async () => {
+  test('the presets read keys of the form that both providers publish', async () => {
     const { origin, pathname } = new URL(issuer.jwksUri);
     const { keys } = (await send(origin, { method: 'GET', path: pathname })).json as { keys: { kty: string }[] };
     const ours = keys.filter(({ kty }) => kty === 'RSA').map((key) => Object.keys(key).sort());
@@ -287,7 +322,7 @@ describe('the presets', () => {
     expect(ours.length).toBeGreaterThan(1);
   });
 
-  test('refuse each other’s tokens', async () => {
+  test('the presets refuse each other’s tokens', async () => {
     const token = await sign({ ...documents.apple.tokens[0], aud: documents.google.clientId });
     expect(await open(named('google'))(token)).toBeUndefined();
     expect(await open(named('apple'))(token)).toBeUndefined();

@@ -8,7 +8,6 @@ import { Redis } from 'ioredis';
 import { logIn, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
 import { createProcessGuard } from '../../support/create-process-guard.ts';
 import type { Answer } from '../../support/http-client.ts';
-import { startStopwatch } from '../../support/stopwatch.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 import { untilUnchanged } from '../../support/until-unchanged.ts';
 
@@ -20,7 +19,9 @@ const cheap = { ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi({ ...cheap, TRUST_PROXY_HOPS: '1' });
+  // This clock measures the waits. By the real clock, a second might be over before a slow machine's next try.
+  const now = Date.now();
+  api = await startTestApi({ ...cheap, TRUST_PROXY_HOPS: '1' }, { now: () => now });
 });
 afterAll(() => api.close());
 
@@ -48,14 +49,14 @@ test('the sixth wrong password in a row is refused, and so is the right one, for
   expect((await logInFrom('192.0.2.2', { email, password })).status).toBe(200);
 });
 
-test('an address of nobody is limited as an account is', async () => {
+test('an address without an account is limited as one with an account', async () => {
   const email = newEmail();
   const answers: number[] = [];
   for (let i = 0; i < 7; i += 1) answers.push((await logInFrom('192.0.2.3', { email, password: wrong })).status);
   expect(answers).toEqual([401, 401, 401, 401, 401, 429, 429]);
 });
 
-test('the case of the e-mail address makes no other account', async () => {
+test('the case of the email address does not make another account', async () => {
   const { email } = await registerAccount(api);
   const spellings = [email, email.toUpperCase(), email.replace('c', 'C'), email, email, email.toUpperCase()];
   const answers: number[] = [];
@@ -65,14 +66,14 @@ test('the case of the e-mail address makes no other account', async () => {
   expect(answers).toEqual([401, 401, 401, 401, 401, 429]);
 });
 
-/** Returns the answers to 1,000 guesses, then to the owner, then to a stranger who knows the password. */
+/** Returns the answers to 200 guesses, then to the owner, then to a stranger who knows the password. */
 async function attackNewAccount(to: TestApi) {
   const device_id = randomUUID();
   const { email } = await registerAccount(to);
   expect((await logInFrom('192.0.2.5', { email, password, device_id }, to)).status).toBe(200);
 
   const seen: number[] = [];
-  for (let batch = 0; batch < 50; batch += 1) {
+  for (let batch = 0; batch < 10; batch += 1) {
     const from = (i: number) => `198.51.${batch}.${i}`;
     const tries = Array.from({ length: 20 }, (_, i) => logInFrom(from(i), { email, password: wrong }, to));
     seen.push(...(await Promise.all(tries)).map(({ status }) => status));
@@ -85,14 +86,14 @@ async function attackNewAccount(to: TestApi) {
   return { seen, owner, stranger };
 }
 
-test('the owner gets in after 1,000 failures of an attacker: at a known address, or on a known device', async () => {
+test('the owner can log in after 200 failures of an attacker: from a known network, or on a known device', async () => {
   // Here the daily limit keeps strangers out, because a delay might end before the stranger tries.
   const ofADay = { LOGIN_ACCOUNT_FREE_FAILURES: '1000', LOGIN_ACCOUNT_FAILURES_PER_DAY: '50' };
   const strict = await startTestApi({ ...cheap, ...ofADay, TRUST_PROXY_HOPS: '1' });
   try {
     const insured = () => strict.metric('auth_login_limits_insured_total');
     const { seen, owner, stranger } = await untilUnchanged(insured, () => attackNewAccount(strict));
-    expect(seen).toHaveLength(1_000);
+    expect(seen).toHaveLength(200);
     expect(seen.filter((status) => status === 401).length).toBeLessThanOrEqual(100);
     expect(seen.every((status) => status === 401 || status === 429)).toBe(true);
 
@@ -103,7 +104,7 @@ test('the owner gets in after 1,000 failures of an attacker: at a known address,
   }
 });
 
-test('a device that the service named is known once the app has logged in by that name', async () => {
+test('a device id that the service has given is known once the app has logged in with it', async () => {
   const { email, device_id } = await newSession(api);
   await logIn(api, email, { device_id });
   for (let i = 0; i < 6; i += 1) await logInFrom('192.0.2.6', { email, password: wrong });
@@ -111,7 +112,7 @@ test('a device that the service named is known once the app has logged in by tha
   expect((await logInFrom('192.0.2.6', { email, password, device_id })).status).toBe(200);
 });
 
-describe('the address of a client', () => {
+describe('the network of a client', () => {
   async function statusesOf(addresses: readonly string[]): Promise<number[]> {
     const email = newEmail();
     const statuses: number[] = [];
@@ -120,48 +121,56 @@ describe('the address of a client', () => {
   }
   const sixth = [401, 401, 401, 401, 401, 429];
 
-  test('counts by the last hop that is trusted: what a client writes before it is nothing', async () => {
+  test('a client is counted by the last hop that is trusted, whatever it writes before that', async () => {
     expect(await statusesOf([1, 2, 3, 4, 5, 6].map((i) => `10.0.0.${i}, 192.0.2.7`))).toEqual(sixth);
   });
 
-  test('is a /64 of IPv6', async () => {
+  test('a client is counted by its /64 of IPv6', async () => {
     expect(await statusesOf([1, 2, 3, 4, 5, 6].map((i) => `2001:db8:0:1:${i}::${i}`))).toEqual(sixth);
     expect(await statusesOf([1, 2, 3, 4, 5, 6].map((i) => `2001:db8:0:${i}::1`))).toEqual(Array(6).fill(401));
   });
 
-  test('is IPv4 also if it is written as IPv6', async () => {
+  test('a client is counted by its IPv4 address, also if that is written as IPv6', async () => {
     const both = ['192.0.2.8', '::ffff:192.0.2.8'];
     expect(await statusesOf([...both, ...both, ...both])).toEqual(sixth);
   });
 
-  test('is one and the same if it is none', async () => {
+  test('clients with unreadable addresses are counted as one', async () => {
     expect(await statusesOf(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `unknown-${name}`))).toEqual(sixth);
   });
 
-  test('is the connection if no proxy is trusted', async () => {
-    const direct = await startTestApi(cheap);
-    const email = newEmail();
-    const statuses: number[] = [];
-    for (let i = 0; i < 6; i += 1) {
-      const headers = { 'X-Forwarded-For': `192.0.2.${i}` };
-      statuses.push((await direct.post(path, { email, password: wrong }, headers)).status);
+  test('a client is counted by its connection if no proxy is trusted', async () => {
+    const now = Date.now();
+    const direct = await startTestApi(cheap, { now: () => now });
+    try {
+      const email = newEmail();
+      const statuses: number[] = [];
+      for (let i = 0; i < 6; i += 1) {
+        const headers = { 'X-Forwarded-For': `192.0.2.${i}` };
+        statuses.push((await direct.post(path, { email, password: wrong }, headers)).status);
+      }
+      expect(statuses).toEqual(sixth);
+    } finally {
+      await direct.close();
     }
-    expect(statuses).toEqual(sixth);
-    await direct.close();
   });
 });
 
-describe('totals of an address', () => {
-  test('hold for logins, registrations and refreshes apart, and for that address alone', async () => {
-    const strict = await startTestApi({
+describe('the totals of a network', () => {
+  let strict: TestApi | undefined;
+  afterAll(() => strict?.close());
+
+  test('the totals of a network are for logins, registrations and refreshes apart, and for that network alone', async () => {
+    strict = await startTestApi({
       ...cheap,
       TRUST_PROXY_HOPS: '1',
       LOGIN_LIMIT_PER_ADDRESS: '3',
       REGISTER_LIMIT_PER_ADDRESS: '2',
       REFRESH_LIMIT_PER_ADDRESS: '4',
     });
+    const on = strict;
     const from = (address: string) => ({
-      post: (to: string, body: unknown) => strict.post(to, body, { 'X-Forwarded-For': address }),
+      post: (to: string, body: unknown) => on.post(to, body, { 'X-Forwarded-For': address }),
     });
     const here = from('192.0.2.9');
     const first = await registerAccount(here);
@@ -187,11 +196,10 @@ describe('totals of an address', () => {
     expectRefused(await here.post('/api/v1/auth/refresh', { refresh_token }));
     // The token of the refused refresh still works from another network.
     expect((await from('192.0.2.10').post('/api/v1/auth/refresh', { refresh_token })).status).toBe(200);
-    await strict.close();
   });
 });
 
-describe('Redis', () => {
+describe('the limits of logins and a failing Redis', () => {
   let dir: string;
   let redis: LocalRedis;
   let own: TestApi;
@@ -207,7 +215,7 @@ describe('Redis', () => {
     await rm(dir, { recursive: true, force: true });
   });
 
-  test('that is full keeps nobody out: each process counts for itself', async () => {
+  test('a full Redis locks nobody out: each process counts for itself', async () => {
     const session = await newSession(own);
     const client = new Redis(redis.url);
     await client.config('SET', 'maxmemory', '1');
@@ -226,34 +234,39 @@ describe('Redis', () => {
     }
   });
 
-  // The limits wait for Redis for half a second. Without a time limit, no answer would come before SIGCONT.
-  test('that hangs holds a login up for no more than its limits wait, and that is away for nothing', async () => {
+  // If a limit waited for Redis without end, no answer would come before SIGCONT or the restart.
+  test('a hanging Redis delays a login by no more than its limits wait, and one that is away by nothing', async () => {
     await newSession(own); // makes sure that the connection to Redis is ready
     const session = await newSession(own);
-    const logInAgain = () => own.post(path, { email: session.email, password });
+    const logInAgain = (on = own) => on.post(path, { email: session.email, password });
+    const insured = () => own.metric('auth_login_limits_insured_total');
+    const insuredBefore = await insured();
     process.kill(redis.pid() ?? 0, 'SIGSTOP');
-    const hangingWatch = startStopwatch();
-    const hanging = await logInAgain();
-    expect(hangingWatch.stop()).toBeLessThan(5_000);
-    const refreshWatch = startStopwatch();
-    const refreshed = await own.post('/api/v1/auth/refresh', { refresh_token: session.refresh_token });
-    expect(refreshWatch.stop()).toBeLessThan(5_000);
-    process.kill(redis.pid() ?? 0, 'SIGCONT');
-    expect([hanging.status, refreshed.status]).toEqual([200, 200]);
+    try {
+      const hanging = await logInAgain();
+      const refreshed = await own.post('/api/v1/auth/refresh', { refresh_token: session.refresh_token });
+      expect([hanging.status, refreshed.status]).toEqual([200, 200]);
+      expect(await insured()).toBeGreaterThan(insuredBefore);
+    } finally {
+      process.kill(redis.pid() ?? 0, 'SIGCONT');
+    }
 
-    await redis.kill();
-    await own.post(path, { email: newEmail(), password });
-    // Redis starts again only at the end of this test, so a login that waited for Redis would get no answer.
+    // This api would wait for Redis for an hour.
+    const names = { MONGODB_DATABASE: own.database, KEY_PREFIX: own.keyPrefix, REDIS_URL: redis.url };
+    const patient = await startTestApi({ ...cheap, ...names }, { limitTimeoutMs: 3_600_000 });
+    try {
+      await redis.kill();
+      expect((await logInAgain(patient)).status).toBe(200);
+    } finally {
+      await patient.close({ keepData: true });
+    }
     expect((await logInAgain()).status).toBe(200);
-    const awayWatch = startStopwatch();
-    expect((await logInAgain()).status).toBe(200);
-    expect(awayWatch.stop()).toBeLessThan(2_000);
     const statuses: number[] = [];
     const email = newEmail();
     for (let i = 0; i < 20; i += 1) statuses.push((await own.post(path, { email, password: wrong })).status);
     expect(statuses.slice(0, 10)).toEqual(Array(10).fill(401));
     expect(statuses.slice(10)).toEqual(Array(10).fill(429));
-    expect(await own.metric('auth_login_limits_insured_total')).toBeGreaterThan(20);
+    expect(await insured()).toBeGreaterThan(insuredBefore + 20);
     await redis.start();
   });
 });

@@ -42,7 +42,7 @@ const logIn = (body: object, address: string) =>
 const count = (answers: readonly Answer[], wanted: number) => answers.filter(({ status }) => status === wanted).length;
 
 describe('a client that knows an Idempotency-Key and guesses at the password', () => {
-  test('gets as many verdicts as by logins, and each is a failed login', async () => {
+  test('a client that guesses passwords with an Idempotency-Key gets as many verdicts as by logins, each a failed login', async () => {
     const [email, key] = [newEmail(), randomUUID()];
     await register({ email }, { key, address: '192.0.2.10' });
     const failedBefore = await api.metric('auth_logins_total', { outcome: 'failed' });
@@ -58,7 +58,7 @@ describe('a client that knows an Idempotency-Key and guesses at the password', (
     expect((await logIn({ email, password: 'wrong' }, '192.0.2.11')).status).toBe(429);
   });
 
-  test('learns nothing from many guesses at once, of which one is right', async () => {
+  test('a client that guesses passwords with an Idempotency-Key is refused past the limit even with the right one', async () => {
     const [email, key] = [newEmail(), randomUUID()];
     await register({ email }, { key, address: '192.0.2.12' });
     for (let each = 0; each < 5; each += 1)
@@ -67,7 +67,7 @@ describe('a client that knows an Idempotency-Key and guesses at the password', (
     expect([right.status, right.json.error_code]).toEqual([429, 'ERR-RATE-LIMITED']);
   });
 
-  test('does not keep its owner, who registered from elsewhere, from the first answer', async () => {
+  test('a client that guesses passwords with an Idempotency-Key does not keep the owner from the first answer', async () => {
     const [email, key] = [newEmail(), randomUUID()];
     const first = await register({ email }, { key, address: '192.0.2.14' });
     for (let each = 0; each < 40; each += 1) {
@@ -84,7 +84,7 @@ describe('a new account', () => {
     for (let each = 0; each < times; each += 1) await logIn({ email, password: wrong }, `${network}.${each}`);
   };
 
-  test('knows from the start where it was made from: strangers do not keep its owner out', async () => {
+  test('a new account knows the network of its registration: failures elsewhere do not lock its owner out', async () => {
     const email = newEmail();
     await failFrom(email, '198.51.100', 40);
     await register({ email }, { address: '192.0.2.20' });
@@ -92,7 +92,7 @@ describe('a new account', () => {
     expect((await logIn({ email }, '192.0.2.20')).status).toBe(200);
   });
 
-  test('knows the device that it was made on, in whatever case', async () => {
+  test('a new account knows the device of its registration, in whatever case its id is written', async () => {
     const [email, device_id] = [newEmail(), randomUUID()];
     await failFrom(email, '198.51.100', 40);
     expect((await register({ email, device_id: device_id.toUpperCase() }, { address: '192.0.2.21' })).status).toBe(201);
@@ -100,14 +100,14 @@ describe('a new account', () => {
     expect((await logIn({ email, device_id }, '192.0.2.22')).status).toBe(200);
   });
 
-  test('owes nothing for what failed at its address before it was there, from anywhere', async () => {
+  test('a new account is not limited for what failed at its address before, from anywhere', async () => {
     const email = newEmail();
     await failFrom(email, '198.51.100', 40);
     await register({ email }, { address: '192.0.2.23' });
     expect((await logIn({ email }, '192.0.2.24')).status).toBe(200);
   });
 
-  test('refuses a device_id that is no UUID, as a login does', async () => {
+  test('a registration refuses a device_id that is no UUID, as a login does', async () => {
     const answer = await register({ email: newEmail(), device_id: 'phone' });
     expect([answer.status, answer.json.details]).toEqual([
       422,
@@ -116,8 +116,8 @@ describe('a new account', () => {
   });
 });
 
-describe('the limit of an address', () => {
-  test('counts replays too, and goes before them', async () => {
+describe('the limit of a network', () => {
+  test('the limit of a network counts replays too, and is checked before them', async () => {
     const [email, key] = [newEmail(), randomUUID()];
     const answers: Answer[] = [];
     for (let each = 0; each < 5; each += 1) {
@@ -126,14 +126,14 @@ describe('the limit of an address', () => {
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 429, 429]);
   });
 
-  test('goes before everything that costs: a client past it is not told that an address is taken', async () => {
+  test('the limit of a network is checked first: a client past it does not learn that an address is taken', async () => {
     const email = newEmail();
     for (let each = 0; each < 3; each += 1) await register({ email }, { address: '192.0.2.31', on: strict });
     expect((await register({ email }, { address: '192.0.2.31', on: strict })).status).toBe(429);
     expect((await register({ email }, { address: '192.0.2.32', on: strict })).status).toBe(409);
   });
 
-  test('is not asked of Redis again by who is past it', async () => {
+  test('a client past the limit of its network causes no more commands to Redis', async () => {
     const limited = await startTestApi({ ...env, REGISTER_LIMIT_PER_ADDRESS: '3', LOGIN_LIMIT_PER_ADDRESS: '3' });
     const watch = await watchRedis(`{${limited.keyPrefix}}:limit`);
     await watch.count();

@@ -25,15 +25,24 @@ import {
 import { startRefreshStorm } from '../../support/refresh-storm.ts';
 import { type SeededSession, seedSessions } from '../../support/seed-sessions.ts';
 import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';
+import { withoutDeadlines } from '../../support/without-deadlines.ts';
 
 /** Tries of each operation: one unless `RECOVERY_TRIES` says more. Without its hold, an operation fails in the first. */
 const tries = Number(process.env.RECOVERY_TRIES || 1);
 /** Sessions that are refreshed in a loop; an account has 50 at most. */
 const stormSessions = 46;
 
+/**
+ * Limit for the conflicts of an operation. The pauses after so many fill the five seconds that a request has. The
+ * seconds themselves would measure the machine.
+ */
+const mostConflicts = 8;
+
 let api: TestApi;
+/** The api's clock while it stands still, so that no hold ends by itself before a slow machine has done its work. */
+let heldTime: number | undefined;
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes);
+  api = await startTestApi(cheapHashes, { now: () => heldTime ?? Date.now() });
   // A pod is warm before it is ready: in a process that has run no transaction yet, a storm could hold up the first one.
   for (const prepare of [byReset, byPasswordChange]) expect(await (await prepare()).act([])).toBe(200);
 });
@@ -163,12 +172,17 @@ async function inAStorm({ victim, act, survivors }: Attempt): Promise<number> {
   const storm = startRefreshStorm(api, stormed);
   await waitUntil(async () => storm.refreshed > stormSessions, { what: 'the storm', timeoutMs: 60_000, intervalMs: 5 });
   const begin = performance.now();
-  const status = await act(stormed);
+  const conflicts = () => api.metric('auth_transaction_retries_total', { kind: 'work' });
+  const before = await conflicts();
+  heldTime = Date.now();
+  const status = await withoutDeadlines(() => act(stormed)).finally(() => (heldTime = undefined));
   const took = performance.now() - begin;
+  const met = (await conflicts()) - before;
   const live = { user_id: victim.user_id, is_revoked: false, _id: { $in: stormed.map((one) => one.session_id) } };
   const left = await api.collections.sessions.countDocuments(live);
   await storm.stop();
   expect(status).toBe(200);
+  expect(met).toBeLessThanOrEqual(mostConflicts);
   if (survivors === 'none' || survivors === 'own') expect(left).toBe(0);
   // A refresh may get 503 and a time to try again. It gets 401 only if its session has ended.
   const expected = survivors === 'all' ? [200, 503] : [200, 503, 401];
@@ -176,12 +190,12 @@ async function inAStorm({ victim, act, survivors }: Attempt): Promise<number> {
   return took;
 }
 
-describe('while an account’s sessions are refreshed as fast as the api answers, the first request succeeds:', () => {
+describe('operations while the account’s sessions are refreshed as fast as the api answers', () => {
   test.each<[string, () => Promise<Attempt>]>([
     ['a reset of the password', byReset],
     ['a change of the password', byPasswordChange],
     ['a change of the address', byEmailChange],
-    ['an undo of such a change', byUndo],
+    ['an undo of a change of the address', byUndo],
     ['a deletion with the password', byDeletion],
     ['a deletion with a code', byDeletionCode],
     ['a logout of all', byLogoutOfAll],
@@ -190,9 +204,9 @@ describe('while an account’s sessions are refreshed as fast as the api answers
     ['a member’s leave', byLeaving],
     ['a move by an invite', byAnInvite],
     ['an operator’s “disable”', byAnOperator],
-    ['logins that replace these sessions', byLoginsOnTheirDevices],
+    ['logins that replace the sessions', byLoginsOnTheirDevices],
   ])(
-    '%s',
+    'a storm of refreshes does not keep %s from success at the first request',
     async (name, prepare) => {
       const took: number[] = [];
       for (let i = 0; i < tries; i += 1) took.push(await inAStorm(await prepare()));
@@ -201,6 +215,6 @@ describe('while an account’s sessions are refreshed as fast as the api answers
       if (tries >= 10) console.log(`${name}: p50 ${at(0.5)}, p99 ${at(0.99)}, most ${at(1)} ms of ${tries}`);
       await expectSound(api);
     },
-    tries * 30_000,
+    Math.max(120_000, tries * 30_000),
   );
 });

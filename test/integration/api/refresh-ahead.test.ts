@@ -54,26 +54,26 @@ async function refreshOften(document: SessionDocument, first: string, times: num
 }
 
 describe('a refresh by the newest token', () => {
-  test('reads nothing but every eighth time: then it writes the hashes of the next eight', async () => {
+  test('a refresh by the newest token reads only every eighth time, when it writes the hashes of the next eight', async () => {
     const { document, token } = await scene.session();
     const { readAt } = await refreshOften(document, token, 24);
     expect(readAt).toEqual(new Map([8, 16, 24].map((generation) => [generation, unusual])));
   });
 
-  test('reads once in a session of an earlier release, which has no hashes', async () => {
+  test('a refresh reads once in a session of an earlier release, which has no hashes', async () => {
     const { document, token } = await scene.session();
     await change(document, { $unset: { ahead: 1 } });
     const { readAt } = await refreshOften(document, token, 6);
     expect(readAt).toEqual(new Map([[2, unusual]]));
   });
 
-  test('is not tried without a read where the next hash is not there', async () => {
+  test('a refresh is not tried without a read if the next hash is not there', async () => {
     const { token } = await scene.session({ gen: 7, parent: 6, floor: 6 });
     const { writes } = await refresh(token);
     expect(writes).toEqual(['rotate: ahead expires_at floor gen handed_out_at kid last_used_at parent token']);
   });
 
-  test('never extends the session past its absolute end', async () => {
+  test('a refresh by the newest token never extends the session past its absolute end', async () => {
     const absolute_expires_at = new Date(scene.now().getTime() + 60_000);
     const { document, token } = await scene.session({ absolute_expires_at });
     const { reads } = await refresh(token);
@@ -81,7 +81,7 @@ describe('a refresh by the newest token', () => {
     expect((await storedOf(document)).expires_at).toEqual(absolute_expires_at);
   });
 
-  test('is refused, after a read, if the session is over in the same moment', async () => {
+  test('a refresh by the newest token is refused, after a read, if the session ends at the same moment', async () => {
     const { token } = await scene.session({ expires_at: scene.now() });
     await expect(refresh(token)).rejects.toMatchObject({ code: 'IAD_JWT_REFRESH_EXPIRED' });
     const { token: ofRevoked } = await scene.session({ is_revoked: true, revoked_reason: 'logout' });
@@ -89,7 +89,7 @@ describe('a refresh by the newest token', () => {
   });
 });
 
-test('a refresh by an elder token, which reads, leaves the hashes ahead as they are', async () => {
+test('a refresh by an older token reads, and leaves the hashes ahead as they are', async () => {
   const { document, token } = await scene.session();
   await refresh(token);
   scene.pass(retryWindowMs + 1);
@@ -105,7 +105,7 @@ test('a token that the database has under another nonce is not genuine, though i
   await expect(refresh(token)).rejects.toMatchObject({ code: 'IAD_JWT_REFRESH_EXPIRED' });
 });
 
-describe('after a rotation of the keys', () => {
+describe('refreshes after a rotation of the keys', () => {
   const newKey = generateSecretKey();
 
   /** Returns the dependencies of an api that has the new key in front of the old key. */
@@ -115,7 +115,7 @@ describe('after a rotation of the keys', () => {
     return { refreshTokens, issueTokens: createIssueTokens({ ...settings, refreshTokens, now: scene.now }) };
   }
 
-  test('a token of the old key is read, and the hashes are of the new one from then on', async () => {
+  test('a token of the old key causes a read, and from then on the hashes are of the new key', async () => {
     const { document, token } = await scene.session();
     const deps = rotated();
     const first = await refresh(token, deps);
@@ -145,7 +145,7 @@ describe('after a rotation of the keys', () => {
   });
 });
 
-test('the hashes ahead are those of the tokens, each at its place', async () => {
+test('the hashes ahead are those of the next tokens, each in its position', async () => {
   const { refreshTokens } = scene;
   const { document } = await scene.session();
   const { _id: sessionId, kid, nonce } = document;

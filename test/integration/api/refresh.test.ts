@@ -37,8 +37,8 @@ const readFirst: Partial<SessionDocument> = { gen: 7, parent: 6, floor: 6 };
 const idsOf = ({ _id, user_id }: SessionDocument) => ({ user_id, session_id: _id });
 const refused = (code: string) => ({ code, name: 'AppError' });
 
-describe('a token that is the newest', () => {
-  test('is rotated: the session has the next one, and its idle end moves', async () => {
+describe('the newest refresh token', () => {
+  test('the newest refresh token is rotated: the session has the next one, and its idle end moves', async () => {
     const { document, token } = await scene.session();
     scene.pass(minute);
     const answer = await refresh(token);
@@ -60,7 +60,7 @@ describe('a token that is the newest', () => {
     expect(limited).toEqual([scene.origin]);
   });
 
-  test('gives all that an app needs', async () => {
+  test('the answer to a refresh has all that an app needs', async () => {
     const { document, token } = await scene.session();
     const { _id, user_id, device_id, claims } = document;
     const answer = await refresh(token);
@@ -90,7 +90,7 @@ describe('a token that is the newest', () => {
     });
   });
 
-  test('counts the rest of the session in whole seconds, of which there is always one', async () => {
+  test('the answer to a refresh has the rest of the session in whole seconds, of which there is always one', async () => {
     const endingIn = async (ms: number) => {
       const absolute_expires_at = new Date(scene.now().getTime() + ms);
       const { token } = await scene.session({ absolute_expires_at });
@@ -99,7 +99,7 @@ describe('a token that is the newest', () => {
     expect([await endingIn(5_999), await endingIn(400)]).toEqual([5, 1]);
   });
 
-  test('is asked for by many at once: all get one successor', async () => {
+  test('many simultaneous refreshes by the newest token all get one successor', async () => {
     const { document, token } = await scene.session();
     const answers = await Promise.all(Array.from({ length: 8 }, () => refresh(token)));
     expect(new Set(answers.map(({ refresh_token }) => refresh_token)).size).toBe(1);
@@ -108,7 +108,7 @@ describe('a token that is the newest', () => {
     expect(names).toEqual([...Array(7).fill('refresh.converged'), 'refresh.rotated']);
   });
 
-  test('gets the successor that another request has made between its read and its write', async () => {
+  test('a refresh gets the successor that another request has made between its read and its write', async () => {
     const { document, token } = await scene.session(readFirst);
     const others: string[] = [];
     const rotate: RefreshDeps['sessions']['rotate'] = async (...call) => {
@@ -122,8 +122,8 @@ describe('a token that is the newest', () => {
   });
 });
 
-describe('a token whose answer was lost', () => {
-  test('gets the same answer again within the window, once a majority has it, and writes nothing', async () => {
+describe('a refresh token whose answer was lost', () => {
+  test('a lost answer is given again within the window, once a majority has it, and nothing is written', async () => {
     const { document, token } = await scene.session();
     const first = await refresh(token);
     const before = await scene.asStored(document._id);
@@ -137,7 +137,7 @@ describe('a token whose answer was lost', () => {
     expect(scene.audited).toEqual([[{ event: 'refresh.converged', ...idsOf(document) }, scene.origin]]);
   });
 
-  test('gets one child more after the window', async () => {
+  test('a token whose answer was lost gets one more child after the window', async () => {
     const { document, token } = await scene.session();
     const first = await refresh(token);
     scene.pass(retryWindowMs + 1);
@@ -148,8 +148,8 @@ describe('a token whose answer was lost', () => {
   });
 });
 
-describe('IAD_JWT_REFRESH_EXPIRED is raised, and written down', () => {
-  test('from the very moment at which the session ends', async () => {
+describe('refreshes that raise IAD_JWT_REFRESH_EXPIRED', () => {
+  test('a refresh raises IAD_JWT_REFRESH_EXPIRED from the very moment at which the session ends', async () => {
     const { document, token } = await scene.session({ expires_at: new Date(scene.now().getTime() + minute) });
     scene.pass(minute);
     await expect(refresh(token)).rejects.toMatchObject(refused('IAD_JWT_REFRESH_EXPIRED'));
@@ -172,7 +172,7 @@ describe('IAD_JWT_REFRESH_EXPIRED is raised, and written down', () => {
         return scene.tokenOf({ ...mine.document, nonce: other.document.nonce });
       },
     ],
-  ])('for %s', async (_, token) => {
+  ])('a refresh by %s raises IAD_JWT_REFRESH_EXPIRED, and is audited', async (_, token) => {
     await expect(refresh(await token())).rejects.toMatchObject(refused('IAD_JWT_REFRESH_EXPIRED'));
     const event = { event: 'refresh.expired', user_id: undefined, session_id: undefined, reason: 'not_genuine' };
     expect(scene.audited).toEqual([[event, scene.origin]]);
@@ -180,8 +180,8 @@ describe('IAD_JWT_REFRESH_EXPIRED is raised, and written down', () => {
   });
 });
 
-describe('IAD_JWT_REFRESH_STOLEN is raised', () => {
-  test('for a session that is revoked, of which nothing changes: a majority has that, and it is announced again', async () => {
+describe('refreshes that raise IAD_JWT_REFRESH_STOLEN', () => {
+  test('a refresh of a revoked session raises IAD_JWT_REFRESH_STOLEN once a majority has that, and announces the end again', async () => {
     const revoked_at = new Date(scene.now().getTime() - minute);
     const ended = { revoked_at, revoked_reason: 'logout', revoked_request_id: 'request-0' } as const;
     const { document, token } = await scene.session({ is_revoked: true, expires_at: scene.now(), ...ended });
@@ -202,15 +202,18 @@ describe('IAD_JWT_REFRESH_STOLEN is raised', () => {
     ['forced', { reason: 'forced' }],
     ['refresh_token_reuse', { reason: 'reused' }],
     ['reason_of_tomorrow' as 'forced', {}],
-  ] as const)('for a session that was revoked for %s, and tells %j', async (revoked_reason, details) => {
-    const { token } = await scene.session({ is_revoked: true, revoked_reason });
-    const error = await refresh(token).catch((thrown: AppError) => thrown);
-    expect(error).toMatchObject(refused('IAD_JWT_REFRESH_STOLEN'));
-    expect((error as AppError).details).toStrictEqual(details);
-    expect(scene.audited.map(([{ event }]) => event)).toEqual(['refresh.revoked']);
-  });
+  ] as const)(
+    'a refresh of a session that was revoked for %s raises IAD_JWT_REFRESH_STOLEN with %j',
+    async (revoked_reason, details) => {
+      const { token } = await scene.session({ is_revoked: true, revoked_reason });
+      const error = await refresh(token).catch((thrown: AppError) => thrown);
+      expect(error).toMatchObject(refused('IAD_JWT_REFRESH_STOLEN'));
+      expect((error as AppError).details).toStrictEqual(details);
+      expect(scene.audited.map(([{ event }]) => event)).toEqual(['refresh.revoked']);
+    },
+  );
 
-  test('not if the end of the session has been rolled back since it was seen: it is refreshed', async () => {
+  test('a refresh succeeds if the end of the session was rolled back after it was read', async () => {
     const { document, token } = await scene.session(readFirst);
     const sessions = { ...scene.sessions, find: async () => ({ ...document, is_revoked: true }) };
     expect(await refresh(token, { sessions })).toMatchObject({ session_id: document._id });
@@ -220,9 +223,9 @@ describe('IAD_JWT_REFRESH_STOLEN is raised', () => {
   const reused = () => scene.session({ gen: 3, parent: 2, floor: 2 });
 
   test.each([
-    ['who waits for the answer', {}],
+    ['that waits for the answer', {}],
     ['whose connection is open', { isAbandoned: () => false }],
-  ])('for a token that was void, of one %s: the session ends, and all are told', async (_, connection) => {
+  ])('a reused refresh token of a client %s ends the session, and all are notified', async (_, connection) => {
     const { document } = await reused();
     const origin = { ...scene.origin, ...connection };
     await expect(refresh(scene.tokenOf(document, 1), {}, origin)).rejects.toMatchObject({
@@ -240,7 +243,7 @@ describe('IAD_JWT_REFRESH_STOLEN is raised', () => {
     expect(scene.announced).toEqual([announcement]);
   });
 
-  test('not if its sender has gone: that ends nothing, and is audited', async () => {
+  test('a reused refresh token of a client that has disconnected ends nothing, and is audited', async () => {
     const { document } = await reused();
     const origin = { ...scene.origin, isAbandoned: () => true };
     await expect(refresh(scene.tokenOf(document, 1), {}, origin)).rejects.toThrow(RequestAbandoned);
@@ -250,13 +253,13 @@ describe('IAD_JWT_REFRESH_STOLEN is raised', () => {
   });
 });
 
-describe('a session whose newest token was made by a key that is not here', () => {
+describe('a session whose newest refresh token is of an unknown key', () => {
   const newKey = generateSecretKey();
 
   test.each([
     ['just now', 0],
     ['five minutes ago', 5 * minute],
-  ])('%s is to be asked for again: its key may be on its way', async (_, ago) => {
+  ])('a refresh has to be retried if an unknown key made the session’s newest token %s', async (_, ago) => {
     const { document, token } = await scene.session();
     const handed_out_at = new Date(scene.now().getTime() - ago);
     const changed = { kid: newKey.kid, token: 'hash of its token', handed_out_at };
@@ -266,14 +269,14 @@ describe('a session whose newest token was made by a key that is not here', () =
     expect(scene.audited).toEqual([]);
   });
 
-  test('longer ago is judged by the keys that are here: this one was taken away', async () => {
+  test('a refresh is judged by the present keys if an unknown key made the newest token over five minutes ago', async () => {
     const handed_out_at = new Date(scene.now().getTime() - 5 * minute - 1);
     const { document } = await scene.session({ kid: newKey.kid, handed_out_at });
     const elder = scene.tokenOf({ ...document, kid: scene.refreshTokens.currentKid });
     expect(await refresh(elder)).toMatchObject({ session_id: document._id });
   });
 
-  test('goes on if a read of the key file finds it, and a key that is here costs no read', async () => {
+  test('a refresh succeeds if a read of the key file finds its key, and a known key costs no read', async () => {
     const { document, token } = await scene.session();
     let looks = 0;
     const set = (...keys: [typeof newKey, ...(typeof newKey)[]]) => ({ keys });
@@ -306,7 +309,7 @@ describe('a session whose newest token was made by a key that is not here', () =
   });
 });
 
-test('who is over the limit is refused before anything is read', async () => {
+test('a client over the limit of refreshes is refused before anything is read', async () => {
   const { document, token } = await scene.session();
   const limits = { refresh: () => Promise.reject(new AppError('ERR-RATE-LIMITED')) };
   await expect(refresh(token, { limits })).rejects.toMatchObject(refused('ERR-RATE-LIMITED'));

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { defaultDeadlineMs } from '@auth-account/stores';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { newEmail, password, registerAccount } from '../../support/accounts.ts';
 import { withFailPoint } from '../../support/fail-point.ts';
 import { cheapHashes } from '../../support/groups.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
+import { withoutDeadlines } from '../../support/without-deadlines.ts';
 
 const path = '/api/v1/auth/register';
 const appName = uniqueName();
@@ -51,7 +53,7 @@ async function newInvite(): Promise<string> {
   return _id;
 }
 
-describe('a failure at a write of the transaction leaves nothing', () => {
+describe('a registration that fails', () => {
   const operationFailed = 96;
   let invite: string;
   beforeEach(async () => {
@@ -65,7 +67,7 @@ describe('a failure at a write of the transaction leaves nothing', () => {
     ['the use of the invite', 'findAndModify', 'invites', () => join(invite)],
     ['the count of members', 'update', 'groups', () => join(invite)],
     ['the outbox row of one who joins', 'insert', 'outbox', () => join(invite)],
-  ])('%s', async (_, command, collection, register) => {
+  ])('a registration whose write of %s fails leaves nothing', async (_, command, collection, register) => {
     const before = await everything();
     const failing = {
       failCommands: [command],
@@ -84,7 +86,7 @@ describe('a failure at a write of the transaction leaves nothing', () => {
     expect((await register()).status).toBe(201);
   });
 
-  test('the commit', async () => {
+  test('a registration whose commit fails leaves nothing', async () => {
     const before = await everything();
     const failing = { failCommands: ['commitTransaction'], errorCode: operationFailed, appName };
     expect((await withFailPoint(api.mongo, 'alwaysOn', failing, () => household())).status).toBe(500);
@@ -95,7 +97,7 @@ describe('a failure at a write of the transaction leaves nothing', () => {
 test.each([
   ['gets no majority in time', 50],
   ['meets a primary that is stepping down', 189],
-])('a look for the answer to an earlier try that %s is 503, not a refusal', async (_, errorCode) => {
+])('a search for an earlier try’s answer that %s is 503, not a refusal', async (_, errorCode) => {
   const { email } = await registerAccount(api);
   const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
   const retry = () => api.post(path, body, { 'Idempotency-Key': randomUUID() });
@@ -106,7 +108,7 @@ test.each([
   expect((await retry()).status).toBe(409);
 });
 
-describe('a commit whose reply is lost', () => {
+describe('a registration whose commit loses its reply', () => {
   const expectOne = async (email: string) => {
     const users = await api.collections.users.find({ email_key: email }).toArray();
     expect(users).toHaveLength(1);
@@ -114,16 +116,16 @@ describe('a commit whose reply is lost', () => {
     expect(await api.collections.groups.countDocuments({ _id: users[0]?.home_group_id as string })).toBe(1);
   };
 
-  test('answers 201, and the account is there once', async () => {
+  test('a registration whose commit loses its reply answers 201, and the account is there once', async () => {
     const email = newEmail();
     const before = proxy.dropped();
     proxy.dropReplyTo('commitTransaction');
-    expect((await household(email)).status).toBe(201);
+    expect((await withoutDeadlines(() => household(email))).status).toBe(201);
     expect(proxy.dropped()).toBe(before + 1);
     await expectOne(email);
   });
 
-  test('is read back before the work is tried again: never 409 for one’s own address', async () => {
+  test('a registration whose commit loses its reply is read back first: never 409 for one’s own address', async () => {
     const email = newEmail();
     const noSuchTransaction = 251;
     // The first commit takes effect, but its reply is lost. The answer to the second commit is that there is no such
@@ -137,14 +139,14 @@ describe('a commit whose reply is lost', () => {
     const before = proxy.dropped();
     const answer = await withFailPoint(api.mongo, { skip: 1 }, second, () => {
       proxy.dropReplyTo('commitTransaction');
-      return household(email);
+      return withoutDeadlines(() => household(email));
     });
     expect(proxy.dropped()).toBe(before + 1);
     expect(answer.status).toBe(201);
     await expectOne(email);
   });
 
-  test('is read back if the store never says what became of it', async () => {
+  test('a registration is read back if the store never says whether it was committed', async () => {
     const email = newEmail();
     const shutdownInProgress = 91;
     const unknown = {
@@ -152,14 +154,25 @@ describe('a commit whose reply is lost', () => {
       writeConcernError: { code: shutdownInProgress, errmsg: 'shutting down' },
       appName,
     };
-    expect((await withFailPoint(api.mongo, 'alwaysOn', unknown, () => household(email))).status).toBe(201);
+    const realNow = performance.now.bind(performance);
+    let passedMs = 0;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(() => realNow() + passedMs);
+    const answer = await withFailPoint(api.mongo, 'alwaysOn', unknown, async (entered) => {
+      const registered = household(email);
+      await entered();
+      // The time for further commits is over.
+      passedMs = defaultDeadlineMs;
+      return registered;
+    }).finally(() => clock.mockRestore());
+    expect(answer.status).toBe(201);
     await expectOne(email);
   });
 
-  test('that never took effect is made good by another', async () => {
+  test('a registration whose commit never took effect is committed by another try', async () => {
     const email = newEmail();
     const lost = { failCommands: ['commitTransaction'], closeConnection: true, appName };
-    expect((await withFailPoint(api.mongo, { times: 3 }, lost, () => household(email))).status).toBe(201);
+    const registered = () => withoutDeadlines(() => household(email));
+    expect((await withFailPoint(api.mongo, { times: 3 }, lost, registered)).status).toBe(201);
     await expectOne(email);
   });
 });
@@ -174,7 +187,7 @@ test('a store that is away answers 503 with Retry-After, and leaves nothing', as
   expect(await api.collections.users.countDocuments({ email_key: email })).toBe(0);
 });
 
-test('50 registrations at once of one address in several spellings: one 201, 49 times 409, one user, one group, one event', async () => {
+test('50 simultaneous registrations of one address in several spellings make one account: one 201, 49 times 409', async () => {
   const email = `race-${randomUUID()}@example.com`;
   const spellings = [email, email.toUpperCase(), email.replace('race', 'Race'), email.replace('example', 'EXAMPLE')];
   const { users, groups, outbox } = api.collections;
@@ -193,7 +206,7 @@ test('50 registrations at once of one address in several spellings: one 201, 49 
   expect(await outbox.countDocuments({ 'event.subject': stored[0]?._id as string })).toBe(1);
 });
 
-test('50 joins at once by an invite for 3 are 3 times 201 and 47 times 410', async () => {
+test('50 simultaneous joins by an invite for 3 are 3 times 201 and 47 times 410', async () => {
   const invite = await newInvite();
   await api.collections.invites.updateOne({ _id: invite }, { $set: { max_uses: 3 } });
   // A machine that stalls may shed some requests. They come again after Retry-After.

@@ -41,7 +41,7 @@ async function expectUnchanged(user: UserDocument): Promise<void> {
 }
 
 describe('a reset of the password', () => {
-  test('writes hash, time, ends and events together, and tells of them afterwards', async () => {
+  test('a reset of the password writes hash, time, ended sessions and events in one transaction, then announces them', async () => {
     const { user, sessions, asked } = await account();
     const origin = { ...scene.origin, locale: 'ru' } as const;
     const answer = await reset(asked, {}, origin);
@@ -76,7 +76,7 @@ describe('a reset of the password', () => {
     expect(scene.verdicts).toEqual([false, true]);
   });
 
-  test('makes the other codes void, and the change of the address that waits for one', async () => {
+  test('a reset of the password invalidates the other codes, and a pending change of the address', async () => {
     const pending = { pending_email: 'new@example.com', pending_email_until: new Date(0) };
     const { user, asked } = await account({ email_verified_at: new Date(0), ...pending });
     const other = await scene.challenge(user, 'email_change');
@@ -88,7 +88,7 @@ describe('a reset of the password', () => {
     expect((await scene.storedUser(user._id))?.pending_email_until).toEqual(scene.now());
   });
 
-  test('shows for the first time that the address is theirs: nothing of somebody before is left', async () => {
+  test('a reset that verifies the address leaves nothing of an earlier holder', async () => {
     const { user, asked } = await account({});
     const invites = [await invite({ created_by: user._id }), await invite({ created_by: randomUUID() })];
     await reset(asked);
@@ -109,7 +109,7 @@ describe('a reset of the password', () => {
   test.each<[string, object]>([
     ['the password', { password_changed_at: new Date('2026-11-20T10:00:00.000Z') }],
     ['the address', { email_key: 'other@example.com' }],
-  ])('is refused if %s was changed since the code was compared', async (_, set) => {
+  ])('a reset of the password is refused if %s was changed since the code was compared', async (_, set) => {
     const { user, asked } = await account();
     const slow: ResetPasswordDeps['checkCode'] = async (...given) => {
       const code = await scene.deps.checkCode(...given);
@@ -121,7 +121,7 @@ describe('a reset of the password', () => {
     expect(await scene.storedChallenge(asked.challenge_id)).toMatchObject({ ended_at: null });
   });
 
-  test('leaves passkeys, and tells of no first proof, if the address was verified since the code was compared', async () => {
+  test('a reset announces no first proof if the address was verified since the code was compared', async () => {
     const { user, asked } = await account({});
     let reads = 0;
     const checkCode: ResetPasswordDeps['checkCode'] = async (...given) => {
@@ -137,7 +137,7 @@ describe('a reset of the password', () => {
     expect(scene.told).toEqual(['try', ['proved', { email: user.email, deviceId: undefined }]]);
   });
 
-  test('is refused if another confirmation was faster', async () => {
+  test('a reset of the password is refused if another confirmation was faster', async () => {
     const { user, asked } = await account();
     const slow: ResetPasswordDeps['checkCode'] = async (...given) => {
       const code = await scene.deps.checkCode(...given);
@@ -149,14 +149,14 @@ describe('a reset of the password', () => {
     await expectUnchanged(user);
   });
 
-  test('does not happen for a client that has left', async () => {
+  test('a reset of the password is not carried out for a client that has disconnected', async () => {
     const { user, asked } = await account();
     const origin = { ...scene.origin, isAbandoned: () => true };
     await expect(reset(asked, {}, origin)).rejects.toBeInstanceOf(RequestAbandoned);
     await expectUnchanged(user);
   });
 
-  test('takes neither the code of another purpose nor a try when it is shed', async () => {
+  test('a reset takes neither the code of another purpose, nor a try if it is shed', async () => {
     const { user } = await account();
     const asked = await scene.challenge(user, 'account_deletion');
     await expect(reset(asked)).rejects.toMatchObject(invalid);

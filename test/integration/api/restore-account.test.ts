@@ -26,14 +26,14 @@ describe('a check of address and password', () => {
   const check = (fields: object, given: Partial<AuthenticateDeps> = {}) =>
     authenticate(given)({ email: '', password, deviceId, ...fields }, scene.origin);
 
-  test('returns the account, and counts for it', async () => {
+  test('a check of address and password returns the account, and counts for it', async () => {
     const user = await scene.user();
     expect(await check({ email: user.email.toUpperCase() })).toEqual(user);
     expect(scene.told).toEqual([{ email: user.email.toUpperCase(), deviceId }, 'succeeded']);
     expect([scene.audited, await scene.storedUser(user._id)]).toEqual([[], user]);
   });
 
-  test('refuses a wrong password and an unknown address alike, but for the audit log', async () => {
+  test('a wrong password and an unknown address are refused alike, but for the audit log', async () => {
     const user = await scene.user();
     const error = { ...refused, details: {} };
     await expect(check({ email: user.email, password: 'wrong' })).rejects.toMatchObject(error);
@@ -46,7 +46,7 @@ describe('a check of address and password', () => {
     expect(scene.told).toHaveLength(4);
   });
 
-  test('knows no account whose time of erasure has come, and lets the limits learn nothing of it', async () => {
+  test('an account whose erasure is due is unknown to a check, and the limits learn nothing of it', async () => {
     const [due, waiting] = [
       await scene.user({ deletes_at: scene.now() }),
       await scene.user({ deletes_at: inAMinute() }),
@@ -58,7 +58,7 @@ describe('a check of address and password', () => {
     expect(await check({ email: waiting.email })).toEqual(waiting);
   });
 
-  test('hashes the password of an unknown address too, and believes no answer to it', async () => {
+  test('the password of an unknown address is hashed too, and no answer to it is believed', async () => {
     const hashed: unknown[] = [];
     const hasher: AuthenticateDeps['hasher'] = {
       ...scene.deps.hasher,
@@ -68,7 +68,7 @@ describe('a check of address and password', () => {
     expect(hashed).toEqual([[undefined, password]]);
   });
 
-  test('makes no other hash of a password whose hash is good', async () => {
+  test('a password whose hash is good is hashed once', async () => {
     const user = await scene.user();
     let places = 0;
     const hasher: AuthenticateDeps['hasher'] = {
@@ -84,17 +84,17 @@ describe('a check of address and password', () => {
 
   const weak = `weak ${passwordHashOf(password)}`;
 
-  test('replaces a weak hash of the right password', async () => {
+  test('a weak hash of the right password is replaced', async () => {
     const user = await scene.user({ password_hash: weak });
     expect(await check({ email: user.email })).toEqual(user);
     expect(await scene.storedUser(user._id)).toEqual({ ...user, password_hash: passwordHashOf(password) });
   });
 
   test.each<[string, Error, boolean]>([
-    ['leaves it as it is under overload', new AppError('ERR-OVERLOADED'), true],
-    ['raises any other failure of that', new AppError('ERR-INTERNAL'), false],
-    ['raises an unknown failure of that', new Error('no memory'), false],
-  ])('%s', async (_, error, isRight) => {
+    ['stays as it is under overload', new AppError('ERR-OVERLOADED'), true],
+    ['raises any other error of the catalogue', new AppError('ERR-INTERNAL'), false],
+    ['raises an unknown error', new Error('no memory'), false],
+  ])('a weak hash whose replacement fails %s', async (_, error, isRight) => {
     const user = await scene.user({ password_hash: weak });
     let places = 0;
     const hasher: AuthenticateDeps['hasher'] = {
@@ -133,7 +133,7 @@ describe('a restore', () => {
     expect([await scene.rows(), scene.published, scene.messages]).toEqual([[], [], []]);
   const known = { known_devices: [deviceId] };
 
-  test('cancels the deletion with its events, and tells of it afterwards', async () => {
+  test('a restore cancels the deletion with its events, and announces that afterwards', async () => {
     const { deletes_at, ...user } = await scene.user({ deletes_at: inAMinute(), ...known });
     expect(await restore(user, { device_id: deviceId.toUpperCase() })).toEqual(restored());
     expect(await scene.storedUser(user._id)).toEqual({ ...user, last_login_at: scene.now(), touches: 2 });
@@ -155,14 +155,14 @@ describe('a restore', () => {
     expect(scene.verdicts).toEqual([false, true]);
   });
 
-  test('is one of any client without an id if the app names none', async () => {
+  test('a restore without a device id counts for no device', async () => {
     const user = await scene.user({ deletes_at: inAMinute(), known_devices: ['unnamed'] });
     await restore(user, { device_id: undefined });
     expect(scene.told[0]).toEqual({ email: user.email, deviceId: undefined });
     expect(await scene.rows()).toHaveLength(2);
   });
 
-  test('of an account that nobody deletes is in the audit log, and else leaves it as it is', async () => {
+  test('a restore of an account that is not being deleted is audited, and changes nothing else', async () => {
     const user = await scene.user(known);
     expect(await restore(user)).toEqual(restored());
     expect(await scene.storedUser(user._id)).toEqual({ ...user, last_login_at: scene.now(), touches: 1 });
@@ -170,7 +170,7 @@ describe('a restore', () => {
     await expectNothingTold();
   });
 
-  test('on a device that the account does not know is told by mail alone: there is no session to end', async () => {
+  test('a restore on an unknown device is notified by email alone: there is no session to end', async () => {
     const user = await scene.user({ known_devices: ['tablet'], locale: 'ru' });
     await scene.session({ user_id: user._id });
     expect(await restore(user)).toEqual(restored());
@@ -184,9 +184,9 @@ describe('a restore', () => {
   });
 
   test.each([
-    ['where none was ordered', undefined],
+    ['although none was ordered before', undefined],
     ['in place of the one that was seen', inAMinute],
-  ])('cancels a deletion that is ordered meanwhile, %s', async (_, seenAt) => {
+  ])('a restore cancels a deletion that is ordered meanwhile, %s', async (_, seenAt) => {
     const user = await scene.user({ ...known, ...(seenAt && { deletes_at: seenAt() }) });
     const order = () => change(user._id, { deletes_at: new Date(scene.now().getTime() + 120_000) });
     expect(await restore(user, {}, order)).toEqual(restored());
@@ -194,7 +194,7 @@ describe('a restore', () => {
     expect(scene.audited).toHaveLength(2);
   });
 
-  test('does nothing for a client that has left, also if it has ordered another deletion since', async () => {
+  test('a restore is not carried out for a client that has disconnected, even if another deletion was ordered since', async () => {
     const user = await scene.user({ deletes_at: inAMinute() });
     const deletes_at = new Date(scene.now().getTime() + 120_000);
     const origin = { ...scene.origin, isAbandoned: () => true };
@@ -204,7 +204,7 @@ describe('a restore', () => {
     await expectNothingTold();
   });
 
-  test('is refused with a wrong password', async () => {
+  test('a restore is refused with a wrong password', async () => {
     const user = await scene.user({ deletes_at: inAMinute() });
     await expect(restore(user, { password: 'wrong' })).rejects.toMatchObject(refused);
     expect(await scene.storedUser(user._id)).toEqual(user);
@@ -215,7 +215,7 @@ describe('a restore', () => {
     ['its password was changed', ({ _id }) => change(_id, { password_changed_at: new Date(0) })],
     ['its address was changed', ({ _id }) => change(_id, { email_key: 'other@example.com' })],
     ['its time has come', ({ _id }) => change(_id, { deletes_at: scene.now() })],
-  ])('is refused if %s since the password was checked', async (_, between) => {
+  ])('a restore is refused if %s since the password was checked', async (_, between) => {
     const user = await scene.user({ deletes_at: inAMinute() });
     await expect(restore(user, {}, () => between(user))).rejects.toMatchObject(refused);
     const event = { event: 'login.refused', user_id: user._id, reason: 'credentials_changed' };
@@ -223,7 +223,7 @@ describe('a restore', () => {
     await expectNothingTold();
   });
 
-  test('is refused to a disabled account', async () => {
+  test('a restore is refused to a disabled account', async () => {
     const user = await scene.user({ deletes_at: inAMinute(), disabled_at: new Date(0) });
     await expect(restore(user)).rejects.toMatchObject({ code: 'ERR-ACCOUNT-DISABLED' });
     expect(await scene.storedUser(user._id)).toEqual(user);

@@ -29,16 +29,24 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   redis.disconnect();
-  await api.close();
+  for (const one of [...others, api]) await one.close();
 });
+
+const others: TestApi[] = [];
+/** Starts an api that is closed after the tests. */
+async function start(env: Readonly<Record<string, string>>): Promise<TestApi> {
+  const started = await startTestApi(env);
+  others.push(started);
+  return started;
+}
 
 const askOf = (on: TestApi, body: object = { nonce }, shown: string | undefined = credential) =>
   on.post(path, body, shown === undefined ? {} : { Authorization: `Bearer ${shown}` });
 const statementOf = async (body: object, shown = credential) =>
   (await askOf(api, body, shown)).json.data.statement as string;
 
-describe('a statement', () => {
-  test('answers one question of one sibling, and is no access token', async () => {
+describe('a statement of revocations', () => {
+  test('a statement of revocations answers one question of one sibling service, and is no access token', async () => {
     const session = await newSession(api);
     await logOut(api, session);
     const first = await statementOf({ nonce });
@@ -67,7 +75,7 @@ describe('a statement', () => {
     expect(next).toMatchObject({ aud: 'revocations:recipes', nonce: 'C'.repeat(22), since: claims.cursor });
   });
 
-  test('is short if nothing is new, and never stored on its way', async () => {
+  test('a statement of revocations is short if nothing is new, and never stored on its way', async () => {
     const keys = redisKeys(api.keyPrefix);
     const ids = Array.from({ length: 5_001 }, (_, i) => `long-ago-${i}`);
     const pipeline = redis.pipeline();
@@ -91,7 +99,7 @@ describe('a statement', () => {
   });
 });
 
-describe('a hostile sibling', () => {
+describe('a hostile sibling service', () => {
   test.each<[string, () => string | undefined | Promise<string | undefined>]>([
     ['no secret', () => ''],
     ['a wrong secret', () => `pantry.1.${'A'.repeat(43)}`],
@@ -103,13 +111,13 @@ describe('a hostile sibling', () => {
     ['a word that every object has', () => `constructor.${'A'.repeat(43)}`],
     ['an endless secret', () => `pantry.1.${'A'.repeat(10_000)}`],
     ['an access token', async () => (await newSession(api)).access_token],
-  ])('with %s gets 401 and learns nothing', async (_what, shown) => {
+  ])('a sibling service with %s gets 401 and learns nothing', async (_what, shown) => {
     const answer = await askOf(api, { nonce }, await shown());
     expect([answer.status, answer.json.error_code]).toEqual([401, 'ERR-INVALID-CREDENTIALS']);
     expect(answer.headers['www-authenticate']).toMatch(/^Bearer/);
   });
 
-  test('by its secret reaches nothing else', async () => {
+  test('a sibling service reaches nothing else by its secret', async () => {
     const headers = { Authorization: `Bearer ${credential}` };
     const answer = await api.send({ method: 'GET', path: '/api/v1/account', headers });
     expect([answer.status, answer.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
@@ -123,12 +131,12 @@ describe('a hostile sibling', () => {
     ['a cursor that is no text', { nonce, cursor: { $gt: '' } }],
     ['an endless cursor', { nonce, cursor: '1'.repeat(201) }],
     ['a cursor with a command', { nonce, cursor: '0\r\nFLUSHALL' }],
-  ])('with %s gets 422', async (_what, body) => {
+  ])('a sibling service with %s gets 422', async (_what, body) => {
     expect((await askOf(api, body)).status).toBe(422);
   });
 
   test.each(['0.none', '-1.x', '999999999999999.x', '1e9.x', 'x', '.', `9.${'a'.repeat(40)}:${'b'.repeat(40)}`])(
-    'with the cursor %s reads the list from its beginning',
+    'a sibling service with the cursor %s reads the list from its beginning',
     async (cursor) => {
       const session = await newSession(api);
       await logOut(api, session);
@@ -136,9 +144,9 @@ describe('a hostile sibling', () => {
     },
   );
 
-  test('that reads too much has to wait, for what it was given too, and no other sibling with it', async () => {
+  test('a sibling service that reads too much has to wait, for what it was sent too, and no other with it', async () => {
     const keyPrefix = uniqueName();
-    const narrow = await startTestApi({ ...cheapHashes, KEY_PREFIX: keyPrefix, REVOCATION_LIMIT_PER_SIBLING: '10' });
+    const narrow = await start({ ...cheapHashes, KEY_PREFIX: keyPrefix, REVOCATION_LIMIT_PER_SIBLING: '10' });
     await completeDenyList(keyPrefix);
     const keys = redisKeys(keyPrefix);
     const ids = Array.from({ length: 4_500 }, (_, i) => `s${i}`);
@@ -153,10 +161,9 @@ describe('a hostile sibling', () => {
     expect(await reads({ secret: 'pantry.2', content: 'refused' })).toBe(1);
     expect(await reads({ secret: 'recipes', content: 'refused' })).toBe(0);
     expect(await narrow.metric('auth_rate_limited_total', { rule: 'revocation_sibling' })).toBe(2);
-    await narrow.close();
   });
 
-  test('is seen in the metrics by the name of its secret, and in the log without the secret', async () => {
+  test('a sibling service is counted by the name of its secret, and logged without the secret', async () => {
     const before = await api.metric('auth_revocation_feed_reads_total', { secret: 'pantry.2' });
     const refused = await api.metric('auth_authorization_failures_total', { code: 'ERR-INVALID-CREDENTIALS' });
     const second = siblingCredential('pantry.2');
@@ -172,7 +179,7 @@ describe('a hostile sibling', () => {
   });
 });
 
-describe('the secrets', () => {
+describe('the secrets of sibling services', () => {
   let file: string;
   let secrets: readonly KeyEntry[];
   let own: TestApi;
@@ -189,7 +196,7 @@ describe('the secrets', () => {
   });
   afterAll(() => own.close());
 
-  test('of one sibling are good side by side, and a removed one is refused without a restart', async () => {
+  test('two secrets of one sibling service are valid side by side, and a removed one is refused without a restart', async () => {
     const both = [siblingCredential('pantry.1'), siblingCredential('pantry.2')];
     for (const shown of both) expect((await askOf(own, { nonce }, shown)).status).toBe(200);
     await write(secrets.filter(({ kid }) => kid !== 'pantry.1'));
@@ -204,16 +211,15 @@ describe('the secrets', () => {
     ['a name with a colon', () => ({ ...generateSecretKey(), kid: 'revocations:pantry' })],
     ['a name in capitals', () => ({ ...generateSecretKey(), kid: 'Pantry' })],
     ['a public key', () => ({ kty: 'OKP', kid: 'pantry', crv: 'Ed25519', x: 'A'.repeat(43) })],
-  ])('are not taken with %s', async (_what, key) => {
+  ])('a file of secrets with %s is not accepted', async (_what, key) => {
     const broken = join(testEnvironment().keysDir, `${uniqueName()}-broken.json`);
     await writeFile(broken, JSON.stringify({ keys: [key()] }));
     await expect(startTestApi({ REVOCATION_FEED_SECRETS_FILE: broken })).rejects.toThrow(/symmetric|name of a sibling/);
   });
 
-  test('are what makes a feed: without them there is none', async () => {
-    const without = await startTestApi({ ...cheapHashes, REVOCATION_FEED_SECRETS_FILE: '' });
+  test('without secrets there is no feed of revocations', async () => {
+    const without = await start({ ...cheapHashes, REVOCATION_FEED_SECRETS_FILE: '' });
     const answer = await askOf(without);
     expect([answer.status, answer.json.error_code]).toEqual([404, 'ERR-ROUTE-NOT-FOUND']);
-    await without.close();
   });
 });

@@ -78,7 +78,7 @@ describe('a logout of which MongoDB’s answer is lost', () => {
   test.each([
     ['after it has written', true, 2],
     ['before it has written', false, 1],
-  ])('%s, is a logout all the same', async (_, isWritten, times) => {
+  ])('a logout of which MongoDB’s answer is lost %s is a logout all the same', async (_, isWritten, times) => {
     const own = await scene.session();
     const { _id: session_id, user_id } = own.document;
     const answer = await logOut(own.token, own, { sessions: silent(isWritten) });
@@ -101,7 +101,7 @@ describe('a logout of which MongoDB’s answer is lost', () => {
         return gone;
       },
     ],
-  ])('is none of a session %s', async (_, stored) => {
+  ])('a logout of which MongoDB’s answer is lost does not count for a session %s', async (_, stored) => {
     const own = await stored();
     const before = await scene.asStored(own.document._id);
     await expect(logOut(own.token, own, { sessions: silent(true) })).rejects.toMatchObject(notFound);
@@ -112,7 +112,7 @@ describe('a logout of which MongoDB’s answer is lost', () => {
 
 describe('a logout', () => {
   test.each(reasons)(
-    'of a session that has ended (%s) is refused once a majority has that, and all are told again',
+    'a logout of a session that has ended (%s) is refused once a majority has that, and announces the end again',
     async (by, reason) => {
       const own = await endedBy(by, { gen: 2 });
       for (const generation of [1, 2]) {
@@ -124,14 +124,14 @@ describe('a logout', () => {
     },
   );
 
-  test('of another session that has ended closes the stream of this one as well', async () => {
+  test('a logout of another session that has ended closes the stream of this one as well', async () => {
     const phone = await scene.session();
     const tablet = await endedBy('logout', { user_id: phone.document.user_id });
     await expect(logOut(tablet.token, phone)).rejects.toMatchObject(notFound);
     await expectOnlyTold([told(tablet, 'LOGOUT_CONFIRMED', { alsoClose: phone.document._id })], phone, tablet);
   });
 
-  test('of a session whose end Redis has heard of tells nobody again, and asks no majority', async () => {
+  test('a logout of a session whose end Redis knows announces nothing again, and asks no majority', async () => {
     const own = await endedBy('logout');
     const asked: string[] = [];
     const isDenied = async (sessionId: string) => asked.push(sessionId) > 0;
@@ -140,7 +140,7 @@ describe('a logout', () => {
     await expectOnlyTold([], own);
   });
 
-  test('by what is no token of a session that has ended tells nobody, and asks no majority', async () => {
+  test('a logout by no valid token of an ended session announces nothing, and asks no majority', async () => {
     const [own, theirs] = [await endedBy('logout'), await endedBy('logout')];
     const { nonce } = theirs.document;
     for (const token of [scene.tokenOf({ ...own.document, nonce }), theirs.token]) {
@@ -150,28 +150,28 @@ describe('a logout', () => {
     await expectOnlyTold([], own, theirs);
   });
 
-  test('by an elder token of a session that lives reads it once, and asks no majority', async () => {
+  test('a logout by an older token of a live session reads it once, and asks no majority', async () => {
     const own = await scene.session({ gen: 2 });
     await logOut(scene.tokenOf(own.document, 1), own);
     expect(reads).toEqual(['find']);
     expect(await scene.asStored(own.document._id)).toMatchObject({ is_revoked: true });
   });
 
-  test('of a session that expires at that moment is refused once a majority has that', async () => {
+  test('a logout of a session that expires at that moment is refused once a majority has that', async () => {
     const own = await scene.session({ gen: 2, expires_at: scene.now() });
     await expect(logOut(scene.tokenOf(own.document, 1), own)).rejects.toMatchObject(notFound);
     expect(reads).toEqual(['find', 'confirmed']);
     await expectOnlyTold([], own);
   });
 
-  test('ends a session that a primary did not know which had been replaced', async () => {
+  test('a logout ends a session that a replaced primary did not know', async () => {
     const own = await scene.session({ gen: 2 });
     const find = async () => undefined;
     await logOut(scene.tokenOf(own.document, 1), own, { sessions: { ...scene.sessions, find } });
     expect(scene.announced).toEqual([toldNow([own.document._id], 'LOGOUT_CONFIRMED')]);
   });
 
-  test('is carried out if an end that was seen has been rolled back', async () => {
+  test('a logout is carried out if an end that was read has been rolled back', async () => {
     const own = await scene.session({ gen: 2 });
     const find = async () => ({ ...own.document, is_revoked: true });
     await logOut(scene.tokenOf(own.document, 1), own, { sessions: { ...scene.sessions, find } });
@@ -180,9 +180,9 @@ describe('a logout', () => {
   });
 });
 
-describe('the end by its id', () => {
+describe('the end of a session by its id', () => {
   test.each(reasons)(
-    'of a session that has ended (%s) is refused once a majority has that, and all are told again',
+    'an end by id of a session that has ended (%s) is refused once a majority has that, and announces the end again',
     async (by, reason) => {
       const caller = await scene.session();
       const other = await endedBy(by, { user_id: caller.document.user_id });
@@ -192,7 +192,7 @@ describe('the end by its id', () => {
     },
   );
 
-  test('of another user’s session that has ended tells nobody, and asks no majority', async () => {
+  test('an end by id of another user’s ended session announces nothing, and asks no majority', async () => {
     const [caller, other] = [await scene.session(), await endedBy('logout')];
     await expect(revoke(other.document._id, caller)).rejects.toMatchObject(notFound);
     expect(reads).toEqual(['find']);
@@ -200,9 +200,9 @@ describe('the end by its id', () => {
   });
 
   test.each<[string, RevocationReason, readonly string[]]>([
-    ['forgets the device of one that its user has ended so, as that may have failed before', 'revoked_by_user', []],
-    ['leaves the device of any other known', 'logout', ['lost']],
-  ])('%s', async (_, by, known_devices) => {
+    ['forgets its device if its user has ended it so, as that may have failed before', 'revoked_by_user', []],
+    ['leaves its device known if it has ended otherwise', 'logout', ['lost']],
+  ])('an end by id of an ended session %s', async (_, by, known_devices) => {
     const caller = await scene.session();
     const { user_id } = caller.document;
     await scene.user({ _id: user_id, known_devices: ['lost'] });
@@ -211,13 +211,13 @@ describe('the end by its id', () => {
     expect(await scene.collections.users.findOne({ _id: user_id })).toMatchObject({ known_devices });
   });
 
-  test('of a session that lives reads nothing before', async () => {
+  test('an end by id of a live session reads nothing before', async () => {
     const own = await scene.session();
     await revoke(own.document._id, own);
     expect(reads).toEqual([]);
   });
 
-  test('is carried out if an end that was seen has been rolled back', async () => {
+  test('an end by id is carried out if an end that was read has been rolled back', async () => {
     const own = await scene.session();
     const { _id } = own.document;
     const misses = [false];
@@ -232,7 +232,7 @@ describe('the end by its id', () => {
 
 describe('a logout everywhere', () => {
   test.each([{}, { except_current: true }])(
-    '%j announces the caller’s session again if it has ended before',
+    'a logout everywhere with %j announces the caller’s session again if it has ended before',
     async (body) => {
       const { _id: user_id } = await scene.user();
       const own = await endedBy('logout', { user_id });
@@ -248,13 +248,13 @@ describe('a logout everywhere', () => {
     },
   );
 
-  test('reads no session by itself if the caller’s lives', async () => {
+  test('a logout everywhere does not read the caller’s live session by itself', async () => {
     const { _id: user_id } = await scene.user();
     await logOutAll({}, await scene.session({ user_id }));
     expect(reads).toEqual([]);
   });
 
-  test('that finds nothing to end is not said to be committed, as nothing it wrote could tell', async () => {
+  test('a logout everywhere that finds nothing to end does not count as committed, as it has written nothing', async () => {
     const { _id: user_id } = await scene.user();
     await logOutAll({ except_current: true }, await scene.session({ user_id }));
     // Only the scene calls `isCommitted`, before and after the commit. The service does not, after an acknowledged

@@ -48,7 +48,7 @@ describe('a logout', () => {
     );
   };
 
-  test('by the newest token ends the session without reading it, and announces that', async () => {
+  test('a logout by the newest token ends the session without reading it, and announces that', async () => {
     const own = await scene.session();
     const { _id: session_id, user_id } = own.document;
     expect(await logOut(own.token, bearerOf(own))).toEqual({
@@ -62,13 +62,13 @@ describe('a logout', () => {
     expect(scene.announced).toEqual([announcement([session_id], 'LOGOUT_CONFIRMED')]);
   });
 
-  test('by any other genuine token of the session ends it too', async () => {
+  test('a logout by any other genuine token of the session ends it too', async () => {
     const own = await scene.session({ gen: 5 });
     await logOut(scene.tokenOf(own.document, 2), bearerOf(own));
     expect(await scene.asStored(own.document._id)).toMatchObject(ended('logout'));
   });
 
-  test('of another session of the caller’s closes the stream of this one as well', async () => {
+  test('a logout of another session of the caller’s closes the stream of this one as well', async () => {
     const phone = await scene.session();
     const tablet = await scene.session({ user_id: phone.document.user_id });
     await logOut(tablet.token, bearerOf(phone));
@@ -81,14 +81,14 @@ describe('a logout', () => {
 
   test.each<[string, (own: StoredSession) => Promise<string> | string]>([
     ['text', () => 'text'],
-    ['a token of nobody’s', ({ document }) => scene.tokenOf({ ...document, _id: randomUUID() })],
+    ['a token of no session', ({ document }) => scene.tokenOf({ ...document, _id: randomUUID() })],
     [
       'a token made with another nonce',
       async ({ document }) => scene.tokenOf({ ...document, nonce: (await scene.session()).document.nonce }),
     ],
-    ['another user’s', async () => (await scene.session()).token],
-    ['another user’s elder one', async () => scene.tokenOf((await scene.session({ gen: 2 })).document, 1)],
-  ])('by %s ends nothing', async (_, token) => {
+    ['another user’s token', async () => (await scene.session()).token],
+    ['another user’s older token', async () => scene.tokenOf((await scene.session({ gen: 2 })).document, 1)],
+  ])('a logout by %s ends nothing', async (_, token) => {
     const own = await scene.session();
     await expect(logOut(await token(own), bearerOf(own))).rejects.toMatchObject(notFound);
     await expectUntouched(...(await scene.collections.sessions.find({ is_revoked: true }).toArray()), own.document);
@@ -103,9 +103,9 @@ describe('the end of a session by its id', () => {
   };
 
   test.each([
-    ['the caller’s own', true, 'logout', 'LOGOUT_CONFIRMED'],
-    ['another of the caller’s', false, 'revoked_by_user', 'SESSION_REVOKED'],
-  ])('%s: %s %s %s', async (_, isOwn, reason, told) => {
+    ['the caller’s own session', 'logout', 'LOGOUT_CONFIRMED', true],
+    ['another session of the caller’s', 'revoked_by_user', 'SESSION_REVOKED', false],
+  ])('an end by id of %s is stored as %s, and announced as %s', async (_, reason, told, isOwn) => {
     const caller = await scene.session();
     const { user_id } = caller.document;
     const { document } = isOwn ? caller : await scene.session({ user_id });
@@ -123,9 +123,9 @@ describe('the end of a session by its id', () => {
   });
 
   test.each([
-    ['another’s, which the account no longer knows', false, ['here']],
-    ['the caller’s own, which it knows', true, ['here', 'lost']],
-  ])('leaves the device of %s', async (_, isOwn, known_devices) => {
+    ['another session makes the account forget its device', false, ['here']],
+    ['the caller’s own session leaves its device known', true, ['here', 'lost']],
+  ])('an end by id of %s', async (_, isOwn, known_devices) => {
     const { _id: user_id } = await scene.user({ known_devices: ['here', 'lost'] });
     const caller = await scene.session({ user_id, device_id: 'here' });
     const other = await scene.session({ user_id, device_id: 'lost' });
@@ -133,7 +133,7 @@ describe('the end of a session by its id', () => {
     expect(await scene.collections.users.findOne({ _id: user_id })).toMatchObject({ known_devices });
   });
 
-  test('of nobody, or of another user, is refused', async () => {
+  test('an end by id of an unknown session, or of another user’s, is refused', async () => {
     const [caller, other] = [await scene.session(), await scene.session()];
     await expect(revoke(randomUUID(), bearerOf(caller))).rejects.toMatchObject(notFound);
     await expect(revoke(other.document._id, bearerOf(caller))).rejects.toMatchObject(notFound);
@@ -155,7 +155,7 @@ describe('a logout everywhere', () => {
     return { user_id, own, others, stranger, ids: others.map(({ document }) => document._id) };
   }
 
-  test('ends every session of the caller’s, and announces that', async () => {
+  test('a logout everywhere ends every session of the caller’s, and announces that', async () => {
     const { user_id, own, others, stranger, ids } = await household();
     const timestamp = scene.now().toISOString();
     const answer = { message: 'SESSIONS_TERMINATED', terminated_sessions: 3, timestamp };
@@ -184,7 +184,7 @@ describe('a logout everywhere', () => {
     });
   });
 
-  test('but here spares the caller’s', async () => {
+  test('a logout everywhere but here spares the caller’s session', async () => {
     const { own, ids } = await household();
     expect(await logOutAll({ except_current: true }, bearerOf(own))).toMatchObject({ terminated_sessions: 2 });
     expect(await scene.asStored(own.document._id)).toEqual(own.document);
@@ -192,26 +192,26 @@ describe('a logout everywhere', () => {
     expect(scene.audited).toHaveLength(3);
   });
 
-  test('of the only session is known to be committed by that one', async () => {
+  test('a logout everywhere of the only session is recognised as committed by that session', async () => {
     const { _id: user_id } = await scene.user();
     const own = await scene.session({ user_id });
     expect(await logOutAll({}, bearerOf(own))).toMatchObject({ terminated_sessions: 1 });
     expect(scene.verdicts).toEqual([false, true]);
   });
 
-  test('but here is known to be committed by the others', async () => {
+  test('a logout everywhere but here is recognised as committed by the other sessions', async () => {
     const { own } = await household();
     await logOutAll({ except_current: true }, bearerOf(own));
     expect(scene.verdicts).toEqual([false, true]);
   });
 
-  test('by an account that is not there ends nothing', async () => {
+  test('a logout everywhere by a missing account ends nothing', async () => {
     const own = await scene.session();
     await expect(logOutAll({}, bearerOf(own))).rejects.toMatchObject({ code: 'IAD_JWT_ACCESS_INVALID' });
     await expectUntouched(own.document);
   });
 
-  test('whose client has gone ends nothing', async () => {
+  test('a logout everywhere whose client has disconnected ends nothing', async () => {
     const { own, others } = await household();
     const origin = { ...scene.origin, isAbandoned: () => true };
     const ended = logOutAll({}, bearerOf(own), origin);
@@ -224,7 +224,7 @@ describe('a logout everywhere', () => {
   });
 });
 
-test('the list of sessions says what each is, the one used last first', async () => {
+test('the list of sessions describes each, the one used last first', async () => {
   const used = (seconds: number) => new Date(scene.now().getTime() - seconds * 1_000);
   const own = await scene.session({ last_used_at: used(20) });
   const { user_id } = own.document;

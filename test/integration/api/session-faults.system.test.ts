@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newSession, type TokenPair } from '../../support/accounts.ts';
 import { createProcessGuard } from '../../support/create-process-guard.ts';
 import { type FailCommand, withFailPoint } from '../../support/fail-point.ts';
-import { startHoldingProxy } from '../../support/holding-proxy.ts';
+import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import { send } from '../../support/http-client.ts';
 import { serviceEnvironment } from '../../support/test-api.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
@@ -21,6 +21,7 @@ let scene: TokenScene;
 let api: TokenApi;
 let end: () => Promise<void>;
 const processes: ApiProcess[] = [];
+const proxies: HoldingProxy[] = [];
 
 /** A separate MongoDB, because a server has only one `failCommand`, and other tests set it too. */
 beforeAll(async () => {
@@ -35,12 +36,20 @@ beforeAll(async () => {
   end = async () => {
     for (const child of processes) await child.kill();
     await scene.close();
+    for (const proxy of proxies) await proxy.close();
     await mongo.kill();
     await rm(dir, { recursive: true, force: true });
     guard.dismiss();
   };
 });
 afterAll(() => end());
+
+/** Starts a proxy before MongoDB, which is closed after the tests. */
+async function openProxy(): Promise<HoldingProxy> {
+  const proxy = await startHoldingProxy(mongo.ports[0] as number);
+  proxies.push(proxy);
+  return proxy;
+}
 
 const documentOf = async (session_id: string) =>
   (await scene.collections.sessions.findOne({ _id: session_id })) as SessionDocument;
@@ -59,13 +68,13 @@ async function withoutHashesAhead(session_id: string): Promise<void> {
   await scene.collections.sessions.updateOne({ _id: session_id }, { $unset: { ahead: 1 } });
 }
 
-describe('a MongoDB that fails in mid-refresh burns nothing: the same token refreshes afterwards', () => {
+describe('a MongoDB that fails during a refresh', () => {
   test.each<[string, FailCommand]>([
     ['with an error that says nothing', failing({ errorCode: operationFailed })],
     ['with an error of a server that goes down', failing({ errorCode: shutdownInProgress })],
     ['by breaking the connection before it writes', failing({ closeConnection: true })],
     ['already at the reading', failing({ failCommands: ['findAndModify', 'find'], closeConnection: true })],
-  ])('%s', async (_, data) => {
+  ])('a MongoDB that fails %s during a refresh costs nothing: the same token refreshes afterwards', async (_, data) => {
     const { refresh_token, session_id } = await newSession(api);
     const before = await documentOf(session_id);
     const answer = await withFailPoint(scene.mongo, 'alwaysOn', data, () => api.refresh(refresh_token));
@@ -77,7 +86,7 @@ describe('a MongoDB that fails in mid-refresh burns nothing: the same token refr
     expect((await api.refresh(again.json.data.refresh_token)).status).toBe(200);
   });
 
-  test('with an error after it has written: the request goes on by reading, and finds its own successor', async () => {
+  test('a refresh whose write is answered with an error goes on by reading, and finds its own successor', async () => {
     const { refresh_token, session_id } = await newSession(api);
     const data = failing({ failCommands: ['findAndModify'], writeConcernError });
     const answer = await withFailPoint(scene.mongo, 'alwaysOn', data, () => api.refresh(refresh_token));
@@ -89,7 +98,7 @@ describe('a MongoDB that fails in mid-refresh burns nothing: the same token refr
   test.each([
     ['at once', 0],
     ['an hour later', hour],
-  ])('with an error after it has read and written, and the retry comes %s', async (_, pause) => {
+  ])('a refresh that got an error after it had read and written succeeds if the retry comes %s', async (_, pause) => {
     const { refresh_token, session_id } = await newSession(api);
     await withoutHashesAhead(session_id);
     const data = failing({ writeConcernError });
@@ -103,7 +112,7 @@ describe('a MongoDB that fails in mid-refresh burns nothing: the same token refr
     expect((await api.refresh(again.json.data.refresh_token)).status).toBe(200);
   });
 
-  test('once only, and the app does not even notice', async () => {
+  test('a MongoDB that fails once during a refresh is not even noticed by the app', async () => {
     const { refresh_token, session_id } = await newSession(api);
     const data = failing({ closeConnection: true });
     const answer = await withFailPoint(scene.mongo, { times: 1 }, data, () => api.refresh(refresh_token));
@@ -114,10 +123,10 @@ describe('a MongoDB that fails in mid-refresh burns nothing: the same token refr
 
 describe.each([
   ['of the usual refresh', 'findAndModify', async () => undefined],
-  ['of one that has read', 'update', withoutHashesAhead],
-])('%s', (_, command, prepare) => {
+  ['of a refresh that has read', 'update', withoutHashesAhead],
+])('the reply to a write %s', (_, command, prepare) => {
   test('a reply of MongoDB’s that is lost after the write makes one successor, not two', async () => {
-    const proxy = await startHoldingProxy(mongo.ports[0] as number);
+    const proxy = await openProxy();
     const behind = await scene.start({ MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/?directConnection=true` });
     const { refresh_token, session_id } = await newSession(behind);
     await prepare(session_id);
@@ -128,13 +137,11 @@ describe.each([
     expect(answer.status).toBe(200);
     expect(await documentOf(session_id)).toMatchObject({ gen: 2, parent: 1, is_revoked: false });
     expect((await behind.refresh(answer.json.data.refresh_token)).status).toBe(200);
-    await behind.close();
-    await proxy.close();
   });
 });
 
-test('the api killed between commit and answer: another one gives the answer that was lost', async () => {
-  const proxy = await startHoldingProxy(mongo.ports[0] as number);
+test('another api gives the answer that was lost when one was killed between commit and answer', async () => {
+  const proxy = await openProxy();
   const env = { ...serviceEnvironment(scene.database), ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' };
   const uri = `mongodb://127.0.0.1:${new URL(proxy.url).port}/?directConnection=true`;
   const victim = await startApiProcess({ ...env, MONGODB_URI: uri });
@@ -159,14 +166,13 @@ test('the api killed between commit and answer: another one gives the answer tha
   expect(await documentOf(session_id)).toMatchObject({ gen: 2, parent: 1, is_revoked: false });
   const next = { ...request, body: { refresh_token: again.json.data.refresh_token } };
   expect((await send(successor.base, next)).status).toBe(200);
-  await proxy.close();
 });
 
 describe('a logout whose answer from MongoDB is lost', () => {
   const logOut = ({ access_token, refresh_token }: TokenPair) =>
     api.post('/api/v1/auth/logout', { refresh_token }, { Authorization: `Bearer ${access_token}` });
 
-  test('after it has written is a logout all the same, and only one', async () => {
+  test('a logout whose answer from MongoDB is lost after the write is a logout all the same, and only one', async () => {
     const tokens = await newSession(api);
     const data = failing({ failCommands: ['update'], writeConcernError });
     const answer = await withFailPoint(scene.mongo, { times: 1 }, data, () => logOut(tokens));
@@ -175,7 +181,7 @@ describe('a logout whose answer from MongoDB is lost', () => {
     expect((await logOut(tokens)).status).toBe(404);
   });
 
-  test('before it has written is carried out by a second write', async () => {
+  test('a logout whose answer from MongoDB is lost before the write is carried out by a second write', async () => {
     const tokens = await newSession(api);
     const data = failing({ failCommands: ['update'], closeConnection: true });
     const answer = await withFailPoint(scene.mongo, { times: 1 }, data, () => logOut(tokens));

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { password, registerAccount } from '../../support/accounts.ts';
 import { answerTo, begin } from '../../support/http-client.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
-const waitMs = 3_000;
+const waitMs = 60_000;
 
 let api: TestApi;
 beforeAll(async () => {
@@ -20,8 +20,27 @@ test('a login whose body takes longer than a hash may wait is hashed when it has
     'X-Request-ID': 'slow-body',
     'Content-Length': String(body.length),
   };
-  const slow = begin(api.base, { method: 'POST', path: '/api/v1/auth/login', headers });
-  slow.flushHeaders();
-  await sleep(waitMs + 200);
-  expect((await answerTo(slow.end(body))).status).toBe(200);
+  const realNow = performance.now.bind(performance);
+  let passedMs = 0;
+  const clock = jest.spyOn(performance, 'now').mockImplementation(() => realNow() + passedMs);
+  try {
+    const begun = requestBegun();
+    const slow = begin(api.base, { method: 'POST', path: '/api/v1/auth/login', headers });
+    slow.flushHeaders();
+    await begun;
+    passedMs = waitMs + 1;
+    expect((await answerTo(slow.end(body))).status).toBe(200);
+  } finally {
+    clock.mockRestore();
+  }
 });
+
+/** Resolves when a server of this process has received the head of a request, and has begun to work on it. */
+async function requestBegun(): Promise<void> {
+  const channel = 'http.server.request.start';
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const begin = () => setImmediate(resolve);
+  subscribe(channel, begin);
+  await promise;
+  unsubscribe(channel, begin);
+}

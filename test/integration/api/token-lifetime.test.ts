@@ -4,8 +4,15 @@ import { failFastOptions, redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logOut, newSession, type TokenPair } from '../../support/accounts.ts';
-import { newDevice, openGatewayScene, signToken, startTestGateway } from '../../support/gateway-scene.ts';
-import { currentGroup, refresh } from '../../support/groups.ts';
+import {
+  type GatewayScene,
+  newDevice,
+  openGatewayScene,
+  signToken,
+  startTestGateway,
+  type TestGateway,
+} from '../../support/gateway-scene.ts';
+import { cheapHashes, currentGroup, refresh } from '../../support/groups.ts';
 import { openStream, refusalOf } from '../../support/push-client.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
 
@@ -21,8 +28,9 @@ let between: TestApi;
 let redis: Redis;
 beforeAll(async () => {
   redis = new Redis(testEnvironment().redisUrl, { ...failFastOptions(), enableOfflineQueue: true });
-  before = await startTestApi({ ACCESS_TOKEN_TTL_SECONDS: String(long) });
+  before = await startTestApi({ ...cheapHashes, ACCESS_TOKEN_TTL_SECONDS: String(long) });
   const lowered = {
+    ...cheapHashes,
     MONGODB_DATABASE: before.database,
     KEY_PREFIX: before.keyPrefix,
     ACCESS_TOKEN_TTL_SECONDS: String(short),
@@ -51,8 +59,15 @@ async function logOutOn(api: TestApi, tokens: TokenPair): Promise<{ readonly key
   return { key, seconds: (await redis.pttl(key)) / 1_000 };
 }
 
-describe('ACCESS_TOKEN_TTL_SECONDS lowered', () => {
-  test('revives no revoked token: those of the longer life are refused, also when the deny list forgets them', async () => {
+describe('a lowered ACCESS_TOKEN_TTL_SECONDS', () => {
+  let scene: GatewayScene | undefined;
+  let gateway: TestGateway | undefined;
+  afterAll(async () => {
+    await gateway?.close();
+    await scene?.close();
+  });
+
+  test('a lowered ACCESS_TOKEN_TTL_SECONDS revives no revoked token, even when the deny list forgets it', async () => {
     const tokens = await newSession(before);
     expect(await answerOf(before, tokens)).toEqual(good);
     const { key, seconds } = await logOutOn(after, await refresh(after, tokens));
@@ -62,18 +77,20 @@ describe('ACCESS_TOKEN_TTL_SECONDS lowered', () => {
     expect(await answerOf(after, tokens)).toEqual(invalid);
   });
 
-  test('costs an app a refresh, and no session', async () => {
+  test('a lowered ACCESS_TOKEN_TTL_SECONDS costs an app a refresh, and no session', async () => {
     const tokens = await newSession(before);
     expect(await answerOf(after, tokens)).toEqual(invalid);
     expect(await answerOf(after, await refresh(after, tokens))).toEqual(good);
   });
 
-  test('opens and extends no stream with a token of before', async () => {
-    const scene = await openGatewayScene();
-    const gateway = await startTestGateway(scene, { ACCESS_TOKEN_TTL_SECONDS: String(short) });
-    await waitUntil(async () => (await gateway.unreadiness()).length === 0, { what: 'readiness', timeoutMs: 60_000 });
+  test('a lowered ACCESS_TOKEN_TTL_SECONDS opens and extends no push stream with an earlier token', async () => {
+    scene = await openGatewayScene();
+    const { env } = scene;
+    gateway = await startTestGateway(scene, { ACCESS_TOKEN_TTL_SECONDS: String(short) });
+    const isReady = async () => (await gateway?.unreadiness())?.length === 0;
+    await waitUntil(isReady, { what: 'readiness', timeoutMs: 60_000 });
     const device = newDevice();
-    const sign = (ttlSeconds: number) => signToken(scene.env, device, { ttlSeconds });
+    const sign = (ttlSeconds: number) => signToken(env, device, { ttlSeconds });
     const refusal = await refusalOf(gateway.base, { ...device, token: await sign(long) });
     expect([refusal.status, refusal.body.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
 
@@ -82,12 +99,10 @@ describe('ACCESS_TOKEN_TTL_SECONDS lowered', () => {
     client.send({ type: 'auth', access_token: await sign(long) });
     expect(await client.next()).toEqual({ type: 'error', error_code: 'IAD_JWT_ACCESS_INVALID' });
     expect(client.isOpen()).toBe(true);
-    await gateway.close();
-    await scene.close();
   });
 });
 
-test('with ACCESS_TOKEN_MAX_TTL_SECONDS tokens of before stay good, and their revocations outlive them', async () => {
+test('with ACCESS_TOKEN_MAX_TTL_SECONDS earlier tokens stay valid, and their revocations outlive them', async () => {
   const tokens = await newSession(before);
   expect(await answerOf(between, tokens)).toEqual(good);
   const refreshed = await refresh(between, tokens);

@@ -71,7 +71,7 @@ const stored = ({ _id }: UserDocument) => scene.storedUser(_id);
 const invalid = { code: 'ERR-CODE-INVALID', details: { tries_left: 0 } };
 
 describe('an undo of a change of the address', () => {
-  test('gives it back, ends all that a thief may have, and tells of it afterwards', async () => {
+  test('an undo gives the address back, ends all that a thief may have, and announces that afterwards', async () => {
     const [older, later] = [formerOf('Older@example.com'), formerOf('Later@example.com')];
     const former = formerOf('Old@example.com', { verified_at: new Date(0) });
     const pending = { pending_email: 'next@example.com', pending_email_until: after(1), deletes_at: after(1) };
@@ -131,14 +131,14 @@ describe('an undo of a change of the address', () => {
     ]);
   });
 
-  test('to an address that was never verified makes the limits forget who logged in with it', async () => {
+  test('an undo to an address that was never verified makes the limits forget who logged in with it', async () => {
     const { old, token } = await changedAccount({});
     await undo(token);
     const deviceId = undefined;
     expect(scene.told).toEqual(['try', ['registered', { email: old, deviceId }]]);
   });
 
-  test('cancels no deletion where none waits, and tells of none', async () => {
+  test('an undo cancels no deletion where none is pending, and announces none', async () => {
     const { user, token } = await changedAccount();
     await undo(token);
     expect((await scene.rows()).map(({ topic }) => topic).toSorted()).toEqual([
@@ -150,7 +150,7 @@ describe('an undo of a change of the address', () => {
     expect(scene.audited).toEqual([[audited, scene.origin]]);
   });
 
-  test('is too late when its time is over', async () => {
+  test('an undo is refused as expired when its time is over', async () => {
     const { user, token } = await changedAccount({ until: scene.now() });
     await expect(undo(token)).rejects.toMatchObject({ code: 'ERR-CODE-EXPIRED' });
     expect([await stored(user), hashed]).toEqual([user, []]);
@@ -158,7 +158,7 @@ describe('an undo of a change of the address', () => {
     expect(await undo(open.token)).toMatchObject({ message: 'EMAIL_CHANGE_UNDONE' });
   });
 
-  test('needs a genuine token, of a change that an account has', async () => {
+  test('an undo needs a genuine token, of a change that an account has', async () => {
     const { user } = await changedAccount();
     for (const token of [emailChangeTokens.issue(randomUUID()), 'x']) {
       await expect(undo(token)).rejects.toMatchObject(invalid);
@@ -166,7 +166,7 @@ describe('an undo of a change of the address', () => {
     expect([await stored(user), hashed]).toEqual([user, []]);
   });
 
-  test('takes a token whose key has just been made, once the key has come', async () => {
+  test('an undo accepts a token whose key has just been made, once the key has arrived', async () => {
     const newer = createEmailChangeTokens({ keys: [generateSecretKey()] });
     const [former, other] = [formerOf('old@example.com'), formerOf('other@example.com')];
     await scene.user({ former_emails: [former] });
@@ -184,14 +184,14 @@ describe('an undo of a change of the address', () => {
     expect(rereads).toBe(1);
   });
 
-  test('is refused if an import has given the address to another account', async () => {
+  test('an undo is refused if an import has given the address to another account', async () => {
     const { user, old, token } = await changedAccount();
     await scene.user({ email: old, email_key: old });
     await expect(undo(token)).rejects.toMatchObject(invalid);
     expect([await stored(user), await scene.rows()]).toEqual([user, []]);
   });
 
-  test('that fails for another reason says so', async () => {
+  test('an undo that fails for another reason reports that reason', async () => {
     const { user, token } = await changedAccount();
     const outbox = { ...scene.deps.outbox, append: () => Promise.reject(new Error('no room')) };
     const commit = scene.commitWith({ outbox });
@@ -202,7 +202,7 @@ describe('an undo of a change of the address', () => {
   test.each<[string, (n: number) => Partial<UserDocument>]>([
     ['a change of the password', (n) => ({ password_changed_at: new Date(n) })],
     ['another change of the address', (n) => ({ email_key: `thief-${n}@example.com` })],
-  ])('wins against %s that comes in between, with one hash', async (_, fields) => {
+  ])('an undo wins against %s that comes in between, with one hash', async (_, fields) => {
     const { user, old, token } = await changedAccount();
     let reads = 0;
     const answer = await undo(token, async () => {
@@ -217,14 +217,14 @@ describe('an undo of a change of the address', () => {
     expect(await scene.collections.outbox.countDocuments()).toBe(3);
   });
 
-  test('is refused with 403 if the change is gone meanwhile', async () => {
+  test('an undo is refused with 403 if the change is gone meanwhile', async () => {
     const { user, token } = await changedAccount();
     const lost = undo(token, () => set(user, { former_emails: [], password_changed_at: scene.now() }));
     await expect(lost).rejects.toMatchObject({ code: 'ERR-CODE-INVALID' });
     expect((await stored(user))?.email).toBe(user.email);
   });
 
-  test('asks for another try, and changes nothing, if changes do not end', async () => {
+  test('an undo has to be retried, and changes nothing, if changes do not end', async () => {
     const { user, token } = await changedAccount();
     let reads = 0;
     const lost = undo(token, async () => {

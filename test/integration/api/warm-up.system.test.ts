@@ -55,7 +55,7 @@ test('the warm-up reads as a login does, and leaves no trace in stores, log and 
   await api.close();
 });
 
-test('a store that fails it is reported, and the api listens', async () => {
+test('a store that fails the warm-up is reported, and the api listens', async () => {
   const appName = 'warm-up-failing';
   const outside = await start('warm-up-outside');
   const failing = { failCommands: ['find'], errorCode: 96, appName };
@@ -68,7 +68,7 @@ test('a store that fails it is reported, and the api listens', async () => {
   await outside.api.close();
 });
 
-test('a process is not ready before it has ended', async () => {
+test('a process is not ready before its warm-up has ended', async () => {
   const name = uniqueName();
   const outside = await start('warm-up-outside');
   const held = { failCommands: ['find'], blockConnection: true, blockTimeMS: 200, appName: name };

@@ -13,6 +13,7 @@ import {
 } from '../../support/groups.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
+import { withoutDeadlines } from '../../support/without-deadlines.ts';
 
 const appName = uniqueName();
 
@@ -49,7 +50,7 @@ async function newScene() {
 
 const operationFailed = 96;
 
-describe('a failure at a write of a change of group leaves everything as it was', () => {
+describe('a change of group that fails', () => {
   test.each([
     ['the use of the invite', 'findAndModify', 'invites', 0],
     ['the count of the group that is joined', 'update', 'groups', 0],
@@ -57,7 +58,7 @@ describe('a failure at a write of a change of group leaves everything as it was'
     ['the count of the group that is left', 'findAndModify', 'groups', 0],
     ['the heir', 'findAndModify', 'users', 1],
     ['the claims', 'update', 'user_sessions', 0],
-  ])('%s', async (_, command, collection, skip) => {
+  ])('an acceptance whose write of %s fails leaves everything as it was', async (_, command, collection, skip) => {
     const { owner, invite } = await newScene();
     const before = await everything();
     const namespace = `${api.database}.${collection}`;
@@ -72,7 +73,7 @@ describe('a failure at a write of a change of group leaves everything as it was'
   test.each([
     ['the new household', 'insert', 'groups'],
     ['the invites of a group that is closed', 'update', 'invites'],
-  ])('%s', async (_, command, collection) => {
+  ])('a leave whose write of %s fails leaves everything as it was', async (_, command, collection) => {
     const { owner, invite } = await newScene();
     const office = await lastOfAnOffice();
     const before = await everything();
@@ -97,7 +98,7 @@ async function lastOfAnOffice(): Promise<Person> {
   return last;
 }
 
-describe('a commit whose reply is lost', () => {
+describe('a change of group whose commit loses its reply', () => {
   async function expectMoved({ owner, member, target, invite }: Awaited<ReturnType<typeof newScene>>): Promise<void> {
     expect(await api.collections.invites.findOne({ _id: invite })).toMatchObject({ uses: 1 });
     const { data } = (await currentGroup(api, await refresh(api, owner))).json;
@@ -106,16 +107,16 @@ describe('a commit whose reply is lost', () => {
     expect(await api.collections.sessions.findOne({ _id: owner.session_id })).toMatchObject({ claims: { ver: 2 } });
   }
 
-  test('answers 200, and the change is made once', async () => {
+  test('a change of group whose commit loses its reply answers 200, and is made once', async () => {
     const scene = await newScene();
     const before = proxy.dropped();
     proxy.dropReplyTo('commitTransaction');
-    expect((await accept(api, scene.owner, scene.invite)).status).toBe(200);
+    expect((await withoutDeadlines(() => accept(api, scene.owner, scene.invite))).status).toBe(200);
     expect(proxy.dropped()).toBe(before + 1);
     await expectMoved(scene);
   });
 
-  test('is read back before the work is tried again: nobody finds the invite used up by their own move', async () => {
+  test('a change of group whose commit loses its reply is read back first: nobody finds the invite used up by their own move', async () => {
     const scene = await newScene();
     const noSuchTransaction = 251;
     const second: FailCommand = {
@@ -126,22 +127,24 @@ describe('a commit whose reply is lost', () => {
     };
     const answer = await withFailPoint(api.mongo, { skip: 1 }, second, () => {
       proxy.dropReplyTo('commitTransaction');
-      return accept(api, scene.owner, scene.invite);
+      return withoutDeadlines(() => accept(api, scene.owner, scene.invite));
     });
     expect(answer.status).toBe(200);
     await expectMoved(scene);
   });
 
-  test('that never took effect is made good by another', async () => {
+  test('a change of group whose commit never took effect is committed by another try', async () => {
     const scene = await newScene();
     const lost = { failCommands: ['commitTransaction'], closeConnection: true, appName };
-    const answer = await withFailPoint(api.mongo, { times: 3 }, lost, () => accept(api, scene.owner, scene.invite));
+    const answer = await withFailPoint(api.mongo, { times: 3 }, lost, () =>
+      withoutDeadlines(() => accept(api, scene.owner, scene.invite)),
+    );
     expect(answer.status).toBe(200);
     await expectMoved(scene);
   });
 });
 
-test('an answer that is lost is healed by the refresh that the app does anyway', async () => {
+test('a change of group whose answer is lost is repaired by the refresh that the app sends anyway', async () => {
   const { owner, target, invite } = await newScene();
   await accept(api, owner, invite);
   // The app did not get the answer, so it sends the same request again.

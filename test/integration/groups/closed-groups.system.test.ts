@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-test('a closed group’s document goes 30 days later, and no other', async () => {
+test('a closed group’s document is deleted 30 days later, and no other', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'closed-groups-'));
   // Removes expired documents each second, not each minute.
   const mongo = await startMongo({ dir, setParameters: { ttlMonitorSleepSecs: '1' }, log: () => undefined });
@@ -60,7 +60,7 @@ test('a closed group’s document goes 30 days later, and no other', async () =>
   }
 });
 
-test('its index holds closed groups only, and authctl reports it if it is missing', async () => {
+test('the index of closed groups holds only those, and the check of indexes reports it if it is missing', async () => {
   const { groups } = api.collections;
   const db = api.mongo.db(api.database);
   const index = (await groups.indexes()).find(({ key }) => 'closed_at' in key);
@@ -76,7 +76,7 @@ test('its index holds closed groups only, and authctl reports it if it is missin
   expect(await missingIndexes(db)).toEqual([]);
 });
 
-test('a request about a group whose document has gone is answered as about a closed one, never by a 500', async () => {
+test('a request about a group whose document is gone is answered as about a closed one, never by a 500', async () => {
   const [former, stranger] = [await newSession(api), await newSession(api)];
   const { home_group_id } = former;
   const [dead, open] = [await insertInvite(api, home_group_id), await insertInvite(api, home_group_id)];

@@ -72,13 +72,13 @@ const transaction: <T>(work: (session: ClientSession) => Promise<T>) => Promise<
   createTransactionRunner(mongo)(work, { isCommitted: async () => false });
 const invites = () => storesOf(collectionsOf(db)).invites;
 
-test('the count of good invites looks at none that was revoked', async () => {
+test('the count of valid invites reads no revoked one', async () => {
   const count = () => transaction((session) => invites().countGood(group, now, session));
   expect(await count()).toBe(10);
   expectBounded(await plansOf(mongo, db, count), [10]);
 });
 
-test('the list of invites looks at the good ones, and at no more tombstones than it gives', async () => {
+test('the list of invites reads the valid ones, and no more revoked ones than it returns', async () => {
   const plans = await plansOf(mongo, db, async () => {
     const { invites: listed, hasMore } = await invites().list(group, now, 100);
     expect([listed.length, hasMore]).toEqual([110, true]);
@@ -86,14 +86,14 @@ test('the list of invites looks at the good ones, and at no more tombstones than
   expectBounded(plans, [10, 100 + 1 + 10]);
 });
 
-test('closing a group looks at none of its invites that was revoked', async () => {
+test('the closing of a group reads none of its revoked invites', async () => {
   const plans = await plansOf(mongo, db, () =>
     transaction((session) => invites().revokeOfGroup(randomUUID(), now, session)),
   );
   expectBounded(plans, [0]);
 });
 
-test('the members come from the index in their order', async () => {
+test('the members of a group come from the index in their order', async () => {
   const plans = await plansOf(mongo, db, () => storesOf(collectionsOf(db)).users.listGroup(group));
   expectBounded(plans, [100]);
 });
@@ -107,7 +107,7 @@ test('the invites that a user has made come from the index in their order', asyn
   expectBounded(plans, [101]);
 });
 
-test('the sessions of a user come from two indexes: of those that are over no more than are wanted', async () => {
+test('the sessions of a user come from two indexes, with no more ended ones than are wanted', async () => {
   const plans = await plansOf(mongo, db, async () => {
     const { sessions, hasMore } = await storesOf(collectionsOf(db)).sessions.listHeld(person, 100);
     expect([sessions.length, hasMore]).toEqual([105, true]);

@@ -4,9 +4,10 @@ import { logIn, newEmail, newSession, password, type TokenPair } from '../../sup
 import { confirmReset, requestReset } from '../../support/codes.ts';
 import { accept, bearer, expectSound, joinByInvite, leave, refresh, removeMember } from '../../support/groups.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
-import type { Answer } from '../../support/http-client.ts';
+import { type Answer, patiently } from '../../support/http-client.ts';
 import { joinBy, newInvite } from '../../support/invites.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
+import { withoutDeadlines } from '../../support/without-deadlines.ts';
 
 const path = '/api/v1/invites';
 const daySeconds = 86_400;
@@ -47,17 +48,19 @@ async function newOffice(): Promise<TokenPair> {
 /**
  * Returns the held pod's answer. `meanwhile` runs after the pod has sent `text` to MongoDB, and before it gets a reply.
  */
-async function heldAt(text: string, work: () => Promise<Answer>, meanwhile: () => Promise<void>): Promise<Answer> {
-  proxy.hold(text);
-  try {
-    const answer = work();
-    await waitUntil(async () => proxy.held() > 0, { what: `${text} to be held`, timeoutMs: 60_000, intervalMs: 5 });
-    await meanwhile();
-    proxy.release();
-    return await answer;
-  } finally {
-    proxy.release();
-  }
+function heldAt(text: string, work: () => Promise<Answer>, meanwhile: () => Promise<void>): Promise<Answer> {
+  return withoutDeadlines(async () => {
+    proxy.hold(text);
+    try {
+      const answer = work();
+      await waitUntil(async () => proxy.held() > 0, { what: `${text} to be held`, timeoutMs: 60_000, intervalMs: 5 });
+      await meanwhile();
+      proxy.release();
+      return await answer;
+    } finally {
+      proxy.release();
+    }
+  });
 }
 
 /** Waits until the other pod's update of the collection waits for the held pod's transaction. */
@@ -78,8 +81,8 @@ async function transactionRetried(before: number): Promise<void> {
   await waitUntil(retried, { what: 'a transaction to be tried again', timeoutMs: 60_000, intervalMs: 5 });
 }
 
-describe('a revocation', () => {
-  test('in the middle of many joins on two pods: none is counted after its answer, and none is lost', async () => {
+describe('a revocation of an invite', () => {
+  test('a revocation in the middle of many joins on two pods counts none after its answer, and loses none', async () => {
     const owner = await newSession(api);
     const movers = await Promise.all(Array.from({ length: 4 }, () => newSession(api)));
     const token = await newInvite(api, owner);
@@ -109,7 +112,7 @@ describe('a revocation', () => {
     expect(await api.collections.users.countDocuments({ home_group_id })).toBe(usesThen + 1);
   });
 
-  test('between a registration’s check and its commit is seen', async () => {
+  test('a revocation between a registration’s check and its commit is seen', async () => {
     const owner = await newSession(api);
     const token = await newInvite(api, owner);
     const email = newEmail();
@@ -126,7 +129,7 @@ describe('a revocation', () => {
     expect(await api.collections.users.countDocuments({ email })).toBe(0);
   });
 
-  test('between an acceptance’s check and its commit is seen', async () => {
+  test('a revocation between an acceptance’s check and its commit is seen', async () => {
     const [owner, mover] = [await newSession(api), await newSession(api)];
     const token = await newInvite(api, owner);
     const answer = await heldAt(
@@ -143,7 +146,7 @@ describe('a revocation', () => {
     });
   });
 
-  test('waits for a join that has used the invite and is not committed', async () => {
+  test('a revocation waits for a join that has used the invite and is not committed', async () => {
     const owner = await newSession(api);
     const token = await newInvite(api, owner);
     let revoked: Promise<Answer> | undefined;
@@ -200,8 +203,8 @@ test('an invite that expires between a registration’s check and its commit is 
   expect(await stored(token)).toMatchObject({ uses: 0 });
 });
 
-describe('an invite is made', () => {
-  test('not in a group that is being closed', async () => {
+describe('the creation of an invite', () => {
+  test('no invite is created in a group that is being closed', async () => {
     const owner = await newOffice();
     // The held pod's transaction already has its snapshot, in which the group is open.
     const answer = await heldAt(
@@ -215,7 +218,7 @@ describe('an invite is made', () => {
     expect(await api.collections.invites.countDocuments({ home_group_id: owner.home_group_id })).toBe(0);
   });
 
-  test('before the group closes, and then dies with it', async () => {
+  test('an invite that is created before the group closes ends with it', async () => {
     const owner = await newOffice();
     let left: Promise<Answer> | undefined;
     const answer = await heldAt(
@@ -231,7 +234,7 @@ describe('an invite is made', () => {
     expect((await stored(answer.json.data.invite_token))?.revoked_at).not.toBeNull();
   });
 
-  test('before its maker’s account is taken back by a reset, and then dies too', async () => {
+  test('an invite that is created before its maker’s account is taken back by a reset ends with that', async () => {
     const squatter = await newSession(api);
     const asked = await requestReset(api, squatter.email);
     let reset: Promise<Answer> | undefined;
@@ -252,7 +255,7 @@ describe('an invite is made', () => {
   test.each([
     ['', false],
     [' and has moved before', true],
-  ])('not after its maker’s account was taken back%s at the same moment', async (_, hasMoved) => {
+  ])('no invite is created after its maker’s account was taken back%s at the same moment', async (_, hasMoved) => {
     const thief = await newSession(api);
     const asked = await requestReset(api, thief.email);
     // The session was live when the request came, and the transaction already has its snapshot.
@@ -268,7 +271,7 @@ describe('an invite is made', () => {
     expect(await api.collections.invites.countDocuments({ home_group_id: thief.home_group_id })).toBe(0);
   });
 
-  test('not by somebody who stops being the owner at the same moment', async () => {
+  test('no invite is created by somebody who stops being the owner at the same moment', async () => {
     const owner = await newOffice();
     const heir = await joinByInvite(api, await newInvite(api, owner, { max_uses: 1 }));
     const answer = await heldAt(
@@ -282,13 +285,15 @@ describe('an invite is made', () => {
     expect((await create(heir)).status).toBe(201);
   });
 
-  test('as often as there is room: 12 at once for 3 places are 3 invites', async () => {
+  test('twelve simultaneous requests for the last 3 invites of a group create 3', async () => {
     const owner = await newSession(api);
     const invite = await stored(await newInvite(api, owner));
     if (invite === null) throw new Error('no invite');
     const others = Array.from({ length: 96 }, () => ({ ...invite, _id: crypto.randomUUID() }));
     await api.collections.invites.insertMany(others);
-    const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => create(owner, i % 2 ? held : api)));
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, (_, i) => patiently(() => create(owner, i % 2 ? held : api))),
+    );
     expect([countOf(answers, 201), countOf(answers, 409)]).toEqual([3, 9]);
     const { home_group_id } = owner;
     expect(await api.collections.invites.countDocuments({ home_group_id })).toBe(100);

@@ -20,7 +20,7 @@ afterAll(async () => {
   await api.close();
 });
 
-test('fifty at once for the last three places of a group, over two pods, are three who get in', async () => {
+test('fifty simultaneous joins over two pods for the last three places of a group let three users in', async () => {
   const [api] = pods;
   const { home_group_id } = await newSession(api);
   const invite = await insertInvite(api, home_group_id);
