@@ -107,7 +107,7 @@ function printArrivals(moves: readonly Move[], arrivals: readonly number[], star
   });
 }
 
-test('apps that were sent away by a gateway that stops come to the next one no faster than configured', async () => {
+test('apps that a stopping gateway sends away come to the next one no faster than configured', async () => {
   apps = await openApps();
   const stalls = watchForStalls();
   const start = performance.now();
