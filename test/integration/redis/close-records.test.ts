@@ -36,7 +36,7 @@ const close = (sessionId: string, requestId: string) =>
   });
 
 describe('a stream that is closed on a command', () => {
-  test('is on record under the command’s request, once for each stream', async () => {
+  test('a stream that is closed on a command is on record under the command’s request, once for each stream', async () => {
     const before = Date.now();
     const devices = [newDevice(), newDevice()];
     const clients = await Promise.all(devices.map((device) => gateway.open(device)));
@@ -61,7 +61,7 @@ describe('a stream that is closed on a command', () => {
     expect(await find('logout-1', Date.now() + 60_000)).toEqual([]);
   });
 
-  test('is closed even if the record cannot be written, and that is counted', async () => {
+  test('a stream is closed even if its record cannot be written, and that is counted', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
     const { closeRecords } = scene.keys;
@@ -74,7 +74,7 @@ describe('a stream that is closed on a command', () => {
 });
 
 describe('the records', () => {
-  test('are read page by page, and go after a day and when they are too many', async () => {
+  test('the records are read page by page, and go after a day and when they are too many', async () => {
     const lost: number[] = [];
     const record = (now: () => number, requestId: string, count: number) => {
       const recorder = createCloseRecorder({ ...scene, gateway: 'pod-1', onLost: (n) => lost.push(n), now });
