@@ -25,6 +25,7 @@ import {
   subscriber,
 } from '../../support/consumer-acl-scene.ts';
 import { startConsumerProcess } from '../../support/consumer-process.ts';
+import { endJobLock } from '../../support/end-job-lock.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 import { newDeletedEvent, newEvent } from '../../support/worker-events.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -160,8 +161,7 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
     } finally {
       await killed.kill();
     }
-    // As if the time of its lock had passed.
-    await scene.admin.del(`${keys.queuePrefix}:${queueName}:${event.id}:lock`);
+    await endJobLock(scene.admin, `${keys.queuePrefix}:${queueName}`, event.id);
     const { reports, refusals } = await consume(async () => undefined);
     await eventually('the event is delivered again', () => reports.length === 1);
     expect(reports.map(({ eventId, outcome }) => [eventId, outcome])).toEqual([[event.id, 'duplicate']]);

@@ -16,6 +16,7 @@ import type { JobsOptions, Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { type Db, MongoClient } from 'mongodb';
 import { type ConsumerProcess, startConsumerProcess } from '../../support/consumer-process.ts';
+import { endJobLock } from '../../support/end-job-lock.ts';
 import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
 import { newEvent } from '../../support/worker-events.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -243,12 +244,12 @@ test('a consumer killed before its commit, and one killed before its acknowledge
   const points = ['commit', 'acknowledgement'] as const;
   const cases = points.map((point) => ({ point, event: newEvent(), ...newSubscriber() }));
   const killed: ConsumerProcess[] = [];
-  const locks: string[] = [];
+  const jobs: { queueKey: string; jobId: string }[] = [];
   try {
     for (const { point, subscriber, event, queue, deliver } of cases) {
       const consumer = startConsumerProcess(env, subscriber, point);
       killed.push(consumer);
-      locks.push(`${queue.toKey(await deliver(event))}:lock`);
+      jobs.push({ queueKey: `${keys.queuePrefix}:${queue.name}`, jobId: await deliver(event) });
     }
     for (const [index, consumer] of killed.entries()) {
       await eventually('it hangs', () => consumer.output().includes(`hangs before ${points[index]}`));
@@ -258,8 +259,7 @@ test('a consumer killed before its commit, and one killed before its acknowledge
   }
   expect(await Promise.all(cases.map(({ event }) => preparedOf(event)))).toEqual([0, 1]);
   expect(await Promise.all(cases.map(({ subscriber }) => endTransactionsOf(subscriber)))).toEqual([1, 0]);
-  // As if the time of the locks had passed.
-  await redis.del(locks);
+  for (const { queueKey, jobId } of jobs) await endJobLock(redis, queueKey, jobId);
   const next = await Promise.all(cases.map(({ subscriber }) => startConsumer(subscriber)));
   await eventually('the events are delivered again', () => next.every(({ outcomes }) => outcomes().length > 0));
   expect(next.map(({ outcomes }) => outcomes())).toEqual([['processed'], ['duplicate']]);

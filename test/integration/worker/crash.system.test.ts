@@ -4,6 +4,7 @@ import { findFreePort } from '@auth-account/local-stack';
 import { subscriberQueueName } from '@auth-account/messaging';
 import { expect, test } from '@jest/globals';
 import { closingAll } from '../../support/closing.ts';
+import { endJobLock } from '../../support/end-job-lock.ts';
 import { get } from '../../support/http-client.ts';
 import { newEvent } from '../../support/worker-events.ts';
 import { hang, startReceiver, status } from '../../support/worker-receiver.ts';
@@ -30,9 +31,8 @@ test.concurrent(
       await worker.exited;
       expect(receiver.ids()).toEqual(Array.from({ length: deliveries }, () => event.id));
       expect(await scene.isDelivered(event)).toBe(false);
-      // As if the time of its lock had passed.
       const queue = subscriberQueueName(registeredTopic, receiver.name);
-      await scene.redis.del(`${scene.keys.queuePrefix}:${queue}:${event.id}:lock`);
+      await endJobLock(scene.redis, `${scene.keys.queuePrefix}:${queue}`, event.id);
     }
     receiver.answerWith(status(204));
     closing(await startTestWorker(scene.env));
