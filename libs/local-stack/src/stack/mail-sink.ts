@@ -24,7 +24,7 @@ export interface MailSink {
 }
 
 const mailsKept = 200;
-/** How long `stop` waits for connections that clients leave open. The default is half a minute. */
+/** Time in which connections that clients leave open may end when the sink stops. smtp-server waits half a minute. */
 const closeTimeoutMs = 100;
 
 /**
