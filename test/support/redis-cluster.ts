@@ -68,9 +68,7 @@ export async function startRedisCluster(dir: string, onSpawn: OnSpawn, binary: s
   async function masterOf(key: string): Promise<Node> {
     for (const { client, server } of nodes) {
       if (server.pid() === undefined) continue;
-      const slot = Number(await client.cluster('KEYSLOT', key));
-      const ranges = (await client.call('CLUSTER', 'SLOTS')) as [number, number, [string, number]][];
-      const port = ranges.find(([from, to]) => from <= slot && slot <= to)?.[2][1];
+      const port = await ownerOf({ client }, key);
       const holder = nodes.find((node) => node.server.port === port);
       if (holder !== undefined) return holder;
     }
@@ -86,19 +84,31 @@ export async function startRedisCluster(dir: string, onSpawn: OnSpawn, binary: s
     masterOf: async (key) => (await masterOf(key)).server,
     async promote(replica) {
       const node = nodes.find(({ server }) => server === replica);
-      await node?.client.call('CLUSTER', 'FAILOVER', 'FORCE');
+      // An election (`FORCE`) that another master refuses, because it knows an older map, is repeated only after a minute.
+      await node?.client.call('CLUSTER', 'FAILOVER', 'TAKEOVER');
     },
     async moveSlotOf(key) {
       const source = await masterOf(key);
       const target = nodes.slice(0, masters).find((node) => node !== source);
       if (target === undefined) throw new Error('there is no other master');
       await moveSlot(Number(await source.client.cluster('KEYSLOT', key)), source, target);
+      await eventually('every node knows the new master', async () => {
+        const owners = await Promise.all(nodes.map((node) => ownerOf(node, key)));
+        return owners.every((port) => port === target.server.port);
+      });
     },
     async close() {
       for (const { client } of nodes) client.disconnect();
       await Promise.all(nodes.map(({ server }) => server.kill()));
     },
   };
+}
+
+/** Returns the port of the master of the key's slot, as this node sees it. */
+async function ownerOf({ client }: Pick<Node, 'client'>, key: string): Promise<number | undefined> {
+  const slot = Number(await client.cluster('KEYSLOT', key));
+  const ranges = (await client.call('CLUSTER', 'SLOTS')) as [number, number, [string, number]][];
+  return ranges.find(([from, to]) => from <= slot && slot <= to)?.[2][1];
 }
 
 async function moveSlot(slot: number, source: Node, target: Node): Promise<void> {

@@ -29,6 +29,12 @@ export async function startSentinelGroup(dir: string, onSpawn: OnSpawn, binary: 
   const primary = await startRedis({ ...common, dir: join(dir, 'primary') });
   const replication = ['--replicaof', '127.0.0.1', String(primary.port), '--repl-diskless-sync-delay', '0'];
   const replica = await startRedis({ ...common, dir: join(dir, 'replica'), extraArgs: replication });
+  // The sentinel asks the primary for its replicas when it starts, and then every ten seconds.
+  const onPrimary = new Redis(primary.url);
+  await eventually('the primary has its replica', async () =>
+    /slave0:.*state=online/.test(await onPrimary.info('replication')),
+  );
+  onPrimary.disconnect();
   const port = await findFreePort();
   const settings = join(dir, 'sentinel.conf');
   const lines = [

@@ -43,7 +43,7 @@ describe('a close command', () => {
     await scene.close();
   });
 
-  test('closes the stream with the code and the reason of a logout, and its latency is measured', async () => {
+  test('a close command closes the stream with the code and the reason of a logout, and its latency is measured', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
     await scene.publishClose(device, 'LOGOUT_CONFIRMED');
@@ -54,7 +54,7 @@ describe('a close command', () => {
     expect(await gateway.metric('push_close_latency_seconds', { le: '+Inf' })).toBe(1);
   });
 
-  test('of one device leaves the user’s other device and the rest of the group connected', async () => {
+  test('a close command of one device leaves the user’s other device and the rest of the group connected', async () => {
     const phone = newDevice();
     const tablet = newDevice({ userId: phone.userId, groupId: phone.groupId });
     const partner = newDevice({ groupId: phone.groupId });
@@ -71,7 +71,7 @@ describe('a close command', () => {
     }
   });
 
-  test('of a change of group closes with 4004, and spares a stream that has moved on before the command came', async () => {
+  test('a close command of a change of group closes with 4004, and spares a stream that has moved on before it came', async () => {
     const [behind, ahead] = [newDevice(), newDevice({ ver: 2 })];
     const [left, stayed] = [await gateway.open(behind), await gateway.open(ahead)];
     for (const device of [ahead, behind]) await scene.denyAndClose(device, { kind: 'below', ver: 2 });
@@ -82,7 +82,7 @@ describe('a close command', () => {
     expect(refusal).toMatchObject({ status: 401, body: { error_code: 'IAD_JWT_ACCESS_INVALID' } });
   });
 
-  test('that is doubled, or for a session without a stream, does nothing', async () => {
+  test('a close command that is doubled, or for a session without a stream, does nothing', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
     const before = await gateway.metric('push_commands_total', { result: 'ignored' });
@@ -95,7 +95,7 @@ describe('a close command', () => {
     });
   });
 
-  test('that is malformed is counted, and the next one is obeyed', async () => {
+  test('a close command that is malformed is counted, and the next one is obeyed', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
     for (const message of ['', 'nonsense', '{"type":"close"}', '[]', '{"type":"close","session_id":7}']) {
@@ -106,14 +106,14 @@ describe('a close command', () => {
     expect(await gateway.metric('push_commands_total', { result: 'malformed' })).toBe(5);
   });
 
-  test('of a session that was replaced on its device closes with 4005', async () => {
+  test('a close command of a session that was replaced on its device closes with 4005', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
     await scene.denyAndClose(device, { kind: 'revoked', reason: 'SESSION_REPLACED' });
     expect(await client.closed).toEqual({ code: 4005, reason: 'SESSION_REPLACED' });
   });
 
-  test('is the last thing that the client hears', async () => {
+  test('a close command is the last thing that the client hears', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
     for (let count = 0; count < 100; count += 1) client.send({ type: 'ping' });
@@ -123,7 +123,7 @@ describe('a close command', () => {
 });
 
 describe('a close command whose message was lost', () => {
-  test('is made good within the reconcile interval', async () => {
+  test('a close command whose message was lost is made up for within the reconcile interval', async () => {
     const scene = await openGatewayScene();
     const gateway = await startTestGateway(scene, { RECONCILE_INTERVAL_MS: '200' });
     await eventually('readiness', () => isReady(gateway));
@@ -150,42 +150,44 @@ describe('a close command whose message was lost', () => {
   });
 });
 
-describe('a close command that is lost as Redis’s clock is set back', () => {
-  test.concurrent.each([8_000, 1_500])('by %s ms is made good by the next rounds', (backMs) =>
-    closingAll(async (closing) => {
-      const scene = closing(await openGatewayScene());
-      let ahead = backMs;
-      const denyList: Pick<DenyList, 'find' | 'recent'> = {
-        find: scene.denyList.find,
-        async recent(since) {
-          const { sessionIds, until } = await scene.denyList.recent(since - ahead);
-          return { sessionIds, until: until + ahead };
-        },
-      };
-      const metrics = createPushMetrics(createMetrics({ service: 'push-gateway' }), () => 0);
-      const recentRounds = async () => {
-        const { values } = await metrics.reconcileRounds.get();
-        return values.find(({ labels }) => labels.kind === 'recent' && labels.result === 'done')?.value ?? 0;
-      };
-      const registry = createConnectionRegistry();
-      const logger = createLogger({ service: 'push-gateway', level: 'silent' });
-      // The interval is longer than a round reads back.
-      const reconcile = createReconcile({ registry, denyList, intervalMs: 1_500, metrics, logger });
-      closing({ close: reconcile.stop });
-      reconcile.start();
-      await eventually('a round of recent revocations', async () => (await recentRounds()) > 0);
-      const device = newDevice();
-      const upgrade = registry.beginUpgrade(device);
-      ahead = 0;
-      await scene.denySilently(device, 'none:LOGOUT_CONFIRMED');
-      const before = await recentRounds();
-      await eventually('two rounds', async () => (await recentRounds()) >= before + 2);
-      expect(upgrade.closedBy).toBe('LOGOUT_CONFIRMED');
-    })(),
+describe('close commands lost while Redis’s clock is set back', () => {
+  test.concurrent.each([8_000, 1_500])(
+    'a close command that is lost as Redis’s clock is set back by %s ms is made up for by the next rounds',
+    (backMs) =>
+      closingAll(async (closing) => {
+        const scene = closing(await openGatewayScene());
+        let ahead = backMs;
+        const denyList: Pick<DenyList, 'find' | 'recent'> = {
+          find: scene.denyList.find,
+          async recent(since) {
+            const { sessionIds, until } = await scene.denyList.recent(since - ahead);
+            return { sessionIds, until: until + ahead };
+          },
+        };
+        const metrics = createPushMetrics(createMetrics({ service: 'push-gateway' }), () => 0);
+        const recentRounds = async () => {
+          const { values } = await metrics.reconcileRounds.get();
+          return values.find(({ labels }) => labels.kind === 'recent' && labels.result === 'done')?.value ?? 0;
+        };
+        const registry = createConnectionRegistry();
+        const logger = createLogger({ service: 'push-gateway', level: 'silent' });
+        // The interval is longer than a round reads back.
+        const reconcile = createReconcile({ registry, denyList, intervalMs: 1_500, metrics, logger });
+        closing({ close: reconcile.stop });
+        reconcile.start();
+        await eventually('a round of recent revocations', async () => (await recentRounds()) > 0);
+        const device = newDevice();
+        const upgrade = registry.beginUpgrade(device);
+        ahead = 0;
+        await scene.denySilently(device, 'none:LOGOUT_CONFIRMED');
+        const before = await recentRounds();
+        await eventually('two rounds', async () => (await recentRounds()) >= before + 2);
+        expect(upgrade.closedBy).toBe('LOGOUT_CONFIRMED');
+      })(),
   );
 });
 
-test('a revocation for a reason of a newer api’s closes the stream with 4001', async () => {
+test('a revocation for a reason that only a newer api knows closes the stream with 4001', async () => {
   const scene = await openGatewayScene();
   const gateway = await startTestGateway(scene, { RECONCILE_INTERVAL_MS: '200' });
   await eventually('readiness', () => isReady(gateway));
@@ -198,7 +200,7 @@ test('a revocation for a reason of a newer api’s closes the stream with 4001',
 });
 
 describe('a session that is closed while its upgrade is under way', () => {
-  test('gets no stream, though the deny list had nothing yet when it was asked', async () => {
+  test('a session that is closed during its upgrade gets no stream, although the deny list had nothing when it was asked', async () => {
     const { port } = new URL(testEnvironment().redisUrl);
     const proxy = await startHoldingProxy(Number(port));
     const scene = await openGatewayScene();
@@ -242,7 +244,7 @@ describe('a gateway that is cut off from Redis', () => {
     await proxy.close();
   });
 
-  test('keeps its streams, is not ready, refuses upgrades, and closes what was revoked as soon as it is back', async () => {
+  test('a gateway that is cut off from Redis keeps its streams, refuses upgrades, and closes what was revoked afterwards', async () => {
     const [device, other] = [newDevice(), newDevice()];
     const [client, stayed] = [await gateway.open(device), await gateway.open(other)];
     proxy.cut();
@@ -284,7 +286,7 @@ describe('a Redis that is killed and started again', () => {
     await rm(dir, { recursive: true, force: true });
   });
 
-  test('counts as away until its deny list is complete again; then what was revoked meanwhile is closed', async () => {
+  test('a Redis that is started again counts as away until its deny list is complete; then revoked sessions are closed', async () => {
     const [device, other] = [newDevice(), newDevice()];
     const [client, stayed] = [await gateway.open(device), await gateway.open(other)];
     await server.kill();
@@ -307,7 +309,7 @@ describe('a Redis that is killed and started again', () => {
     expect(await stayed.closed).toEqual({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
   });
 
-  test('that lost its data lets a new connection of a session replace the old one, as ever', async () => {
+  test('a Redis that lost its data lets a new connection of a session replace the old one, as ever', async () => {
     const device = newDevice();
     const old = await gateway.open(device);
     await scene.redis.flushall();

@@ -44,7 +44,7 @@ afterAll(async () => {
 const tokenOf = (device: Device) => signToken(scene.env, device);
 
 describe('a handshake', () => {
-  test('with the token in the Authorization header opens the stream, which begins with hello', async () => {
+  test('a handshake with the token in the Authorization header opens the stream, which begins with hello', async () => {
     const device = newDevice();
     const headers = { 'X-Request-ID': 'phone-1' };
     const client = await openStream(gateway.base, { ...device, token: await tokenOf(device), headers });
@@ -61,7 +61,7 @@ describe('a handshake', () => {
     await eventually('the end of the stream', async () => (await gateway.metric('push_streams_open')) === 0);
   });
 
-  test('with the session in capitals, as iOS prints UUIDs, opens the stream', async () => {
+  test('a handshake with the session in capitals, as iOS prints UUIDs, opens the stream', async () => {
     const device = newDevice();
     const token = await tokenOf(device);
     const client = await openStream(gateway.base, { ...device, sessionId: device.sessionId.toUpperCase(), token });
@@ -69,7 +69,7 @@ describe('a handshake', () => {
     client.socket.terminate();
   });
 
-  test('with the token as second subprotocol opens the stream, and the answer does not repeat it', async () => {
+  test('a handshake with the token as second subprotocol opens the stream, and the answer does not repeat it', async () => {
     const device = newDevice();
     const subprotocols = ['bearer', await tokenOf(device)];
     const client = await openStream(gateway.base, { ...device, subprotocols });
@@ -78,7 +78,7 @@ describe('a handshake', () => {
     client.socket.terminate();
   });
 
-  test('with the same token in both places opens the stream', async () => {
+  test('a handshake with the same token in both places opens the stream', async () => {
     const device = newDevice();
     const token = await tokenOf(device);
     const client = await openStream(gateway.base, { ...device, token, subprotocols: ['bearer', token] });
@@ -86,14 +86,14 @@ describe('a handshake', () => {
     client.socket.terminate();
   });
 
-  test('with two different tokens is refused, though both are good', async () => {
+  test('a handshake with two different tokens is refused, though both are good', async () => {
     const device = newDevice();
     const subprotocols = ['bearer', await tokenOf(device)];
     const refusal = await refusalOf(gateway.base, { ...device, token: await tokenOf(device), subprotocols });
     expect(refusal).toMatchObject({ status: 401, body: { error_code: 'IAD_JWT_ACCESS_INVALID' } });
   });
 
-  test('without a token is refused in the contract’s shape, with a request id of ours', async () => {
+  test('a handshake without a token is refused in the contract’s shape, with a new request id', async () => {
     const refusal = await refusalOf(gateway.base, newDevice());
     expect(refusal.status).toBe(401);
     expect(Object.keys(refusal.body)).toEqual(['error_code', 'message', 'details']);
@@ -110,7 +110,7 @@ describe('a handshake', () => {
     });
   });
 
-  test('is refused in Russian if the app asks for it, and a malformed request id is not echoed', async () => {
+  test('a handshake is refused in Russian if the app asks for it, and a malformed request id is not echoed', async () => {
     const headers = { 'Accept-Language': 'ru-RU', 'X-Request-ID': 'two words' };
     const refusal = await refusalOf(gateway.base, { ...newDevice(), headers });
     expect(refusal.headers['content-language']).toBe('ru');
@@ -118,7 +118,7 @@ describe('a handshake', () => {
     expect(refusal.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test('with an expired token is refused with the code that makes the app refresh', async () => {
+  test('a handshake with an expired token is refused with the code that makes the app refresh', async () => {
     const device = newDevice();
     const token = await signToken(scene.env, device, { ttlSeconds: 60, now: () => Date.now() - 120_000 });
     const refusal = await refusalOf(gateway.base, { ...device, token });
@@ -126,7 +126,7 @@ describe('a handshake', () => {
     expect(refusal.headers['www-authenticate']).toContain('invalid_token');
   });
 
-  test('with a token of a key that is not ours is refused', async () => {
+  test('a handshake with a token of an unknown key is refused', async () => {
     const device = newDevice();
     const jwk = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
     const sign = createAccessTokenSigner({
@@ -142,14 +142,14 @@ describe('a handshake', () => {
     expect(refusal).toMatchObject({ status: 401, body: { error_code: 'IAD_JWT_ACCESS_INVALID' } });
   });
 
-  test('for the stream of another session is refused', async () => {
+  test('a handshake for the stream of another session is refused', async () => {
     const token = await tokenOf(newDevice());
     const refusal = await refusalOf(gateway.base, { ...newDevice(), token });
     expect(refusal).toMatchObject({ status: 403, body: { error_code: 'ERR-STREAM-SESSION-MISMATCH' } });
   });
 
   test.each(['SESSION_REVOKED', 'SESSION_REPLACED'] as const)(
-    'of a session that was revoked before is refused: %s',
+    'a handshake of a session that was revoked before is refused: %s',
     async (reason) => {
       const device = newDevice();
       await scene.denyAndClose(device, { kind: 'revoked', reason });
@@ -158,7 +158,7 @@ describe('a handshake', () => {
     },
   );
 
-  test('with a token that was good before is spared the signature, and held against the deny list all the same', async () => {
+  test('a handshake with a token that was good before needs no signature check, but is held against the deny list', async () => {
     const device = newDevice();
     const token = await tokenOf(device);
     const hits = () => gateway.metric('access_token_lookups_total', { result: 'hit' });
@@ -174,7 +174,7 @@ describe('a handshake', () => {
     second.socket.terminate();
   });
 
-  test('with claims from before a change of group is refused, with those from after it taken', async () => {
+  test('a handshake with claims from before a change of group is refused, and one with those from after it succeeds', async () => {
     const before = newDevice();
     await scene.denyAndClose(before, { kind: 'below', ver: 2 });
     const refusal = await refusalOf(gateway.base, { ...before, token: await tokenOf(before) });
@@ -184,7 +184,7 @@ describe('a handshake', () => {
     client.socket.terminate();
   });
 
-  test('leaves no trace in the group’s count when it is refused or given up', async () => {
+  test('a handshake leaves no trace in the group’s count when it is refused or given up', async () => {
     const strict = await startTestGateway(scene, { MAX_STREAMS_PER_GROUP: '1' });
     await eventually('readiness', async () => (await strict.unreadiness()).length === 0);
     const device = newDevice();
@@ -197,7 +197,7 @@ describe('a handshake', () => {
 });
 
 describe('the limit of handshakes per network', () => {
-  test('refuses one more with 429 before it looks at the token, and no other network', async () => {
+  test('the limit of handshakes refuses one more of a network with 429 before its token is read, and no other network', async () => {
     const env = { HANDSHAKE_LIMIT_PER_ADDRESS: '2', TRUST_PROXY_HOPS: '1' };
     const strict = await startTestGateway(scene, env);
     await eventually('readiness', async () => (await strict.unreadiness()).length === 0);
@@ -217,7 +217,7 @@ describe('the limit of handshakes per network', () => {
 });
 
 describe('the limit of streams per group', () => {
-  test('refuses one more with 429, lets a reconnect in, and gives the place free at the end of a stream', async () => {
+  test('the limit of streams refuses one more of a group with 429, lets a reconnect in, and frees a slot at a stream’s end', async () => {
     const strict = await startTestGateway(scene, { MAX_STREAMS_PER_GROUP: '2' });
     await eventually('readiness', async () => (await strict.unreadiness()).length === 0);
     const first = newDevice();
@@ -238,7 +238,7 @@ describe('the limit of streams per group', () => {
 });
 
 describe('the list of origins', () => {
-  test('refuses pages from elsewhere and lets its own, the same host and apps pass', async () => {
+  test('the list of origins refuses pages from elsewhere, and lets its own, the same host and apps pass', async () => {
     const strict = await startTestGateway(scene, { ALLOWED_ORIGINS: 'https://app.example' });
     await eventually('readiness', async () => (await strict.unreadiness()).length === 0);
     const attempt = async (headers: Record<string, string>) => {
@@ -265,19 +265,19 @@ describe('a request that is no handshake', () => {
     return { ...answer, code: answer.text && JSON.parse(answer.text).error_code };
   };
 
-  test('finds nothing, on any path', async () => {
+  test('a request that is no handshake gets 404 on any path', async () => {
     for (const path of ['/', '/ws/push-stream/', '/ws/push-stream/x/y', '/ws/push-stream/x', '/metrics']) {
       expect([path, await ask(path)]).toMatchObject([path, { status: 404, code: 'ERR-ROUTE-NOT-FOUND' }]);
     }
     expect(await ask('/nothing', { method: 'HEAD' })).toMatchObject({ status: 404, code: '' });
   });
 
-  test('gets 405 for another method on the path of a stream', async () => {
+  test('a request by another method on the path of a stream gets 405', async () => {
     const { status, code, headers } = await ask('/ws/push-stream/x', { method: 'POST', body: 'x' });
     expect([status, code, headers.allow]).toEqual([405, 'ERR-METHOD-NOT-ALLOWED', 'GET']);
   });
 
-  test('gets 404 and the version that there is for an older version of the protocol', async () => {
+  test('a request for an older version of the protocol gets 404 and the present version', async () => {
     const refusal = await refusalOf(gateway.base, { ...newDevice(), protocolVersion: 8 });
     expect(refusal).toMatchObject({ status: 404, headers: { 'sec-websocket-version': '13' } });
   });
@@ -295,7 +295,7 @@ describe('a client that goes away', () => {
     await gone;
   }
 
-  test('during its handshake, at whatever moment, harms nobody', async () => {
+  test('a client that goes away during its handshake, at whatever moment, harms nobody', async () => {
     const device = newDevice();
     const text = handshakeText({ ...device, token: await tokenOf(device) });
     const random = (limit: number) => Math.floor(Math.random() * limit);
@@ -310,7 +310,7 @@ describe('a client that goes away', () => {
     client.socket.terminate();
   });
 
-  test('does not cost its group a place', async () => {
+  test('a client that goes away does not take one of its group’s slots', async () => {
     const narrow = await startTestGateway(scene, { MAX_STREAMS_PER_GROUP: '1' });
     await eventually('readiness', async () => (await narrow.unreadiness()).length === 0);
     const device = newDevice();

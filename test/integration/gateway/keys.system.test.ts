@@ -49,10 +49,10 @@ async function outcomeOfStart(): Promise<string> {
   }
 }
 
-describe('a gateway whose key file holds a private key', () => {
+describe('a gateway whose key file cannot be used', () => {
   const [open, closed] = [newSigningKey('EdDSA', 'open-key'), newSigningKey('EdDSA', 'closed-key')];
 
-  test('does not start: exit code 78 names the file, the key and the way to the public file, and no part of a key', async () => {
+  test('a gateway whose key file holds a private key ends with 78 and names the key and the way to the public file', async () => {
     await write([...publicHalves(open), closed]);
     const outcome = await outcomeOfStart();
     expect(outcome).toContain('ended before it listened, with 78');
@@ -66,7 +66,7 @@ describe('a gateway whose key file holds a private key', () => {
   test.each([
     ['is not there', () => rm(file, { force: true }), 'ENOENT'],
     ['is not JSON', () => writeFile(file, `{"keys":[{"d":"${closed.d}"`), 'not JSON'],
-  ])('nor where the file %s', async (_, spoil, why) => {
+  ])('a gateway whose key file %s does not start', async (_, spoil, why) => {
     await spoil();
     const outcome = await outcomeOfStart();
     expect(outcome).toContain('ended before it listened, with 78');
@@ -103,7 +103,7 @@ describe('a running gateway whose key file gets a private key', () => {
     return (await upgradeRaw(gateway.base, { sessionId, token, place: 'header' })).status;
   }
 
-  test('does not take the file, reports it, and keeps the former keys until the file is right', async () => {
+  test('a gateway whose key file gets a private key reports that, and keeps the former keys until the file is right', async () => {
     await write([second, first]);
     expect([await upgradeBy(second), await upgradeBy(first)]).toEqual([401, 101]);
     const report = gateway.output().match(/^.*key file not taken.*$/m)?.[0] ?? '';

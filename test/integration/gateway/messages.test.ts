@@ -64,7 +64,7 @@ function read({ opcode, payload }: RawFrame): string | number {
 }
 
 describe('a message', () => {
-  test('to a group reaches each of its streams, and no other', async () => {
+  test('a message to a group reaches each of its streams, and no other', async () => {
     const device = newDevice();
     const member = newDevice({ groupId: device.groupId });
     const stranger = newDevice({ userId: device.userId });
@@ -89,7 +89,7 @@ describe('a message', () => {
     expect(await other.next()).toMatchObject({ topic: 'x', payload: null });
   });
 
-  test('to a session reaches that device only, in the order of publishing', async () => {
+  test('a message to a session reaches that device only, in the order of publishing', async () => {
     const device = newDevice();
     const member = newDevice({ groupId: device.groupId });
     const [mine, others] = [await gateway.open(device), await gateway.open(member)];
@@ -107,14 +107,14 @@ describe('a message', () => {
     expect(await got(others, 50)).toEqual(order);
   });
 
-  test('for nobody here is ignored', async () => {
+  test('a message for nobody here is ignored', async () => {
     const before = await counted('ignored');
     await push.toGroup(randomUUID(), { topic: 'x', payload: 1 });
     await push.toSession(randomUUID(), { topic: 'x', payload: 1 });
     await eventually('both', async () => (await counted('ignored')) === before + 2);
   });
 
-  test('of a form that is wrong, or too long, is dropped and counted, and the next one comes', async () => {
+  test('a message of a wrong form, or too long, is dropped and counted, and the next one comes', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
     const to = { home_group_id: device.groupId };
@@ -145,7 +145,7 @@ describe('a message', () => {
     expect([await counted('malformed'), await counted('too_big')]).toEqual([malformed.length, tooBig.length]);
   });
 
-  test('is refused by the publisher if it is malformed or has more than 16 KiB', async () => {
+  test('a message that is malformed or has more than 16 KiB is refused by the publisher', async () => {
     const groupId = randomUUID();
     const sized = (length: number) => push.toGroup(groupId, { topic: 'x', payload: 'x'.repeat(length) });
     await expect(sized(17_000)).rejects.toThrow(/^the message has 17\d+ bytes of JSON, and 16384 are the most$/);
@@ -160,7 +160,7 @@ describe('a message', () => {
     for (const sent of malformed) await expect(sent).rejects.toThrow('the message is malformed: ');
   });
 
-  test('comes no more once the stream was closed, and the close frame is the last', async () => {
+  test('a message comes no more once the stream was closed, and the close frame is the last', async () => {
     const device = newDevice();
     const member = newDevice({ groupId: device.groupId });
     const [leaver, stayer] = [await openRecorded(device), await gateway.open(member)];
@@ -173,7 +173,7 @@ describe('a message', () => {
     for (let index = 0; index < 200; index += 1) expect(await stayer.next()).toMatchObject({ payload: index });
   });
 
-  test('to a client that does not read ends its stream with 4008, and the others get them all', async () => {
+  test('a message to a client that does not read ends its stream with 4008, and the others get them all', async () => {
     const device = newDevice();
     const member = newDevice({ groupId: device.groupId });
     const [slow, reader] = [await openRecorded(device), await gateway.open(member)];
@@ -192,7 +192,7 @@ describe('a message', () => {
     expect(slow.heard.at(-1)).toBe(4008);
   });
 
-  test('to a group of 300, which takes several turns, comes to each once, and those after it behind it', async () => {
+  test('a message to a group of 300, which takes several turns, comes to each once, before any later message', async () => {
     const groupId = randomUUID();
     const heard: string[][] = [];
     const sockets: Socket[] = [];
@@ -228,7 +228,7 @@ describe('a message', () => {
 });
 
 describe('messages while Redis is away', () => {
-  test('are lost, and come in again afterwards', async () => {
+  test('messages while Redis is away are lost, and later ones come in again', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
     proxy.cut();
@@ -264,14 +264,14 @@ describe('a sibling’s Redis user with the rights of the documentation', () => 
     await scene.redis.call('ACL', 'DELUSER', scene.env.KEY_PREFIX as string);
   });
 
-  test('publishes messages', async () => {
+  test('a sibling’s Redis user with the documented rights publishes messages', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
     await createPushMessagePublisher(sibling, scene.keys).toSession(device.sessionId, { topic: 'x', payload: 1 });
     expect(await client.next()).toMatchObject({ type: 'message', topic: 'x' });
   });
 
-  test('forges no message of this service: on its own channel that is dropped, on the other refused', async () => {
+  test('a sibling’s Redis user cannot forge messages of this service: they are dropped on its channel, refused on others', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
     const content = { id: '1', topic: 'security.new_device', payload: 1, timestamp: new Date().toISOString() };
@@ -287,7 +287,7 @@ describe('a sibling’s Redis user with the rights of the documentation', () => 
     expect(await counted('reserved')).toBe(2);
   });
 
-  test('can do nothing else: no command, no look at the deny list, no listening', async () => {
+  test('a sibling’s Redis user with the documented rights can do nothing else: no command, no deny list, no listening', async () => {
     const { keys } = scene;
     const { sessionId } = newDevice();
     const attempts = [

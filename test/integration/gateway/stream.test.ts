@@ -48,8 +48,8 @@ async function openBriefly(ttlSeconds: number) {
   return client;
 }
 
-describe('a client of which nothing is heard', () => {
-  test('is pinged, and its stream ends if it does not answer, and only then', async () => {
+describe('silent clients', () => {
+  test('a client that is silent is pinged, and its stream ends if it does not answer, and only then', async () => {
     const idle = await startTestGateway(scene, { PUSH_IDLE_TIMEOUT_SECONDS: '8' });
     await eventually('readiness', async () => (await idle.unreadiness()).length === 0);
     const device = newDevice();
@@ -96,26 +96,26 @@ describe('frames of the client', () => {
     ['of an unknown type', '{"type":"message"}'],
     ['that are no object', '"ping"'],
     ['that lack a field', '{"type":"auth"}'],
-  ])('%s end the stream with 1003', async (_name, frame) => {
+  ])('frames %s end the stream with 1003', async (_name, frame) => {
     const client = await gateway.open(newDevice());
     client.socket.send(frame);
     expect(await client.closed).toEqual({ code: 1003, reason: 'UNSUPPORTED_DATA' });
   });
 
-  test('of more than 16 KiB end the stream with 1009', async () => {
+  test('frames of more than 16 KiB end the stream with 1009', async () => {
     const client = await gateway.open(newDevice());
     client.socket.send(' '.repeat(16 * 1024 + 1));
     expect(await client.closed).toEqual({ code: 1009, reason: 'MESSAGE_TOO_BIG' });
   });
 
-  test('of exactly 16 KiB are read', async () => {
+  test('frames of exactly 16 KiB are read', async () => {
     const client = await gateway.open(newDevice());
     const ping = '{"type":"ping"}';
     client.socket.send(ping.padEnd(16 * 1024, ' '));
     expect(await client.next()).toEqual({ type: 'pong' });
   });
 
-  test('of more than 64 KiB, or in text that is no UTF-8, end the connection without a close frame', async () => {
+  test('frames of more than 64 KiB, or in text that is not UTF-8, end the connection without a close frame', async () => {
     const long = await gateway.open(newDevice());
     long.socket.send(' '.repeat(64 * 1024 + 1));
     expect((await long.closed).code).toBe(1006);
@@ -129,7 +129,7 @@ describe('frames of the client', () => {
 });
 
 describe('the end of the token', () => {
-  test('closes the stream 30 s later, and no other stream', async () => {
+  test('the end of a token closes its stream 30 s later, and no other stream', async () => {
     const client = await openBriefly(30);
     const later = await openBriefly(60);
     ahead = 45_000;
@@ -147,7 +147,7 @@ describe('an auth frame', () => {
     access_token: await signToken(scene.env, device, options),
   });
 
-  test('with a new token of the session extends the stream', async () => {
+  test('an auth frame with a new token of the session extends the stream', async () => {
     const device = newDevice();
     const client = await openStream(gateway.base, {
       ...device,
@@ -164,7 +164,7 @@ describe('an auth frame', () => {
     expect(client.isOpen()).toBe(true);
   });
 
-  test('with an older token does not shorten it', async () => {
+  test('an auth frame with an older token does not shorten the stream', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
     client.send(await auth(device, { ttlSeconds: 60 }));
@@ -173,7 +173,7 @@ describe('an auth frame', () => {
     expect(Date.parse(String(answer.expires_at)) - Date.now()).toBeGreaterThan(500_000);
   });
 
-  test('with a token that is not good, or of another session, says so and changes nothing', async () => {
+  test('an auth frame with a bad token, or one of another session, gets an error and changes nothing', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
     client.send({ type: 'auth', access_token: 'nonsense' });
@@ -185,14 +185,14 @@ describe('an auth frame', () => {
     expect(client.isOpen()).toBe(true);
   });
 
-  test('with a newer token of another group closes the stream as the change of group would', async () => {
+  test('an auth frame with a newer token of another group closes the stream as the change of group would', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
     client.send(await auth({ ...device, groupId: randomUUID(), ver: 2 }));
     expect(await client.closed).toEqual({ code: 4004, reason: 'GROUP_CHANGED' });
   });
 
-  test('of a session that is denied closes the stream as the deny list says', async () => {
+  test('an auth frame of a session that is denied closes the stream as the deny list says', async () => {
     const quiet = await startTestGateway(scene, { RECONCILE_INTERVAL_MS: '4000' });
     await eventually('readiness', async () => (await quiet.unreadiness()).length === 0);
     const device = newDevice();
@@ -203,7 +203,7 @@ describe('an auth frame', () => {
     await quiet.close();
   });
 
-  test('while another one is handled is refused', async () => {
+  test('an auth frame is refused while another one is handled', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
     const frame = await auth(device);
@@ -222,7 +222,7 @@ describe('an auth frame while Redis is away', () => {
 
   afterEach(() => proxy.close());
 
-  test('does not extend the stream, and does not end it', async () => {
+  test('an auth frame while Redis is away neither extends nor ends the stream', async () => {
     const cut = await startTestGateway(scene, { REDIS_URL: proxy.url });
     await eventually('readiness', async () => (await cut.unreadiness()).length === 0);
     const device = newDevice();
@@ -240,7 +240,7 @@ describe('an auth frame while Redis is away', () => {
 });
 
 describe('a second connection of a session', () => {
-  test('replaces the first', async () => {
+  test('a second connection of a session replaces the first', async () => {
     const device = newDevice();
     const first = await gateway.open(device);
     const second = await gateway.open(device);
@@ -251,7 +251,7 @@ describe('a second connection of a session', () => {
     expect((await second.closed).code).toBe(1000);
   });
 
-  test('replaces the first on another gateway too', async () => {
+  test('a second connection of a session on another gateway replaces the first', async () => {
     const other = await startTestGateway(scene);
     await eventually('readiness', async () => (await other.unreadiness()).length === 0);
     const device = newDevice();
@@ -264,7 +264,7 @@ describe('a second connection of a session', () => {
     await other.close();
   });
 
-  test('replaces the first of each of many sessions that move to another gateway at once', async () => {
+  test('second connections of many sessions that move to another gateway at once replace the first of each', async () => {
     const other = await startTestGateway(scene);
     await eventually('readiness', async () => (await other.unreadiness()).length === 0);
     const devices = Array.from({ length: 40 }, () => newDevice());
@@ -276,7 +276,7 @@ describe('a second connection of a session', () => {
     await other.close();
   });
 
-  test('is not harmed by a late word of an older one', async () => {
+  test('a second connection of a session is not harmed by a late word of an older one', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
     const announce = (stream_number: number) =>

@@ -64,7 +64,7 @@ function openVerifier() {
   return { verdict, close };
 }
 
-test('of a session that ends at the new primary nobody beside the abandoned one says "allow" once that has missed its replica', async () => {
+test('after a split, no service at the abandoned primary says "allow" for a session that has ended at the new one', async () => {
   const { api } = services;
   const [ended, kept] = [await newSession(api), await newSession(api)];
   const sibling = openVerifier();

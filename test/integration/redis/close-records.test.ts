@@ -36,7 +36,7 @@ const close = (sessionId: string, requestId: string) =>
   });
 
 describe('a stream that is closed on a command', () => {
-  test('is on record under the command’s request, once for each stream', async () => {
+  test('a stream that is closed on a command is on record under the command’s request, once for each stream', async () => {
     const before = Date.now();
     const devices = [newDevice(), newDevice()];
     const clients = await Promise.all(devices.map((device) => gateway.open(device)));
@@ -45,8 +45,11 @@ describe('a stream that is closed on a command', () => {
     await Promise.all(clients.map(({ closed }) => closed));
     await eventually('two records', async () => (await find('logout-1')).length === 2);
     const records = await find('logout-1', before - 60_000);
-    expect(records.map(({ sessionId }) => sessionId)).toEqual(devices.map(({ sessionId }) => sessionId));
-    expect(records[0]).toEqual({
+    expect(new Set(records.map(({ sessionId }) => sessionId))).toEqual(
+      new Set(devices.map(({ sessionId }) => sessionId)),
+    );
+    const record = records.find(({ sessionId }) => sessionId === devices[0]?.sessionId);
+    expect(record).toEqual({
       requestId: 'logout-1',
       sessionId: devices[0]?.sessionId,
       code: 1000,
@@ -55,13 +58,13 @@ describe('a stream that is closed on a command', () => {
       latencyMs: expect.any(Number),
       gateway: expect.stringMatching(/./),
     });
-    expect(records[0]?.at).toBeGreaterThanOrEqual(before);
-    expect(records[0]?.latencyMs).toBeLessThan(Date.now() - before);
+    expect(record?.at).toBeGreaterThanOrEqual(before);
+    expect(record?.latencyMs).toBeLessThan(Date.now() - before);
     expect(await find('logout-2')).toEqual([]);
     expect(await find('logout-1', Date.now() + 60_000)).toEqual([]);
   });
 
-  test('is closed even if the record cannot be written, and that is counted', async () => {
+  test('a stream is closed even if its record cannot be written, and that is counted', async () => {
     const device = newDevice();
     const client = await gateway.open(device);
     const { closeRecords } = scene.keys;
@@ -74,7 +77,7 @@ describe('a stream that is closed on a command', () => {
 });
 
 describe('the records', () => {
-  test('are read page by page, and go after a day and when they are too many', async () => {
+  test('the records are read page by page, and go after a day and when they are too many', async () => {
     const lost: number[] = [];
     const record = (now: () => number, requestId: string, count: number) => {
       const recorder = createCloseRecorder({ ...scene, gateway: 'pod-1', onLost: (n) => lost.push(n), now });

@@ -74,8 +74,8 @@ function listen(redis: RedisClient, channel: string, renewalMs: number) {
   return { subscription, messages, errors };
 }
 
-describe('a Redis host that vanishes without a word is left for a new connection', () => {
-  test('by a connection for commands', async () => {
+describe('connections to a Redis host that vanishes without a word', () => {
+  test('a connection for commands leaves a host that vanishes without a word for a new connection', async () => {
     const { redis, lost } = open(failFastOptions(250));
     await eventually('the connection', () => redis.status === 'ready');
     proxy.freeze();
@@ -85,7 +85,7 @@ describe('a Redis host that vanishes without a word is left for a new connection
     expect(lost.count).toBeGreaterThan(0);
   });
 
-  test('by a subscription', async () => {
+  test('a subscription leaves a host that vanishes without a word for a new connection', async () => {
     const channel = uniqueName();
     const { redis } = open(subscriberOptions());
     const { subscription, messages } = listen(redis, channel, 250);
@@ -101,7 +101,7 @@ describe('a Redis host that vanishes without a word is left for a new connection
     subscription.stop();
   });
 
-  test('by a worker of a queue, also by its connection that waits for jobs', async () => {
+  test('a queue’s worker leaves a host that vanishes without a word, also with its connection that waits for jobs', async () => {
     const done: unknown[] = [];
     const { redis, lost } = open({ ...workerOptions(), socketTimeout: 4_000 });
     const [name, prefix] = [uniqueName(), '{test}'];
@@ -131,7 +131,7 @@ describe('a Redis host that vanishes without a word is left for a new connection
     await queue.close();
   });
 
-  test('and one that only has nothing to say is kept', async () => {
+  test('a connection to a host that only has nothing to say is kept', async () => {
     const commands = open({ ...failFastOptions(), socketTimeout: 100 });
     const subscriber = open({ ...subscriberOptions(), socketTimeout: 100 });
     const { subscription } = listen(subscriber.redis, uniqueName(), 60_000);
@@ -167,14 +167,14 @@ test('a subscription that is refused says so once, and subscribes when it may', 
   }
 });
 
-describe('settings of Redis that are wrong are named at the start, and the password is not', () => {
+describe('wrong settings of Redis', () => {
   const wrong = { REDIS_URL: 'redis://u:hunter2@half@cache:1', REDIS_CA_FILE: '/nowhere/ca.pem' };
 
   test.each([
     ['api', apiConfig],
     ['push-gateway', pushGatewayConfig],
     ['worker', workerConfig],
-  ])('by the %s', (_name, schema) => {
+  ])('wrong settings of Redis are named at the start by the %s, without the password', (_name, schema) => {
     const load = () => loadConfig(schema, { env: { ...serviceEnvironment(uniqueName()), ...wrong } });
     expect(load).toThrow(
       expect.objectContaining({
@@ -187,7 +187,7 @@ describe('settings of Redis that are wrong are named at the start, and the passw
     );
   });
 
-  test('by authctl, with exit code 78', async () => {
+  test('wrong settings of Redis are named by authctl with exit code 78, without the password', async () => {
     const { exitCode, stderr } = await authctl(['commands', 'list'], { env: wrong });
     expect([exitCode, stderr]).toEqual([78, expect.stringContaining('a host is malformed')]);
     expect(stderr).not.toMatch(/hunter2|half/);

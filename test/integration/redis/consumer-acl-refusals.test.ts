@@ -36,7 +36,7 @@ beforeAll(async () => {
 
 afterAll(() => scene.close());
 
-describe('what the Redis user of docs/consumers.md is refused', () => {
+describe('refusals of the Redis user of docs/consumers.md', () => {
   let sibling: Redis;
   const id = randomUUID();
   const forceLogouts = () => openForceLogoutQueue(sibling, keys);
@@ -117,7 +117,7 @@ describe('what the Redis user of docs/consumers.md is refused', () => {
     ]),
     ['FLUSHALL within a script', () => script("return redis.call('FLUSHALL')")],
     ['KEYS within a script', () => script("return redis.call('KEYS', '*')")],
-  ])('%s', async (_, attempt) => {
+  ])('the Redis user of docs/consumers.md is refused: %s', async (_, attempt) => {
     await expect(attempt()).rejects.toThrow(refusal);
   });
 
@@ -160,7 +160,7 @@ describe('the commands of docs/consumers.md', () => {
     return new Set(words.filter((word) => known.has(word)));
   }
 
-  test('are those of BullMQ’s scripts for workers, with what connects and waits, and no others', async () => {
+  test('the commands of docs/consumers.md are those of BullMQ’s scripts, with connecting and waiting, and no others', async () => {
     const granted = readDocumentedAcl('consumers.md')
       .rightsFor('')
       .filter((right) => right.startsWith('+'));

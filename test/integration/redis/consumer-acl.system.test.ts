@@ -25,6 +25,7 @@ import {
   subscriber,
 } from '../../support/consumer-acl-scene.ts';
 import { startConsumerProcess } from '../../support/consumer-process.ts';
+import { endJobLock } from '../../support/end-job-lock.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 import { newDeletedEvent, newEvent } from '../../support/worker-events.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -88,7 +89,7 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
     return { reports, errors, refusals, outcomes: () => reports.map(({ outcome }) => outcome) };
   }
 
-  test('consumes events, tries one again that has failed, and ends one that is malformed', async () => {
+  test('a sibling’s Redis user consumes events, retries one that has failed, and ends one that is malformed', async () => {
     let tries = 0;
     const { outcomes, refusals } = await consume(async () => {
       tries += 1;
@@ -105,7 +106,7 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
     expect(await refusals()).toEqual([]);
   });
 
-  test('consumes account events', async () => {
+  test('a sibling’s Redis user consumes account events', async () => {
     const { outcomes, refusals } = await consume(async () => undefined, subscriber, true);
     const accountQueue = openEventQueue(subscriberQueueName(accountChannel, subscriber), scene.admin, keys);
     await addEvent(accountQueue, newDeletedEvent());
@@ -115,7 +116,7 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
     await accountQueue.close();
   });
 
-  test('tries again without a pause, too, which BullMQ does by another script', async () => {
+  test('a sibling’s Redis user also retries without a pause, which BullMQ does by another script', async () => {
     let tries = 0;
     const { outcomes, refusals } = await consume(async () => {
       tries += 1;
@@ -128,7 +129,7 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
     expect(await refusals()).toEqual([]);
   });
 
-  test('keeps its lock on an event that takes longer than the lock holds', async () => {
+  test('a sibling’s Redis user keeps its lock on an event that takes longer than the lock holds', async () => {
     const event = newEvent();
     const lock = `${keys.queuePrefix}:${queueName}:${event.id}:lock`;
     let renewals = 0;
@@ -150,7 +151,7 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
     expect((await refusals()).filter((one) => !lostLock.test(String(one)))).toEqual([]);
   });
 
-  test('takes over the event of a process that was killed', async () => {
+  test('a sibling’s Redis user takes over the event of a process that was killed', async () => {
     const event = newEvent();
     const env = { MONGODB_URI: testEnvironment().mongodbUri, MONGODB_DATABASE: database, KEY_PREFIX: keyPrefix };
     const killed = startConsumerProcess({ ...env, REDIS_URL: scene.url }, subscriber, 'acknowledgement');
@@ -160,13 +161,14 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
     } finally {
       await killed.kill();
     }
+    await endJobLock(scene.admin, `${keys.queuePrefix}:${queueName}`, event.id);
     const { reports, refusals } = await consume(async () => undefined);
     await eventually('the event is delivered again', () => reports.length === 1);
     expect(reports.map(({ eventId, outcome }) => [eventId, outcome])).toEqual([[event.id, 'duplicate']]);
     expect(await refusals()).toEqual([]);
   });
 
-  test('consumes nothing of another subscriber', async () => {
+  test('a sibling’s Redis user consumes nothing of another subscriber', async () => {
     const others = openEventQueue(
       subscriberQueueName(registeredChannel, 'pantry'),
       scene.admin,

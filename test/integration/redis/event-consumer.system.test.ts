@@ -16,6 +16,7 @@ import type { JobsOptions, Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { type Db, MongoClient } from 'mongodb';
 import { type ConsumerProcess, startConsumerProcess } from '../../support/consumer-process.ts';
+import { endJobLock } from '../../support/end-job-lock.ts';
 import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
 import { newEvent } from '../../support/worker-events.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -109,12 +110,14 @@ test('two consumers that get the same events at once have each effect once betwe
   await Promise.all(twice.map(deliver));
   const outcomes = () => both.flatMap((consumer) => consumer.outcomes());
   await eventually('all deliveries', () => outcomes().length >= twice.length);
-  expect(outcomes().sort()).toEqual([...events.map(() => 'duplicate'), ...events.map(() => 'processed')]);
+  // A consumer that stalls may get a job again, which is one more duplicate.
+  expect(new Set(outcomes())).toEqual(new Set(['duplicate', 'processed']));
+  expect(outcomes().filter((outcome) => outcome === 'processed')).toHaveLength(events.length);
   expect(await Promise.all(events.map(preparedOf))).toEqual(events.map(() => 1));
   expect(both.flatMap(({ said }) => said)).toHaveLength(events.length);
 });
 
-test('what one subscriber has done another one does too, with the same inbox', async () => {
+test('an event that one subscriber has handled is handled by another one too, with the same inbox', async () => {
   const event = newEvent();
   for (const { subscriber, deliver } of [newSubscriber(), newSubscriber()]) {
     const { outcomes } = await startConsumer(subscriber);
@@ -125,7 +128,7 @@ test('what one subscriber has done another one does too, with the same inbox', a
   expect(await preparedOf(event)).toBe(2);
 });
 
-test('a handler that throws leaves nothing of its effect, and is tried again until it succeeds', async () => {
+test('a handler that throws leaves nothing of its effect, and is retried until it succeeds', async () => {
   const { subscriber, deliver } = newSubscriber({ backoff: { type: 'fixed', delay: 10 } });
   const seen: number[] = [];
   const event = newEvent();
@@ -163,7 +166,7 @@ test('an event whose last attempt fails is given up and stays among the failed j
   expect(await preparedOf(event)).toBe(1);
 });
 
-test('a malformed event fails for good at once, is reported without its content, and holds nobody up', async () => {
+test('a malformed event fails for good at once, is reported without its content, and delays no other', async () => {
   const { subscriber, queue, deliver } = newSubscriber();
   const { reports, outcomes } = await startConsumer(subscriber);
   const good = newEvent();
@@ -185,7 +188,7 @@ test('a malformed event fails for good at once, is reported without its content,
   expect(malformed.map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1]);
 });
 
-test('close waits for the handler that is under way', async () => {
+test('a consumer’s close waits for the handler that is under way', async () => {
   const { subscriber, queue, deliver } = newSubscriber();
   const release = Promise.withResolvers<void>();
   let isUnderWay = false;
@@ -204,7 +207,7 @@ test('close waits for the handler that is under way', async () => {
   expect(await queue.getCompletedCount()).toBe(1);
 });
 
-test('close tells a handler to break off when its patience ends, and the event comes again to the next consumer', async () => {
+test('a consumer’s close tells a handler to break off when its patience ends, and the next consumer gets the event', async () => {
   const { subscriber, deliver } = newSubscriber({ backoff: { type: 'fixed', delay: 10 } });
   let isUnderWay = false;
   const first = await startConsumer(subscriber, {
@@ -241,11 +244,12 @@ test('a consumer killed before its commit, and one killed before its acknowledge
   const points = ['commit', 'acknowledgement'] as const;
   const cases = points.map((point) => ({ point, event: newEvent(), ...newSubscriber() }));
   const killed: ConsumerProcess[] = [];
+  const jobs: { queueKey: string; jobId: string }[] = [];
   try {
-    for (const { point, subscriber, event, deliver } of cases) {
+    for (const { point, subscriber, event, queue, deliver } of cases) {
       const consumer = startConsumerProcess(env, subscriber, point);
       killed.push(consumer);
-      await deliver(event);
+      jobs.push({ queueKey: `${keys.queuePrefix}:${queue.name}`, jobId: await deliver(event) });
     }
     for (const [index, consumer] of killed.entries()) {
       await eventually('it hangs', () => consumer.output().includes(`hangs before ${points[index]}`));
@@ -255,13 +259,14 @@ test('a consumer killed before its commit, and one killed before its acknowledge
   }
   expect(await Promise.all(cases.map(({ event }) => preparedOf(event)))).toEqual([0, 1]);
   expect(await Promise.all(cases.map(({ subscriber }) => endTransactionsOf(subscriber)))).toEqual([1, 0]);
+  for (const { queueKey, jobId } of jobs) await endJobLock(redis, queueKey, jobId);
   const next = await Promise.all(cases.map(({ subscriber }) => startConsumer(subscriber)));
   await eventually('the events are delivered again', () => next.every(({ outcomes }) => outcomes().length > 0));
   expect(next.map(({ outcomes }) => outcomes())).toEqual([['processed'], ['duplicate']]);
   expect(await Promise.all(cases.map(({ event }) => preparedOf(event)))).toEqual([1, 1]);
 });
 
-test('the inbox forgets its entries after the retention, and takes over another one', async () => {
+test('the inbox forgets its entries after the retention, and adopts a changed retention', async () => {
   const collection = db.collection<{ readonly _id: string; readonly processed_at: Date }>('inbox_of_a_test');
   const expiry = async () => (await collection.indexes()).map(({ expireAfterSeconds }) => expireAfterSeconds);
   await openMongoInbox({ client: mongo, collection });

@@ -30,10 +30,10 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await services.close();
-  await group.close();
+  await services?.close();
+  await group?.close();
   await rm(dir, { recursive: true, force: true });
-  guard.dismiss();
+  guard?.dismiss();
 });
 
 /** Opens a sibling's verifier. `verdict` returns `good`, or the code with which a token is refused. */
@@ -48,7 +48,7 @@ function openVerifier() {
   return { verdict, close: verifier.close };
 }
 
-test('Sentinel’s failover to a replica with an older state: no part says "allow", streams close, the services go on', async () => {
+test('after Sentinel’s failover to an older replica, no part says "allow", streams close, and the services go on', async () => {
   const { api } = services;
   const [before, meanwhile, after] = [await newSession(api), await newSession(api), await newSession(api)];
   const [meanwhileStream, afterStream] = [

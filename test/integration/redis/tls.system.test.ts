@@ -50,7 +50,7 @@ if (obstacle !== undefined) console.warn(`redis/tls.test.ts: ${obstacle}: NOTHIN
     guard.dismiss();
   });
 
-  test('serves api, gateway and worker that have one: an event is delivered, a logout closes the stream', async () => {
+  test('a Redis that wants client certificates serves services that have one: events arrive, and logouts close streams', async () => {
     const services = await startTestServices({ ...settings, ...certificates.client });
     try {
       await eventually('the gateway is ready', async () => (await services.gateway.unreadiness()).length === 0);
@@ -65,7 +65,7 @@ if (obstacle !== undefined) console.warn(`redis/tls.test.ts: ${obstacle}: NOTHIN
     }
   });
 
-  test('refuses whoever has none, a stranger’s or an old one, at the handshake; the error names the variable', async () => {
+  test('a Redis that wants client certificates refuses a missing, foreign or expired one, and the error names the variable', async () => {
     const tries = {
       none: {},
       stranger: certificates.stranger,
@@ -80,7 +80,7 @@ if (obstacle !== undefined) console.warn(`redis/tls.test.ts: ${obstacle}: NOTHIN
     });
   });
 
-  test('is refused by whoever expects another authority or another name', async () => {
+  test('a client that expects another authority or another name refuses the Redis server', async () => {
     const { client } = certificates;
     const found = [
       await refusal({ ...settings, ...client, REDIS_CA_FILE: join(dir, 'other.crt') }),
@@ -89,7 +89,7 @@ if (obstacle !== undefined) console.warn(`redis/tls.test.ts: ${obstacle}: NOTHIN
     expect(found).toEqual([expect.stringContaining('REDIS_CA_FILE'), expect.stringContaining('REDIS_TLS_SERVER_NAME')]);
   });
 
-  test('a worker without one is not ready, and its log says what is missing', async () => {
+  test('a worker without a client certificate is not ready, and its log says what is missing', async () => {
     const worker = await startWorkerProcess({ ...serviceEnvironment(uniqueName()), ...settings });
     try {
       await eventually('the log', () => /client certificate[^\n]*REDIS_CERT_FILE/.test(worker.log()));
@@ -99,7 +99,7 @@ if (obstacle !== undefined) console.warn(`redis/tls.test.ts: ${obstacle}: NOTHIN
     }
   });
 
-  test('authctl reaches it with a certificate, and says without one what is missing', async () => {
+  test('authctl reaches Redis with a client certificate, and says without one what is missing', async () => {
     const env = { ...serviceEnvironment(uniqueName()), ...settings };
     const good = await authctl(['commands', 'list'], { env: { ...env, ...certificates.client } });
     expect([good.exitCode, good.stderr]).toEqual([0, '']);
@@ -108,12 +108,12 @@ if (obstacle !== undefined) console.warn(`redis/tls.test.ts: ${obstacle}: NOTHIN
     expect(stderr).toMatch(/Redis cannot be reached: .*REDIS_CERT_FILE/);
   });
 
-  describe('files that cannot be used are named at the start', () => {
+  describe('certificate files that cannot be used', () => {
     test.each([
       ['api', apiConfig],
       ['push-gateway', pushGatewayConfig],
       ['worker', workerConfig],
-    ])('by the %s', async (_name, schema) => {
+    ])('certificate files that cannot be used are named at the start by the %s', async (_name, schema) => {
       const { client, stranger } = certificates;
       const problemsOf = (more: Readonly<Record<string, string>>): string[] => {
         try {

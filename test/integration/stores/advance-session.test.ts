@@ -63,7 +63,7 @@ async function sentBy(work: () => Promise<unknown>): Promise<CommandStartedEvent
 }
 
 describe('an advance', () => {
-  test('gives the session as it is afterwards, without the hashes ahead', async () => {
+  test('an advance returns the session as it is afterwards, without the hashes ahead', async () => {
     const seen = await stored();
     const given = await store.advance(advanceOf(seen));
     expect({ ...given, ahead }).toEqual({ ...seen, ...advanced });
@@ -71,14 +71,14 @@ describe('an advance', () => {
     expect(await asStored(seen)).toEqual({ ...seen, ...advanced });
   });
 
-  test('is one command, which neither the driver repeats nor the server remembers, and waits for a majority', async () => {
+  test('an advance is one command, which neither the driver repeats nor the server remembers, and waits for a majority', async () => {
     const seen = await stored();
     const sent = await sentBy(() => store.advance(advanceOf(seen)));
     expect(sent).toEqual([expect.objectContaining({ writeConcern: { w: 'majority', wtimeout: 2_000 } })]);
     expect(sent[0]).not.toHaveProperty('txnNumber');
   });
 
-  test('does not move the end of the session past its absolute one', async () => {
+  test('an advance does not move the end of the session past its absolute one', async () => {
     const seen = await stored({ absolute_expires_at: at(49) });
     expect(await store.advance(advanceOf(seen))).toMatchObject({ ...advanced, expires_at: at(49) });
   });
@@ -90,14 +90,14 @@ describe('an advance', () => {
     ['one that expires at that moment', {}, { expires_at: at(0) }],
     ['hashes of another key', { kid: 'key-2' }, {}],
     ['hashes of another block', { next: { block: 3, start: 10, length: 5 } }, {}],
-  ])('for %s changes nothing', async (_, change, fields) => {
+  ])('an advance for %s changes nothing', async (_, change, fields) => {
     const seen = await stored(fields);
     expect(await store.advance({ ...advanceOf(seen), ...change })).toBeUndefined();
     expect(await asStored(seen)).toEqual(seen);
   });
 });
 
-describe('the answer of MongoDB is lost: the caller is to read, and nothing is sent again', () => {
+describe('advances whose answer by MongoDB is lost', () => {
   const majorityIsLate = { code: 64, errmsg: 'waiting for replication timed out' };
   const withFault = (data: Partial<FailCommand>, work: () => Promise<unknown>) =>
     withFailPoint(outside, 'alwaysOn', { failCommands: ['findAndModify', 'update'], appName, ...data }, () =>
@@ -108,26 +108,29 @@ describe('the answer of MongoDB is lost: the caller is to read, and nothing is s
     ['the connection breaks', { closeConnection: true }, false],
     ['the server is no longer the primary', { errorCode: 10_107 }, false],
     ['no majority has it in time', { writeConcernError: majorityIsLate }, true],
-  ])('%s', async (_, data, isWritten) => {
-    const [seen, ending] = [await stored(), await stored()];
-    let answer: unknown = 'none';
-    const sent = await withFault(data, async () => {
-      answer = await store.advance(advanceOf(seen));
-    });
-    expect(answer).toBeUndefined();
-    expect(sent.length).toBe(1);
-    expect(await asStored(seen)).toEqual(isWritten ? { ...seen, ...advanced } : seen);
+  ])(
+    'an advance whose answer is lost is to be read by the caller, and nothing is sent again: %s',
+    async (_, data, isWritten) => {
+      const [seen, ending] = [await stored(), await stored()];
+      let answer: unknown = 'none';
+      const sent = await withFault(data, async () => {
+        answer = await store.advance(advanceOf(seen));
+      });
+      expect(answer).toBeUndefined();
+      expect(sent.length).toBe(1);
+      expect(await asStored(seen)).toEqual(isWritten ? { ...seen, ...advanced } : seen);
 
-    const own = { sessionId: ending._id, userId: ending.user_id, tokenHash: ending.token };
-    answer = 'none';
-    await withFault(data, async () => {
-      answer = await store.revokeNewest(own, { reason: 'logout', at: at(0), requestId: 'request-1' });
-    });
-    expect(answer).toBeUndefined();
-    expect(await asStored(ending)).toMatchObject({ is_revoked: isWritten });
-  });
+      const own = { sessionId: ending._id, userId: ending.user_id, tokenHash: ending.token };
+      answer = 'none';
+      await withFault(data, async () => {
+        answer = await store.revokeNewest(own, { reason: 'logout', at: at(0), requestId: 'request-1' });
+      });
+      expect(answer).toBeUndefined();
+      expect(await asStored(ending)).toMatchObject({ is_revoked: isWritten });
+    },
+  );
 
-  test('any other error is the caller’s', async () => {
+  test('an advance passes any other error on to the caller', async () => {
     const seen = await stored();
     const wrong = { ...advanceOf(seen), next: { block: 2, start: -1, length: 5 } };
     await expect(store.advance(wrong)).rejects.toThrow('$substrBytes');

@@ -33,9 +33,9 @@ async function insert(fields: Partial<ChallengeDocument> = {}): Promise<Challeng
   return challenge;
 }
 
-test('of a thousand simultaneous tries five are counted', async () => {
+test('no more than five of 200 simultaneous tries are counted', async () => {
   const challenge = await insert();
-  const tries = await Promise.all(Array.from({ length: 1_000 }, () => store().takeTry(challenge, now)));
+  const tries = await Promise.all(Array.from({ length: 200 }, () => store().takeTry(challenge, now)));
   const left = tries.flatMap((one) => (one === undefined ? [] : [one.tries_left]));
   expect(left.toSorted()).toEqual([0, 1, 2, 3, 4]);
 });

@@ -74,14 +74,14 @@ test('a code for a change of the address goes to the new one, and any other to t
   expect(codeAddress({ email }, 'email_change')).toBeUndefined();
 });
 
-test('of the tries each counts, and the last one too', async () => {
+test('each try counts, and the last one too', async () => {
   const challenge = await insert({ tries_left: 2 });
   expect(await store().takeTry(challenge, now)).toEqual({ ...challenge, tries_left: 1 });
   expect(await store().takeTry(challenge, now)).toEqual({ ...challenge, tries_left: 0 });
   expect(await store().takeTry(challenge, now)).toBeUndefined();
 });
 
-test('every write falls with its transaction', async () => {
+test('every write of a challenge is undone with its transaction', async () => {
   const [made, waiting] = [newChallengeDocument(now), await insert({ resend_at: now })];
   const inVain = transaction(async (session) => {
     await store().insert(made, session);
@@ -111,7 +111,7 @@ describe('a resend', () => {
       return store().takeResend(challenge, resend, at, session);
     });
 
-  test('is due after its time, and as often as the challenge allows', async () => {
+  test('a resend is due after its time, and as often as the challenge allows', async () => {
     const challenge = await insert({ resends_left: 2 });
     expect(await take(challenge, after(59))).toBeUndefined();
     expect(await take(challenge, after(60))).toMatchObject({ resends_left: 1, resend_at: after(120) });
@@ -120,7 +120,7 @@ describe('a resend', () => {
     expect(await take(challenge, after(180))).toBeUndefined();
   });
 
-  test('is known by its id', async () => {
+  test('a resend is known by its id', async () => {
     const [challenge, id] = [await insert(), randomUUID()];
     await take(challenge, after(60), id);
     expect(await store().wasResent(challenge._id, id)).toBe(true);
@@ -131,7 +131,7 @@ describe('a resend', () => {
 describe('a challenge', () => {
   const use = (challengeId: string, by: string) => transaction((session) => store().use(challengeId, by, now, session));
 
-  test('is used once, by one of many at the same time', async () => {
+  test('a challenge is used once, by one of many at the same time', async () => {
     const { _id } = await insert();
     const ids = Array.from({ length: 10 }, () => randomUUID());
     const used = await Promise.all(ids.map((id) => use(_id, id)));
@@ -140,25 +140,25 @@ describe('a challenge', () => {
     expect(known).toEqual(used);
   });
 
-  test('is used with its last try, and not after that was taken', async () => {
+  test('a challenge is used with its last try, and not after that was taken', async () => {
     const [last, none] = [await insert({ tries_left: 1 }), await insert({ tries_left: 0 })];
     expect([await use(last._id, randomUUID()), await use(none._id, randomUUID())]).toEqual([true, false]);
   });
 
-  test('is not used after it was made void', async () => {
+  test('a challenge is not used after it was invalidated', async () => {
     const [one, other] = [await insert(), await insert()];
     await transaction((session) => store().endAll(one.user_id, now, session));
     expect([await use(one._id, randomUUID()), await use(other._id, randomUUID())]).toEqual([false, true]);
   });
 
-  test('stays if only those of another purpose are made void', async () => {
+  test('a challenge stays if only those of another purpose are invalidated', async () => {
     const { _id, user_id } = await insert();
     const other = await insert({ user_id, purpose: 'email_change' });
     await transaction((session) => store().endAll(user_id, now, session, 'email_change'));
     expect([await use(_id, randomUUID()), await use(other._id, randomUUID())]).toEqual([true, false]);
   });
 
-  test('is shown to its user, the newest first, with no more than its purpose and times', async () => {
+  test('the challenges are shown to their user, the newest first, with no more than purpose and times', async () => {
     const { user_id } = await insert({ ended_at: now });
     for (const seconds of [2, 1]) await insert({ user_id, purpose: 'email_change', created_at: after(seconds) });
     await insert();
@@ -170,7 +170,7 @@ describe('a challenge', () => {
     ]);
   });
 
-  test('is found by user and purpose while it is open, the newest first', async () => {
+  test('a challenge is found by user and purpose while it is open, the newest first', async () => {
     const { user_id } = await insert();
     const newer = await insert({ user_id, created_at: after(1) });
     expect(await store().findOpen(user_id, purpose, now)).toEqual(newer);

@@ -76,7 +76,7 @@ async function expectBounded(work: () => Promise<unknown>, bounds: readonly numb
   for (const [i, { examined }] of plans.entries()) expect(examined).toBeLessThanOrEqual(bounds[i] ?? 0);
 }
 
-test('the look for accounts that are due reads no account that waits or stays', async () => {
+test('the search for accounts that are due reads no account that waits or stays', async () => {
   const claim = { lease: 'lease', now: minuteAgo, dueBy: minuteAgo, until: minuteAgo };
   // The first claim leases the account, and the lease expires at once.
   await expectBounded(() => deletions().claim(claim), [1]);

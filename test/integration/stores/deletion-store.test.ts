@@ -43,7 +43,7 @@ test('the time of an erasure is the given number of days after its order', () =>
 });
 
 describe('an order of a deletion', () => {
-  test('sets the time once, and nobody else’s', async () => {
+  test('an order of a deletion sets the time once, and nobody else’s', async () => {
     const [user, other] = [await scene.user(), await scene.user()];
     const order = (at: Date) => inTransaction((session) => store.schedule(user, at, session));
     expect(await order(after(3 * day))).toEqual({ deletesAt: after(3 * day), isNew: true });
@@ -53,7 +53,7 @@ describe('an order of a deletion', () => {
     expect(await scene.storedUser(other._id)).toEqual(other);
   });
 
-  test.each(changes)('does nothing if the %s was changed since', async (_, fields) => {
+  test.each(changes)('an order of a deletion does nothing if the %s was changed since', async (_, fields) => {
     const user = await scene.user();
     const changed = { ...user, ...fields };
     await scene.collections.users.replaceOne({ _id: user._id }, changed);
@@ -61,7 +61,7 @@ describe('an order of a deletion', () => {
     expect(await scene.storedUser(user._id)).toEqual(changed);
   });
 
-  test('falls with its transaction', async () => {
+  test('an order of a deletion is undone with its transaction', async () => {
     const user = await scene.user();
     expect(await inVain((session) => store.schedule(user, after(day), session))).toMatchObject({ isNew: true });
     expect(await scene.storedUser(user._id)).toEqual(user);
@@ -72,7 +72,7 @@ describe('a cancellation', () => {
   const cancel = (user: UserDocument, which?: Parameters<DeletionStore['cancel']>[3]) =>
     inTransaction((session) => store.cancel(user, scene.now(), session, which));
 
-  test('takes the time away, and nobody else’s', async () => {
+  test('a cancellation removes the account’s time, and nobody else’s', async () => {
     const { deletes_at, ...user } = await scene.user({ deletes_at: after(1) });
     const other = await scene.user({ deletes_at: after(1) });
     expect(await cancel(user)).toBe(true);
@@ -84,26 +84,26 @@ describe('a cancellation', () => {
     ['nobody has ordered it', () => ({})],
     ['its time has come', () => ({ deletes_at: scene.now() })],
     ['the account is disabled', () => ({ deletes_at: after(1), disabled_at: new Date(0) })],
-  ])('does nothing if %s', async (_, fields) => {
+  ])('a cancellation does nothing if %s', async (_, fields) => {
     const user = await scene.user(fields());
     expect(await cancel(user)).toBe(false);
     expect(await scene.storedUser(user._id)).toEqual(user);
   });
 
-  test.each(changes)('does nothing if the %s was changed since', async (_, fields) => {
+  test.each(changes)('a cancellation does nothing if the %s was changed since', async (_, fields) => {
     const user = await scene.user({ deletes_at: after(1), ...fields });
     const { password_changed_at, ...seen } = { ...user, email_key: user.email };
     expect(await cancel(seen)).toBe(false);
     expect(await scene.storedUser(user._id)).toEqual(user);
   });
 
-  test('by an operator is one of a disabled account too', async () => {
+  test('a cancellation by an operator applies to a disabled account too', async () => {
     const user = await scene.user({ deletes_at: after(1), disabled_at: new Date(0) });
     expect(await cancel(user, { isOperator: true })).toBe(true);
     expect(await scene.storedUser(user._id)).not.toHaveProperty('deletes_at');
   });
 
-  test('falls with its transaction', async () => {
+  test('a cancellation is undone with its transaction', async () => {
     const user = await scene.user({ deletes_at: after(1) });
     expect(await inVain((session) => store.cancel(user, scene.now(), session))).toBe(true);
     expect(await scene.storedUser(user._id)).toEqual(user);
@@ -114,7 +114,7 @@ describe('a worker', () => {
   const claim = (lease: string, now = scene.now()) =>
     store.claim({ lease, now, dueBy: scene.now(), until: new Date(now.getTime() + 60_000) });
 
-  test('takes the account that has been due for longest, for as long as its lease lasts', async () => {
+  test('a worker takes the account that has been due for longest, for as long as its lease lasts', async () => {
     const [later, first] = [await scene.user({ deletes_at: after(0) }), await scene.user({ deletes_at: after(-1) })];
     await scene.user({ deletes_at: after(1) });
     await scene.user();
@@ -128,7 +128,7 @@ describe('a worker', () => {
     expect(await claim('four', after(60_000))).toEqual(leased(first, 'four', after(120_000)));
   });
 
-  test('counts the accounts that are due, up to a limit', async () => {
+  test('a worker counts the accounts that are due, up to a limit', async () => {
     for (const deletes_at of [after(-1), after(0), after(1)]) await scene.user({ deletes_at });
     await scene.user();
     expect([await store.countDue(scene.now(), 10), await store.countDue(scene.now(), 1)]).toEqual([2, 1]);
@@ -139,7 +139,7 @@ describe('the sessions of an account', () => {
   const ended = (user_id: string, revoked_at: Date) =>
     scene.session({ user_id, is_revoked: true, revoked_at, revoked_reason: 'logout', revoked_request_id: 'request-2' });
 
-  test('that have ended are removed but for as many as are to be kept', async () => {
+  test('ended sessions of an account are removed except for as many as are to be kept', async () => {
     const [user_id, other] = [randomUUID(), randomUUID()];
     for (let i = 0; i < 4; i += 1) await ended(user_id, after(-1));
     await scene.session({ user_id });
@@ -150,7 +150,7 @@ describe('the sessions of an account', () => {
     expect(await Promise.all(counts.map((filter) => sessions.countDocuments(filter)))).toEqual([1, 1, 1]);
   });
 
-  test('are listed with no more than their ends: those that live, and those that have ended since', async () => {
+  test('sessions of an account are listed with no more than their ends: the live ones, and those that have ended since', async () => {
     const user_id = randomUUID();
     const live = await scene.session({ user_id });
     const [since, before] = [await ended(user_id, after(-5)), await ended(user_id, after(-6))];
@@ -204,7 +204,7 @@ describe('an erasure', () => {
     return Promise.all(found.map((documents) => documents.sort({ _id: 1 }).toArray()));
   };
 
-  test('removes all that is stored of the person, and nothing of anybody else', async () => {
+  test('an erasure removes all that is stored of the person, and nothing of anybody else', async () => {
     await dueAccount();
     const others = await everything();
     const { user, live, ended, invite } = await dueAccount();
@@ -225,7 +225,7 @@ describe('an erasure', () => {
     expect(await everything()).toEqual(others);
   });
 
-  test('leaves the group to its longest-standing member, as an import will find it again', async () => {
+  test('an erasure leaves the group to its longest-standing member, as an import will find it again', async () => {
     const { user } = await dueAccount();
     const { home_group_id } = user;
     await scene.collections.groups.updateOne({ _id: home_group_id }, { $set: { member_count: 2 } });
@@ -236,7 +236,7 @@ describe('an erasure', () => {
     expect(group).toMatchObject({ owner_id: heir._id, import_key: home_group_id, closed_at: null });
   });
 
-  test('keeps each end once, as its transaction sees it', async () => {
+  test('an erasure keeps each session’s end once, as its transaction sees it', async () => {
     const { user, live, ended } = await dueAccount();
     await inTransaction(async (session) => {
       await scene.sessions.revokeAll(
@@ -255,14 +255,14 @@ describe('an erasure', () => {
     );
   });
 
-  test('keeps no end of an account that has none', async () => {
+  test('an erasure keeps no session’s end of an account that has none', async () => {
     const { user } = await dueAccount();
     await scene.collections.sessions.deleteMany();
     expect(await inTransaction((session) => erase(user, session))).toMatchObject({ isClosed: true });
     expect(await scene.collections.erasedSessions.countDocuments()).toBe(0);
   });
 
-  test('falls with its transaction', async () => {
+  test('an erasure is undone with its transaction', async () => {
     const { user } = await dueAccount();
     const before = await everything();
     expect(await inVain((session) => erase(user, session))).toMatchObject({ isClosed: true });
@@ -272,14 +272,14 @@ describe('an erasure', () => {
   test.each<[string, () => Partial<UserDocument>]>([
     ['whose time has not come', () => ({ deletes_at: after(1) })],
     ['that another worker has taken', () => ({ erasure: { lease: 'another', until: after(60_000) } })],
-  ])('removes nothing of an account %s', async (_, fields) => {
+  ])('an erasure removes nothing of an account %s', async (_, fields) => {
     const { user } = await dueAccount(fields());
     const before = await everything();
     expect(await inTransaction((session) => erase(user, session))).toBeUndefined();
     expect(await everything()).toEqual(before);
   });
 
-  test('removes nothing of an account that was restored', async () => {
+  test('an erasure removes nothing of an account that was restored', async () => {
     const { user } = await dueAccount();
     await scene.collections.users.updateOne({ _id: user._id }, { $unset: { deletes_at: true } });
     const before = await everything();

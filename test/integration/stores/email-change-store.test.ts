@@ -68,14 +68,14 @@ const undone: Write = (seen, session) => {
   return store.undo(seen, { former, others, password_hash: 'nobody’s', ways: {}, gone: [], at: scene.now() }, session);
 };
 
-describe('the address of a change under way', () => {
-  test('is noted with its time', async () => {
+describe('the address of an unconfirmed change', () => {
+  test('the address of an unconfirmed change is stored with its time', async () => {
     const { user, written } = await write(noted);
     const wanted = { pending_email: 'Third@example.com', pending_email_until: after(600) };
     expect(written).toEqual({ ...user, ...wanted, touches: 1 });
   });
 
-  test('is removed when it has lapsed', async () => {
+  test('the address of an unconfirmed change is removed when it has lapsed', async () => {
     const lapsed = await scene.user({ pending_email: 'a@example.com', pending_email_until: scene.now() });
     const open = await scene.user(pending());
     await store.removeLapsedPending(scene.now());
@@ -95,7 +95,7 @@ test('a change sets the address, and adds the one before it to those that it can
   });
 });
 
-test('a first change has the address before it alone', async () => {
+test('a first change keeps only the address before it', async () => {
   const { written } = await write(changed);
   expect(written?.former_emails).toMatchObject([{ email: 'Last@example.com' }]);
 });
@@ -106,7 +106,7 @@ test('a change to an address that is no longer wanted does nothing', async () =>
   expect(await scene.storedUser(user._id)).toEqual(user);
 });
 
-test('an undo sets the former address and the hash, and lets the account know no device', async () => {
+test('an undo sets the former address and the hash, and leaves the account with no known device', async () => {
   const { user, written } = await write(undone);
   const { _id, change_id, ...older } = { _id: '', ...formerOf('Older@example.com', after(2)) };
   expect(written).toEqual({
@@ -122,15 +122,15 @@ describe.each([
   ['a note of a new address', noted],
   ['a change', changed],
   ['an undo', undone],
-])('%s', (_, work) => {
-  test.each(changes)('does nothing if the %s was changed since', async (_name, fields) => {
+])('%s', (name, work) => {
+  test.each(changes)(`${name} does nothing if the %s was changed since`, async (_name, fields) => {
     const user = await scene.user({ ...pending(), ...fields });
     const { password_changed_at, ...seen } = { ...user, email_key: user.email };
     expect(await inTransaction((session) => work(seen, session))).toBe(false);
     expect(await scene.storedUser(user._id)).toEqual(user);
   });
 
-  test('falls with its transaction', async () => {
+  test(`${name} is undone with its transaction`, async () => {
     const user = await scene.user(pending());
     expect(await inVain((session) => work(user, session))).toBe(true);
     expect(await scene.storedUser(user._id)).toEqual(user);
@@ -138,7 +138,7 @@ describe.each([
 });
 
 describe('the holder of an address', () => {
-  test('is the account that has it or can get it back, with no more than a mail needs', async () => {
+  test('the holder of an address is the account that has it or can get it back, with no more than a mail needs', async () => {
     const lapsed = formerOf('lapsed@example.com', scene.now());
     const former_emails = [lapsed, formerOf('Old@example.com', after(1))];
     const { _id, email, email_key } = await scene.user({ locale: 'ru', former_emails });
@@ -150,7 +150,7 @@ describe('the holder of an address', () => {
     expect(await store.findHolder('nobody@example.com', scene.now())).toBeUndefined();
   });
 
-  test('is in a transaction the one that it has made', async () => {
+  test('the holder of an address in a transaction is the one that the transaction has made', async () => {
     const user = await scene.user(pending());
     const find = (session?: ClientSession) => store.findHolder('new@example.com', scene.now(), session);
     const [inside, outside] = await inTransaction(async (session) => {
@@ -160,7 +160,7 @@ describe('the holder of an address', () => {
     expect([inside?._id, outside]).toEqual([user._id, undefined]);
   });
 
-  test('is found by the id of a change, in time or not', async () => {
+  test('the holder of an address is found by the id of a change, in time or not', async () => {
     const former = formerOf('old@example.com', new Date(0));
     const user = await scene.user({ former_emails: [former, formerOf('newer@example.com', after(1))] });
     await scene.user({ former_emails: [formerOf('other@example.com', after(1))] });
@@ -170,7 +170,7 @@ describe('the holder of an address', () => {
 });
 
 describe('former addresses', () => {
-  test('are listed when they have lapsed, of so many accounts at most', async () => {
+  test('former addresses are listed when they have lapsed, of at most the given number of accounts', async () => {
     const [lapsed, open] = [formerOf('a@example.com', scene.now()), formerOf('b@example.com', after(1))];
     const { _id: userId } = await scene.user({ former_emails: [open, lapsed] });
     await scene.user({ former_emails: [open] });
@@ -180,7 +180,7 @@ describe('former addresses', () => {
     expect(await store.listLapsed(scene.now(), 1)).toHaveLength(1);
   });
 
-  test('leave the account alone or all together, and no other account', async () => {
+  test('former addresses leave the account alone or all together, and no other account', async () => {
     const [one, two, three] = [after(1), after(2), after(3)].map((until) => formerOf('a@example.com', until));
     if (!one || !two || !three) throw new Error('three were made');
     const other = await scene.user({ former_emails: [one] });

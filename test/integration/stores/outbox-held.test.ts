@@ -52,7 +52,7 @@ async function held(isAll = true): Promise<RegisteredEvent> {
 }
 
 describe('a row that is held', () => {
-  test('is given when its subscriber has room, or after an hour, and not when others have', async () => {
+  test('a held row is given when its subscriber has room, or after an hour, and not when other subscribers have', async () => {
     const event = await held();
     const inAnHour = () => new Date(Date.now() + hourMs + 1_000);
     expect(await claim(inAnHour())).toEqual([]);
@@ -66,12 +66,12 @@ describe('a row that is held', () => {
     expect(ids(await claimHeld([], inAnHour()))).toEqual([other.id]);
   });
 
-  test('and waits for somebody else too comes up by its lease as well', async () => {
+  test('a held row that waits for another subscriber too comes up by its lease as well', async () => {
     const event = await held(false);
     expect(ids(await claim(new Date(Date.now() + 60_000)))).toEqual([event.id]);
   });
 
-  test('is not released when all leases end, as it was in no queue; all others are, however many', async () => {
+  test('a held row is not released when all leases end, as it was in no queue; all other rows are, however many', async () => {
     const event = await held();
     const leased = { state: 'pending', topic: 'a', event, attempts: 3, deliveries: {}, created_at: longAgo() } as const;
     const rows = Array.from({ length: 2_500 }, (_, index) => {
@@ -85,7 +85,7 @@ describe('a row that is held', () => {
     expect((await row(event))?.held).toMatchObject({ for: ['stuck'] });
   });
 
-  test('is due at once when its event is sent again', async () => {
+  test('a held row is due at once when its event is sent again', async () => {
     const event = await held();
     await outbox.markDelivered([{ eventId: event.id, by: subscribers, at: new Date() }], subscribers);
     expect(await replay({ eventId: event.id, subscriber: 'good', deadOnly: false, at: new Date() })).toEqual(['good']);
@@ -105,7 +105,7 @@ test('a relay that has lost the lease of a row neither holds it nor marks it', a
   expect(await row(event)).toEqual(present);
 });
 
-test('a delivery of before the event was sent again does not count as that of the replay', async () => {
+test('a delivery from before the event was sent again does not count as that of the replay', async () => {
   const event = await pending();
   await outbox.markDelivered([{ eventId: event.id, by: subscribers, at: longAgo() }], subscribers);
   const at = new Date();

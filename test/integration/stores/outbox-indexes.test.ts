@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 // queries.test.ts tests that every query of the outbox is answered by an index.
-test('the count of what waits looks at no row, and so does that of dead letters', async () => {
+test('the counts of waiting events and of dead letters read no row', async () => {
   const { outbox, deadLetters } = storesOf(collectionsOf(db));
   const plans = [
     ...(await plansOf(mongo, db, () => outbox.backlog(1_000))),
@@ -34,7 +34,7 @@ test('the count of what waits looks at no row, and so does that of dead letters'
   for (const { stages } of plans) expect(stages).not.toContain('FETCH');
 });
 
-test('urgent rows are found without a look at the others that are due', async () => {
+test('urgent rows are found without a look at the other due ones', async () => {
   await commitEvent(mongo, db, newCodeRequest(), longAgo());
   const { outbox } = storesOf(collectionsOf(db));
   const claim = { lease: 'lease', now: new Date(), limit: 10, topic: urgentTopic };

@@ -45,7 +45,7 @@ describe('an event', () => {
       await (isKept ? session.commitTransaction() : session.abortTransaction());
     });
 
-  test('is stored with what it tells, pending, and left to the publish for five seconds', async () => {
+  test('an event is stored with its content, pending, and left to the publish for five seconds', async () => {
     const event = newEvent();
     await append(event, true);
     expect(await row(event.id)).toEqual({
@@ -61,7 +61,7 @@ describe('an event', () => {
     expect(publishGraceMs).toBe(5_000);
   });
 
-  test('is not stored if its transaction is rolled back', async () => {
+  test('an event is not stored if its transaction is rolled back', async () => {
     const event = newEvent();
     await append(event, false);
     expect(await row(event.id)).toBeNull();
@@ -71,7 +71,7 @@ describe('an event', () => {
 describe('a claim', () => {
   const claim = (now: Date, limit = 10, lease: string = randomUUID()) => outbox.claim({ lease, now, limit });
 
-  test('gives what is due, from that very moment, and leases it', async () => {
+  test('a claim returns the rows that are due, from that very moment, and leases them', async () => {
     const { _id, ...rest } = await stored({ locked_until: at(100), attempt_log: [] });
     expect(await claim(at(99))).toEqual([]);
     const { attempt_log: _, ...shown } = rest;
@@ -88,13 +88,13 @@ describe('a claim', () => {
     [6, 320_000],
     [7, 600_000],
     [40, 600_000],
-  ])('of a row that was claimed %d times holds it for %d ms', async (attempts, pause) => {
+  ])('a claim of a row that was claimed %d times holds it for %d ms', async (attempts, pause) => {
     const { _id } = await stored({ attempts, locked_until: at(0) });
     await claim(at(0));
     expect(await row(_id)).toMatchObject({ attempts: attempts + 1, locked_until: at(pause) });
   });
 
-  test('takes no more than its limit, those that are due for the longest, and none that is settled', async () => {
+  test('a claim takes no more than its limit, the rows that are due for the longest, and none that is settled', async () => {
     const [third, first, second] = [
       await stored({ locked_until: at(30) }),
       await stored({ locked_until: at(10) }),
@@ -106,7 +106,7 @@ describe('a claim', () => {
     expect(idsOf(await claim(at(99), 2))).toEqual([third._id]);
   });
 
-  test('finds others if another relay was quicker with those it saw', async () => {
+  test('a claim finds other rows if another relay was quicker with those it saw', async () => {
     // Three concurrent claims see the same twenty rows. By chance they may divide these rows without a conflict, so
     // several rounds are tried.
     for (let most = 0, round = 0; most <= 20; round += 1) {
@@ -122,7 +122,7 @@ describe('a claim', () => {
 describe('rows that are held', () => {
   const hold = (row: OutboxDocument, isAll: boolean) => outbox.hold([{ row, for: ['stuck'], isAll }], at(0));
 
-  test('say for whom and until when, and for how long no claim gives them', async () => {
+  test('held rows say for whom and until when, and for how long no claim gives them', async () => {
     const [alone, shared] = [await stored({ lease: 'l' }), await stored({ lease: 'l' })];
     await hold(alone, true);
     await hold(shared, false);
@@ -131,7 +131,7 @@ describe('rows that are held', () => {
     expect(await row(shared._id)).toEqual({ ...shared, held });
   });
 
-  test('are only those that are pending and under the lease', async () => {
+  test('held rows are only those that are pending and under the lease', async () => {
     const settled = await stored({ state: 'delivered', lease: 'l' });
     const [lost, bare] = [await stored({ lease: 'other' }), await stored()];
     await hold(settled, true);
@@ -141,7 +141,7 @@ describe('rows that are held', () => {
     await outbox.hold([], at(0));
   });
 
-  test('are given up to the limit, pending ones only', async () => {
+  test('held rows are released up to the limit, pending ones only', async () => {
     const held = { for: ['stuck'], until: at(11) };
     const rows = [await stored({ held }), await stored({ held }), await stored({ held })];
     await stored({ held, state: 'delivered' });
@@ -157,7 +157,7 @@ describe('rows that are held', () => {
   });
 });
 
-test('the end of the leases touches only rows that were claimed, and are leased still', async () => {
+test('the end of the leases touches only rows that were claimed and are still leased', async () => {
   const leased = await stored({ attempts: 1, locked_until: at(9_000) });
   const untouched = [
     await stored({ attempts: 0, locked_until: at(9_000) }),
@@ -170,7 +170,7 @@ test('the end of the leases touches only rows that were claimed, and are leased 
   for (const before of untouched) expect(await row(before._id)).toEqual(before);
 });
 
-test('the leases of more rows than go at once end too, those of one moment among them', async () => {
+test('the leases of more rows than one update covers end too, those of one moment among them', async () => {
   const { _id: _, ...row } = await stored({ attempts: 1, locked_until: at(9_000) });
   const rows = Array.from({ length: 2_100 }, (_, i) => ({
     ...row,
@@ -183,7 +183,7 @@ test('the leases of more rows than go at once end too, those of one moment among
 });
 
 describe('an error', () => {
-  test('is noted in the rows that wait, and in no other', async () => {
+  test('an error is recorded in the rows that wait, and in no other', async () => {
     const [a, settled, other] = [await stored(), await stored({ state: 'delivered' }), await stored()];
     await outbox.noteError([a._id, settled._id], 'relay: no room');
     expect(await row(a._id)).toEqual({ ...a, last_error: 'relay: no room' });
@@ -197,7 +197,7 @@ describe('an attempt', () => {
   const failed = (subscriber: string, ms: number) =>
     ({ subscriber, at: at(ms), outcome: 'failed', error: `answered ${ms}` }) as const;
 
-  test('that succeeds is noted, and the row is delivered once all have the event', async () => {
+  test('an attempt that succeeds is recorded, and the row is delivered once all subscribers have the event', async () => {
     const before = await stored();
     const eventId = before._id;
     await outbox.record([{ eventId, attempt: delivered('billing', 1) }], subscribers);
@@ -213,7 +213,7 @@ describe('an attempt', () => {
     });
   });
 
-  test('that fails is noted with its error, and since when it does', async () => {
+  test('an attempt that fails is recorded with its error, and since when it does', async () => {
     const before = await stored();
     const eventId = before._id;
     for (const ms of [1, 2]) await outbox.record([{ eventId, attempt: failed('billing', ms) }], subscribers);
@@ -225,21 +225,21 @@ describe('an attempt', () => {
     });
   });
 
-  test('at a row that waits for nobody changes nothing', async () => {
+  test('an attempt at a row that waits for nobody changes nothing', async () => {
     const before = await stored({ state: 'delivered' });
     await outbox.record([{ eventId: before._id, attempt: failed('billing', 1) }], subscribers);
     expect(await row(before._id)).toEqual(before);
     await outbox.record([], subscribers);
   });
 
-  test('is remembered with the 29 before it', async () => {
+  test('an attempt is remembered with the 29 before it', async () => {
     const attempt_log = Array.from({ length: 30 }, (_, ms) => failed('billing', ms));
     const { _id: eventId } = await stored({ attempt_log });
     await outbox.record([{ eventId, attempt: failed('billing', 30) }], subscribers);
     expect((await row(eventId))?.attempt_log).toEqual([...attempt_log.slice(1), failed('billing', 30)]);
   });
 
-  test('counts only for the delivery or the replay that it belongs to', async () => {
+  test('an attempt counts only for the delivery or the replay that it belongs to', async () => {
     const [first, again] = [await stored(), await stored({ replays: { billing: at(3) } })];
     const attempt = delivered('billing', 9);
     await outbox.record(
@@ -256,7 +256,7 @@ describe('an attempt', () => {
     expect(await row(again._id)).toMatchObject({ deliveries: { billing: at(9) } });
   });
 
-  test('of several is written though one of them fits no row', async () => {
+  test('an attempt of several is written although one of them fits no row', async () => {
     const { _id: eventId } = await stored();
     const gone = { eventId: randomUUID(), attempt: delivered('billing', 1) };
     await outbox.record([gone, { eventId, attempt: delivered('billing', 2) }], subscribers);
@@ -264,11 +264,11 @@ describe('an attempt', () => {
   });
 });
 
-describe('who has an event', () => {
+describe('deliveries that are found later', () => {
   const mark = (eventId: string, by: string[], lease?: string) =>
     outbox.markDelivered([{ eventId, by, at: at(7), ...(lease === undefined ? {} : { lease }) }], subscribers);
 
-  test('is noted without an attempt, and keeps the time that was noted first', async () => {
+  test('a delivery is recorded without an attempt, and keeps the time that was recorded first', async () => {
     const before = await stored({ deliveries: { analytics: at(1) } });
     await mark(before._id, ['analytics']);
     expect(await row(before._id)).toEqual(before);
@@ -283,7 +283,7 @@ describe('who has an event', () => {
     ['a dead letter of it', { dead: { billing: at(1) } }, 'dead'],
     ['no need of it any more', { discarded: { billing: at(1) } }, 'delivered'],
     ['none of them', {}, 'pending'],
-  ])('where the other subscriber has %s', async (_, fields, state) => {
+  ])('a delivery settles the row depending on the other subscriber, which has %s', async (_, fields, state) => {
     const { _id } = await stored(fields);
     await mark(_id, ['analytics']);
     const after = await row(_id);
@@ -291,7 +291,7 @@ describe('who has an event', () => {
     expect(after?.delivered_at).toEqual(state === 'delivered' ? at(7) : undefined);
   });
 
-  test('of those that are configured no more does not matter', async () => {
+  test('a delivery to a subscriber that is no longer configured does not matter', async () => {
     const { _id } = await stored();
     await mark(_id, ['gone']);
     expect(await row(_id)).toMatchObject({ state: 'pending' });
@@ -299,7 +299,7 @@ describe('who has an event', () => {
     expect(await row(_id)).toMatchObject({ state: 'delivered', delivered_at: at(8) });
   });
 
-  test('is noted only in a row that waits, and under the lease that it was found with', async () => {
+  test('a delivery is recorded only in a row that waits, and under the lease that it was found with', async () => {
     const [settled, leased] = [await stored({ state: 'dead' }), await stored({ lease: 'theirs' })];
     await mark(settled._id, subscribers);
     expect(await row(settled._id)).toEqual(settled);
@@ -313,14 +313,14 @@ describe('who has an event', () => {
   });
 });
 
-describe('rows are found', () => {
-  test('by their event, or not at all', async () => {
+describe('the search for rows', () => {
+  test('rows are found by their event, or not at all', async () => {
     const before = await stored();
     expect(await outbox.find(before._id)).toEqual(before);
     expect(await outbox.find(randomUUID())).toBeUndefined();
   });
 
-  test('by their request, oldest first, a hundred at most', async () => {
+  test('rows are found by their request, oldest first, a hundred at most', async () => {
     const requestid = `request-${randomUUID()}`;
     const event = { ...newEvent(), requestid };
     const made = await Promise.all(Array.from({ length: 101 }, () => stored({ event, _id: randomUUID() })));
@@ -334,7 +334,7 @@ describe('rows are found', () => {
     return `${hex.slice(0, 8)}-${hex.slice(8)}-7${end}`;
   };
 
-  test('in pages of their order, by state and by the time that their ids tell', async () => {
+  test('rows are found in pages of their order, by state and by the time that their ids tell', async () => {
     const at9 = await stored({ _id: idAt(9, '000-8000-000000000000') });
     const at0 = await stored({ _id: idAt(0, '000-8000-000000000000') });
     const at5 = await stored({ _id: idAt(5, 'fff-8fff-ffffffffffff'), state: 'dead' });
@@ -350,7 +350,7 @@ describe('rows are found', () => {
     expect(await list({ state: 'pending', since: at(1), until: at(9) })).toEqual([]);
   });
 
-  test('of a time long ago, whose ids begin with zeros', async () => {
+  test('rows of a time long ago, whose ids begin with zeros, are found', async () => {
     const early = await stored({ _id: '00000000-0005-7000-8000-000000000000' });
     await stored({ _id: idAt(0, '000-8000-000000000000') });
     expect(idsOf(await outbox.list({ limit: 10, until: new Date(6) }))).toEqual([early._id]);
@@ -358,7 +358,7 @@ describe('rows are found', () => {
   });
 });
 
-test('the backlog counts what waits, up to a limit, and tells since when the oldest does', async () => {
+test('the backlog counts the waiting events, up to a limit, and says since when the oldest waits', async () => {
   expect(await outbox.backlog(10)).toEqual({ depth: 0, oldest: undefined });
   await stored({ created_at: at(30) });
   await stored({ created_at: at(20) });

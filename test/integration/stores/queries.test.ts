@@ -123,12 +123,12 @@ function storeFunctions() {
 const known = Object.entries(knownQueries);
 
 describe('the queries of the services', () => {
-  test('come from every function of the stores: the services call it, or store-calls.ts', () => {
+  test('the recorded queries come from every function of the stores: the services call it, or store-calls.ts', () => {
     const uncalled = storeFunctions().filter(([, one]) => !wasCalled(one));
     expect(uncalled.map(([name]) => name)).toEqual([]);
   });
 
-  test('are those that `npm run generate queries` has recorded, by the hot operations that it names', async () => {
+  test('the queries are those that `npm run generate queries` has recorded, by the hot operations that it names', async () => {
     const sending = Object.entries(seen).map(([shape, { hot }]) => [shape, hot.join(', ')]);
     if (process.env.RECORD_QUERIES === '1') {
       await writeFile(recordedFile, `${JSON.stringify(Object.fromEntries(sending.toSorted()), null, 2)}\n`);
@@ -138,7 +138,7 @@ describe('the queries of the services', () => {
     }
   });
 
-  test('ask one shard, by an index and in its order, or have a reason in known-queries.ts', () => {
+  test('every query asks one shard, by an index and in its order, or has a reason in known-queries.ts', () => {
     const traits = Object.entries(seen).map(([shape, { hot, ...of }]) => [shape, of]);
     const told = Object.keys(seen).map((shape) => {
       const { allShards, becomes, sorts, scans } = knownQueries[shape] ?? {};
@@ -149,14 +149,14 @@ describe('the queries of the services', () => {
     expect(Object.fromEntries(traits)).toEqual(Object.fromEntries(told));
   });
 
-  test('of a hot operation ask one shard, neither sort in memory nor read a whole collection', () => {
+  test('no query of a hot operation asks several shards, sorts in memory or reads a whole collection', () => {
     const hot = known.filter(([, { hot }]) => hot.length > 0);
     const wrong = hot.filter(([, { allShards, sorts, scans }]) => allShards ?? sorts ?? scans);
     expect(wrong).toEqual([]);
     expect(new Set(hot.flatMap(([, { hot }]) => hot))).toEqual(new Set(Object.keys(hotOperations)));
   });
 
-  test('would be caught without a shard key, an index, or an order', async () => {
+  test('a query without a shard key, an index, or an order would be caught', async () => {
     const { users } = api.collections;
     const watched = watchSentCommands();
     const client = new MongoClient(MONGODB_URI, mongoOptions('a test', MONGODB_URI));
@@ -173,12 +173,12 @@ describe('the queries of the services', () => {
 });
 
 describe('the plan of a sharded MongoDB', () => {
-  test('has every collection', () => {
+  test('the plan of a sharded MongoDB has every collection', () => {
     const names = Object.values(api.collections).map(({ collectionName }) => collectionName);
     expect(Object.keys(shardKeys).toSorted()).toEqual(names.toSorted());
   });
 
-  test('tells what becomes of each unique index, as none of today’s begins with a shard key', async () => {
+  test('the plan of a sharded MongoDB names what becomes of each unique index, as none begins with a shard key', async () => {
     const indexes = Object.values(api.collections).map(async (collection) => {
       const unique = ((await collection.indexes()) as IndexDescriptionInfo[]).filter((index) => index.unique);
       return unique.map(({ name = '' }) => [name, shardKeys[collection.collectionName]?.changes ?? ''] as const);

@@ -56,8 +56,8 @@ async function inVain<T>(work: (session: ClientSession) => Promise<T>): Promise<
 const inTransaction = <T>(work: (session: ClientSession) => Promise<T>) =>
   mongo.withSession((session) => session.withTransaction(() => work(session)));
 
-describe('a session is found', () => {
-  test('as it is stored, or not at all', async () => {
+describe('the search for a session', () => {
+  test('a session is found as it is stored, or not at all', async () => {
     const document = await stored();
     expect(await store.find(document._id)).toEqual(document);
     expect(await store.findConfirmed(document._id)).toEqual(document);
@@ -65,7 +65,7 @@ describe('a session is found', () => {
     expect(await store.findConfirmed(randomUUID())).toBeUndefined();
   });
 
-  test('to exist, revoked or not', async () => {
+  test('a session is found to exist, revoked or not', async () => {
     const [live, dead] = [await stored(), await stored({ is_revoked: true })];
     expect(await Promise.all([live._id, dead._id, randomUUID()].map((id) => store.exists(id)))).toEqual([
       true,
@@ -74,7 +74,7 @@ describe('a session is found', () => {
     ]);
   });
 
-  test('with its standing, and nothing else of it', async () => {
+  test('a session’s standing is found, and nothing else of it', async () => {
     const { _id } = await stored({ is_revoked: true });
     expect(await store.findStanding(_id)).toEqual({ _id, is_revoked: true, claims: { ver: 1 } });
     expect(await store.findStanding(randomUUID())).toBeUndefined();
@@ -100,16 +100,16 @@ test.each<[string, string, () => Promise<unknown>]>([
   ['whether it exists', 'majority', () => store.exists(randomUUID())],
   ['whether all are revoked', 'majority', () => store.areRevoked([randomUUID()])],
   ['it, to be certain', 'linearizable', () => store.findConfirmed(randomUUID())],
-])('%s is read with concern "%s": what it says cannot be rolled back', async (_, concern, work) => {
+])('the read of %s has concern "%s": what it says cannot be rolled back', async (_, concern, work) => {
   expect(await concernsOf(work)).toEqual([{ level: concern }]);
 });
 
-test('its standing is read with concern "local": nothing is missing that the primary has', async () => {
+test('the read of a session’s standing has concern "local": nothing is missing that the primary has', async () => {
   expect(await concernsOf(() => store.findStanding(randomUUID()))).toEqual([{ level: 'local' }]);
 });
 
 describe('the sessions of a user', () => {
-  test('are listed with what their owner may see, the one used last first, without those that have ended', async () => {
+  test('the live sessions of a user are listed with what their owner may see, the one used last first', async () => {
     const user_id = randomUUID();
     const elder = await stored({
       user_id,
@@ -129,7 +129,7 @@ describe('the sessions of a user', () => {
     expect(listed.at(-1)).toEqual({ _id, device_id, device_name, platform, created_at, last_used_at, expires_at });
   });
 
-  test('are all held, those that have ended after the others: the newest ends, and whether there are more', async () => {
+  test('the sessions of a user include those that have ended: the newest ends, and whether there are more', async () => {
     const user_id = randomUUID();
     const endedAt = (ms: number) => {
       const end = { is_revoked: true, revoked_at: at(ms), revoked_reason: 'logout' } as const;
@@ -152,7 +152,7 @@ describe('the sessions of a user', () => {
     });
   });
 
-  test('that are not revoked are listed in the transaction, the one unused for longest first', async () => {
+  test('the sessions of a user that are not revoked are listed in the transaction, the one unused for longest first', async () => {
     const user_id = randomUUID();
     const newer = await stored({ user_id, last_used_at: at(3) });
     const elder = await stored({ user_id, last_used_at: at(1), expires_at: at(0) });
@@ -174,7 +174,7 @@ describe('the sessions of a user', () => {
     expect(await asStored(made._id)).toBeNull();
   });
 
-  test('are listed for several at once', async () => {
+  test('the sessions of several users are listed at once', async () => {
     const [a, b, other] = [await stored(), await stored(), await stored()];
     await stored({ user_id: a.user_id, is_revoked: true });
     const made = { ...newSessionDocument(), user_id: b.user_id };
@@ -187,7 +187,7 @@ describe('the sessions of a user', () => {
     expect(idsOf(listed)).not.toContain(other._id);
   });
 
-  test('one that is live is found in the transaction with its owner', async () => {
+  test('a live session of a user is found in the transaction with its owner', async () => {
     const [live, dead] = [await stored(), await stored({ is_revoked: true })];
     const { _id, user_id } = live;
     expect(await inVain((session) => store.findLive(_id, session))).toEqual({ _id, user_id });
@@ -202,7 +202,7 @@ describe('the sessions of a user', () => {
 });
 
 describe('a revocation', () => {
-  test('of several writes why, when and by whom, and leaves one that has ended before as it was', async () => {
+  test('a revocation of several sessions writes why, when and by whom, and leaves an ended one as it was', async () => {
     const [a, b, other] = [await stored(), await stored(), await stored()];
     const before = await stored({ is_revoked: true, revoked_reason: 'logout', revoked_at: at(1) });
     await store.revokeAll(idsOf([a, b, before]), revocation);
@@ -212,7 +212,7 @@ describe('a revocation', () => {
     expect(await asStored(other._id)).toEqual(other);
   });
 
-  test('of all sessions of a user spares the one that is named, and tells if that one is live', async () => {
+  test('a revocation of all sessions of a user spares the named one, and says whether that one is live', async () => {
     const user_id = randomUUID();
     const [a, b] = [await stored({ user_id }), await stored({ user_id })];
     const [before, other] = [await stored({ user_id, is_revoked: true, revoked_reason: 'logout' }), await stored()];
@@ -225,7 +225,7 @@ describe('a revocation', () => {
     expect(await asStored(before._id)).toEqual(before);
   });
 
-  test('in a transaction is taken back with it', async () => {
+  test('a revocation in a transaction is undone with it', async () => {
     const document = await stored();
     await inVain((session) => store.revokeAll([document._id], revocation, session));
     expect(await asStored(document._id)).toEqual(document);
@@ -233,20 +233,20 @@ describe('a revocation', () => {
     expect(await asStored(document._id)).toEqual({ ...document, ...revokedFields });
   });
 
-  test('remembers whose stream is to close with it', async () => {
+  test('a revocation remembers whose stream is to close with it', async () => {
     const document = await stored();
     await store.revokeAll([document._id], { ...revocation, alsoClose: 'another' });
     expect(await asStored(document._id)).toEqual({ ...document, ...revokedFields, revoked_also_close: 'another' });
   });
 
-  test('of one’s own session says whether it was there to end', async () => {
+  test('a revocation of one’s own session says whether it was there to end', async () => {
     const { _id: sessionId, user_id: userId, ...rest } = await stored({ expires_at: at(6) });
     expect(await store.revokeOwn({ sessionId, userId }, revocation)).toBe(true);
     expect(await asStored(sessionId)).toEqual({ _id: sessionId, user_id: userId, ...rest, ...revokedFields });
     expect(await store.revokeOwn({ sessionId, userId }, revocation)).toBe(false);
   });
 
-  test('by its newest token says whether it was there to end', async () => {
+  test('a revocation by a session’s newest token says whether it was there to end', async () => {
     const { _id: sessionId, user_id: userId, ...rest } = await stored({ expires_at: at(6) });
     const own = { sessionId, userId, tokenHash: rest.token };
     expect(await store.revokeNewest(own, revocation)).toBe(true);
@@ -259,7 +259,7 @@ describe('a revocation', () => {
     ['another session', () => ({ sessionId: randomUUID() }), {}],
     ['another token', () => ({ tokenHash: 'x' }), {}],
     ['one that expires at that moment', () => ({}), { expires_at: at(5) }],
-  ])('for %s changes nothing', async (_, change, fields) => {
+  ])('a revocation for %s changes nothing', async (_, change, fields) => {
     const document = await stored({ expires_at: at(6), ...fields });
     const { _id: sessionId, user_id: userId, token: tokenHash } = document;
     const own = { sessionId, userId, tokenHash, ...change(document) };
@@ -268,7 +268,7 @@ describe('a revocation', () => {
     expect(await asStored(sessionId)).toEqual(document);
   });
 
-  test('is known of all sessions or of none', async () => {
+  test('a revocation is known of all sessions or of none', async () => {
     const [live, dead] = [await stored(), await stored({ is_revoked: true })];
     expect(await store.areRevoked([dead._id, randomUUID()])).toBe(true);
     expect(await store.areRevoked([dead._id, live._id])).toBe(false);
@@ -288,7 +288,7 @@ describe('a rotation', () => {
     expires_at: at(99),
   };
 
-  test('gives the session as it is afterwards', async () => {
+  test('a rotation returns the session as it is afterwards', async () => {
     const seen = await stored();
     expect(await store.rotate(seen, rotation)).toEqual({ ...seen, ...rotation });
     expect(await asStored(seen._id)).toEqual({ ...seen, ...rotation });
@@ -301,7 +301,7 @@ describe('a rotation', () => {
     ['its group', { claims: { home_group_id: 'other', account_type: 'HOME', ver: 1 } }],
     ['its kind of account', { claims: { home_group_id: 'group', account_type: 'OFFICE', ver: 1 } }],
     ['the version of its claims', { claims: { home_group_id: 'group', account_type: 'HOME', ver: 2 } }],
-  ])('does nothing where somebody has changed %s since', async (_, change) => {
+  ])('a rotation does nothing if somebody has changed %s since', async (_, change) => {
     const seen = { ...newSessionDocument(), claims: { home_group_id: 'group', account_type: 'HOME', ver: 1 } as const };
     await collections.sessions.insertOne({ ...seen, ...change });
     expect(await store.rotate(seen, rotation)).toBeUndefined();
@@ -312,7 +312,7 @@ describe('a rotation', () => {
 describe('new claims', () => {
   const change = { home_group_id: 'there', account_type: 'OFFICE', at: at(8), requestId: 'request-2' } as const;
 
-  test('go into every live session of the user, each with its next version', async () => {
+  test('new claims go into every live session of the user, each with its next version', async () => {
     const user_id = randomUUID();
     const a = await stored({ user_id });
     const b = await stored({ user_id, claims: { ...a.claims, ver: 4 } });
@@ -335,7 +335,7 @@ describe('new claims', () => {
     expect(await asStored(other._id)).toEqual(other);
   });
 
-  test('are taken back with their transaction', async () => {
+  test('new claims are undone with their transaction', async () => {
     const document = await stored();
     expect(await inVain((session) => store.changeClaims(document.user_id, change, session))).toEqual([
       { _id: document._id, claims: { ver: 2 } },
@@ -344,13 +344,13 @@ describe('new claims', () => {
   });
 });
 
-describe('what happened since a time', () => {
+describe('changes since a time', () => {
   const listChangedSince = (since: Date, pageSize: number) =>
     store.withFence((fenced) => readAll(fenced.listChangedSince(since, pageSize)));
   const listRevokedSince = (since: Date, pageSize: number) =>
     store.withFence((fenced) => readAll(fenced.listRevokedSince(since, pageSize)));
 
-  test('is read behind a fence: a linearizable read, and no state older than that with majority concern', async () => {
+  test('changes since a time are read behind a fence: a linearizable read, and no older state with majority concern', async () => {
     const concerns = await concernsOf(() =>
       store.withFence(async (fenced) => {
         await readAll(fenced.listChangedSince(at(0), 10));
@@ -361,7 +361,7 @@ describe('what happened since a time', () => {
     expect(concerns).toEqual([{ level: 'linearizable' }, majority, majority, majority]);
   });
 
-  test('is every live session with new claims, oldest change first, in pages', async () => {
+  test('changes since a time include every live session with new claims, oldest change first, in pages', async () => {
     const changed = (ms: number) => stored({ claims_changed_at: at(ms), claims_request_id: `request-${ms}` });
     const [third, first, second] = [await changed(30), await changed(10), await changed(20)];
     await changed(9);
@@ -379,7 +379,7 @@ describe('what happened since a time', () => {
     });
   });
 
-  test('is every revoked session, oldest revocation first, in pages', async () => {
+  test('changes since a time include every revoked session, oldest revocation first, in pages', async () => {
     const end = (ms: number) =>
       stored({
         is_revoked: true,
@@ -402,7 +402,7 @@ describe('what happened since a time', () => {
     });
   });
 
-  test('is every revoked session of an erased account too', async () => {
+  test('changes since a time include every revoked session of an erased account', async () => {
     const end = { revoked_at: at(10), revoked_reason: 'password_changed', revoked_request_id: 'request-10' } as const;
     const kept = await stored({ is_revoked: true, ...end });
     const erased = (ms: number) => ({ _id: `erased-${ms}`, ...end, revoked_at: at(ms) });

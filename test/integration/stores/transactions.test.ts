@@ -162,7 +162,7 @@ test('the work reads one snapshot, and a majority has what it commits', async ()
   ]);
 });
 
-describe('the outcome is', () => {
+describe('outcomes of transactions', () => {
   const outcomeOf = async (work: (session: ClientSession) => Promise<unknown>): Promise<string[]> => {
     const ends: string[] = [];
     const transaction = createTransactionRunner(mongo, { onEnd: (outcome) => ends.push(outcome) });
@@ -170,7 +170,7 @@ describe('the outcome is', () => {
     return ends;
   };
 
-  test('committed, or refused by the work itself or a unique index', async () => {
+  test('the outcome is "committed", or "refused" by the work itself or a unique index', async () => {
     const document = await newSession();
     expect(await outcomeOf((session) => write(document._id, session))).toEqual(['committed']);
     expect(await outcomeOf(() => Promise.reject(new Error('no')))).toEqual(['refused']);
@@ -178,7 +178,7 @@ describe('the outcome is', () => {
     expect(await outcomeOf(twice)).toEqual(['refused']);
   });
 
-  test('failed if MongoDB did', async () => {
+  test('the outcome is "failed" if MongoDB failed', async () => {
     const { _id } = await newSession();
     const failing = { failCommands: ['update'], errorCode: 96, appName };
     const ends = await withFailPoint(outside, 'alwaysOn', failing, () => outcomeOf((session) => write(_id, session)));
@@ -190,7 +190,7 @@ describe('a commit whose reply is lost', () => {
   const lost = { failCommands: ['commitTransaction'], closeConnection: true, appName };
   const deadlineMs = 200;
 
-  test('is repeated, and the work does not run again', async () => {
+  test('a commit whose reply is lost is repeated, and the work does not run again', async () => {
     const { _id } = await newSession();
     const retries: string[] = [];
     const transaction = createTransactionRunner(mongo, { onRetry: (kind) => retries.push(kind) });
@@ -205,7 +205,7 @@ describe('a commit whose reply is lost', () => {
   test.each([
     ['is reported if the store has it', true, { failCommands: ['commitTransaction'], ...goingDown, appName }],
     ['is an error if it has not, and leaves no locks', false, lost],
-  ])('%s', async (_, isThere, failing) => {
+  ])('a commit whose reply is lost %s', async (_, isThere, failing) => {
     const { _id: id } = await newSession();
     const asked: boolean[] = [];
     const isCommitted = async () => {
@@ -221,7 +221,7 @@ describe('a commit whose reply is lost', () => {
     await expectNoLock(id);
   });
 
-  test('asks for nothing that the work itself has refused', async () => {
+  test('a transaction asks for no state of a commit that the work itself has refused', async () => {
     const isCommitted = () => Promise.reject(new Error('asked'));
     const refused = createTransactionRunner(mongo)(() => Promise.reject(new Error('no')), { isCommitted });
     await expect(refused).rejects.toThrow('no');
@@ -245,7 +245,7 @@ test('work that conflicts is given up at the deadline, and leaves nothing', asyn
   expect(await collections.sessions.findOne({ _id })).toMatchObject({ gen: retries.length + 2 });
 });
 
-test('a hold finds its users when it is taken, and does nothing without any', async () => {
+test('a hold finds its users when it is taken, and does nothing without users', async () => {
   const [{ _id, user_id }, other] = [await newSession(), await newSession()];
   const { holdOf } = storesOf(collections).sessions;
   const heldBy = async (id: string) => (await collections.sessions.findOne({ _id: id }))?.hold !== undefined;
@@ -280,7 +280,7 @@ test('a deadline bounds the wait for a turn too', async () => {
   await first;
 });
 
-test('urgent work of a key goes before all that waits, however much that is', async () => {
+test('urgent work of a key goes before all other waiting work, however much that is', async () => {
   const transaction = createTransactionRunner(mongo);
   const lockKey = randomUUID();
   const order: string[] = [];

@@ -110,7 +110,7 @@ test.concurrent(
 );
 
 test.concurrent(
-  'a deletion that a queue consumer keeps refusing waits on its queue beyond every number of attempts',
+  'a deletion that a queue consumer keeps refusing stays on its queue, beyond every number of attempts',
   closingAll(async (closing) => {
     const scene = closing(await openWorkerScene([{ name: 'kitchen', kind: 'queue' }]));
     closing(await startTestWorker(scene.env));

@@ -85,7 +85,7 @@ describe('a consumer of jobs', () => {
     return consumer;
   }
 
-  test('has turns for others while requests for codes come faster than it takes them', async () => {
+  test('a consumer gives other jobs turns while requests for codes come faster than it handles them', async () => {
     const others = ['a', 'b', 'c'];
     await add(...others);
     let requests = 0;
@@ -103,7 +103,7 @@ describe('a consumer of jobs', () => {
     expect(others.map((id) => done.indexOf(id) < 20)).toEqual([true, true, true]);
   });
 
-  test('takes what there is, once it was started', async () => {
+  test('a consumer takes the waiting jobs once it has been started', async () => {
     await add('a', 'b');
     const consumer = consume();
     consumer.hold('reason', true);
@@ -117,7 +117,7 @@ describe('a consumer of jobs', () => {
     expect(errors).toEqual([]);
   });
 
-  test('does as many at once as it may', async () => {
+  test('a consumer handles as many jobs at once as its concurrency allows', async () => {
     await add('a', 'b', 'c');
     const gate = Promise.withResolvers<void>();
     let most = 0;
@@ -134,7 +134,7 @@ describe('a consumer of jobs', () => {
     expect(most).toBe(2);
   });
 
-  test('tries again what fails, after the pause that its strategy gives', async () => {
+  test('a consumer retries a failed job after the pause that its strategy gives', async () => {
     await add('a');
     const asked: unknown[] = [];
     const backoffStrategy = (attemptsMade: number) => asked.push(attemptsMade);
@@ -148,7 +148,7 @@ describe('a consumer of jobs', () => {
     expect(asked).toEqual([1, 2]);
   });
 
-  test('that is held from the beginning takes nothing before each reason has gone', async () => {
+  test('a consumer that starts on hold takes nothing before every reason has gone', async () => {
     await add('a');
     const consumer = consume({ heldFor: ['one', 'two'] });
     consumer.start();
@@ -158,7 +158,7 @@ describe('a consumer of jobs', () => {
     await eventually('it is done', () => done.length === 1);
   });
 
-  test('that is held leaves the rest in the queue, ends what is under way, and goes on afterwards', async () => {
+  test('a consumer that is put on hold finishes its job, leaves the rest in the queue, and goes on afterwards', async () => {
     await add('a', 'b');
     const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const consumer = consume({}, async (id) => {
@@ -184,7 +184,7 @@ describe('a consumer of jobs', () => {
     expect(errors).toEqual([]);
   });
 
-  test('that is held gives back what it had asked for before', async () => {
+  test('a consumer that is put on hold gives back the job that it had already asked for', async () => {
     const consumer = consume();
     consumer.start();
     await add('a');
@@ -199,7 +199,7 @@ describe('a consumer of jobs', () => {
     expect(errors).toEqual([]);
   });
 
-  test('that stops has what is under way ended early, to be tried again', async () => {
+  test('a consumer that stops ends its current job early, and leaves it to be retried', async () => {
     await add('a');
     const begun = Promise.withResolvers<void>();
     const reasons: unknown[] = [];
@@ -226,7 +226,7 @@ describe('a consumer of jobs', () => {
     expect(errors).toEqual([]);
   });
 
-  test('reports errors with the queue’s name', async () => {
+  test('a consumer reports errors with the queue’s name', async () => {
     await redis.set(queue.toKey('wait'), 'no list');
     const consumer = consume();
     consumer.start();
@@ -240,7 +240,7 @@ describe('a consumer of jobs', () => {
 });
 
 describe('a consumer of outcomes', () => {
-  test('reports what the subscriber has done with its jobs, also if a handler fails', async () => {
+  test('a consumer of outcomes reports what the subscriber has done with its jobs, even if a handler fails', async () => {
     const heard: string[] = [];
     const outcomes = createOutcomeConsumer(options(), {
       async onCompleted(jobId) {
@@ -283,7 +283,7 @@ describe('a consumer of outcomes', () => {
     expect(heard).not.toContain('completed d');
   });
 
-  test('reports what fails while it listens', async () => {
+  test('a consumer of outcomes reports what fails while it listens', async () => {
     await redis.set(queue.toKey('events'), 'no stream');
     const outcomes = createOutcomeConsumer(options(), {
       onCompleted: async () => undefined,
@@ -327,7 +327,7 @@ describe('a webhook’s consumer', () => {
     return { receiver, consumer };
   }
 
-  test('takes nothing before it is known that its webhook is not parked, nor while it is', async () => {
+  test('a webhook’s consumer takes nothing before its webhook is known not to be paused, nor while it is paused', async () => {
     await add('a');
     const { receiver, consumer } = await open();
     expect(await stateOf('a')).toBe('waiting');
@@ -344,7 +344,7 @@ describe('a webhook’s consumer', () => {
     await eventually('the next is delivered', () => recorded.includes('delivered b'));
   });
 
-  test('sends nobody anything for as long as a 429 asks for, counted from the last one', async () => {
+  test('a webhook’s consumer sends nothing for as long as a 429 asks for, counted from the last one', async () => {
     await add('a', 'b');
     let refusals = 0;
     let refused = 0;
@@ -368,7 +368,7 @@ describe('a webhook’s consumer', () => {
     expect(receiver.received).toHaveLength(5);
   });
 
-  test('waits for nothing once it is closed', async () => {
+  test('a webhook’s consumer waits for nothing once it is closed', async () => {
     const [set, cleared] = [jest.spyOn(globalThis, 'setTimeout'), jest.spyOn(globalThis, 'clearTimeout')];
     await add('a');
     const { consumer } = await open(status(429, { 'retry-after': '60' }));

@@ -1,12 +1,15 @@
 import { connect, createServer } from 'node:net';
+import { registeredTopic } from '@auth-account/contracts';
 import { findFreePort } from '@auth-account/local-stack';
+import { subscriberQueueName } from '@auth-account/messaging';
 import { expect, test } from '@jest/globals';
 import { closingAll } from '../../support/closing.ts';
+import { endJobLock } from '../../support/end-job-lock.ts';
 import { get } from '../../support/http-client.ts';
 import { newEvent } from '../../support/worker-events.ts';
 import { hang, startReceiver, status } from '../../support/worker-receiver.ts';
 import { eventually, openWorkerScene } from '../../support/worker-scene.ts';
-import { startWorkerProcess, type WorkerProcess } from '../../support/worker-service.ts';
+import { startTestWorker, startWorkerProcess, type WorkerProcess } from '../../support/worker-service.ts';
 
 // These tests mostly wait for locks, deadlines and intervals, so they run concurrently.
 
@@ -28,23 +31,27 @@ test.concurrent(
       await worker.exited;
       expect(receiver.ids()).toEqual(Array.from({ length: deliveries }, () => event.id));
       expect(await scene.isDelivered(event)).toBe(false);
+      const queue = subscriberQueueName(registeredTopic, receiver.name);
+      await endJobLock(scene.redis, `${scene.keys.queuePrefix}:${queue}`, event.id);
     }
     receiver.answerWith(status(204));
-    worker = await startWorkerProcess(scene.env);
+    closing(await startTestWorker(scene.env));
     await eventually('the row is delivered', () => scene.isDelivered(event));
-    expect(receiver.ids()).toEqual(Array.from({ length: 3 }, () => event.id));
-    expect(await worker.end('SIGTERM')).toEqual({ code: 0, signal: null });
+    // This worker stalls with the test, and may deliver again.
+    expect(receiver.received.length).toBeGreaterThanOrEqual(3);
+    expect(new Set(receiver.ids())).toEqual(new Set([event.id]));
   }),
 );
 
 test.concurrent(
-  'a worker that is told to stop breaks a delivery that hangs off, and the next one makes it again',
+  'a worker that is told to stop breaks off a hanging delivery, and the next worker makes it again',
   closingAll(async (closing) => {
     const receiver = closing(await startReceiver('analytics', hang));
     const scene = closing(await openWorkerScene([receiver.subscriber]));
     const event = newEvent();
     await scene.publish(event);
     const first = await startWorkerProcess({ ...scene.env, DELIVERY_TIMEOUT_MS: '60000' });
+    closing({ close: async () => void (await first.end('SIGKILL')) });
     await eventually('the delivery is under way', () => receiver.received.length > 0);
     // The worker limits the time of its shutdown: after 10 s it exits with 1.
     expect(await first.end('SIGTERM')).toEqual({ code: 0, signal: null });
@@ -67,9 +74,12 @@ test.concurrent(
     const [address = ''] = scene.mongo.options.hosts.map(String);
     const mongodb = new URL(`tcp://${address}`);
     const port = await findFreePort();
-    const env = { ...scene.env, MONGODB_URI: `mongodb://127.0.0.1:${port}/?directConnection=true` };
+    const env = {
+      ...scene.env,
+      MONGODB_URI: `mongodb://127.0.0.1:${port}/?directConnection=true&serverSelectionTimeoutMS=300`,
+    };
     const [waiting, stopped] = await Promise.all([startWorkerProcess(env), startWorkerProcess(env)]);
-    closing({ close: async () => void (await waiting.end('SIGKILL')) });
+    for (const worker of [waiting, stopped]) closing({ close: async () => void (await worker.end('SIGKILL')) });
     for (const worker of [waiting, stopped]) {
       await eventually('a failed attempt is logged', () => worker.log().includes('MongoDB connection'));
     }

@@ -40,7 +40,7 @@ async function worker(env: Readonly<Record<string, string>>): Promise<TestWorker
 }
 
 describe('delivery to webhooks', () => {
-  test('a subscriber that is down or hangs delays no other, and gets the event when it recovers', async () => {
+  test('a webhook that is down or hangs delays no other, and gets the event when it recovers', async () => {
     const good = await receiver('analytics');
     const failing = await receiver('notification', status(500));
     const hanging = await receiver('hanging', hang);
@@ -74,7 +74,7 @@ describe('delivery to webhooks', () => {
     );
   });
 
-  test('the request is the CloudEvent in structured mode, signed, with the ids of the event and of its request', async () => {
+  test('a webhook’s request is the CloudEvent in structured mode, signed, with the ids of the event and of its request', async () => {
     const good = await receiver('analytics');
     const { env, publish } = await scene([good.subscriber]);
     await worker(env);
@@ -92,7 +92,7 @@ describe('delivery to webhooks', () => {
     });
   });
 
-  test('a redirect is a failure and is not followed', async () => {
+  test('a redirect by a webhook is a failure and is not followed', async () => {
     const target = await receiver('target');
     const moved = await receiver('moved', status(307, { location: target.subscriber.url }));
     const { env, publish, row } = await scene([moved.subscriber]);
@@ -103,14 +103,14 @@ describe('delivery to webhooks', () => {
     expect(target.received).toEqual([]);
   });
 
-  test('Retry-After of a 503 is waited for', async () => {
-    const busy = await receiver('busy', firstThen(status(503, { 'retry-after': '2' }), status(204)));
+  test('a worker waits for the Retry-After of a 503', async () => {
+    const busy = await receiver('busy', firstThen(status(503, { 'retry-after': '1' }), status(204)));
     const { env, publish, isDelivered } = await scene([busy.subscriber]);
     await worker(env);
     const event = newEvent();
     await publish(event);
     await eventually('it is delivered', () => isDelivered(event));
-    expect(firstPause(busy)).toBeGreaterThan(1_990);
+    expect(firstPause(busy)).toBeGreaterThan(990);
     expect(busy.received).toHaveLength(2);
   });
 
@@ -127,7 +127,7 @@ describe('delivery to webhooks', () => {
     expect(await service.metric('auth_event_deliveries_total', { outcome: 'given_up' })).toBe(1);
   });
 
-  test('with no subscriber an event counts as delivered, published or not', async () => {
+  test('an event without a subscriber counts as delivered, published or not', async () => {
     const { env, publish, isDelivered, mongo, db } = await scene([]);
     await worker(env);
     const [published, left] = [newEvent(), newEvent()];
@@ -141,7 +141,7 @@ describe('delivery to queue consumers', () => {
   const name = 'billing';
   const queueName = subscriberQueueName(registeredTopic, name);
 
-  test('the row is delivered when the consumer has completed the job, and not before', async () => {
+  test('a row is delivered when the queue consumer has completed the job, and not before', async () => {
     const good = await receiver('analytics');
     const { env, publish, row, isDelivered, keys, collections } = await scene([
       good.subscriber,
@@ -167,7 +167,7 @@ describe('delivery to queue consumers', () => {
     expect(consumed).toEqual([event]);
   });
 
-  test('a completion that no worker saw is found by the relay', async () => {
+  test('the relay finds a completion that no worker saw', async () => {
     const { env, publish, isDelivered, keys, redis } = await scene([{ name, kind: 'queue' }]);
     const first = await worker(env);
     const event = newEvent();

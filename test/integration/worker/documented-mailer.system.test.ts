@@ -53,7 +53,7 @@ for (const { body, headers } of JSON.parse(process.env.DELIVERIES)) {
 `;
 
 test(
-  'the documented mailer reads the codes of its deliveries with the documented key pair, and believes no other sender',
+  'the documented mailer reads the codes of its deliveries with the documented keys, and trusts no other sender',
   closingAll(async (closing) => {
     const [makeKeys = '', mailer = ''] = await documentedCode();
     const printed = new Map((await runCode(makeKeys)).map((line) => line.split(/ (?=\{)/) as [string, string]));

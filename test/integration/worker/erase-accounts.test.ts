@@ -50,8 +50,8 @@ async function dueAccount(fields: Partial<UserDocument> = {}): Promise<UserDocum
 
 const groupOf = ({ home_group_id: _id }: UserDocument) => scene.collections.groups.findOne({ _id });
 
-describe('a round', () => {
-  test('erases what is stored of the person, with the event, and closes an empty group', async () => {
+describe('a round of erasures', () => {
+  test('an erasure removes what is stored of the person, with the event, and closes an empty group', async () => {
     const former = { change_id: randomUUID(), email: 'Old@example.com', email_key: 'old@example.com', until: ago(0) };
     const user = await dueAccount({ former_emails: [former, { ...former, change_id: randomUUID() }] });
     const { _id: user_id, home_group_id } = user;
@@ -104,7 +104,7 @@ describe('a round', () => {
     expect(scene.verdicts).toEqual([false, true]);
   });
 
-  test('erases one account after the other, the longest due first, and no other', async () => {
+  test('a round of erasures erases one account after the other, the longest due first, and no other', async () => {
     const [later, first] = [await dueAccount({ deletes_at: ago(1) }), await dueAccount({ deletes_at: ago(2) })];
     const waiting = await dueAccount({ deletes_at: ago(-1) });
     const staying = await scene.user();
@@ -115,7 +115,7 @@ describe('a round', () => {
     expect(erased).toEqual([first._id, later._id]);
   });
 
-  test('leaves an account alone for as long as it is told, so that what is under way ends', async () => {
+  test('a round of erasures waits for the configured delay, so that requests that are under way can end', async () => {
     const delayMs = 60_000;
     const [early, ripe] = [
       await dueAccount({ deletes_at: ago(delayMs - 1) }),
@@ -125,7 +125,7 @@ describe('a round', () => {
     expect([await scene.storedUser(early._id), await scene.storedUser(ripe._id)]).toEqual([early, null]);
   });
 
-  test('tells of the erasure although Redis is away afterwards, and calls it no failure', async () => {
+  test('an erasure is reported although Redis is away afterwards, and is no failure', async () => {
     const user = await dueAccount();
     const away = new Error('Redis is away');
     const forgetPlaces = async () => {
@@ -138,7 +138,7 @@ describe('a round', () => {
     ]);
   });
 
-  test('leaves the group to its longest-standing member, and the name and the invites with it', async () => {
+  test('an erasure leaves the group, with its name and invites, to its longest-standing member', async () => {
     const user = await dueAccount();
     const { home_group_id } = user;
     await scene.collections.groups.updateOne({ _id: home_group_id }, { $set: { member_count: 2 } });
@@ -156,7 +156,7 @@ describe('a round', () => {
     ]);
   });
 
-  test('denies very many sessions page by page', async () => {
+  test('an erasure denies very many sessions page by page', async () => {
     const { _id: user_id } = await dueAccount();
     const { document } = await scene.session({ user_id });
     await insertSessionsBeside(scene.collections, document._id, 500);
@@ -165,7 +165,7 @@ describe('a round', () => {
     expect(pages).toEqual([500, 1]);
   });
 
-  test('that fails tells whose erasure it was, and leaves the account whole for a minute', async () => {
+  test('an erasure that fails names its user, and leaves the account whole for a minute', async () => {
     const user = await dueAccount();
     const denyList = { denyAndClose: () => Promise.reject(new Error('Redis is away')) };
     await scene.session({ user_id: user._id });
@@ -184,7 +184,7 @@ describe('a round', () => {
     ['restored', { $unset: { deletes_at: true } }],
     ['taken by another worker', { $set: { 'erasure.lease': 'other' } }],
     ['put off', { $set: { deletes_at: new Date('2100-01-01') } }],
-  ])('erases nothing of an account that was %s meanwhile', async (_, update) => {
+  ])('a round of erasures removes nothing of an account that was %s meanwhile', async (_, update) => {
     const user = await dueAccount();
     await scene.session({ user_id: user._id });
     const forgetPlaces = async () => void (await scene.collections.users.updateOne({ _id: user._id }, update));
@@ -196,7 +196,7 @@ describe('a round', () => {
     expect(steps).toHaveLength(1);
   });
 
-  test('removes most of the ended sessions before its transaction, and never those that live', async () => {
+  test('an erasure removes most of the ended sessions before its transaction, and never the live ones', async () => {
     const { _id: user_id } = await dueAccount();
     const kept: Parameters<DeletionStore['removeEndedSessions']>[] = [];
     const deletions: EraseAccountsDeps['deletions'] = {

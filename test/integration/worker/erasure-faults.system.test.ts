@@ -91,12 +91,12 @@ function modeOf([step]: (typeof steps)[number]) {
   return step === 'the removal of the user' ? { skip: 1 } : 'alwaysOn';
 }
 
-describe('a failure of a step leaves the account whole', () => {
+describe('failures of an erasure’s steps', () => {
   const operationFailed = 96;
   // A failed commit leaves its transaction open, with its locks, for the minute that MongoDB gives it.
   const beforeCommit = steps.filter(([step]) => step !== 'the commit');
 
-  test.each(beforeCommit)('%s', async (...step) => {
+  test.each(beforeCommit)('a failure of a step leaves the account whole: %s', async (...step) => {
     const owner = await newOwner();
     const before = await state(owner);
     const worker = await withFailPoint(
@@ -117,7 +117,7 @@ describe('a failure of a step leaves the account whole', () => {
   });
 });
 
-test('a commit whose result the store never tells has erased the account once', async () => {
+test('a commit whose result MongoDB never reports has erased the account once', async () => {
   const owner = await newOwner();
   const shutdownInProgress = 91;
   const unknown = failing(['', 'commitTransaction'], {
@@ -144,8 +144,8 @@ async function heldCommand(command: string): Promise<Document | undefined> {
 /** The long form (`npm run test:long erasure`) kills a worker before each step. */
 const killed = process.env.ERASURE_KILLS === 'all' ? steps : steps.filter((_, index) => index % 4 === 1);
 
-describe('a worker that is killed leaves the account whole', () => {
-  test.each(killed)('before %s', async (...step) => {
+describe('kills before an erasure’s steps', () => {
+  test.each(killed)('a worker that is killed before a step leaves the account whole: %s', async (...step) => {
     const owner = await newOwner();
     const before = await state(owner);
     const { mongo } = scene.api;

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { type ForceLogoutCommand, forceLogoutQueue } from '@auth-account/contracts';
-import { waitUntil } from '@auth-account/local-stack';
 import { type ForceLogoutQueue, openForceLogoutQueue, requestForceLogout } from '@auth-account/messaging';
 import { createDenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { failFastOptions, redisKeys } from '@auth-account/redis';
@@ -11,10 +10,10 @@ import { Redis } from 'ioredis';
 import { createForceLogout } from '../../../services/worker/src/force-logout/force-logout.ts';
 import { logIn, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
 import { closeBoundMs } from '../../support/close-bound.ts';
-import { cheapHashes } from '../../support/groups.ts';
+import { bearer, cheapHashes } from '../../support/groups.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
-import { startTestStack } from '../../support/test-stack.ts';
+import { startTestServices } from '../../support/test-services.ts';
 import { eventually } from '../../support/worker-scene.ts';
 import { startTestWorker, type TestWorker } from '../../support/worker-service.ts';
 
@@ -87,7 +86,7 @@ describe('a forced logout', () => {
   beforeAll(openScene);
   afterAll(endAll);
 
-  test('by user ends all sessions of the user and no other, and says in each why and by which request', async () => {
+  test('a forced logout by user ends all sessions of that user only, and records reason and request in each', async () => {
     const phone = await newSession(api);
     const tablet = await logIn(api, phone.email);
     const stranger = await newSession(api);
@@ -105,7 +104,7 @@ describe('a forced logout', () => {
     expect(await done()).toBe(1);
   });
 
-  test('by session ends that session only, however its id is written', async () => {
+  test('a forced logout by session ends that session only, however its id is written', async () => {
     const phone = await newSession(api);
     const tablet = await logIn(api, phone.email);
     await force({ session_id: tablet.session_id.toUpperCase(), reason });
@@ -113,7 +112,7 @@ describe('a forced logout', () => {
     expect(await isRevoked(phone)).toBe(false);
   });
 
-  test('by group ends the sessions of all its members and of nobody else', async () => {
+  test('a forced logout by group ends the sessions of all its members and of nobody else', async () => {
     const owner = await newSession(api);
     const member = await newSession(api);
     const stranger = await newSession(api);
@@ -125,14 +124,14 @@ describe('a forced logout', () => {
     expect(await Promise.all([owner, member, stranger].map(isRevoked))).toEqual([true, true, false]);
   });
 
-  test('the refresh token of a forced session is refused', async () => {
+  test('the refresh token of a session that was forced to end is refused', async () => {
     const phone = await newSession(api);
     await force({ user_id: phone.user_id, reason });
     const answer = await api.post('/api/v1/auth/refresh', { refresh_token: phone.refresh_token });
     expect(answer.json.error_code).toBe('IAD_JWT_REFRESH_STOLEN');
   });
 
-  test('of nobody is done, and leaves a session that had ended before as it was', async () => {
+  test('a forced logout that matches no live session is done, and leaves an ended session as it was', async () => {
     const phone = await newSession(api);
     await force({ session_id: phone.session_id, reason }, 'first');
     const before = await session(phone.session_id);
@@ -142,7 +141,7 @@ describe('a forced logout', () => {
     expect(await session(phone.session_id)).toEqual(before);
   });
 
-  test('the same job again changes nothing: a session that began since lives on', async () => {
+  test('a forced logout that runs again changes nothing: a session that began since lives on', async () => {
     const phone = await newSession(api);
     const jobId = await force({ user_id: phone.user_id, reason }, 'incident-1');
     const before = await session(phone.session_id);
@@ -159,7 +158,7 @@ describe('a forced logout', () => {
     expect(await session(phone.session_id)).toEqual(before);
   });
 
-  test('an id that is given to two commands loses neither', async () => {
+  test('two commands with the same id are both carried out', async () => {
     const [phone, other] = [await newSession(api), await newSession(api)];
     const jobId = await force({ user_id: phone.user_id, reason }, 'incident-2');
     await (await queue.getJob(jobId))?.remove();
@@ -167,7 +166,7 @@ describe('a forced logout', () => {
     expect(await isRevoked(other)).toBe(true);
   });
 
-  describe('and a login at the same time', () => {
+  describe('a forced logout and a login at the same time', () => {
     /** Starts a login that has written the user's document and its session, and has not committed. */
     async function loginHalfway(phone: { user_id: string; session_id: string }) {
       const begun = Promise.withResolvers<void>();
@@ -196,17 +195,20 @@ describe('a forced logout', () => {
     test.each([
       ['user', (phone: { user_id: string }) => ({ user_id: phone.user_id, reason })],
       ['group', (phone: { home_group_id: string }) => ({ home_group_id: phone.home_group_id, reason })],
-    ])('by %s: one that was under way when the command came does not slip between', async (_target, commandFor) => {
-      const phone = await newSession(api);
-      const login = await loginHalfway(phone);
-      const retries = await startCount('auth_transaction_retries_total');
-      const jobId = await requestForceLogout(queue, commandFor(phone));
-      await eventually('the two meet', async () => (await retries()) > 0);
-      await login.commit();
-      await completed(jobId);
-      expect(await isRevoked(login)).toBe(true);
-      expect(await isRevoked(phone)).toBe(true);
-    });
+    ])(
+      'a forced logout by %s also ends a session whose login was under way when the command came',
+      async (_target, commandFor) => {
+        const phone = await newSession(api);
+        const login = await loginHalfway(phone);
+        const retries = await startCount('auth_transaction_retries_total');
+        const jobId = await requestForceLogout(queue, commandFor(phone));
+        await eventually('the two meet', async () => (await retries()) > 0);
+        await login.commit();
+        await completed(jobId);
+        expect(await isRevoked(login)).toBe(true);
+        expect(await isRevoked(phone)).toBe(true);
+      },
+    );
 
     test('no login that was answered before the command lives on, and both sides get their answers', async () => {
       const { email, user_id } = await registerAccount(api, newEmail());
@@ -220,7 +222,7 @@ describe('a forced logout', () => {
     });
   });
 
-  describe('that is malformed', () => {
+  describe('a forced logout that is malformed', () => {
     test.each([
       ['no target', { reason }, 'exactly one of user_id, session_id, home_group_id'],
       ['two targets', { user_id: randomUUID(), session_id: randomUUID(), reason }, 'exactly one of'],
@@ -229,7 +231,7 @@ describe('a forced logout', () => {
       ['an id that is none', { user_id: 'somebody', reason }, '/user_id'],
       ['an operator for an id', { user_id: { $ne: null }, reason }, '/user_id'],
       ['no object', 'everybody out', 'not an object'],
-    ])('%s: fails for good at the first attempt, and says why', async (_case, data, why) => {
+    ])('a malformed forced logout (%s) fails for good at the first attempt, and says why', async (_case, data, why) => {
       const jobId = randomUUID();
       const malformed = await startCount('auth_force_logouts_total', { outcome: 'malformed' });
       await queue.add('by-hand', data as ForceLogoutCommand, { jobId });
@@ -240,7 +242,7 @@ describe('a forced logout', () => {
       expect(await malformed()).toBe(1);
     });
 
-    test('is not even queued by the helper, and neither is one with an id that the queue cannot have', async () => {
+    test('the helper queues neither a malformed forced logout nor one with an id that the queue cannot have', async () => {
       const command = { user_id: randomUUID(), reason };
       const empty = { reason } as ForceLogoutCommand;
       await expect(requestForceLogout(queue, empty)).rejects.toThrow('exactly one of');
@@ -252,11 +254,11 @@ describe('a forced logout', () => {
   });
 });
 
-describe('a forced logout, in a scene of its own', () => {
+describe('a forced logout in a scene of its own', () => {
   beforeEach(openScene);
   afterEach(endAll);
 
-  test('numbers that BullMQ gives twice, in a Redis that was emptied, are two commands', async () => {
+  test('two commands whose number BullMQ gives twice, because Redis was emptied, are both carried out', async () => {
     const phone = await newSession(api);
     for (let round = 0; round < 2; round++) {
       const { session_id } = await logIn(api, phone.email);
@@ -269,7 +271,7 @@ describe('a forced logout, in a scene of its own', () => {
     }
   });
 
-  test('that was committed and not announced is announced by the next attempt, and ends nothing else', async () => {
+  test('a forced logout that was committed but not announced is announced by the next attempt, and ends nothing else', async () => {
     const phone = await newSession(api);
     const denyList = createDenyList(redis, redisKeys(api.keyPrefix), denialLifetimeMs(600));
     const lost = new Error('Redis is away');
@@ -298,19 +300,20 @@ describe('a forced logout, in a scene of its own', () => {
   });
 });
 
-describe('through all services', () => {
+describe('a forced logout through all services', () => {
   afterEach(endAll);
 
-  test('the streams close with 4001, and tokens and upgrades are refused', async () => {
-    const stack = await startTestStack(cheapHashes);
-    endings.push(() => stack.close());
+  test('a forced logout through all services closes streams with 4001, and tokens and upgrades are refused', async () => {
+    const services = await startTestServices(cheapHashes);
+    endings.push(() => services.close());
+    await eventually('the gateway is ready', async () => (await services.gateway.unreadiness()).length === 0);
 
-    const { queue } = openQueue(stack.redis.url, stack.collections.users.dbName);
-    const phone = await newSession(stack);
-    const tablet = await logIn(stack, phone.email);
-    const stranger = await newSession(stack);
+    const { queue } = openQueue(testEnvironment().redisUrl, services.name);
+    const phone = await newSession(services.api);
+    const tablet = await logIn(services.api, phone.email);
+    const stranger = await newSession(services.api);
     const [phoneStream, tabletStream, strangerStream] = await Promise.all(
-      [phone, tablet, stranger].map((tokens) => stack.openStream(tokens)),
+      [phone, tablet, stranger].map((tokens) => services.openStream(tokens)),
     );
 
     const ordered = performance.now();
@@ -320,10 +323,13 @@ describe('through all services', () => {
       expect(closed).toMatchObject({ code: 4001, reason: 'SESSION_REVOKED' });
       expect((closed?.at ?? Number.POSITIVE_INFINITY) - ordered).toBeLessThan(closeBoundMs);
     }
-    for (const tokens of [phone, tablet]) await expect(stack.openStream(tokens)).rejects.toThrow('401');
+    for (const tokens of [phone, tablet]) {
+      expect(await services.refusal(tokens)).toBe(401);
+      const answer = await services.api.send({ method: 'GET', path: '/api/v1/account', headers: bearer(tokens) });
+      expect(answer.status).toBe(401);
+    }
     expect(performance.now() - ordered).toBeLessThan(closeBoundMs);
     expect(strangerStream?.isOpen()).toBe(true);
-    const jobDone = async () => (await queue.getCompletedCount()) === 1;
-    await waitUntil(jobDone, { what: 'the job to be completed', timeoutMs: 60_000 });
+    await eventually('the job is completed', async () => (await queue.getCompletedCount()) === 1);
   });
 });

@@ -5,7 +5,7 @@ import { type LocalMongo, startMongo } from '@auth-account/local-stack';
 import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { redisKeys } from '@auth-account/redis';
 import { type Collections, collectionsOf } from '@auth-account/stores';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { awaitDelivery } from '../../../services/authctl/src/probe/probe-events.ts';
@@ -35,6 +35,17 @@ let secondaryPort: number;
 /** Client whose writes the primary alone acknowledges. */
 let primary: MongoClient;
 
+let scene: TokenScene;
+/** Documents that the primary alone has. */
+let unconfirmed: Collections;
+let redis: Redis;
+let denyList: DenyList;
+let env: Readonly<Record<string, string>>;
+let api: TokenApi;
+/** Another api, which waits at most half a second for an answer of MongoDB. */
+let impatient: TokenApi;
+let gateway: TestGateway;
+
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'auth-account-lagging-'));
   guard = createProcessGuard(dir);
@@ -48,26 +59,20 @@ beforeAll(async () => {
   secondaryPort = mongo.ports[1 - writable] ?? 0;
   await members[1 - writable]?.close();
   primary = members[writable] as MongoClient;
+  await openScene();
 });
 afterAll(async () => {
+  await gateway?.close();
+  await scene?.close();
+  redis?.disconnect();
   await primary?.close();
   await mongo?.kill();
   await rm(dir, { recursive: true, force: true });
   guard?.dismiss();
 });
 
-let scene: TokenScene;
-/** Documents that the primary alone has. */
-let unconfirmed: Collections;
-let redis: Redis;
-let denyList: DenyList;
-let env: Readonly<Record<string, string>>;
-let api: TokenApi;
-/** Another api, which waits at most a second for an answer of MongoDB. */
-let impatient: TokenApi;
-let gateway: TestGateway;
-
-beforeEach(async () => {
+/** The parts are expensive on two members, so all tests share them, each with its own sessions. */
+async function openScene(): Promise<void> {
   scene = await openTokenScene({ mongodbUri: mongo.uri });
   const { database } = scene;
   unconfirmed = collectionsOf(primary.db(database));
@@ -75,14 +80,9 @@ beforeEach(async () => {
   redis = new Redis(env.REDIS_URL ?? '');
   denyList = createDenyList(redis, redisKeys(database), lifetimeMs);
   api = await scene.start();
-  impatient = await scene.start({ MONGODB_URI: `${mongo.uri}&socketTimeoutMS=1000` });
+  impatient = await scene.start({ MONGODB_URI: `${mongo.uri}&socketTimeoutMS=500` });
   gateway = await startTestGateway({ env });
-});
-afterEach(async () => {
-  await gateway?.close();
-  await scene?.close();
-  redis?.disconnect();
-});
+}
 
 /** Runs the work while no majority applies writes. */
 async function whileLagging<T>(work: () => Promise<T>): Promise<T> {
@@ -99,12 +99,23 @@ type Session = Account & TokenPair;
 const list = (session: Session) =>
   api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(session) }).then(({ status }) => status);
 
+/**
+ * Sends the logout to the impatient api until the primary has the revocation. On a busy machine its connection may end
+ * before MongoDB has got the command. Every answer must be 503.
+ */
+async function logOutInVain(session: Session): Promise<void> {
+  await eventually('the primary has it', async () => {
+    expect((await logOut(impatient, session)).status).toBe(503);
+    return (await unconfirmed.sessions.findOne({ _id: session.session_id }))?.is_revoked === true;
+  });
+}
+
 const majorityHas = (...sessions: readonly Session[]) =>
   eventually('a majority has it', () =>
     storesOf(scene.collections).sessions.areRevoked(sessions.map(({ session_id }) => session_id)),
   );
 
-test('a logout that got 503 is carried out nevertheless: the worker announces it when a majority has it', async () => {
+test('a logout that got 503 still takes effect: the worker announces it when a majority has it', async () => {
   // The api's clock is behind, so its decisions look older to the worker: a lag of seconds acts like half a minute.
   scene.clock.pass(-20_000);
   const worker = await startTestWorker(env);
@@ -112,12 +123,13 @@ test('a logout that got 503 is carried out nevertheless: the worker announces it
     await eventually('the list is complete', () => denyList.isComplete());
     const session = await newSession(api);
     const stream = await openGreeted(gateway.base + session.push_stream_path, { token: session.access_token });
-    expect((await whileLagging(() => logOut(impatient, session))).status).toBe(503);
+    await whileLagging(() => logOutInVain(session));
     await majorityHas(session);
     await eventually('its token is refused', async () => (await list(session)) === 401);
     await eventually('its stream is closed', () => !stream.isOpen());
     expect(await stream.closed).toMatchObject({ code: 1000 });
   } finally {
+    scene.clock.pass(20_000);
     await worker.close();
   }
 });
@@ -137,7 +149,7 @@ const again: readonly [name: string, send: (on: TokenApi, session: Session) => P
   ['a logout of all', (on, session) => on.post('/api/v1/auth/logout-all', {}, bearer(session)), 200],
 ];
 
-test('a logout that got 503 is announced by any request that ends the session again, which gets 503 itself until a majority has it', async () => {
+test('a logout that got 503 is announced by any request that ends the session again, once a majority has it', async () => {
   // Completes the deny list, because no worker runs.
   await (await denyList.beginRebuild()).complete();
   const scenes = await Promise.all(
@@ -151,10 +163,10 @@ test('a logout that got 503 is announced by any request that ends the session ag
     Promise.all(scenes.map(async (one) => (await send(one)).status));
 
   const whileItLags = await whileLagging(async () => {
-    const first = await statusesOf(({ session }) => logOut(impatient, session));
-    return { first, again: await statusesOf(({ send, session }) => send(impatient, session)) };
+    await Promise.all(scenes.map(({ session }) => logOutInVain(session)));
+    return statusesOf(({ send, session }) => send(impatient, session));
   });
-  expect(whileItLags).toEqual({ first: [503, 503, 503, 503], again: [503, 503, 503, 503] });
+  expect(whileItLags).toEqual([503, 503, 503, 503]);
 
   await majorityHas(...scenes.map(({ session }) => session));
   expect(await Promise.all(scenes.map(({ session }) => list(session)))).toEqual([200, 200, 200, 200]);
@@ -166,7 +178,7 @@ test('a logout that got 503 is announced by any request that ends the session ag
   }
 });
 
-test('no round of the worker steps over a revocation or a change of group that no majority has, however long that takes', async () => {
+test('no round of the worker steps over a revocation or a change of group that no majority has, however late it is', async () => {
   let time = Date.now();
   const sessions = storesOf(scene.collections).sessions;
   const nothing = () => undefined;
@@ -202,8 +214,8 @@ test('no round of the worker steps over a revocation or a change of group that n
   });
 });
 
-test('while the deny list cannot be asked the api refuses what the primary has as revoked, whatever the majority shows', async () => {
-  // Nobody has completed the deny list.
+test('while the deny list is away, the api refuses what the primary has as revoked, whatever the majority shows', async () => {
+  await redis.del(redisKeys(scene.database).denyListComplete);
   const [ended, moved, good] = await Promise.all([newSession(api), newSession(api), newSession(api)]);
   const statuses = await whileLagging(async () => {
     const [at, requestId] = [new Date(), 'unconfirmed'];
@@ -216,7 +228,7 @@ test('while the deny list cannot be asked the api refuses what the primary has a
   expect(statuses).toEqual([401, 401, 200]);
 });
 
-test('the canary takes its event for delivered when a majority has that, because its removal sees no more', async () => {
+test('the canary counts its event as delivered when a majority has that, because its removal sees no more', async () => {
   const event = newEvent();
   await commitEvent(scene.mongo, scene.mongo.db(scene.database), event);
   const wait = (waitMs: number) =>

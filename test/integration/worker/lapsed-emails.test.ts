@@ -59,7 +59,7 @@ async function newChanged() {
 }
 
 describe('a former address', () => {
-  test('is removed when it has lapsed, and the places of its logins are forgotten', async () => {
+  test('a former address is removed when it has lapsed, and its known devices and networks are forgotten', async () => {
     const [{ session, new_email }, other] = [await newChanged(), await newChanged()];
     expect([await hasPlaces(session.email), await hasPlaces(new_email)]).toEqual([true, true]);
     await lapse(session);
@@ -71,7 +71,7 @@ describe('a former address', () => {
     ]);
   });
 
-  test('does not leave unseen with the next change', async () => {
+  test('a former address that the next change drops loses its known devices and networks too', async () => {
     const { session } = await newChanged();
     await lapse(session);
     await changeEmail(scene.api, session, newEmail());
@@ -81,7 +81,7 @@ describe('a former address', () => {
     expect(await hasPlaces(session.email)).toBe(false);
   });
 
-  test('keeps its places if the account has it again', async () => {
+  test('a former address keeps its known devices and networks if the account has it again', async () => {
     const { session, new_email } = await newChanged();
     await changeEmail(scene.api, session, session.email);
     await lapse(session);
@@ -89,7 +89,7 @@ describe('a former address', () => {
     expect([await hasPlaces(session.email), await hasPlaces(new_email)]).toEqual([true, false]);
   });
 
-  test('keeps the places of the account that has registered with it since', async () => {
+  test('a former address keeps the known devices and networks of an account that has registered with it since', async () => {
     const { session } = await newChanged();
     await lapse(session);
     await registerAccount(scene.api, session.email);
@@ -98,7 +98,7 @@ describe('a former address', () => {
   });
 });
 
-test('an address that an undo took away is removed, and its places are forgotten', async () => {
+test('an address that an undo took away is removed, and its known devices and networks are forgotten', async () => {
   const { session, new_email } = await newChanged();
   const last = newEmail();
   const undo_token = await undoTokenOf(scene.api, session.user_id);
@@ -130,7 +130,7 @@ test('a worker that fails between the two steps leaves the address to the next r
   }
 });
 
-test('the address of a change under way is removed when it has lapsed', async () => {
+test('the address of an unconfirmed change is removed when it has lapsed', async () => {
   const [lapsed, open] = [await newSession(scene.api), await newSession(scene.api)];
   const new_email = newEmail();
   for (const session of [lapsed, open]) await requestChange(scene.api, session, new_email);

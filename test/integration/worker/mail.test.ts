@@ -69,7 +69,7 @@ function secretIn(received: Received | undefined): string | undefined {
 
 describe('a mail subscriber', () => {
   test.concurrent(
-    'sends the code to the address that it is for, in the language of the account',
+    'a mail subscriber sends the code to the address that it is for, in the language of the account',
     closingAll(async (closing) => {
       const sink = await startSink(closing);
       const scene = closing(await openWorkerScene([subscriberAt(sink.port)]));
@@ -97,7 +97,7 @@ describe('a mail subscriber', () => {
   );
 
   test.concurrent(
-    'names the provider in the mail with a code that links an identity',
+    'a mail subscriber names the provider in the mail with a code that links an identity',
     closingAll(async (closing) => {
       const sink = await startSink(closing);
       const scene = closing(await openWorkerScene([subscriberAt(sink.port)]));
@@ -112,7 +112,7 @@ describe('a mail subscriber', () => {
   );
 
   test.concurrent(
-    'sends notices: of a change of the address to the former one, with the token that undoes it',
+    'a mail subscriber sends the notice of a changed address to the former one, with the token that undoes it',
     closingAll(async (closing) => {
       const sink = await startSink(closing);
       const scene = closing(await openWorkerScene([subscriberAt(sink.port)]));
@@ -150,7 +150,7 @@ describe('a mail subscriber', () => {
   );
 
   test.concurrent(
-    'sends the notice of an ordered removal with the token that stops it, unless it was stopped since',
+    'a mail subscriber sends the notice of an ordered removal with the token that stops it, unless it was stopped',
     closingAll(async (closing) => {
       const sink = await startSink(closing);
       const scene = closing(await openWorkerScene([subscriberAt(sink.port)]));
@@ -180,7 +180,7 @@ describe('a mail subscriber', () => {
   );
 
   test.concurrent(
-    'sends nothing where there is nothing to send any more, and takes no other event',
+    'a mail subscriber sends nothing if there is nothing left to send, and takes no other event',
     closingAll(async (closing) => {
       const sink = await startSink(closing);
       const scene = closing(await openWorkerScene([subscriberAt(sink.port)]));
@@ -200,7 +200,7 @@ describe('a mail subscriber', () => {
   );
 
   test.concurrent(
-    'that cannot be reached delays no other subscriber, and gets the mail when it is back, by which nothing is known of it',
+    'a mail server that is away delays no other subscriber, and gets the mail when it is back',
     closingAll(async (closing) => {
       const receiver = closing(await startReceiver('analytics'));
       const port = await findFreePort();
@@ -224,7 +224,7 @@ describe('a mail subscriber', () => {
   );
 
   test.concurrent(
-    'whose server refuses the recipient says so without the address',
+    'a mail subscriber whose server refuses the recipient reports that without the address',
     closingAll(async (closing) => {
       const refusing = await startMailSink(() => undefined, {
         onRcptTo: ({ address }, _session, callback) => callback(new Error(`no such user ${address}`)),

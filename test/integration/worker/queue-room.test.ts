@@ -36,7 +36,7 @@ test.each([
   ['5,000 wait in a queue that is paused', () => push('paused', 1), () => push('wait', 4_999)],
   ['20,000 wait, most of them for their next attempt', () => push('wait', 1), () => delay(19_999)],
   ['20,000 wait like that, in a queue that is paused', () => push('paused', 1), () => delay(19_999)],
-])('a queue in which %s has no more room, and others have', async (_what, addOne, fill) => {
+])('a queue in which %s has no more room, and other queues have', async (_what, addOne, fill) => {
   const room = createQueueRoom({ queues: listOf(queues), redis, now: () => new Date() });
   await fill();
   expect([...(await room.read()).forAll]).toEqual(names);
@@ -65,7 +65,7 @@ test.each([
   },
 );
 
-test('a queue with a thousand requests for codes at its head has no more room for them than for others', async () => {
+test('a queue with a thousand requests for codes at its head has no more room for them than for other events', async () => {
   const room = createQueueRoom({ queues: listOf(queues), redis, now: () => new Date() });
   await redis.hset(keyOf('analytics', 'code'), 'name', urgentTopic);
   const codes = (count: number) => redis.rpush(keyOf('analytics', 'wait'), ...Array(count).fill('code'));
@@ -78,13 +78,13 @@ test('a queue with a thousand requests for codes at its head has no more room fo
   expect([...(await room.read()).forUrgent]).toEqual(names);
 });
 
-test('what cannot be counted is an error', async () => {
+test('a queue that cannot be counted is an error', async () => {
   await redis.set(keyOf('billing', 'wait'), 'no list');
   const room = createQueueRoom({ queues: listOf(queues), redis, now: () => new Date() });
   await expect(room.read()).rejects.toThrow('WRONGTYPE');
 });
 
-test('what was found is good for a second', async () => {
+test('a count of the queues is good for a second', async () => {
   const begin = 1_000_000;
   let now = begin;
   const room = createQueueRoom({ queues: listOf(queues), redis, now: () => new Date(now) });
@@ -96,7 +96,7 @@ test('what was found is good for a second', async () => {
   expect([...(await room.recent()).forAll]).toEqual(['billing', 'catering']);
 });
 
-test('without a queue it only asks whether Redis is there', async () => {
+test('a count without queues only asks whether Redis is there', async () => {
   const gone = new Redis(process.env.TEST_REDIS_URL ?? '', { enableOfflineQueue: false, lazyConnect: true });
   const now = () => new Date();
   expect((await createQueueRoom({ queues: [], redis, now }).read()).forAll.size).toBe(0);

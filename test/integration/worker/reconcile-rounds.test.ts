@@ -72,8 +72,8 @@ async function move(agoMs: number): Promise<string> {
 const revoked = { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' };
 const below = { kind: 'below', ver: 2 };
 
-describe('a change whose write came late is found', () => {
-  test('by the next round, if it took all of the driver’s time-outs', async () => {
+describe('changes whose write came late', () => {
+  test('a change that took all of the driver’s time-outs is found by the next round', async () => {
     const round = await startRounds();
     time += 1_000;
     const sessions = [await revoke(45_000), await move(45_000)];
@@ -81,7 +81,7 @@ describe('a change whose write came late is found', () => {
     expect(await denyList.peek(sessions)).toEqual([revoked, below]);
   });
 
-  test('within a minute, if a machine stood still for minutes', async () => {
+  test('a change whose machine stood still for minutes is found within a minute', async () => {
     const round = await startRounds();
     time += 1_000;
     const sessions = [await revoke(5 * minute), await move(5 * minute)];
@@ -91,7 +91,7 @@ describe('a change whose write came late is found', () => {
     expect(await denyList.peek(sessions)).toEqual([revoked, below]);
   });
 
-  test('however far the worker’s clock had been ahead meanwhile', async () => {
+  test('a late change is found however far the worker’s clock had been ahead meanwhile', async () => {
     const round = await startRounds();
     time += 5 * minute;
     await round();
@@ -110,8 +110,8 @@ test('a round does not find again what the list no longer has to hold', async ()
   expect(found).toEqual([]);
 });
 
-describe('the other session of a logout has its stream closed', () => {
-  test('once, however often Redis forgets the logout', async () => {
+describe('the other stream of a logout', () => {
+  test('the other session of a logout has its stream closed once, however often Redis forgets the logout', async () => {
     const round = await startRounds();
     const other = randomUUID();
     const session = await revoke(0, other);
@@ -125,7 +125,7 @@ describe('the other session of a logout has its stream closed', () => {
     expect(told).toEqual([other]);
   });
 
-  test('not if Redis had heard of the logout before it forgot it', async () => {
+  test('the other session of a logout keeps its stream if Redis had heard of the logout before it forgot it', async () => {
     const round = await startRounds();
     const session = await revoke(0, randomUUID());
     const denial = { kind: 'revoked', reason: 'LOGOUT_CONFIRMED' } as const;
@@ -138,7 +138,7 @@ describe('the other session of a logout has its stream closed', () => {
     expect(told).toEqual([]);
   });
 
-  test('also of one that came late, after rounds that could not see it', async () => {
+  test('the other session of a logout that came late, after rounds that could not see it, has its stream closed', async () => {
     const round = await startRounds();
     const other = randomUUID();
     await revoke(5 * minute, other);
@@ -147,14 +147,14 @@ describe('the other session of a logout has its stream closed', () => {
     expect(told).toEqual([other]);
   });
 
-  test('not by a worker that starts when Redis has let the logout go', async () => {
+  test('a worker that starts when Redis has let the logout go leaves the other session’s stream open', async () => {
     const session = await revoke(lifetimeMs + 30_000, randomUUID());
     await startRounds();
     expect(await denyList.peek([session])).toEqual([revoked]);
     expect(told).toEqual([]);
   });
 
-  test('once, if the list could not be written at the first attempt', async () => {
+  test('the other session’s stream is closed once if the list could not be written at the first attempt', async () => {
     let failures = 1;
     const round = await startRounds(async (entries) => {
       failures -= 1;

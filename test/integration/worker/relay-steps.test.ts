@@ -96,7 +96,7 @@ async function end(name: string, jobId: string, how: 'completed' | 'failed', rea
 }
 
 describe('the states of jobs', () => {
-  test('are found in their order', async () => {
+  test('the states of jobs are found in their order', async () => {
     const ids = ['done', 'lost', 'waits'];
     for (const jobId of ids) await queueOf('billing').add('event', newEvent(), { jobId });
     await end('billing', 'done', 'completed');
@@ -106,7 +106,7 @@ describe('the states of jobs', () => {
     expect(await findJobStates(redis, queueOf('billing'), [])).toEqual([]);
   });
 
-  test('are not guessed if Redis answers something odd', async () => {
+  test('the states of jobs are not guessed if Redis answers something odd', async () => {
     await redis.set(queueOf('billing').toKey('odd'), 'no hash');
     await expect(findJobStates(redis, queueOf('billing'), ['odd'])).rejects.toThrow('WRONGTYPE');
   });
@@ -120,7 +120,7 @@ describe('rows that are enqueued to a subscriber', () => {
       hasRoomFor: () => isOpen,
     });
 
-  test('go on its queue, each once, under the event’s id or that of its replay', async () => {
+  test('rows go on the subscriber’s queue, each once, under the event’s id or that of its replay', async () => {
     const at = new Date(1_763_712_000_000);
     const [first, again] = [await stored(), await stored({ replays: { billing: at } })];
     for (let round = 0; round < 2; round += 1) {
@@ -135,7 +135,7 @@ describe('rows that are enqueued to a subscriber', () => {
     ]);
   });
 
-  test('are only those that wait for it', async () => {
+  test('only the rows that wait for the subscriber are enqueued', async () => {
     const at = new Date();
     const rows = [
       await stored({ deliveries: { billing: at } }),
@@ -151,14 +151,14 @@ describe('rows that are enqueued to a subscriber', () => {
     expect(await waiting('billing')).toEqual([other._id]);
   });
 
-  test('are held back if there is no room, unless they are on the queue already', async () => {
+  test('rows are held back if the queue has no room, unless they are on it already', async () => {
     const [there, other] = [await stored(), await stored()];
     await enqueue([there]);
     expect(await enqueue([there, other], false)).toEqual({ had: [], expired: [], heldBack: [other] });
     expect(await waiting('billing')).toEqual([there._id]);
   });
 
-  test('are known to be there if their jobs are completed, also without room', async () => {
+  test('rows with completed jobs are known to be on the queue, also without room', async () => {
     const done = await stored();
     await enqueue([done]);
     await end('billing', done._id, 'completed');
@@ -167,7 +167,7 @@ describe('rows that are enqueued to a subscriber', () => {
     expect(await waiting('billing')).toEqual([]);
   });
 
-  test('become dead letters if their jobs have failed for good', async () => {
+  test('rows whose jobs have failed for good become dead letters', async () => {
     const [lost, fine] = [await stored(), await stored()];
     await enqueue([lost, fine]);
     await end('billing', lost._id, 'failed', 'x'.repeat(600));
@@ -190,7 +190,7 @@ describe('rows that are enqueued to a subscriber', () => {
 });
 
 describe('a dead letter', () => {
-  test('is made of a failed job only', async () => {
+  test('a dead letter is made of a failed job only', async () => {
     const { event } = await stored();
     await queueOf('billing').add('event', event, { jobId: event.id });
     await buryFailedJob('billing', queueOf('billing'), event.id);
@@ -200,7 +200,7 @@ describe('a dead letter', () => {
     expect(await deadLetters.list({ limit: 10 })).toEqual([]);
   });
 
-  test('is made for the replay that the job belongs to', async () => {
+  test('a dead letter is made for the replay that the job belongs to', async () => {
     const at = new Date(1_763_712_000_000);
     const { event } = await stored({ replays: { billing: at } });
     for (const jobId of [event.id, `${event.id}.${at.getTime()}`]) {
@@ -233,7 +233,7 @@ describe('a round of the relay', () => {
   };
   const roomFor = (...some: string[]): Partial<RelayDeps> => ({ room: { read: async () => opened(...some) } });
 
-  test('hands all that is due on, batch by batch, each under a lease of its own', async () => {
+  test('a round of the relay hands on all that is due, batch by batch, each under a lease of its own', async () => {
     const rows = [await stored(), await stored(), await stored()];
     const later = await stored({ locked_until: new Date(Date.now() + 60_000) });
     await relay();
@@ -246,7 +246,7 @@ describe('a round of the relay', () => {
     expect(claimed).toEqual([]);
   });
 
-  test('notes who has an event by now', async () => {
+  test('a round of the relay records who has an event by now', async () => {
     const [a, b] = [await stored(), await stored()];
     await relay();
     await end('billing', a._id, 'completed');
@@ -260,7 +260,7 @@ describe('a round of the relay', () => {
     expect((await row(b._id))?.deliveries).not.toHaveProperty('billing');
   });
 
-  test('settles a row for which nobody waits any more', async () => {
+  test('a round of the relay settles a row for which nobody waits any more', async () => {
     const at = new Date(0);
     const { _id } = await stored({ deliveries: { analytics: at, billing: at } });
     const empty = await stored();
@@ -272,7 +272,7 @@ describe('a round of the relay', () => {
     expect((await row(empty._id))?.deliveries).toEqual({});
   });
 
-  test('holds what finds no room, wholly if nobody else waits, and takes it up once there is some', async () => {
+  test('a round of the relay holds an event that finds no room, wholly if nobody else waits, until there is some', async () => {
     const [shared, alone] = [await stored(), await stored({ deliveries: { analytics: new Date(0) } })];
     await relay(roomFor('analytics'));
     const far = new Date(8_640_000_000_000_000);
@@ -293,7 +293,7 @@ describe('a round of the relay', () => {
     expect((await row(alone._id))?.held).toBeUndefined();
   });
 
-  test('looks at held rows until it finds none, and at due ones until there are none', async () => {
+  test('a round of the relay looks at held rows until it finds none, and at due ones until there are none', async () => {
     const held = { for: ['billing'], until: new Date(Date.now() + 60_000) };
     const far = new Date(8_640_000_000_000_000);
     for (let i = 0; i < 3; i += 1) await stored({ held, locked_until: far });
@@ -317,7 +317,7 @@ describe('a round of the relay', () => {
     expect(looks).toEqual({ due: 4, urgent: 3, held: 3 });
   });
 
-  test('leases nothing while all queues are full, or while Redis is away', async () => {
+  test('a round of the relay leases nothing while all queues are full, or while Redis is away', async () => {
     const before = await stored();
     await relay(roomFor());
     await expect(relay({ room: { read: () => Promise.reject(new Error('Redis is away')) } })).rejects.toThrow('away');
@@ -325,7 +325,7 @@ describe('a round of the relay', () => {
     expect(leases).toEqual([]);
   });
 
-  test('that meets an error goes through with the rest, notes it in the rows, and fails with it', async () => {
+  test('a round of the relay that meets an error finishes the rest, records it in the rows, and fails with it', async () => {
     const { _id } = await stored();
     await redis.set(queueOf('billing').toKey(_id), 'no hash');
     await expect(relay()).rejects.toThrow('WRONGTYPE');
@@ -334,7 +334,7 @@ describe('a round of the relay', () => {
     expect(claimed).toEqual([1]);
   });
 
-  test('puts each event on the queues of its channel, and holds it for these only', async () => {
+  test('a round of the relay puts each event on the queues of its channel, and holds it for these only', async () => {
     const [registered, deleted] = [await stored(), await stored({ event: newDeletedEvent() })];
     const full = accountQueueOf('billing');
     await relay({ queues: targets(true), ...roomFor(...names, accountQueueOf('analytics')) });
@@ -349,7 +349,7 @@ describe('a round of the relay', () => {
     expect(await waiting(full)).toEqual([deleted._id]);
   });
 
-  test('drops a request for a code that has expired, counts that, and leaves no dead letter', async () => {
+  test('a round of the relay drops an expired request for a code, counts that, and leaves no dead letter', async () => {
     const [late, good] = [newCodeRequest(new Date(Date.now() - 1)), newCodeRequest()];
     for (const event of [late, good]) await stored({ event });
     const both = names.map(accountQueueOf);
@@ -366,7 +366,7 @@ describe('a round of the relay', () => {
     expect(await deadLetters.list({ limit: 1 })).toEqual([]);
   });
 
-  test('leases a request for a code before thousands of older rows, and puts it at the head of its queues', async () => {
+  test('a round of the relay puts a request for a code before thousands of older rows, at the head of its queues', async () => {
     await collections.outbox.insertMany(Array.from({ length: 20_000 }, () => dueRow()));
     await collections.outbox.insertMany(Array.from({ length: 200 }, () => dueRow({ event: newDeletedEvent() })));
     const both = names.map(accountQueueOf);
@@ -382,7 +382,7 @@ describe('a round of the relay', () => {
     }
   });
 
-  test('puts a request for a code on a queue that is full for others, and looks at it again soon if it is for all', async () => {
+  test('a round of the relay puts a request for a code on a queue that is full for other events', async () => {
     const [code, other] = [await stored({ event: newCodeRequest() }), await stored({ event: newDeletedEvent() })];
     const both = names.map(accountQueueOf);
     const [first, second] = both;
@@ -396,7 +396,7 @@ describe('a round of the relay', () => {
     expect(await Promise.all(both.map(waiting))).toEqual([[code._id], [code._id, other._id]]);
   });
 
-  test('leaves an expired request that is in a queue to its consumer', async () => {
+  test('a round of the relay leaves an expired request that is in a queue to its consumer', async () => {
     const event = newCodeRequest(new Date(Date.now() - 1));
     await stored({ event, discarded: { analytics: new Date(0) } });
     await queueOf(accountQueueOf('billing')).add('event', event, { jobId: event.id });
@@ -405,7 +405,7 @@ describe('a round of the relay', () => {
     expect(await row(event.id)).toMatchObject({ state: 'pending' });
   });
 
-  test('waits for no subscriber that does not take the topic', async () => {
+  test('a round of the relay waits for no subscriber that does not take the topic', async () => {
     const event = newDeletedEvent();
     await stored({ event });
     const takers = [{ name: 'analytics', topics: ['service.auth.events.notice'] }];
@@ -413,7 +413,7 @@ describe('a round of the relay', () => {
     expect(await row(event.id)).toMatchObject({ state: 'delivered', deliveries: {} });
   });
 
-  test('notes also what is no error', async () => {
+  test('a round of the relay also records an error that is not an Error', async () => {
     const { _id } = await stored();
     const odd = { ...outbox, markDelivered: () => Promise.reject('odd') };
     await expect(relay({ outbox: odd })).rejects.toBe('odd');
@@ -427,7 +427,7 @@ describe('the fan-out of an event', () => {
     await createFanOut({ queues: deps.to ?? targets(true), room, outbox, now: () => new Date(7) })({ data: event });
   };
 
-  test('puts it on every queue that has room, once', async () => {
+  test('a fan-out puts an event on every queue that has room, once', async () => {
     const { event } = await stored();
     await fanOut(event, { opened: opened('analytics') });
     expect([await waiting('analytics'), await waiting('billing')]).toEqual([[event.id], []]);
@@ -437,7 +437,7 @@ describe('the fan-out of an event', () => {
     expect((await queueOf('billing').getJob(event.id))?.data).toEqual(event);
   });
 
-  test('goes to the queues of its channel', async () => {
+  test('a fan-out puts an event on the queues of its channel', async () => {
     const event = newDeletedEvent();
     await stored({ event });
     await fanOut(event, { opened: opened(...names.map(accountQueueOf)) });
@@ -446,7 +446,7 @@ describe('the fan-out of an event', () => {
     }
   });
 
-  test('puts a request for a code before all others, and on a queue that is full for them', async () => {
+  test('a fan-out puts a request for a code before all other events, and on a queue that is full for them', async () => {
     const queue = accountQueueOf('billing');
     const [first, code, other] = [newDeletedEvent(), newCodeRequest(), newDeletedEvent()];
     await fanOut(first, { opened: opened(queue) });
@@ -456,7 +456,7 @@ describe('the fan-out of an event', () => {
     expect(await waiting(queue)).toEqual([code.id, first.id]);
   });
 
-  test('counts as its delivery if there is no subscriber', async () => {
+  test('a fan-out without a subscriber counts as the event’s delivery', async () => {
     const { event } = await stored();
     await fanOut(event, { to: [] });
     expect(await row(event.id)).toMatchObject({ state: 'delivered', delivered_at: new Date(7) });
@@ -464,7 +464,7 @@ describe('the fan-out of an event', () => {
   });
 });
 
-describe('parking', () => {
+describe('paused webhooks', () => {
   let states: [string, boolean][];
   const open = () => {
     states = [];
@@ -473,7 +473,7 @@ describe('parking', () => {
     return { store, parking: createParking({ store, onState, webhooks: names, now: () => new Date(7) }) };
   };
 
-  test('tells how each webhook stands whenever it was read', async () => {
+  test('each read reports whether each webhook is paused', async () => {
     const { store, parking } = open();
     await parking.refresh();
     await store.park('billing', { at: new Date(5), eventId: 'e' });
@@ -493,7 +493,7 @@ describe('parking', () => {
     expect([parking.resumedAt('billing'), parking.resumedAt('analytics'), parking.resumedAt('x')]).toEqual([9, 0, 0]);
   });
 
-  test('holds a webhook up at once, and tells the other workers by which event', async () => {
+  test('a pause stops a webhook at once, and tells the other workers by which event', async () => {
     const { parking } = open();
     await parking.park('billing', 'an-event');
     expect(states).toEqual([['billing', true]]);

@@ -17,7 +17,7 @@ import { startTestWorker, startWorkerProcess } from '../../support/worker-servic
 
 describe('the relay', () => {
   test.concurrent(
-    'enqueues what was committed and never published, once it is due',
+    'the relay enqueues an event that was committed and never published, once it is due',
     closingAll(async (closing) => {
       const good = closing(await startReceiver('analytics'));
       const { env, mongo, db, isDelivered } = closing(await openWorkerScene([good.subscriber]));
@@ -33,7 +33,7 @@ describe('the relay', () => {
   );
 
   test.concurrent(
-    'leaves a fresh row to the publish that follows the commit',
+    'the relay leaves a fresh row to the publish that follows the commit',
     closingAll(async (closing) => {
       const { env, mongo, db, row, isDelivered } = closing(await openWorkerScene());
       const [fresh, due] = [newEvent(), newEvent()];
@@ -94,7 +94,7 @@ describe('the relay', () => {
   );
 
   test.concurrent(
-    'gives an event to a subscriber that was configured after it, and forgets one that is configured no more',
+    'the relay gives an event to a subscriber configured after it, and forgets one that is no longer configured',
     closingAll(async (closing) => {
       const { env, row, isDelivered, publish } = closing(await openWorkerScene([{ name: 'gone', kind: 'queue' }]));
       const first = closing(await startTestWorker(env));
@@ -113,7 +113,7 @@ describe('the relay', () => {
 
 describe('a queue that nobody empties', () => {
   test.concurrent(
-    'takes 5,000 events and no more, delays nobody, and gets the others once there is room',
+    'a queue that nobody empties takes 5,000 events, delays nobody, and gets the others once there is room',
     closingAll(async (closing) => {
       const good = closing(await startReceiver('analytics'));
       const stuck = { name: 'stuck', kind: 'queue' } as const;
@@ -148,8 +148,9 @@ describe('a queue that nobody empties', () => {
   );
 });
 
-describe('with a Redis that fails', () => {
-  async function startOwnRedis(closing: Closing): Promise<LocalRedis> {
+describe('the relay with a Redis that fails', () => {
+  /** `wipe` removes its data, while it does not run. */
+  async function startOwnRedis(closing: Closing): Promise<LocalRedis & { wipe(): Promise<void> }> {
     const dir = await mkdtemp(join(tmpdir(), 'auth-account-worker-'));
     closing({ close: () => rm(dir, { recursive: true, force: true }) });
     const guard = createProcessGuard(dir);
@@ -160,11 +161,11 @@ describe('with a Redis that fails', () => {
         guard.dismiss();
       },
     });
-    return redis;
+    return { ...redis, wipe: () => rm(join(dir, 'appendonlydir'), { recursive: true }) };
   }
 
   test.concurrent(
-    'an event on the way is delivered although Redis is emptied',
+    'an event on its way is delivered although Redis is emptied',
     closingAll(async (closing) => {
       const redis = await startOwnRedis(closing);
       const good = closing(await startReceiver('analytics', status(503, { 'retry-after': '3600' })));
@@ -186,7 +187,7 @@ describe('with a Redis that fails', () => {
   );
 
   test.concurrent(
-    'an event on the way is delivered although Redis is replaced by an empty one, and under its own id',
+    'an event on its way is delivered under its own id although Redis is replaced by an empty one',
     closingAll(async (closing) => {
       const redis = await startOwnRedis(closing);
       const good = closing(await startReceiver('analytics', status(503, { 'retry-after': '3600' })));
@@ -198,24 +199,22 @@ describe('with a Redis that fails', () => {
       for (const event of events) {
         await eventually('the relay has seen it', async () => (await scene.row(event)).attempts > 0);
       }
+      const kept = `${scene.keys.queuePrefix}:kept`;
+      await scene.redis.set(kept, '1');
       await redis.kill();
       await eventually('it is not ready', async () => (await worker.readiness()).redis?.ok === false);
       good.answerWith(status(204));
 
-      const { port } = new URL(redis.url);
-      const otherDir = await mkdtemp(join(tmpdir(), 'auth-account-worker-'));
-      const other = await startRedis({ dir: otherDir, port: Number(port), log: () => undefined });
-      expect(await scene.redis.dbsize()).toBeLessThan(20);
+      await redis.wipe();
+      await redis.start();
+      expect(await scene.redis.exists(kept)).toBe(0);
       for (const event of events) await eventually('it is delivered', () => scene.isDelivered(event));
       expect(new Set(good.ids())).toEqual(new Set(events.map(({ id }) => id)));
-      await other.kill();
-      await rm(otherDir, { recursive: true, force: true });
-      await redis.start();
     }),
   );
 
   test.concurrent(
-    'what is committed while Redis is away is delivered when it is back, and nothing is leased meanwhile',
+    'an event committed while Redis is away is delivered when it is back, and nothing is leased meanwhile',
     closingAll(async (closing) => {
       const redis = await startOwnRedis(closing);
       const good = closing(await startReceiver('analytics'));
@@ -243,6 +242,7 @@ describe('with a Redis that fails', () => {
       const hanging = closing(await startReceiver('hanging', hang));
       const scene = closing(await openWorkerScene([hanging.subscriber], redis.url));
       const worker = await startWorkerProcess(scene.env);
+      closing({ close: async () => void (await worker.end('SIGKILL')) });
       await scene.publish(newEvent());
       await eventually('the delivery is under way', () => hanging.received.length > 0);
       await redis.kill();
@@ -250,6 +250,7 @@ describe('with a Redis that fails', () => {
       expect(await worker.end('SIGTERM')).toEqual({ code: 0, signal: null });
 
       const neverConnected = await startWorkerProcess(scene.env);
+      closing({ close: async () => void (await neverConnected.end('SIGKILL')) });
       expect(await neverConnected.end('SIGTERM')).toEqual({ code: 0, signal: null });
       await redis.start();
     }),

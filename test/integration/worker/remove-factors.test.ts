@@ -58,7 +58,7 @@ const partsOf = async ({ _id }: UserDocument) => {
 };
 
 describe('a removal that is due', () => {
-  test('takes the factor with all that belongs to it, and nothing else', async () => {
+  test('a removal that is due takes the factor with all that belongs to it, and nothing else', async () => {
     const user = await guarded(ago(2), { ways_changed_at: ago(-1), locale: 'ru' });
     const other = await scene.user();
     await round({ newRequestId: () => 'round-1' });
@@ -74,7 +74,7 @@ describe('a removal that is due', () => {
     ]);
   });
 
-  test('ends open codes and the sessions that were opened before it was due, and no later one', async () => {
+  test('a removal that is due ends open codes and the sessions that were opened before it was due, and no later one', async () => {
     const user = await guarded(ago(2));
     const { _id: user_id } = user;
     const code = await scene.challenge(user, 'password_reset');
@@ -92,14 +92,14 @@ describe('a removal that is due', () => {
     expect((await scene.storedChallenge(code.challenge_id))?.ended_at).toEqual(scene.now());
   });
 
-  test('waits a minute, for clocks that differ, and is never early', async () => {
+  test('a removal waits a minute after its time, for clocks that differ, and is never early', async () => {
     const users = [await guarded(ago(0.99)), await guarded(ago(0)), await guarded(ago(-1))];
     await round();
     expect([removed, failed]).toEqual([[], []]);
     for (const user of users) expect(await scene.storedUser(user._id)).toEqual(user);
   });
 
-  test('is carried out once by any number of workers, for any number of accounts', async () => {
+  test('a removal that is due is carried out once by any number of workers, for any number of accounts', async () => {
     const users = await Promise.all(Array.from({ length: 103 }, () => guarded(ago(2))));
     const worker = { transaction: createTransactionRunner(scene.mongo) };
     await Promise.all([round(worker), round(worker)]);
@@ -107,7 +107,7 @@ describe('a removal that is due', () => {
     expect([failed, (await scene.rows()).length]).toEqual([[], 206]);
   });
 
-  test('that fails is skipped, and comes in a later round', async () => {
+  test('a removal that fails is skipped, and comes in a later round', async () => {
     const [one, two] = [await guarded(ago(3)), await guarded(ago(2))];
     const { factorRemovals } = scene.deps;
     const carryOut: typeof factorRemovals.carryOut = async (due, ...rest) => {
@@ -120,13 +120,13 @@ describe('a removal that is due', () => {
     expect([removed, await partsOf(one)]).toEqual([[two._id, one._id], 0]);
   });
 
-  test('is committed though Redis is away, and the reconciliation ends the streams', async () => {
+  test('a removal is committed although Redis is away, and the reconciliation ends the streams', async () => {
     const user = await guarded(ago(2));
     await round({ denyList: { denyAndClose: () => Promise.reject(new Error('Redis is away')) } });
     expect([removed, failed, await partsOf(user)]).toEqual([[user._id], [user._id], 0]);
   });
 
-  test('does not touch an order that a stop or a new app has ended since it was listed', async () => {
+  test('a removal does not touch an order that a stop or a new app has ended since it was listed', async () => {
     const [stopped, replaced] = [await guarded(ago(2)), await guarded(ago(2))];
     const { factorRemovals } = scene.deps;
     const listDue: typeof factorRemovals.listDue = async (...page) => {
@@ -142,7 +142,7 @@ describe('a removal that is due', () => {
   });
 });
 
-test('of a stop and a removal at the same time one succeeds, and only before it is due the stop', async () => {
+test('either a stop or a removal at the same time succeeds, and the stop only before the removal is due', async () => {
   const { factorRemovals, transaction } = scene.deps;
   for (const minutes of [2, -2]) {
     const user = await guarded(ago(minutes));

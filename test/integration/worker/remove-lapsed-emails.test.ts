@@ -34,7 +34,7 @@ const formerOf = (name: string, until: Date): FormerEmail => ({
 });
 const former = ({ _id }: UserDocument) => scene.storedUser(_id).then((user) => user?.former_emails);
 
-test('a round removes the addresses that have lapsed a minute ago, and forgets their places', async () => {
+test('a round removes addresses that have lapsed a minute ago, and forgets their known devices and networks', async () => {
   const open = formerOf('open', ago(grace - 1));
   const user = await scene.user({ former_emails: [formerOf('one', ago(grace)), formerOf('two', ago(grace)), open] });
   const other = await scene.user({ former_emails: [formerOf('three', ago(grace - 1))] });
@@ -44,7 +44,7 @@ test('a round removes the addresses that have lapsed a minute ago, and forgets t
   expect(forgotten).toEqual(['one@example.com', 'two@example.com']);
 });
 
-test('a round leaves the places of an address that somebody has now', async () => {
+test('a round leaves the known devices and networks of an address that somebody has now', async () => {
   const [one, two] = [formerOf('one', ago(grace)), formerOf('two', ago(grace))];
   const user = await scene.user({ former_emails: [one, two] });
   await scene.user({ email: one.email, email_key: one.email_key });
@@ -60,7 +60,7 @@ test('a round removes the address of a change that has lapsed a minute ago', asy
   expect(await scene.storedUser(open._id)).toEqual(open);
 });
 
-test('an address whose places could not be forgotten stays for the next round', async () => {
+test('an address whose known devices and networks could not be forgotten stays for the next round', async () => {
   const user = await scene.user({ former_emails: [formerOf('one', ago(grace))] });
   const forgetPlaces = () => Promise.reject(new Error('Redis is away'));
   await expect(removeLapsed({ forgetPlaces })).rejects.toThrow('Redis is away');
@@ -69,13 +69,13 @@ test('an address whose places could not be forgotten stays for the next round', 
   expect([await former(user), forgotten]).toEqual([undefined, ['one@example.com']]);
 });
 
-test('a round goes on until none is left', async () => {
-  const users = Array.from({ length: 201 }, (_, index) => ({
+test('a round goes on until no lapsed address is left', async () => {
+  const users = Array.from({ length: 101 }, (_, index) => ({
     ...newUserDocument(scene.now()),
     former_emails: [formerOf(`former-${index}`, ago(grace))],
   }));
   await scene.collections.users.insertMany(users);
   await removeLapsed();
   expect(await scene.collections.users.countDocuments({ former_emails: { $exists: true } })).toBe(0);
-  expect(new Set(forgotten).size).toBe(201);
+  expect(new Set(forgotten).size).toBe(101);
 });

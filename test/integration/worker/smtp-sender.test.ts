@@ -37,42 +37,42 @@ async function send(scheme: string, options: SinkOptions, more: object = {}, sto
 }
 
 describe('a mail goes out', () => {
-  test('over TLS from the first byte, with user and password', async () => {
+  test('a mail goes out over TLS from the first byte, with user and password', async () => {
     await send('smtps://kitchen:p%40ss%2Fword@', { ...mailServerCertificate, ...users, secure: true });
     expect(sink.mails()).toMatchObject([{ to: mail.to, subject: mail.subject, html: mail.html }]);
   });
 
-  test('over STARTTLS, with user and password', async () => {
+  test('a mail goes out over STARTTLS, with user and password', async () => {
     await send('smtp://kitchen:p%40ss%2Fword@', { ...mailServerCertificate, ...users });
     expect(sink.mails()).toHaveLength(1);
   });
 
-  test('unencrypted only if that is demanded', async () => {
+  test('a mail goes out unencrypted only if that is demanded', async () => {
     await send('smtp://', {}, { starttls: false });
     expect(sink.mails()).toHaveLength(1);
   });
 });
 
-describe('no mail goes out, and the error has no more than a code,', () => {
-  test('if the server does not offer STARTTLS', async () => {
+describe('an attempt that sends no mail, whose error has no more than a code', () => {
+  test('no mail goes out if the server does not offer STARTTLS', async () => {
     await expect(send('smtp://', {})).rejects.toThrow(/^(no answer: ETLS|answered \d{3})$/);
     expect(sink.mails()).toEqual([]);
   });
 
-  test('if nobody vouches for its certificate', async () => {
+  test('no mail goes out if nobody vouches for the server’s certificate', async () => {
     tls.setDefaultCACertificates(authorities);
     await expect(send('smtps://', { ...mailServerCertificate, secure: true })).rejects.toThrow(/^no answer: [A-Z_]+$/);
     tls.setDefaultCACertificates([...authorities, mailServerCertificate.cert]);
     expect(sink.mails()).toEqual([]);
   });
 
-  test('if the password is wrong', async () => {
+  test('no mail goes out if the password is wrong', async () => {
     const options = { ...mailServerCertificate, ...users, secure: true };
     await expect(send('smtps://kitchen:wrong@', options)).rejects.toThrow(/^answered 535$/);
     expect(sink.mails()).toEqual([]);
   });
 
-  test('once the attempt is ended, though the server never answers', async () => {
+  test('no mail goes out once the attempt is ended, although the server never answers', async () => {
     const stop = new AbortController();
     const onRcptTo: SinkOptions['onRcptTo'] = () => stop.abort();
     await expect(send('smtp://', { onRcptTo }, { starttls: false }, stop.signal)).rejects.toThrow('attempt was ended');

@@ -24,6 +24,8 @@ export interface MailSink {
 }
 
 const mailsKept = 200;
+/** Time in which connections that clients leave open may end when the sink stops. smtp-server waits half a minute. */
+const closeTimeoutMs = 100;
 
 /**
  * Starts the mail sink on 127.0.0.1, by default on any free port. For each mail it prints a line with the subject,
@@ -34,6 +36,7 @@ export async function startMailSink(print: Log, options: SMTPServerOptions = {},
   const server = new SMTPServer({
     disabledCommands: ['AUTH', 'STARTTLS'],
     disableReverseLookup: true,
+    closeTimeout: closeTimeoutMs,
     ...options,
     onData(stream, session, callback) {
       simpleParser(stream)
