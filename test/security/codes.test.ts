@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-test('of a thousand confirmations at once five codes are compared', async () => {
+test('only five codes of many simultaneous confirmations are compared', async () => {
   const { email } = await registerAccount(api);
   const challenge_id = await requestReset(api, email);
   const code = await wrongCodeOf(api, challenge_id);
@@ -62,7 +62,7 @@ test('a right code is as good as before after six answers of 5xx', async () => {
   }
 });
 
-test('no id that nobody was given opens anything', async () => {
+test('no made-up challenge id confirms a reset', async () => {
   const { email } = await registerAccount(api);
   const challengeId = await requestReset(api, email);
   const code = await codeOf(api, challengeId);
@@ -78,7 +78,7 @@ test('no id that nobody was given opens anything', async () => {
   expect((await confirmReset(api, challengeId)).status).toBe(200);
 }, 600_000);
 
-describe('no session from before a reset lives on', () => {
+describe('sessions from before a reset', () => {
   type Race = (email: string, session: Awaited<ReturnType<typeof logIn>>) => Promise<unknown>;
   const races: [string, Race][] = [
     ['a login', (email) => api.post('/api/v1/auth/login', { email, password })],
@@ -90,7 +90,7 @@ describe('no session from before a reset lives on', () => {
     ],
   ];
 
-  test.each(races)('if %s comes at the same time', async (_, race) => {
+  test.each(races)('no session from before a reset lives on if %s comes at the same time', async (_, race) => {
     for (let round = 0; round < rounds; round += 1) {
       const { email, user_id } = await registerAccount(api);
       const session = await logIn(api, email);

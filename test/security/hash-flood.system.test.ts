@@ -19,28 +19,28 @@ beforeAll(async () => {
 });
 
 describe('a thousand logins at once', () => {
-  test('are answered, every one: right, wrong, or 503', () => {
+  test('each of a thousand logins at once is answered 200, 401 or 503', () => {
     expect(flood.logins).toHaveLength(1_000);
     expect(flood.logins.filter(({ status }) => ![200, 401, 503].includes(status))).toEqual([]);
   });
 
-  test('are let in as far as the queue goes, whether right or wrong, and the rest is shed', () => {
+  test('the hash queue admits right and wrong logins as far as it goes, and the rest get 503', () => {
     const count = (wanted: number) => flood.logins.filter(({ status }) => status === wanted).length;
     expect(count(503)).toBeGreaterThan(0);
     expect(count(200)).toBeGreaterThan(0);
     expect(count(401)).toBeGreaterThan(0);
   });
 
-  test('that are shed are told when to come again', () => {
+  test('each 503 to a flood of logins has a Retry-After', () => {
     const shed = flood.logins.filter(({ status }) => status === 503);
     expect(shed.filter(({ retryAfter }) => !/^[1-9]\d*$/.test(retryAfter ?? ''))).toEqual([]);
   });
 
-  test('take no more memory than they are given', () => {
+  test('a flood of logins takes no more memory than the hashes may', () => {
     expect(flood.memoryPeak - flood.memoryBefore).toBeLessThan(hashMemoryMib + otherMemoryMib);
   });
 
-  test('leave the public keys and refreshes as they were: all 200', () => {
+  test('during a flood of logins, public keys and refreshes are answered 200', () => {
     const { keys, refreshes } = flood.flooded;
     expect(keys.length).toBeGreaterThan(1);
     expect(refreshes.some(({ status }) => status === 200)).toBe(true);
@@ -58,11 +58,11 @@ describe('hashes at once', () => {
     small = await floodLogins({ logins: 40, warmUpLogins: 0, env });
   });
 
-  test('are no more than there is memory for, however many are asked for', () => {
+  test('concurrent hashes are no more than there is memory for, however many are configured', () => {
     expect(small.slots).toBe(3);
   });
 
-  test('and a client that has waited is answered', () => {
+  test('every login that waits for a hash is answered', () => {
     expect(small.logins.filter(({ status }) => status !== 200 && status !== 401)).toEqual([]);
   });
 });

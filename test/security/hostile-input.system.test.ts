@@ -156,11 +156,11 @@ async function sendToApi({ bytes, status }: { bytes: Buffer; status: number }): 
 }
 
 describe('the api', () => {
-  test.each(['register', 'login', 'refresh'])('refuses every body that is no good: %s', async (name) => {
+  test.each(['register', 'login', 'refresh'])('the api refuses every malformed body: %s', async (name) => {
     expect(await problemsOf(bodyAttacks(`/api/v1/auth/${name}`), sendToApi)).toEqual([]);
   });
 
-  test('answers odd paths and headers as the contract says', async () => {
+  test('the api answers odd paths and headers as the contract says', async () => {
     expect(await problemsOf(oddRequests(), sendToApi)).toEqual([]);
   });
 });
@@ -168,22 +168,22 @@ describe('the api', () => {
 describe('the push gateway', () => {
   const target = () => ({ base: new URL(streamUrl).origin, env });
 
-  test('ends a stream at the first illegal frame of any kind', async () => {
+  test('the gateway ends a stream at the first illegal frame of any kind', async () => {
     expect(await problemsOf(frameAttacks(), (attack) => findSurvival(target(), attack))).toEqual([]);
   });
 
-  test('keeps a stream whose frames are odd, but right', async () => {
+  test('the gateway keeps a stream whose frames are odd, but legal', async () => {
     expect(await problemsOf(oddFrames(), (attack) => findLoss(target(), attack))).toEqual([]);
   });
 
-  test('answers or ends every bad handshake of a flood, and has no fault of its own', async () => {
+  test('the gateway answers or ends every bad handshake of a flood, without a 5xx', async () => {
     const outcomes = await floodUpgrades(upgradeCount);
     figures.upgrades = outcomes;
     expect(faultsOf(outcomes)).toEqual([]);
   }, 600_000);
 });
 
-describe('while slow clients drip', () => {
+describe('slow clients', () => {
   test('the p99 of the others at most doubles', async () => {
     const [attacked, peaceful] = [stack.apiUrl, quiet.api.base];
     const gateways = [streamUrl, quiet.gateway.base].map((url) => url.replace('ws:', 'http:'));
@@ -220,7 +220,7 @@ describe('while slow clients drip', () => {
     expect([isBounded, figures.latencies]).toEqual([true, figures.latencies]);
   }, 600_000);
 
-  test('none of them is suffered for longer than its port allows', async () => {
+  test('no slow client stays connected for longer than its port allows', async () => {
     await waitUntil(async () => slow.every(({ clients }) => clients.lifetimes().spared === 0), {
       what: 'each of the slow clients to be ended',
       timeoutMs: 60_000,
@@ -231,7 +231,7 @@ describe('while slow clients drip', () => {
 });
 
 describe('every port', () => {
-  test('answers or ends whatever is no request, in bounded time, and nothing that hides behind it', async () => {
+  test('every port answers or ends a malformed request in bounded time, and ignores what hides behind it', async () => {
     const found = exchanges.map(async ({ surface, attack, done }) => {
       const misdeed = findMisdeed(surface, attack, await done);
       return misdeed === undefined ? [] : [`${surface.name}: ${attack.name}: ${misdeed}`];
@@ -241,8 +241,8 @@ describe('every port', () => {
   });
 });
 
-describe('after all of it', () => {
-  test('no service grows by more than its bound in the later rounds', async () => {
+describe('the services after all attacks', () => {
+  test('in later rounds of all attacks no service grows by more than its bound', async () => {
     const memories = [memoryOf(await allSigns())];
     figures.memory = memories;
     for (let round = 1; round < roundCount; round += 1) {
@@ -261,7 +261,7 @@ describe('after all of it', () => {
     );
   }, 3_600_000);
 
-  test('no service has been restarted, answered 5xx or logged an error', async () => {
+  test('after all attacks no service has been restarted, answered 5xx or logged an error', async () => {
     for (const [name, { pid, restarts, faults, errorLines }] of Object.entries(await allSigns())) {
       expect({ name, pid, restarts, faults, errorLines }).toEqual({
         ...{ name, pid: before[name]?.pid, restarts: 0, faults: before[name]?.faults, errorLines: [] },
@@ -269,7 +269,7 @@ describe('after all of it', () => {
     }
   });
 
-  test('a user who registers, logs in, opens a stream and logs out, can', async () => {
+  test('after all attacks a user can register, log in, open a stream and log out', async () => {
     const session = await newSession(stack);
     const stream = await stack.openStream(session);
     expect((await logOut(stack, session)).status).toBe(200);

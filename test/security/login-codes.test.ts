@@ -37,11 +37,11 @@ async function flood(send: (pod: TestApi, index: number) => Promise<Answer>): Pr
   return answers;
 }
 
-describe('one code opens one session', () => {
+describe('one login code in many requests', () => {
   test.each([
     ['a verified address', verify],
     ['an address that it verifies', async () => undefined],
-  ] as const)('of %s, however many requests send it at once to two pods', async (_, prepare) => {
+  ] as const)('one login code of %s opens one session, however many requests send it at once', async (_, prepare) => {
     const account = await registerAccount(api);
     await prepare(account);
     const challenge_id = await requestLoginCode(api, account.email);
@@ -53,7 +53,7 @@ describe('one code opens one session', () => {
     expect(['ERR-CODE-EXPIRED', 'ERR-DEPENDENCY-UNAVAILABLE']).toEqual(expect.arrayContaining([...new Set(refused)]));
   });
 
-  test('for many devices too', async () => {
+  test('one login code of many devices at once opens one session', async () => {
     const account = await registerAccount(api);
     await verify(account);
     const challenge_id = await requestLoginCode(api, account.email);
@@ -63,7 +63,7 @@ describe('one code opens one session', () => {
     expect(await opened(account)).toBe(1);
   });
 
-  test('with many second factors too', async () => {
+  test('one login code with many second factors opens one session', async () => {
     const account = await guardedAccount(api);
     await verify(account);
     const before = await opened(account);
@@ -84,7 +84,7 @@ describe('one code opens one session', () => {
   });
 });
 
-test('a code that comes at the same time as another change opens no session that outlives the change', async () => {
+test('a login by code to an unverified address ends all other sessions, also those that begin meanwhile', async () => {
   for (let round = 0; round < 10; round += 1) {
     const squatter = await newSession(api);
     const challenge_id = await requestLoginCode(api, squatter.email);

@@ -47,7 +47,7 @@ async function measure(
 }
 
 describe('the time of a login', () => {
-  test('does not tell an unknown address from a wrong password', async () => {
+  test('the time of a login does not tell an unknown address from a wrong password', async () => {
     const { known, unknown } = await measure(await hash(password, cost));
     const area = areaUnderCurve(known, unknown);
     console.info(
@@ -56,7 +56,7 @@ describe('the time of a login', () => {
     expect(Math.abs(area - 0.5)).toBeLessThan(tolerance);
   });
 
-  test('would tell if the work differed: a hash of twelve times the passes shows, on a busy machine too', async () => {
+  test('the time of a login would show a hash of twelve times the passes, on a busy machine too', async () => {
     const { known, unknown } = await measure(await hash(password, { ...cost, timeCost: 12 * cost.timeCost }), 40);
     const area = areaUnderCurve(known, unknown);
     console.info(`twelve times the passes: AUC ${area.toFixed(3)}`);

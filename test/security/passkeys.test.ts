@@ -42,7 +42,7 @@ const passkeysOf = async ({ user_id }: Account) =>
   (await api.collections.users.findOne({ _id: user_id }))?.passkeys?.map(({ id }) => id);
 
 describe('one assertion', () => {
-  test('opens one session, however many requests send it at once to two pods', async () => {
+  test('one passkey assertion opens one session, however many requests send it at once to two pods', async () => {
     const own = await newSession(api);
     const { authenticator } = await addPasskey(api, own);
     const body = await passkeyLogin(api, authenticator);
@@ -61,7 +61,7 @@ describe('one assertion', () => {
     expect(await api.collections.sessions.countDocuments({ user_id: own.user_id })).toBe(before + 1);
   });
 
-  test('of one device is answered with one session, at whichever pod', async () => {
+  test('one passkey assertion of one device is answered with one session, at whichever pod', async () => {
     const { authenticator } = await addPasskey(api, await newSession(api));
     const body = { ...(await passkeyLogin(api, authenticator)), device_id: randomUUID() };
     const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => post(at % 2 === 0 ? api : other, body)));
@@ -69,7 +69,7 @@ describe('one assertion', () => {
     expect(new Set(answers.map(({ json }) => json.data.refresh_token)).size).toBe(1);
   });
 
-  test('opens nothing after its passkey was removed', async () => {
+  test('an assertion opens no session after its passkey was removed', async () => {
     const own = await newSession(api);
     const { authenticator, passkey_id } = await addPasskey(api, own);
     const body = await passkeyLogin(api, authenticator);
@@ -91,7 +91,7 @@ describe('a store that does not answer', () => {
   test.each([
     ['at all', 'alwaysOn', 11_600],
     ['in time to confirm that there is no such passkey', { skip: 1 }, 50],
-  ] as const)('%s never makes a passkey unknown', async (_, mode, errorCode) => {
+  ] as const)('a store that does not answer %s never makes a passkey unknown', async (_, mode, errorCode) => {
     const namespace = `${api.database}.users`;
     await api.collections.users.updateOne({ _id: own.user_id }, { $rename: { passkeys: 'hidden' } } as never);
     const data = { failCommands: ['find'], errorCode, namespace, appName };
@@ -115,8 +115,8 @@ test('the repeat of a login gets no session that could still be rolled back', as
   expect(await db.collection('system.profile').countDocuments(safe)).toBeGreaterThan(0);
 });
 
-describe('whoever has registered the address of somebody else', () => {
-  test('loses the passkeys with the reset of the owner', async () => {
+describe('a squatter, who has registered an address of another person', () => {
+  test('a squatter loses the passkeys when the owner of the address resets the password', async () => {
     const squatter = await newSession(api);
     const { authenticator, passkey_id } = await addPasskey(api, squatter);
     const reset = await confirmReset(api, await requestReset(api, squatter.email));
@@ -127,7 +127,7 @@ describe('whoever has registered the address of somebody else', () => {
     expect(removed?.event.data).toMatchObject({ user_id: squatter.user_id });
   });
 
-  test('cannot open a session with an assertion that was checked before the reset', async () => {
+  test('a squatter cannot open a session with an assertion that was checked before the reset', async () => {
     const squatter = await newSession(api);
     const { authenticator } = await addPasskey(api, squatter);
     const body = await passkeyLogin(api, authenticator);
@@ -138,7 +138,7 @@ describe('whoever has registered the address of somebody else', () => {
     expect([live, [200, 403, 410].includes(login.status)]).toEqual([0, true]);
   });
 
-  test('loses them with an undo by the address that was registered first', async () => {
+  test('a squatter loses the passkeys when the address that was registered first undoes a change', async () => {
     const squatter = await newSession(api);
     const { passkey_id } = await addPasskey(api, squatter);
     await changeEmail(api, squatter, newEmail());
@@ -169,8 +169,8 @@ test('a reset keeps the passkeys of an account whose address was verified', asyn
   expect((await logInByPasskey(api, authenticator)).status).toBe(200);
 });
 
-describe('the last way in', () => {
-  test('stays, also if two are removed at once at two pods', async () => {
+describe('the last credential', () => {
+  test('the last passkey stays, also if two are removed at once at two pods', async () => {
     const own = await newSession(api);
     const passkeys = [await addPasskey(api, own), await addPasskey(api, own)];
     await voidPassword(api, own);
@@ -196,7 +196,7 @@ describe('the last way in', () => {
   });
 });
 
-test('a passkey is two factors: with the second factor on it logs in, and the password alone adds none', async () => {
+test('if the second factor is on, a passkey alone logs in, and a password alone adds no passkey', async () => {
   const own = await newSession(api);
   const { authenticator } = await addPasskey(api, own);
   await switchOn(api, own);
@@ -207,7 +207,7 @@ test('a passkey is two factors: with the second factor on it logs in, and the pa
   expect(statusAndCode(begin)).toEqual([403, 'ERR-STEP-UP-REQUIRED']);
 });
 
-test('a login by passkey makes its place known, so that strangers do not keep the owner out', async () => {
+test('a login by passkey makes its device known, so that wrong passwords elsewhere do not lock out the owner', async () => {
   const own = await newSession(api);
   const { authenticator } = await addPasskey(api, own);
   const device_id = randomUUID();
@@ -220,7 +220,7 @@ test('a login by passkey makes its place known, so that strangers do not keep th
   expect(right.status).toBe(200);
 });
 
-test('a flood of challenges stores nothing', async () => {
+test('a flood of passkey challenges stores nothing', async () => {
   const stored = () => Promise.all(Object.values(api.collections).map((each) => each.countDocuments({})));
   const before = await stored();
   await Promise.all(Array.from({ length: 200 }, () => requestPasskeyLogin(api)));

@@ -39,7 +39,7 @@ test.each([
   ['code', (id: string) => proveByCode(api, id)],
   ['password', async () => ({ password })],
 ])(
-  'of many links with one %s at once on two pods, one opens a session and one links',
+  'many links with one %s at once on two pods open one session and link one identity',
   async (_, prove) => {
     const { email, user_id } = await registerAccount(api);
     await api.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });
@@ -59,7 +59,7 @@ test.each([
   1_200 * count,
 );
 
-test('of many link challenges of one account and person, one links and logs in', async () => {
+test('only one of many link challenges of one account and person links and logs in', async () => {
   const { email, user_id } = await registerAccount(api);
   await api.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });
   const person = newPerson({ email });
@@ -86,7 +86,7 @@ test('one person whom two accounts link at once is linked to one', async () => {
   expect(await api.collections.users.countDocuments(holders)).toBe(1);
 });
 
-test('the link challenge of another account is no use with the own password, passkey or code', async () => {
+test('the link challenge of another account is refused with one’s own password, passkey or code', async () => {
   const victim = await newSession(api);
   const thief = await newSession(api);
   const { authenticator } = await addPasskey(api, thief);
@@ -145,34 +145,40 @@ const preHijacks: Readonly<Record<string, (email: string) => Promise<() => Promi
   },
 };
 
-test.each(Object.keys(preHijacks))('%s: a victim who links by code has the account for himself', async (name) => {
-  const victim = newPerson();
-  const attack = await preHijacks[name]?.(victim.email);
-  const { link_challenge_id } = await demandLink(api, victim);
-  const { status, json } = await linkByProof(api, link_challenge_id, await proveByCode(api, link_challenge_id));
-  expect(status).toBe(200);
-  const answers = (await attack?.()) ?? [];
-  expect(answers.map((answer) => answer.status >= 400)).toEqual(answers.map(() => true));
-  const after = await stored(json.data.user_id);
-  expect([after?.email, after?.identities?.map(({ sub }) => sub)]).toEqual([victim.email, [victim.sub]]);
-  expect(await sessionsOf(json.data.user_id)).toBe(1);
-  expect((await logInByProvider(api, victim)).json.data.user_id).toBe(json.data.user_id);
-});
+test.each(Object.keys(preHijacks))(
+  'after the pre-hijack “%s”, a victim who links by code has the account alone',
+  async (name) => {
+    const victim = newPerson();
+    const attack = await preHijacks[name]?.(victim.email);
+    const { link_challenge_id } = await demandLink(api, victim);
+    const { status, json } = await linkByProof(api, link_challenge_id, await proveByCode(api, link_challenge_id));
+    expect(status).toBe(200);
+    const answers = (await attack?.()) ?? [];
+    expect(answers.map((answer) => answer.status >= 400)).toEqual(answers.map(() => true));
+    const after = await stored(json.data.user_id);
+    expect([after?.email, after?.identities?.map(({ sub }) => sub)]).toEqual([victim.email, [victim.sub]]);
+    expect(await sessionsOf(json.data.user_id)).toBe(1);
+    expect((await logInByProvider(api, victim)).json.data.user_id).toBe(json.data.user_id);
+  },
+);
 
 test.each([
   ['before', [], true],
   ['after', ['office'], false],
-] as const)('an identity linked %s the address was proved leaves %j', async (when, left, isGone) => {
-  const holder = await newSession(api);
-  const person = newPerson();
-  const reset = async () => confirmReset(api, await requestReset(api, holder.email), { new_password: password });
-  if (when === 'before') await linkIdentity(api, holder, person);
-  await reset();
-  if (when === 'after') {
-    const { json } = await api.post('/api/v1/auth/login', { email: holder.email, password });
-    await linkIdentity(api, json.data, person);
+] as const)(
+  'if an identity was linked %s the address was proved, a reset leaves the identities %j',
+  async (when, left, isGone) => {
+    const holder = await newSession(api);
+    const person = newPerson();
+    const reset = async () => confirmReset(api, await requestReset(api, holder.email), { new_password: password });
+    if (when === 'before') await linkIdentity(api, holder, person);
     await reset();
-  }
-  expect((await stored(holder.user_id))?.identities?.map(({ provider }) => provider)).toEqual(left);
-  expect((await logInByProvider(api, person)).status).toBe(isGone ? 403 : 200);
-});
+    if (when === 'after') {
+      const { json } = await api.post('/api/v1/auth/login', { email: holder.email, password });
+      await linkIdentity(api, json.data, person);
+      await reset();
+    }
+    expect((await stored(holder.user_id))?.identities?.map(({ provider }) => provider)).toEqual(left);
+    expect((await logInByProvider(api, person)).status).toBe(isGone ? 403 : 200);
+  },
+);

@@ -42,7 +42,7 @@ async function flood(count: number, send: (pod: TestApi, index: number) => Promi
   return answers;
 }
 
-test('one token opens one session, however many requests send it at once to two pods', async () => {
+test('one ID token opens one session, however many requests send it at once to two pods', async () => {
   const person = newPerson();
   const { json } = await logInByProvider(api, person, newHome);
   const { user_id } = json.data;
@@ -98,7 +98,7 @@ test('the last identity stays, also if two are removed at once', async () => {
   }
 });
 
-test('the last way in stays, also if a passkey and an identity are removed at once', async () => {
+test('the last credential stays, also if a passkey and an identity are removed at once', async () => {
   for (let round = 0; round < 5; round += 1) {
     const session = await newSession(api);
     const { passkey_id } = await addPasskey(api, session);
@@ -120,7 +120,7 @@ test('the last way in stays, also if a passkey and an identity are removed at on
   }
 });
 
-test('a provider that is down takes only logins by it with it', async () => {
+test('a provider that is down fails only its own logins', async () => {
   const entry = {
     name: 'down',
     issuers: ['http://127.0.0.1:9'],

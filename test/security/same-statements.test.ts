@@ -124,7 +124,7 @@ const steps: Readonly<Record<string, Step>> = {
 };
 
 test.each(Object.entries(steps))(
-  '%s is answered for every account, and asks the stores, as for nobody',
+  '%s gets the same answer, and the same queries to the stores, for every account as for an unknown address',
   async (_name, step) => {
     // The first run loads scripts.
     await step(newEmail());
@@ -136,7 +136,7 @@ test.each(Object.entries(steps))(
   },
 );
 
-test('an account that is due for erasure answers its own password as nobody does', async () => {
+test('an account that is due for erasure answers its own password as an unknown address does', async () => {
   const due = await addresses['an account that is due for erasure']?.();
   for (const path of ['/api/v1/auth/login', '/api/v1/auth/restore']) {
     const seen = [await see(path, { email: due, password }), await see(path, { email: newEmail(), password })];

@@ -48,7 +48,7 @@ const countOf = (answers: readonly Answer[], status: number) => answers.filter((
 const sessionsOf = (answers: readonly Answer[]) =>
   new Set(answers.flatMap(({ status, json }) => (status === 200 ? json.data.session_id : [])));
 
-test('200 parallel challenges from as many networks get five verdicts, and the owner gets in from a known device', async () => {
+test('parallel challenges from many networks get five verdicts, and the owner logs in from a known device', async () => {
   const owner = await guardedAccount(apis[0], now());
   const device = { device_id: randomUUID() };
   const entry = await completeLogin(apis[0], await beginLogin(apis[0], owner.email, device), {
@@ -69,7 +69,7 @@ test('200 parallel challenges from as many networks get five verdicts, and the o
   expect(again.status).toBe(200);
 });
 
-test('one code in 1,000 parallel requests with one challenge opens one session', async () => {
+test('one code in many parallel requests with one challenge opens one session', async () => {
   const { email, secret, user_id } = await guardedAccount(apis[0], now());
   const challenge_id = await beginLogin(apis[0], email, { device_id: randomUUID() });
   const request = { code: nextCode(secret) };
@@ -94,7 +94,7 @@ test.each(['totp', 'recovery_code'] as const)('one %s in parallel challenges ope
   expect(await apis[0].collections.sessions.countDocuments({ user_id, is_revoked: false })).toBe(2);
 });
 
-describe('the owner is mailed', () => {
+describe('mails to the owner about guessed second factors', () => {
   const wrong = async (on: Pick<TestApi, 'post'>, { email, secret }: GuardedAccount, device: object = {}) => {
     const challenge_id = await beginLogin(on, email, device);
     return completeLogin(on, challenge_id, { code: wrongCodeFor(secret, now()) });
@@ -111,7 +111,7 @@ describe('the owner is mailed', () => {
   const strangers = (owner: GuardedAccount, times: number) =>
     Promise.all(Array.from({ length: times }, () => wrong(stranger(), owner)));
 
-  test('when strangers have used up the tries, at whichever api, once in 24 hours', async () => {
+  test('the owner is mailed once in 24 hours when unknown devices have used up the tries, at whichever api', async () => {
     const owner = await guardedAccount(apis[0], now());
     await strangers(owner, 4);
     expect(await warningsOf(owner)).toEqual([0, 0]);
@@ -128,7 +128,7 @@ describe('the owner is mailed', () => {
     expect(await warningsOf(owner)).toEqual([2, 2]);
   });
 
-  test('also when a patient stranger leaves the last try of each window', async () => {
+  test('the owner is mailed even if unknown devices leave the last try of each window unused', async () => {
     const owner = await guardedAccount(apis[0], now());
     for (const mails of [0, 0, 1]) {
       await strangers(owner, 4);
@@ -137,7 +137,7 @@ describe('the owner is mailed', () => {
     }
   });
 
-  test('not for mistakes in a known place or in a session', async () => {
+  test('the owner is not mailed about wrong codes from a known device or in a session', async () => {
     const owner = await guardedAccount(apis[0], now());
     const [home, device] = [stranger(), { device_id: randomUUID() }];
     const challenge_id = await beginLogin(home, owner.email, device);

@@ -79,7 +79,7 @@ test.each(['header', 'subprotocol'])('each end of a stream by %s is reported wit
   ]);
 });
 
-test('a stream whose token nobody renews ends 30 s after it', async () => {
+test('a stream whose token nobody renews ends 30 s after the token', async () => {
   const reports = await call('outliveTokens', { api: stack.apiUrl, push: stack.pushUrl });
   const ends = ['header', 'subprotocol'].map((by) => ({ way: `token by ${by}`, end: '4002 TOKEN_EXPIRED' }));
   expect(reports).toMatchObject(ends);
@@ -87,7 +87,7 @@ test('a stream whose token nobody renews ends 30 s after it', async () => {
   for (const { ms } of reports as { ms: number }[]) expect(ms).toBeGreaterThan((tokenSeconds + 29) * 1_000);
 });
 
-test('idle streams are held until somebody looks', async () => {
+test('idle streams stay open until the agent looks at them', async () => {
   expect(await call('holdIdle', { api: stack.apiUrl, push: stack.pushUrl, streams: 2 })).toBeNull();
   expect(await call('lookAtIdle')).toMatchObject({ open: 2, ends: [] });
 });

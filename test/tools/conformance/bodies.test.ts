@@ -64,7 +64,7 @@ async function faultOf(name: RouteName, body: Buffer): Promise<string | undefine
 
 describe.each(names)('%s', (name) => {
   test(
-    'answers any body as the document says, and never with a 5xx',
+    'the operation answers any body as its document says, and never with a 5xx',
     async () => {
       const bodies = fc.array(bodiesLike(goods.get(name)?.body ?? {}), { minLength: batch, maxLength: batch });
       await fc.assert(
@@ -80,7 +80,7 @@ describe.each(names)('%s', (name) => {
   );
 });
 
-test('the bodies get past the first check, and as many were sent as there should be', () => {
+test('the generated bodies get past the first check, and as many were sent as planned', () => {
   const seen = [...statuses.keys()];
   expect(seen).toEqual(
     expect.arrayContaining([

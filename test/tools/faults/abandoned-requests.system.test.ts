@@ -101,7 +101,7 @@ describe.each<[string, GiveUp]>([
   ['closes its socket', (socket) => socket.destroy()],
   ['resets its connection', (socket) => socket.resetAndDestroy()],
 ])('an app that gives up and %s', (_, giveUp) => {
-  test('logs in again: the login that it has given up does not take the place of the one that followed', async () => {
+  test('an abandoned login does not replace the login that followed', async () => {
     const { email } = await registerAccount(api);
     const device_id = randomUUID();
     const body = { email, password, device_id };
@@ -113,7 +113,7 @@ describe.each<[string, GiveUp]>([
     expect(await api.refresh(refreshToken)).toMatchObject({ status: 200 });
   });
 
-  test('refreshes again: the refresh that it has given up is no theft when it is carried out after the next ones', async () => {
+  test('an abandoned refresh is no theft if it is carried out after the next refreshes', async () => {
     const { user_id, session_id, refresh_token } = await newSession(api);
     let newest = '';
     const meanwhile = async () => {
@@ -126,7 +126,7 @@ describe.each<[string, GiveUp]>([
     expect(lines.filter(({ audit }) => audit)).toMatchObject([{ event: 'refresh.abandoned', user_id, session_id }]);
   });
 
-  test('stays logged in: the logout of all sessions that it has given up ends none', async () => {
+  test('an abandoned logout of all sessions ends no session', async () => {
     const { email, access_token: accessToken, refresh_token } = await newSession(api);
     const other = await logIn(api, email);
     await abandon({ path: '/api/v1/auth/logout-all', body: {}, accessToken, heldAt: 'update', giveUp });
@@ -135,13 +135,13 @@ describe.each<[string, GiveUp]>([
     }
   });
 
-  test('stays where it is: the leaving of a group that it has given up moves nobody', async () => {
+  test('an abandoned request to leave a group moves nobody', async () => {
     const { user_id, home_group_id, access_token: accessToken } = await newSession(api);
     await abandon({ path: '/api/v1/groups/leave', body: {}, accessToken, heldAt: 'update', giveUp });
     expect(await scene.collections.users.findOne({ _id: user_id })).toMatchObject({ home_group_id });
   });
 
-  test('is no fault of the api: nothing is logged as an error', async () => {
+  test('an abandoned request logs no warning and no error', async () => {
     const { session_id, refresh_token } = await newSession(api);
     const meanwhile = async () => {
       const second = (await api.refresh(refresh_token)).json.data.refresh_token;
@@ -152,7 +152,7 @@ describe.each<[string, GiveUp]>([
   });
 });
 
-test('a void token whose client waits for the answer is theft as before', async () => {
+test('an old refresh token whose client waits for the answer is theft as before', async () => {
   const { refresh_token } = await newSession(api);
   const second = (await api.refresh(refresh_token)).json.data.refresh_token;
   const third = (await api.refresh(second)).json.data.refresh_token;

@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals';
 import { openSocket } from '../../support/raw-connection.ts';
 import { startCuttableProxy } from './stack/cuttable-proxy.ts';
 
-test('a silent cut holds back what a new connection sends, until it is mended', async () => {
+test('a silent cut holds back what a new connection sends, until the cut is repaired', async () => {
   let heard = '';
   const server = createServer((socket) => {
     socket.on('error', () => undefined);

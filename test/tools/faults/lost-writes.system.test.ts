@@ -129,7 +129,7 @@ async function isConfirming(primary: number): Promise<boolean> {
   return found.length > 0;
 }
 
-test('what was answered as done is not lost with a primary whose last writes no other member had', async () => {
+test('no acknowledged change is lost with a primary whose last writes no other member had', async () => {
   const primary = await findPrimary();
   const apps = steps.map((_, index) => newApp(index));
   await Promise.all(steps.map(([, , prepare], index) => prepare(apps[index] as App)));
