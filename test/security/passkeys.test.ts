@@ -4,7 +4,7 @@ import { type Account, newEmail, newSession, password, type TokenPair } from '..
 import { changeEmail, confirmReset, requestReset, undoTokenOf } from '../support/codes.ts';
 import { withFailPoint } from '../support/fail-point.ts';
 import { bearer, cheapHashes } from '../support/groups.ts';
-import type { Answer } from '../support/http-client.ts';
+import { type Answer, patiently } from '../support/http-client.ts';
 import {
   addPasskey,
   deletePasskey,
@@ -16,6 +16,7 @@ import {
 } from '../support/passkeys.ts';
 import { switchOn } from '../support/second-factor.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
+import { flood, othersIn, sessionsIn } from './flood.ts';
 
 /** Name of the other pod's connections, whose commands can be made to fail. */
 const appName = 'passkeys';
@@ -47,24 +48,17 @@ describe('one assertion', () => {
     const { authenticator } = await addPasskey(api, own);
     const body = await passkeyLogin(api, authenticator);
     const before = await api.collections.sessions.countDocuments({ user_id: own.user_id });
-    const answers: Answer[] = [];
-    for (let round = 0; round < 10; round += 1) {
-      const burst = Array.from({ length: 100 }, (_, at) =>
-        post(at % 2 === 0 ? api : other, { ...body, device_id: randomUUID() }),
-      );
-      answers.push(...(await Promise.all(burst)));
-    }
-    expect(answers).toHaveLength(1_000);
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    const refused = answers.filter(({ status }) => status !== 200).map(({ json }) => json.error_code);
-    expect(refused.filter((code) => code !== 'ERR-CODE-EXPIRED' && code !== 'ERR-DEPENDENCY-UNAVAILABLE')).toEqual([]);
+    const answers = await flood([api, other], (pod) => post(pod, { ...body, device_id: randomUUID() }));
+    expect(sessionsIn(answers).size).toBeLessThanOrEqual(1);
+    expect(othersIn(answers, ['410 ERR-CODE-EXPIRED'])).toEqual([]);
     expect(await api.collections.sessions.countDocuments({ user_id: own.user_id })).toBe(before + 1);
   });
 
   test('one passkey assertion of one device is answered with one session, at whichever pod', async () => {
     const { authenticator } = await addPasskey(api, await newSession(api));
     const body = { ...(await passkeyLogin(api, authenticator)), device_id: randomUUID() };
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => post(at % 2 === 0 ? api : other, body)));
+    const pods = Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? api : other));
+    const answers = await Promise.all(pods.map((pod) => patiently(() => post(pod, body))));
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
     expect(new Set(answers.map(({ json }) => json.data.refresh_token)).size).toBe(1);
   });
@@ -95,8 +89,9 @@ describe('a store that does not answer', () => {
     const namespace = `${api.database}.users`;
     await api.collections.users.updateOne({ _id: own.user_id }, { $rename: { passkeys: 'hidden' } } as never);
     const data = { failCommands: ['find'], errorCode, namespace, appName };
-    const answer = await withFailPoint(api.mongo, mode, data, () => post(other, body));
-    await api.collections.users.updateOne({ _id: own.user_id }, { $rename: { hidden: 'passkeys' } } as never);
+    const answer = await withFailPoint(api.mongo, mode, data, () => post(other, body)).finally(() =>
+      api.collections.users.updateOne({ _id: own.user_id }, { $rename: { hidden: 'passkeys' } } as never),
+    );
     expect(statusAndCode(answer)).toEqual([503, 'ERR-DEPENDENCY-UNAVAILABLE']);
     expect(answer.json.details?.unknown_credential).toBeUndefined();
   });
@@ -132,7 +127,10 @@ describe('a squatter, who has registered an address of another person', () => {
     const { authenticator } = await addPasskey(api, squatter);
     const body = await passkeyLogin(api, authenticator);
     const challenge_id = await requestReset(api, squatter.email);
-    const [reset, login] = await Promise.all([confirmReset(api, challenge_id), post(other, body)]);
+    const [reset, login] = await Promise.all([
+      patiently(() => confirmReset(api, challenge_id)),
+      patiently(() => post(other, body)),
+    ]);
     expect(reset.status).toBe(200);
     const live = await api.collections.sessions.countDocuments({ user_id: squatter.user_id, is_revoked: false });
     expect([live, [200, 403, 410].includes(login.status)]).toEqual([0, true]);
@@ -179,7 +177,7 @@ describe('the last credential', () => {
     );
     const answers = await Promise.all(
       passkeys.map(({ passkey_id }, at) =>
-        deletePasskey(at === 0 ? api : other, own, passkey_id, { step_up_token: tokens[at] }),
+        patiently(() => deletePasskey(at === 0 ? api : other, own, passkey_id, { step_up_token: tokens[at] })),
       ),
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -223,7 +221,7 @@ test('a login by passkey makes its device known, so that wrong passwords elsewhe
 test('a flood of passkey challenges stores nothing', async () => {
   const stored = () => Promise.all(Object.values(api.collections).map((each) => each.countDocuments({})));
   const before = await stored();
-  await Promise.all(Array.from({ length: 200 }, () => requestPasskeyLogin(api)));
+  await Promise.all(Array.from({ length: 50 }, () => requestPasskeyLogin(api)));
   expect(await stored()).toEqual(before);
 });
 
