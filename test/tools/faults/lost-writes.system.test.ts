@@ -80,7 +80,8 @@ function newApp(id: number): App {
     random: createRandom(id),
     holds: [{ email: `person-${id}@example.com`, password: `password of ${id}` }],
     devices: [device],
-    timeoutMs: 20_000,
+    // Longer than a first request waits for its 503, and short, because a login waits until its app gives up.
+    timeoutMs: 12_000,
     groupId: undefined,
     isOwner: false,
     stepsLeft: 1,
