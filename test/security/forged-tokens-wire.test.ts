@@ -10,7 +10,7 @@ import { forgeriesOf, spellingsOf } from '../support/token-forgeries.ts';
 import { logOutRaw, type RawAnswer, upgradeRaw } from '../support/token-wire.ts';
 
 /** Number of tokens of each kind that are sent over the wire: every idea, but not every position of every character. */
-const samplesPerKind = 60;
+const samplesPerKind = 25;
 
 let tokens: TokenScene;
 let api: TokenApi;
@@ -89,7 +89,7 @@ function isContract401({ status, headers, json }: RawAnswer): boolean {
 }
 
 test('the forged tokens are several hundred, of every kind', () => {
-  expect(forged.length).toBeGreaterThan(600);
+  expect(forged.length).toBeGreaterThanOrEqual(250);
 });
 
 describe('the api', () => {
@@ -116,14 +116,14 @@ describe('the gateway', () => {
 
   test('the gateway answers 401 to every forged token in the header', async () => {
     const short = forged.filter(fitsIntoUpgrade);
-    expect(short.length).toBeGreaterThan(600);
+    expect(short.length).toBeGreaterThanOrEqual(250);
     expect(await faultsOf(short, (token) => upgrade(token, 'header'))).toEqual([]);
   });
 
   test('the gateway answers 401 to every forged token as a subprotocol', async () => {
     // A comma and the white space around it separate subprotocols, so cannot be part of a token.
     const listed = forged.filter((token) => fitsIntoUpgrade(token) && !/[,\s]/.test(token));
-    expect(listed.length).toBeGreaterThan(500);
+    expect(listed.length).toBeGreaterThanOrEqual(200);
     expect(await faultsOf(listed, (token) => upgrade(token, 'subprotocol'))).toEqual([]);
   });
 });
