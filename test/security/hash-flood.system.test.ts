@@ -3,32 +3,33 @@ import { describeFlood } from '../support/describe-flood.ts';
 import { type Flood, floodLogins } from '../support/login-flood.ts';
 import type { Timed } from '../support/timed.ts';
 
+const count = 400;
 const hashMemoryMib = 256;
 
-/** MiB for everything but the hashes: a thousand connections, their requests, and garbage not collected yet. */
+/** MiB for everything but the hashes: the connections, their requests, and garbage not collected yet. */
 const otherMemoryMib = 192;
 
 let flood: Flood;
 beforeAll(async () => {
   // Without bounds, a machine with many cores would shed nothing.
-  const bounds = { HASH_CONCURRENCY: '2', HASH_QUEUE_LIMIT: '128', HASH_MEMORY_MIB: String(hashMemoryMib) };
-  // A busy machine may need a second for a thousand new connections alone.
+  const bounds = { HASH_CONCURRENCY: '2', HASH_QUEUE_LIMIT: '32', HASH_MEMORY_MIB: String(hashMemoryMib) };
+  // A busy machine may need a second for the new connections alone.
   const env = { ...bounds, HASH_QUEUE_TIMEOUT_MS: '3000' };
-  flood = await floodLogins({ logins: 1_000, warmUpLogins: 0, env });
+  flood = await floodLogins({ logins: count, warmUpLogins: 0, env });
   console.info(describeFlood(flood));
 });
 
-describe('a thousand logins at once', () => {
-  test('each of a thousand logins at once is answered 200, 401 or 503', () => {
-    expect(flood.logins).toHaveLength(1_000);
+describe('many logins at once', () => {
+  test('each of many logins at once is answered 200, 401 or 503', () => {
+    expect(flood.logins).toHaveLength(count);
     expect(flood.logins.filter(({ status }) => ![200, 401, 503].includes(status))).toEqual([]);
   });
 
   test('the hash queue admits right and wrong logins as far as it goes, and the rest get 503', () => {
-    const count = (wanted: number) => flood.logins.filter(({ status }) => status === wanted).length;
-    expect(count(503)).toBeGreaterThan(0);
-    expect(count(200)).toBeGreaterThan(0);
-    expect(count(401)).toBeGreaterThan(0);
+    const countOf = (wanted: number) => flood.logins.filter(({ status }) => status === wanted).length;
+    expect(countOf(503)).toBeGreaterThan(0);
+    expect(countOf(200)).toBeGreaterThan(0);
+    expect(countOf(401)).toBeGreaterThan(0);
   });
 
   test('each 503 to a flood of logins has a Retry-After', () => {
@@ -55,7 +56,7 @@ describe('hashes at once', () => {
   beforeAll(async () => {
     // Long enough for the slowest machine, because nobody may be shed here.
     const env = { HASH_CONCURRENCY: '64', HASH_MEMORY_MIB: '132', HASH_QUEUE_TIMEOUT_MS: '60000' };
-    small = await floodLogins({ logins: 40, warmUpLogins: 0, env });
+    small = await floodLogins({ logins: 20, warmUpLogins: 0, env });
   });
 
   test('concurrent hashes are no more than there is memory for, however many are configured', () => {
