@@ -33,7 +33,7 @@ afterAll(async () => {
 
 /** Registers a user and logs in, in an otherwise empty database. */
 beforeEach(async () => {
-  for (const collection of Object.values(scene.collections)) await collection.deleteMany({});
+  await Promise.all(Object.values(scene.collections).map((collection) => collection.deleteMany({})));
   history = createHistory(join(dir, 'history.jsonl'));
   ledger = createLedger();
   account = await registerKnown(api, ledger);

@@ -84,7 +84,7 @@ test('an app receives the notice of a login on another device of its user', asyn
 test.each([
   ['of somebody else', 'an app was told of a new device that is not another one of its user'],
   ['of its user', undefined],
-])('a notice is a violation if it names a device that is not its user’s: a device %s', async (whose, violation) => {
+])('only a notice about a device of another user is a violation: a device %s', async (whose, violation) => {
   const { session } = app.device;
   if (session === undefined) throw new Error('the app is not logged in');
   const userId = whose === 'of its user' ? session.userId : randomUUID();
