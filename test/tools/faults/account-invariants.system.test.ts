@@ -84,7 +84,7 @@ const write = (event: AuthEvent) => scene.collections.outbox.insertOne(rowOf(eve
 
 describe.each(kinds)('checkAccounts about a change: %s', (kind) => {
   test.each(['done', 'perhaps'] as const)(
-    'checkAccounts finds nothing about a change that has one event and is %s',
+    'checkAccounts accepts a change that is %s with one event',
     async (outcome) => {
       account.changes.push({ kind, outcome });
       await write(events[kind]());
@@ -195,13 +195,10 @@ describe('checkAccounts about an erased account', () => {
     expect(await found()).toEqual(['a subscriber was told that somebody is gone who is not']);
   });
 
-  test.each(['sessions', 'challenges', 'idempotency'] as const)(
-    'checkAccounts finds what an erasure has left in %s',
-    async (name) => {
-      await scene.collections[name].insertOne({ _id: 'left', user_id } as never);
-      expect(await found()).toEqual(['an erased account has left traces']);
-    },
-  );
+  test.each(['sessions', 'challenges', 'idempotency'] as const)('checkAccounts finds traces in %s', async (name) => {
+    await scene.collections[name].insertOne({ _id: 'left', user_id } as never);
+    expect(await found()).toEqual(['an erased account has left traces']);
+  });
 
   test.each<[string, object]>([
     ['invite', { created_by: 'erased' }],
@@ -213,15 +210,12 @@ describe('checkAccounts about an erased account', () => {
     expect(await found()).toEqual(['an erased account has left traces']);
   });
 
-  test.each(['email_key', 'former_emails'])(
-    'checkAccounts finds the address of an erased account at another account: %s',
-    async (field) => {
-      const email_key = account.person.holds[0]?.email;
-      const fields = field === 'email_key' ? { email_key } : { former_emails: [{ email_key }] };
-      await scene.collections.users.insertOne({ _id: 'another', ...fields } as never);
-      expect(await found()).toEqual(['an erased account has left traces']);
-    },
-  );
+  test.each(['email_key', 'former_emails'])('checkAccounts finds an erased address elsewhere: %s', async (field) => {
+    const email_key = account.person.holds[0]?.email;
+    const fields = field === 'email_key' ? { email_key } : { former_emails: [{ email_key }] };
+    await scene.collections.users.insertOne({ _id: 'another', ...fields } as never);
+    expect(await found()).toEqual(['an erased account has left traces']);
+  });
 });
 
 describe('checkLogins', () => {

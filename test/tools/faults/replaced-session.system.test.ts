@@ -98,20 +98,17 @@ test.each([
 test.each([
   ['live', 'ended'],
   ['unsure', 'unsure'],
-] as const)(
-  'after a logout of all by an ended session, which was %s, the other sessions are %s',
-  async (own, others) => {
-    const device: App['device'] = { deviceId: randomUUID(), refreshToken: '', mustRefresh: false };
-    const person = { ...app.person, devices: [app.device, device] };
-    await logIn({ ...app, person, device });
-    const [{ session: first }, { session: other }] = [app.device, device];
-    if (first === undefined || other === undefined) throw new Error('the apps are not logged in');
-    first.state = own;
-    await logOut(stack, { access_token: first.accessToken, refresh_token: first.refreshToken });
-    await logOutAll({ ...app, person });
-    expect([first.state, other.state]).toEqual(['ended', others]);
-  },
-);
+] as const)('after a logout of all by an ended session, which was %s, others are %s', async (own, others) => {
+  const device: App['device'] = { deviceId: randomUUID(), refreshToken: '', mustRefresh: false };
+  const person = { ...app.person, devices: [app.device, device] };
+  await logIn({ ...app, person, device });
+  const [{ session: first }, { session: other }] = [app.device, device];
+  if (first === undefined || other === undefined) throw new Error('the apps are not logged in');
+  first.state = own;
+  await logOut(stack, { access_token: first.accessToken, refresh_token: first.refreshToken });
+  await logOutAll({ ...app, person });
+  expect([first.state, other.state]).toEqual(['ended', others]);
+});
 
 test('a close with 4005 is a violation if the app did nothing', async () => {
   await logInElsewhere(stack, heldBy(app.person).email, { device_id: app.device.deviceId });
