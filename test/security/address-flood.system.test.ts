@@ -11,14 +11,14 @@ beforeAll(async () => {
   flood = await floodFromAddresses({ addresses: 3, connections: 20, seconds: 60, logins: 30, env });
 });
 
-describe('while twenty connections of each of three addresses replay a registration and log in', () => {
-  test('nine of ten logins from elsewhere go through', () => {
+describe('a flood of registrations and logins by twenty connections from each of three addresses', () => {
+  test('while three addresses flood the api, nine of ten logins from elsewhere succeed', () => {
     expect(flood.victims.length).toBeGreaterThan(0);
     const right = flood.victims.filter(({ status }) => status === 200);
     expect(right.length / flood.victims.length).toBeGreaterThanOrEqual(0.9);
   });
 
-  test('the flood gets what the limits of its addresses allow, and is refused past that', () => {
+  test('a flood from three addresses gets what their limits allow, and is refused past that', () => {
     const { 200: right = 0, 201: replays = 0, 429: limited = 0, ...others } = flood.flood;
     expect(right).toBe(0);
     expect(replays).toBeLessThanOrEqual(3 * 5);

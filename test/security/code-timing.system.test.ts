@@ -1,21 +1,20 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newEmail } from '../support/accounts.ts';
-import { areaUnderCurve, median } from '../support/area-under-curve.ts';
 import { makeResendDue, requestReset } from '../support/codes.ts';
 import { seedAccounts } from '../support/seed-accounts.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
+import { compareTimes } from './compare-times.ts';
 
-/**
- * 100 pairs unless `CODE_TIMING_PAIRS` says 1000. For two equal distributions the AUC is normally distributed around
- * 0.5. Its standard deviation is √(1 / 6n): 0.041 for 100 pairs, 0.013 for 1,000. The bounds are four deviations away.
- */
+/** 100 pairs unless `CODE_TIMING_PAIRS` says 1000. */
 const pairs = Number(process.env.CODE_TIMING_PAIRS || 100);
-const tolerance = pairs >= 1_000 ? 0.05 : 0.165;
 const warmUps = 20;
 const path = '/api/v1/auth/password-reset';
 
-let api: TestApi | undefined;
-afterEach(() => api?.close());
+let api: TestApi;
+beforeAll(async () => {
+  api = await startTestApi();
+});
+afterAll(() => api?.close());
 
 /** A step with an address, and the status of its answer. */
 interface Step {
@@ -46,28 +45,23 @@ const steps: Readonly<Record<string, Step>> = {
 test.each(Object.entries(steps))(
   'the time of %s does not tell a known address from an unknown one',
   async (_, step) => {
-    const on = await startTestApi();
-    api = on;
-    const emails = await seedAccounts(on.collections, pairs + warmUps, 'no hash is read');
-    const attempt = async (email: string) => {
-      const request = await step.prepare(on, email);
+    const attempt = async (email = '') => {
+      const request = await step.prepare(api, email);
       const start = performance.now();
-      const { status } = await on.post(request.path, request.body);
+      const { status } = await api.post(request.path, request.body);
       const ms = performance.now() - start;
       expect(status).toBe(step.status);
       return ms;
     };
-    for (const email of emails.splice(0, warmUps)) await Promise.all([attempt(email), attempt(newEmail())]);
-    const [known, unknown]: [number[], number[]] = [[], []];
-    for (const email of emails) {
-      const takeKnown = async () => known.push(await attempt(email));
-      const takeUnknown = async () => unknown.push(await attempt(newEmail()));
-      const order = Math.random() < 0.5 ? [takeKnown, takeUnknown] : [takeUnknown, takeKnown];
-      for (const take of order) await take();
-    }
-    const area = areaUnderCurve(known, unknown);
-    const medians = [known, unknown].map((values) => median(values).toFixed(2));
-    console.info(`${pairs} pairs: AUC ${area.toFixed(3)}, medians ${medians.join(' and ')} ms`);
+    const emails: string[] = [];
+    const known = async () => {
+      if (emails.length === 0) emails.push(...(await seedAccounts(api.collections, pairs, 'no hash is read')));
+      return attempt(emails.pop());
+    };
+    const unknown = () => attempt(newEmail());
+    for (let each = 0; each < warmUps; each += 1) await Promise.all([known(), unknown()]);
+    const { area, tolerance, words } = await compareTimes({ known, unknown }, { pairs, until: 'same' });
+    console.info(words);
     expect(Math.abs(area - 0.5)).toBeLessThan(tolerance);
   },
   600_000,

@@ -13,13 +13,15 @@ import {
 } from '../support/codes.ts';
 import { withFailPoint } from '../support/fail-point.ts';
 import { cheapHashes } from '../support/groups.ts';
+import { patiently } from '../support/http-client.ts';
 import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../support/test-api.ts';
+import { flood, othersIn } from './flood.ts';
 import { dumpRedis } from './secret-search.ts';
 
-/** 300 unless `CODE_WRONG_IDS` says 10000. */
-const wrongIds = Number(process.env.CODE_WRONG_IDS || 300);
-/** Races of each kind. */
-const rounds = Number(process.env.CODE_RACE_ROUNDS || 10);
+/** 100 unless `CODE_WRONG_IDS` says 10000. */
+const wrongIds = Number(process.env.CODE_WRONG_IDS || 100);
+/** Races of each kind: 4 unless `CODE_RACE_ROUNDS` says 50. */
+const rounds = Number(process.env.CODE_RACE_ROUNDS || 4);
 
 const newPassword = 'three wrong staples';
 const confirmPath = '/api/v1/auth/password-reset/confirm';
@@ -30,16 +32,19 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-test('of a thousand confirmations at once five codes are compared', async () => {
+test('only five codes of many simultaneous confirmations are compared', async () => {
   const { email } = await registerAccount(api);
   const challenge_id = await requestReset(api, email);
   const code = await wrongCodeOf(api, challenge_id);
   const body = { challenge_id, code, new_password: newPassword };
-  const answers = await Promise.all(Array.from({ length: 1_000 }, () => api.post(confirmPath, body)));
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([403]));
-  const left = answers.map(({ json }) => json.details.tries_left).toSorted((a, b) => b - a);
-  expect(left.slice(0, 5)).toEqual([4, 3, 2, 1, 0]);
-  expect(new Set(left.slice(4))).toEqual(new Set([0]));
+  const answers = await flood([api], () => api.post(confirmPath, body));
+  expect(othersIn(answers, ['403 ERR-CODE-INVALID'])).toEqual([]);
+  const verdicts = answers.filter(({ status }) => status === 403);
+  const left = verdicts.map(({ json }) => json.details.tries_left).filter((tries) => tries !== 0);
+  // A code may be compared for an answer of 503, which does not say so.
+  const untold = answers.length - verdicts.length;
+  expect([4, 3, 2, 1]).toEqual(expect.arrayContaining(left));
+  expect([new Set(left).size, left.length + untold >= 4]).toEqual([left.length, true]);
   expect((await confirmReset(api, challenge_id)).status).toBe(403);
   await logIn(api, email);
 });
@@ -54,22 +59,26 @@ test('a right code is as good as before after six answers of 5xx', async () => {
     const challenge_id = await requestReset(own, email);
     const failing = { failCommands: ['commitTransaction'], errorCode: 96, appName };
     await withFailPoint(own.mongo, 'alwaysOn', failing, async () => {
-      for (let sent = 0; sent < 6; sent += 1) expect((await confirmReset(own, challenge_id)).status).toBe(500);
+      for (let sent = 0; sent < 6; sent += 1) {
+        expect((await confirmReset(own, challenge_id)).status).toBeGreaterThanOrEqual(500);
+      }
     });
-    expect((await confirmReset(own, challenge_id)).status).toBe(200);
+    expect((await patiently(() => confirmReset(own, challenge_id))).status).toBe(200);
   } finally {
     await own.close();
   }
 });
 
-test('no id that nobody was given opens anything', async () => {
+test('no made-up challenge id confirms a reset', async () => {
   const { email } = await registerAccount(api);
   const challengeId = await requestReset(api, email);
   const code = await codeOf(api, challengeId);
   for (let sent = 0; sent < wrongIds; sent += 50) {
     const ids = Array.from({ length: 50 }, () => randomUUID());
     const answers = await Promise.all(
-      ids.map((challenge_id) => api.post(confirmPath, { challenge_id, code, new_password: newPassword })),
+      ids.map((challenge_id) =>
+        patiently(() => api.post(confirmPath, { challenge_id, code, new_password: newPassword })),
+      ),
     );
     expect(new Set(answers.map(({ status, json }) => `${status} ${json.details.tries_left}`))).toEqual(
       new Set(['403 0']),
@@ -78,7 +87,7 @@ test('no id that nobody was given opens anything', async () => {
   expect((await confirmReset(api, challengeId)).status).toBe(200);
 }, 600_000);
 
-describe('no session from before a reset lives on', () => {
+describe('sessions from before a reset', () => {
   type Race = (email: string, session: Awaited<ReturnType<typeof logIn>>) => Promise<unknown>;
   const races: [string, Race][] = [
     ['a login', (email) => api.post('/api/v1/auth/login', { email, password })],
@@ -90,14 +99,14 @@ describe('no session from before a reset lives on', () => {
     ],
   ];
 
-  test.each(races)('if %s comes at the same time', async (_, race) => {
+  test.each(races)('no session from before a reset lives on if %s comes at the same time', async (_, race) => {
     for (let round = 0; round < rounds; round += 1) {
       const { email, user_id } = await registerAccount(api);
       const session = await logIn(api, email);
       const challengeId = await requestReset(api, email);
       const body = { challenge_id: challengeId, code: await codeOf(api, challengeId), new_password: newPassword };
       const racing = Array.from({ length: 3 }, () => race(email, session));
-      const [reset] = await Promise.all([api.post(confirmPath, body), ...racing]);
+      const [reset] = await Promise.all([patiently(() => api.post(confirmPath, body)), ...racing]);
       expect(reset.status).toBe(200);
       expect(await api.collections.sessions.countDocuments({ user_id, is_revoked: false })).toBe(0);
     }

@@ -20,8 +20,8 @@ const published = [
   '2-GxA6T8lP4vfrg8v-FdWP0A0zdrj8igiMLvqRMUvwnQg4PtFLbdLXiOSsX0x7NVY-FNyJK70nfbV37xRZT3Lg',
 ].join('.');
 
-describe('a proof is accepted', () => {
-  test('that RFC 9449 gives as its example', () => {
+describe('accepted device proofs', () => {
+  test('the example proof of RFC 9449 is accepted', () => {
     const own = createVerifyDeviceProof({ issuer: 'https://server.example.com', now: () => 1_562_262_616_000 });
     expect(own(published, { method: 'POST', path: '/token' })).toEqual({
       jkt: '0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I',
@@ -29,11 +29,11 @@ describe('a proof is accepted', () => {
     });
   });
 
-  test('with the thumbprint of its key, and the hash of the refresh token', () => {
+  test('an accepted proof gives the thumbprint of its key, and the hash of the refresh token', () => {
     expect(verify(prove({ token: 'a token' }), request)).toEqual({ jkt: key.jkt, rth: sha256('a token') });
   });
 
-  test.each([-60_000, 60_000])('by a clock that is %i ms off', (offset) => {
+  test.each([-60_000, 60_000])('a proof by a clock that is %i ms off is accepted', (offset) => {
     expect(verify(prove({ at: at + offset }), request)).toMatchObject({ jkt: key.jkt });
   });
 
@@ -41,12 +41,12 @@ describe('a proof is accepted', () => {
     `${testIssuer}${refreshPath}?a=b#c`,
     `HTTPS://AUTH.LOCAL:443${refreshPath}`,
     `https://auth.local/api/v1/../v1/auth/refresh`,
-  ])('for the same address in another form: %s', (htu) => {
+  ])('a proof for the same address in another form is accepted: %s', (htu) => {
     expect(verify(prove({ claims: { htu } }), request)).toMatchObject({ jkt: key.jkt });
   });
 });
 
-describe('a proof is refused', () => {
+describe('refused device proofs', () => {
   test.each<[string, Partial<WantedProof>]>([
     ['another type', { header: { typ: 'JWT' } }],
     ['no algorithm', { header: { alg: 'none' } }],
@@ -65,7 +65,7 @@ describe('a proof is refused', () => {
     ['a time as text', { claims: { iat: String(at / 1_000) } }],
     ['no time', { claims: { iat: undefined } }],
     ['a hash that is no text', { claims: { rth: 1 } }],
-  ])('for its form: %s', (_, wanted) => {
+  ])('a proof is refused for its form: %s', (_, wanted) => {
     expect(verify(prove(wanted), request)).toBe('form');
   });
 
@@ -76,7 +76,7 @@ describe('a proof is refused', () => {
     ['a header that is no object', signProof(['dpop+jwt'], {}, otherKey)],
     ['a header that is no JSON', `AAAA.AAAA.${'A'.repeat(86)}`],
     ['claims that are null', signProof({ typ: 'dpop+jwt', alg: 'ES256', jwk: publicJwk }, null as never, otherKey)],
-  ])('for its form: %s', (_, header) => {
+  ])('a DPoP header is refused for its form: %s', (_, header) => {
     expect(verify(header, request)).toBe('form');
   });
 
@@ -93,18 +93,18 @@ describe('a proof is refused', () => {
     ['iat', 'a proof from the future', { at: at + 61_000 }],
     ['signature', 'the signature of another key', { signer: otherKey }],
     ['signature', 'a point that is not on the curve', { header: { jwk: { ...publicJwk, y: publicJwk.x } } }],
-  ])('for its %s: %s', (fault, _, wanted) => {
+  ])('a proof is refused for its %s: %s', (fault, _, wanted) => {
     expect(verify(prove(wanted), request)).toBe(fault);
   });
 
-  test('if its claims were changed', () => {
+  test('a proof whose claims were changed is refused', () => {
     const [head, , signature] = prove().split('.');
     const [, body] = prove({ token: 'another token' }).split('.');
     expect(verify([head, body, signature].join('.'), request)).toBe('signature');
   });
 });
 
-test('one costs less than three bare verifications of its signature', () => {
+test('a device proof costs less than three bare verifications of its signature', () => {
   const proof = prove({ token: 'a token' });
   const [head, body, signature = ''] = proof.split('.');
   const bare = createPublicKey({ key: JSON.parse(Buffer.from(head ?? '', 'base64url').toString()).jwk, format: 'jwk' });

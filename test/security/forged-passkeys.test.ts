@@ -53,11 +53,11 @@ const wrong: readonly (readonly [string, Ceremony])[] = [
   ['backed up, but not to be backed up', { be: false, bs: true }],
 ];
 
-describe.each(wrong)('%s', (_, ceremony) => {
-  test('makes no passkey', async () => {
+describe.each(wrong)('a passkey ceremony with a flaw: %s', (_, ceremony) => {
+  test('a flawed registration makes no passkey', async () => {
     expect(await make(ceremony)).toBeUndefined();
   });
-  test('logs nobody in', async () => {
+  test('a flawed login is refused', async () => {
     expect(await use(ceremony)).toBeUndefined();
   });
 });
@@ -81,7 +81,7 @@ test.each([
   [false, false],
   [true, false],
   [true, true],
-])('backup flags: eligible %s, backed up %s', async (be, bs) => {
+])('the backup flags are returned as sent: eligible %s, backed up %s', async (be, bs) => {
   const flags = { isBackupEligible: be, isBackedUp: bs };
   expect(await make({ be, bs })).toMatchObject(flags);
   expect(await use({ be, bs })).toMatchObject(flags);
@@ -91,22 +91,22 @@ test('a login without user verification passes only if it is not required', asyn
   expect(await use({ uv: false }, false)).toMatchObject({ isUserVerified: false });
 });
 
-test.each([0, 1, 7, 4_294_967_295])('the counter %d is returned and not judged', async (counter) => {
+test.each([0, 1, 7, 4_294_967_295])('the signature counter %d is returned and not judged', async (counter) => {
   expect(await use({ counter })).toMatchObject({ counter });
 });
 
-test('a forged signature is no lower counter: nothing of it is returned', async () => {
+test('after a forged signature no counter is returned', async () => {
   expect(await use({ counter: 0, isForged: true })).toBeUndefined();
 });
 
-test('the signature of one passkey is none of another', async () => {
+test('the signature of one passkey is refused for another passkey', async () => {
   const [one, other] = [await registered(), await registered()];
   const signed = one.authenticator.get(request);
   const renamed = { ...signed, id: other.passkey.credentialId, rawId: other.passkey.credentialId };
   expect(await verifier.verifyUse(other.passkey, renamed, challengeId, { requireUv: true })).toBeUndefined();
 });
 
-test('an id that is not that of the new key makes no passkey', async () => {
+test('a registration whose id is not the new key’s makes no passkey', async () => {
   const made = createAuthenticator({ origin }).create(creation);
   const id = randomBytes(32).toString('base64url');
   expect(await verifier.verifyNew({ ...made, id, rawId: id }, challengeId)).toBeUndefined();

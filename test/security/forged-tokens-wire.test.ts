@@ -10,7 +10,7 @@ import { forgeriesOf, spellingsOf } from '../support/token-forgeries.ts';
 import { logOutRaw, type RawAnswer, upgradeRaw } from '../support/token-wire.ts';
 
 /** Number of tokens of each kind that are sent over the wire: every idea, but not every position of every character. */
-const samplesPerKind = 60;
+const samplesPerKind = 25;
 
 let tokens: TokenScene;
 let api: TokenApi;
@@ -88,19 +88,19 @@ function isContract401({ status, headers, json }: RawAnswer): boolean {
   );
 }
 
-test('there are several hundred of them, of every kind', () => {
-  expect(forged.length).toBeGreaterThan(600);
+test('the forged tokens are several hundred, of every kind', () => {
+  expect(forged.length).toBeGreaterThanOrEqual(250);
 });
 
 describe('the api', () => {
-  test('takes the genuine token, so that it is the forgeries that it refuses', async () => {
+  test('the api accepts the genuine token', async () => {
     expect(await logOutRaw(api.base, forger.genuine)).toMatchObject({
       status: 404,
       json: { error_code: 'ERR-LOGOUT-TARGET-NOT-FOUND' },
     });
   });
 
-  test('answers every forged one by 401', async () => {
+  test('the api answers 401 to every forged token', async () => {
     expect(await faultsOf(forged, (token) => logOutRaw(api.base, token))).toEqual([]);
   });
 });
@@ -109,21 +109,21 @@ describe('the gateway', () => {
   const upgrade = (token: string, place: 'header' | 'subprotocol') =>
     upgradeRaw(gateway.base, { sessionId: forger.material.sessionId, token, place });
 
-  test('takes the genuine token in both places', async () => {
+  test('the gateway accepts the genuine token in the header and as a subprotocol', async () => {
     expect((await upgrade(forger.genuine, 'header')).status).toBe(101);
     expect((await upgrade(forger.genuine, 'subprotocol')).status).toBe(101);
   });
 
-  test('answers every forged one in the header by 401', async () => {
+  test('the gateway answers 401 to every forged token in the header', async () => {
     const short = forged.filter(fitsIntoUpgrade);
-    expect(short.length).toBeGreaterThan(600);
+    expect(short.length).toBeGreaterThanOrEqual(250);
     expect(await faultsOf(short, (token) => upgrade(token, 'header'))).toEqual([]);
   });
 
-  test('answers every forged one as subprotocol by 401', async () => {
+  test('the gateway answers 401 to every forged token as a subprotocol', async () => {
     // A comma and the white space around it separate subprotocols, so cannot be part of a token.
     const listed = forged.filter((token) => fitsIntoUpgrade(token) && !/[,\s]/.test(token));
-    expect(listed.length).toBeGreaterThan(500);
+    expect(listed.length).toBeGreaterThanOrEqual(200);
     expect(await faultsOf(listed, (token) => upgrade(token, 'subprotocol'))).toEqual([]);
   });
 });

@@ -39,11 +39,11 @@ describe.each(['EdDSA', 'ES256'] as const)('forged tokens if %s is configured', 
     }
   }
 
-  test('the token from which they are made is good', async () => {
+  test('the genuine token, of which the forged tokens are made, is accepted', async () => {
     expect(await verify(forger.genuine)).toMatchObject({ sid: forger.material.sessionId });
   });
 
-  test('none of more than 10,000 is accepted, and each is answered by 401', async () => {
+  test('each of more than 10,000 forged tokens is refused by 401', async () => {
     const kinds = { ...forgeriesOf(forger), ...spellingsOf(forger) };
     const tokens = new Set(Object.values(kinds).flat());
     expect(tokens.has(forger.genuine)).toBe(false);
@@ -59,7 +59,7 @@ describe.each(['EdDSA', 'ES256'] as const)('forged tokens if %s is configured', 
     expect(tokens.size).toBeGreaterThanOrEqual(10_000);
   });
 
-  test('nor any that fast-check thinks of', async () => {
+  test('each forged token that fast-check generates is refused by 401', async () => {
     const { header, claims } = forger;
     const tampered = (value: object) =>
       fc
@@ -79,7 +79,7 @@ describe.each(['EdDSA', 'ES256'] as const)('forged tokens if %s is configured', 
       fc.asyncProperty(forged, async (token) => {
         expect(await faultOf(token)).toBeUndefined();
       }),
-      { numRuns: 2_000, ...newSeeds()() },
+      { numRuns: 500, ...newSeeds()() },
     );
   });
 });

@@ -24,10 +24,15 @@ import { serviceNames, takeVitalSigns, type VitalSigns } from './hostile/vital-s
 const slowCount = Number(process.env.HOSTILE_SLOW_CLIENTS ?? 100);
 const upgradeCount = Number(process.env.HOSTILE_UPGRADES ?? 800);
 const roundCount = Number(process.env.HOSTILE_ROUNDS ?? 2);
-const pairCount = Number(process.env.HOSTILE_PAIRS ?? 300);
+const pairCount = Number(process.env.HOSTILE_PAIRS ?? 100);
 
-/** Milliseconds by which a machine that is busy with other tests may exceed a time-out. */
-const slackMs = 10_000;
+/**
+ * Milliseconds by which a busy machine may exceed a time-out. The short form tests that there is a time-out, and the
+ * long form how long it is.
+ */
+const slackMs = Number(process.env.HOSTILE_SLACK_MS ?? 60_000);
+/** The p99 of some hundred requests is the third-largest, so only the long form compares it. A stall moves no median. */
+const compared = process.env.HOSTILE_PAIRS === undefined ? 'p50' : 'p99';
 /**
  * Allowance in milliseconds, because between quick answers a factor of two is noise. The long form sends more requests
  * and needs none.
@@ -42,7 +47,7 @@ let stack: TestStack;
 let streamUrl: string;
 let surfaces: Surface[];
 /** An api and a gateway that are not attacked, on the same stores as the attacked ones. */
-let quiet: { readonly api: ApiProcess; readonly gateway: GatewayProcess };
+const quiet = {} as { api: ApiProcess; gateway: GatewayProcess };
 let env: Record<string, string>;
 let before: Record<string, VitalSigns>;
 let slow: { readonly name: string; readonly limitMs: number; readonly clients: SlowClients }[];
@@ -84,12 +89,9 @@ beforeAll(async () => {
   stack = await startTestStack({ ...cheapHashes, LOG_LEVEL: 'info' });
   const { dbName } = stack.collections.users;
   env = { ...serviceEnvironment(dbName), REDIS_URL: stack.redis.url, LOG_LEVEL: 'info' };
-  const [session, api, gateway] = await Promise.all([
-    newSession(stack),
-    startApiProcess(env),
-    startGatewayProcess(env),
-  ]);
-  quiet = { api, gateway };
+  const session = await newSession(stack);
+  quiet.api = await startApiProcess(env);
+  quiet.gateway = await startGatewayProcess(env);
   streamUrl = (session as typeof session & { push_stream_url: string }).push_stream_url;
   surfaces = surfacesOf(stack, streamUrl);
   before = await allSigns();
@@ -106,8 +108,8 @@ afterAll(async () => {
   for (const { clients } of slow ?? []) clients.stop();
   await Promise.allSettled((exchanges ?? []).map(({ done }) => done));
   if (process.env.HOSTILE_FIGURES) console.info(figures);
-  await quiet?.api.kill();
-  quiet?.gateway.signal('SIGKILL');
+  await quiet.api?.kill();
+  quiet.gateway?.signal('SIGKILL');
   await stack?.close();
 });
 
@@ -156,11 +158,11 @@ async function sendToApi({ bytes, status }: { bytes: Buffer; status: number }): 
 }
 
 describe('the api', () => {
-  test.each(['register', 'login', 'refresh'])('refuses every body that is no good: %s', async (name) => {
+  test.each(['register', 'login', 'refresh'])('the api refuses every malformed body: %s', async (name) => {
     expect(await problemsOf(bodyAttacks(`/api/v1/auth/${name}`), sendToApi)).toEqual([]);
   });
 
-  test('answers odd paths and headers as the contract says', async () => {
+  test('the api answers odd paths and headers as the contract says', async () => {
     expect(await problemsOf(oddRequests(), sendToApi)).toEqual([]);
   });
 });
@@ -168,23 +170,23 @@ describe('the api', () => {
 describe('the push gateway', () => {
   const target = () => ({ base: new URL(streamUrl).origin, env });
 
-  test('ends a stream at the first illegal frame of any kind', async () => {
+  test('the gateway ends a stream at the first illegal frame of any kind', async () => {
     expect(await problemsOf(frameAttacks(), (attack) => findSurvival(target(), attack))).toEqual([]);
   });
 
-  test('keeps a stream whose frames are odd, but right', async () => {
+  test('the gateway keeps a stream whose frames are odd, but legal', async () => {
     expect(await problemsOf(oddFrames(), (attack) => findLoss(target(), attack))).toEqual([]);
   });
 
-  test('answers or ends every bad handshake of a flood, and has no fault of its own', async () => {
+  test('the gateway answers or ends every bad handshake of a flood, without a 5xx', async () => {
     const outcomes = await floodUpgrades(upgradeCount);
     figures.upgrades = outcomes;
     expect(faultsOf(outcomes)).toEqual([]);
   }, 600_000);
 });
 
-describe('while slow clients drip', () => {
-  test('the p99 of the others at most doubles', async () => {
+describe('slow clients', () => {
+  test('while slow clients drip, the times of other clients at most double', async () => {
     const [attacked, peaceful] = [stack.apiUrl, quiet.api.base];
     const gateways = [streamUrl, quiet.gateway.base].map((url) => url.replace('ws:', 'http:'));
     const read =
@@ -202,11 +204,10 @@ describe('while slow clients drip', () => {
         pairCount,
       );
       figures.latencies = Object.fromEntries(Object.entries(measured).map(([name, all]) => [name, percentilesOf(all)]));
-      const p99 = (name: keyof typeof measured) => percentilesOf(measured[name]).p99;
-      return p99('api') < 2 * p99('quiet api') + noiseMs && p99('gateway') < 2 * p99('quiet gateway') + noiseMs;
+      const ms = (name: keyof typeof measured) => percentilesOf(measured[name])[compared];
+      return ms('api') < 2 * ms('quiet api') + noiseMs && ms('gateway') < 2 * ms('quiet gateway') + noiseMs;
     };
-    // The p99 of some hundred requests is the third-largest, so a short stall of the machine shows on one side of a
-    // pair. A real cost of slow clients shows every time.
+    // A stall of the machine may show on one side of a pair. A real cost of slow clients shows every time.
     let isBounded = false;
     for (let turn = 0; turn < 3 && !isBounded; turn += 1) {
       isBounded = await measure();
@@ -214,16 +215,16 @@ describe('while slow clients drip', () => {
       // The server may just have ended all of one kind, which come again at once.
       await waitUntil(async () => slow.every(({ clients }) => clients.open() > 0), {
         what: 'slow clients of each kind',
-        timeoutMs: 60_000,
+        timeoutMs: slackMs + 30_000,
       });
     }
     expect([isBounded, figures.latencies]).toEqual([true, figures.latencies]);
   }, 600_000);
 
-  test('none of them is suffered for longer than its port allows', async () => {
+  test('no slow client stays connected for longer than its port allows', async () => {
     await waitUntil(async () => slow.every(({ clients }) => clients.lifetimes().spared === 0), {
       what: 'each of the slow clients to be ended',
-      timeoutMs: 60_000,
+      timeoutMs: slackMs + 30_000,
     });
     figures.lifetimes = Object.fromEntries(slow.map(({ name, clients }) => [name, clients.lifetimes()]));
     expect(slow.filter(({ limitMs, clients }) => clients.lifetimes().longestMs > limitMs + slackMs)).toEqual([]);
@@ -231,7 +232,7 @@ describe('while slow clients drip', () => {
 });
 
 describe('every port', () => {
-  test('answers or ends whatever is no request, in bounded time, and nothing that hides behind it', async () => {
+  test('every port answers or ends a malformed request in bounded time, and ignores what hides behind it', async () => {
     const found = exchanges.map(async ({ surface, attack, done }) => {
       const misdeed = findMisdeed(surface, attack, await done);
       return misdeed === undefined ? [] : [`${surface.name}: ${attack.name}: ${misdeed}`];
@@ -241,8 +242,8 @@ describe('every port', () => {
   });
 });
 
-describe('after all of it', () => {
-  test('no service grows by more than its bound in the later rounds', async () => {
+describe('the services after all attacks', () => {
+  test('in later rounds of all attacks no service grows by more than its bound', async () => {
     const memories = [memoryOf(await allSigns())];
     figures.memory = memories;
     for (let round = 1; round < roundCount; round += 1) {
@@ -257,11 +258,11 @@ describe('after all of it', () => {
         const now = memoryOf(await allSigns());
         return serviceNames.every((name) => Number(now[name]) - Number(base?.[name]) < memoryBound);
       },
-      { what: 'memory to be given back', timeoutMs: 60_000 },
+      { what: 'memory to be given back', timeoutMs: slackMs + 30_000 },
     );
   }, 3_600_000);
 
-  test('no service has been restarted, answered 5xx or logged an error', async () => {
+  test('after all attacks no service has been restarted, answered 5xx or logged an error', async () => {
     for (const [name, { pid, restarts, faults, errorLines }] of Object.entries(await allSigns())) {
       expect({ name, pid, restarts, faults, errorLines }).toEqual({
         ...{ name, pid: before[name]?.pid, restarts: 0, faults: before[name]?.faults, errorLines: [] },
@@ -269,7 +270,7 @@ describe('after all of it', () => {
     }
   });
 
-  test('a user who registers, logs in, opens a stream and logs out, can', async () => {
+  test('after all attacks a user can register, log in, open a stream and log out', async () => {
     const session = await newSession(stack);
     const stream = await stack.openStream(session);
     expect((await logOut(stack, session)).status).toBe(200);

@@ -4,7 +4,7 @@ import { type Account, newEmail, newSession, password, type TokenPair } from '..
 import { changeEmail, confirmReset, requestReset, undoTokenOf } from '../support/codes.ts';
 import { withFailPoint } from '../support/fail-point.ts';
 import { bearer, cheapHashes } from '../support/groups.ts';
-import type { Answer } from '../support/http-client.ts';
+import { type Answer, patiently } from '../support/http-client.ts';
 import {
   addPasskey,
   deletePasskey,
@@ -16,6 +16,7 @@ import {
 } from '../support/passkeys.ts';
 import { switchOn } from '../support/second-factor.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
+import { flood, othersIn, sessionsIn } from './flood.ts';
 
 /** Name of the other pod's connections, whose commands can be made to fail. */
 const appName = 'passkeys';
@@ -42,34 +43,27 @@ const passkeysOf = async ({ user_id }: Account) =>
   (await api.collections.users.findOne({ _id: user_id }))?.passkeys?.map(({ id }) => id);
 
 describe('one assertion', () => {
-  test('opens one session, however many requests send it at once to two pods', async () => {
+  test('one passkey assertion opens one session, however many requests send it at once to two pods', async () => {
     const own = await newSession(api);
     const { authenticator } = await addPasskey(api, own);
     const body = await passkeyLogin(api, authenticator);
     const before = await api.collections.sessions.countDocuments({ user_id: own.user_id });
-    const answers: Answer[] = [];
-    for (let round = 0; round < 10; round += 1) {
-      const burst = Array.from({ length: 100 }, (_, at) =>
-        post(at % 2 === 0 ? api : other, { ...body, device_id: randomUUID() }),
-      );
-      answers.push(...(await Promise.all(burst)));
-    }
-    expect(answers).toHaveLength(1_000);
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-    const refused = answers.filter(({ status }) => status !== 200).map(({ json }) => json.error_code);
-    expect(refused.filter((code) => code !== 'ERR-CODE-EXPIRED' && code !== 'ERR-DEPENDENCY-UNAVAILABLE')).toEqual([]);
+    const answers = await flood([api, other], (pod) => post(pod, { ...body, device_id: randomUUID() }));
+    expect(sessionsIn(answers).size).toBeLessThanOrEqual(1);
+    expect(othersIn(answers, ['410 ERR-CODE-EXPIRED'])).toEqual([]);
     expect(await api.collections.sessions.countDocuments({ user_id: own.user_id })).toBe(before + 1);
   });
 
-  test('of one device is answered with one session, at whichever pod', async () => {
+  test('one passkey assertion of one device is answered with one session, at whichever pod', async () => {
     const { authenticator } = await addPasskey(api, await newSession(api));
     const body = { ...(await passkeyLogin(api, authenticator)), device_id: randomUUID() };
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => post(at % 2 === 0 ? api : other, body)));
+    const pods = Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? api : other));
+    const answers = await Promise.all(pods.map((pod) => patiently(() => post(pod, body))));
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
     expect(new Set(answers.map(({ json }) => json.data.refresh_token)).size).toBe(1);
   });
 
-  test('opens nothing after its passkey was removed', async () => {
+  test('an assertion opens no session after its passkey was removed', async () => {
     const own = await newSession(api);
     const { authenticator, passkey_id } = await addPasskey(api, own);
     const body = await passkeyLogin(api, authenticator);
@@ -91,12 +85,13 @@ describe('a store that does not answer', () => {
   test.each([
     ['at all', 'alwaysOn', 11_600],
     ['in time to confirm that there is no such passkey', { skip: 1 }, 50],
-  ] as const)('%s never makes a passkey unknown', async (_, mode, errorCode) => {
+  ] as const)('a store that does not answer %s never makes a passkey unknown', async (_, mode, errorCode) => {
     const namespace = `${api.database}.users`;
     await api.collections.users.updateOne({ _id: own.user_id }, { $rename: { passkeys: 'hidden' } } as never);
     const data = { failCommands: ['find'], errorCode, namespace, appName };
-    const answer = await withFailPoint(api.mongo, mode, data, () => post(other, body));
-    await api.collections.users.updateOne({ _id: own.user_id }, { $rename: { hidden: 'passkeys' } } as never);
+    const answer = await withFailPoint(api.mongo, mode, data, () => post(other, body)).finally(() =>
+      api.collections.users.updateOne({ _id: own.user_id }, { $rename: { hidden: 'passkeys' } } as never),
+    );
     expect(statusAndCode(answer)).toEqual([503, 'ERR-DEPENDENCY-UNAVAILABLE']);
     expect(answer.json.details?.unknown_credential).toBeUndefined();
   });
@@ -115,8 +110,8 @@ test('the repeat of a login gets no session that could still be rolled back', as
   expect(await db.collection('system.profile').countDocuments(safe)).toBeGreaterThan(0);
 });
 
-describe('whoever has registered the address of somebody else', () => {
-  test('loses the passkeys with the reset of the owner', async () => {
+describe('a squatter, who has registered an address of another person', () => {
+  test('a squatter loses the passkeys when the owner of the address resets the password', async () => {
     const squatter = await newSession(api);
     const { authenticator, passkey_id } = await addPasskey(api, squatter);
     const reset = await confirmReset(api, await requestReset(api, squatter.email));
@@ -127,18 +122,21 @@ describe('whoever has registered the address of somebody else', () => {
     expect(removed?.event.data).toMatchObject({ user_id: squatter.user_id });
   });
 
-  test('cannot open a session with an assertion that was checked before the reset', async () => {
+  test('a squatter cannot open a session with an assertion that was checked before the reset', async () => {
     const squatter = await newSession(api);
     const { authenticator } = await addPasskey(api, squatter);
     const body = await passkeyLogin(api, authenticator);
     const challenge_id = await requestReset(api, squatter.email);
-    const [reset, login] = await Promise.all([confirmReset(api, challenge_id), post(other, body)]);
+    const [reset, login] = await Promise.all([
+      patiently(() => confirmReset(api, challenge_id)),
+      patiently(() => post(other, body)),
+    ]);
     expect(reset.status).toBe(200);
     const live = await api.collections.sessions.countDocuments({ user_id: squatter.user_id, is_revoked: false });
     expect([live, [200, 403, 410].includes(login.status)]).toEqual([0, true]);
   });
 
-  test('loses them with an undo by the address that was registered first', async () => {
+  test('a squatter loses the passkeys when the address that was registered first undoes a change', async () => {
     const squatter = await newSession(api);
     const { passkey_id } = await addPasskey(api, squatter);
     await changeEmail(api, squatter, newEmail());
@@ -169,8 +167,8 @@ test('a reset keeps the passkeys of an account whose address was verified', asyn
   expect((await logInByPasskey(api, authenticator)).status).toBe(200);
 });
 
-describe('the last way in', () => {
-  test('stays, also if two are removed at once at two pods', async () => {
+describe('the last credential', () => {
+  test('the last passkey stays, also if two are removed at once at two pods', async () => {
     const own = await newSession(api);
     const passkeys = [await addPasskey(api, own), await addPasskey(api, own)];
     await voidPassword(api, own);
@@ -179,7 +177,7 @@ describe('the last way in', () => {
     );
     const answers = await Promise.all(
       passkeys.map(({ passkey_id }, at) =>
-        deletePasskey(at === 0 ? api : other, own, passkey_id, { step_up_token: tokens[at] }),
+        patiently(() => deletePasskey(at === 0 ? api : other, own, passkey_id, { step_up_token: tokens[at] })),
       ),
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -196,7 +194,7 @@ describe('the last way in', () => {
   });
 });
 
-test('a passkey is two factors: with the second factor on it logs in, and the password alone adds none', async () => {
+test('if the second factor is on, a passkey alone logs in, and a password alone adds no passkey', async () => {
   const own = await newSession(api);
   const { authenticator } = await addPasskey(api, own);
   await switchOn(api, own);
@@ -207,7 +205,7 @@ test('a passkey is two factors: with the second factor on it logs in, and the pa
   expect(statusAndCode(begin)).toEqual([403, 'ERR-STEP-UP-REQUIRED']);
 });
 
-test('a login by passkey makes its place known, so that strangers do not keep the owner out', async () => {
+test('a login by passkey makes its device known, so that wrong passwords elsewhere do not lock out the owner', async () => {
   const own = await newSession(api);
   const { authenticator } = await addPasskey(api, own);
   const device_id = randomUUID();
@@ -220,10 +218,10 @@ test('a login by passkey makes its place known, so that strangers do not keep th
   expect(right.status).toBe(200);
 });
 
-test('a flood of challenges stores nothing', async () => {
+test('a flood of passkey challenges stores nothing', async () => {
   const stored = () => Promise.all(Object.values(api.collections).map((each) => each.countDocuments({})));
   const before = await stored();
-  await Promise.all(Array.from({ length: 200 }, () => requestPasskeyLogin(api)));
+  await Promise.all(Array.from({ length: 50 }, () => requestPasskeyLogin(api)));
   expect(await stored()).toEqual(before);
 });
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newSession, password } from '../support/accounts.ts';
 import { cheapHashes } from '../support/groups.ts';
-import { type Answer, patiently } from '../support/http-client.ts';
+import { patiently } from '../support/http-client.ts';
 import { addPasskey, deletePasskey, voidPassword } from '../support/passkeys.ts';
 import {
   linkIdentity,
@@ -14,8 +14,11 @@ import {
 } from '../support/providers.ts';
 import { challengeStepUp, confirmStepUp } from '../support/step-up.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
+import { flood, othersIn, sessionsIn } from './flood.ts';
 
 const path = '/api/v1/auth/federated/office';
+/** Rounds of a race: 3 unless `CODE_RACE_ROUNDS` says 50. */
+const rounds = Number(process.env.CODE_RACE_ROUNDS || 3);
 
 /** Two pods of one deployment. */
 let api: TestApi;
@@ -30,33 +33,24 @@ afterAll(async () => {
   await api.close();
 });
 
-/** Sends requests to the two pods, 100 at once. */
-async function flood(count: number, send: (pod: TestApi, index: number) => Promise<Answer>): Promise<Answer[]> {
-  const answers: Answer[] = [];
-  for (let start = 0; start < count; start += 100) {
-    const burst = Array.from({ length: Math.min(100, count - start) }, (_, at) =>
-      send(at % 2 ? api : other, start + at),
-    );
-    answers.push(...(await Promise.all(burst)));
-  }
-  return answers;
-}
-
-test('one token opens one session, however many requests send it at once to two pods', async () => {
+test('one ID token opens one session, however many requests send it at once to two pods', async () => {
   const person = newPerson();
   const { json } = await logInByProvider(api, person, newHome);
   const { user_id } = json.data;
   const before = await api.collections.sessions.countDocuments({ user_id });
   const proof = await provePerson(api, person);
-  const answers = await flood(1_000, (pod) => pod.post(path, { ...proof, device_id: randomUUID() }));
-  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  const answers = await flood([api, other], (pod) => pod.post(path, { ...proof, device_id: randomUUID() }));
+  expect(sessionsIn(answers).size).toBeLessThanOrEqual(1);
+  expect(othersIn(answers, ['410 ERR-CODE-EXPIRED'])).toEqual([]);
   expect((await api.collections.sessions.countDocuments({ user_id })) - before).toBe(1);
 });
 
 test('one person who registers many times at once gets one account, and each registration is logged in', async () => {
   const person = newPerson();
   const proofs = await Promise.all(Array.from({ length: 20 }, () => provePerson(api, person)));
-  const answers = await flood(20, (pod, at) => patiently(() => pod.post(path, { ...proofs[at], ...newHome })));
+  const answers = await Promise.all(
+    proofs.map((proof, at) => patiently(() => (at % 2 ? api : other).post(path, { ...proof, ...newHome }))),
+  );
   const failed = answers.filter(({ status }) => status !== 200 && status !== 201);
   expect(failed.map(({ text }) => text)).toEqual([]);
   expect(answers.filter(({ status }) => status === 201).length).toBeLessThanOrEqual(1);
@@ -66,7 +60,9 @@ test('one person who registers many times at once gets one account, and each reg
 test('one person whom many accounts link at once is linked to one', async () => {
   const person = newPerson();
   const sessions = await Promise.all(Array.from({ length: 10 }, () => newSession(api)));
-  const answers = await Promise.all(sessions.map((session, at) => linkIdentity(at % 2 ? api : other, session, person)));
+  const answers = await Promise.all(
+    sessions.map((session, at) => patiently(() => linkIdentity(at % 2 ? api : other, session, person))),
+  );
   const statuses = answers.map(({ status }) => status).toSorted();
   expect(statuses).toEqual([201, ...Array(9).fill(409)]);
   const holders = { identities: { $elemMatch: { provider: 'office', sub: person.sub } } };
@@ -74,7 +70,7 @@ test('one person whom many accounts link at once is linked to one', async () => 
 });
 
 test('the last identity stays, also if two are removed at once', async () => {
-  for (let round = 0; round < 5; round += 1) {
+  for (let round = 0; round < rounds; round += 1) {
     const session = await newSession(api);
     const links = [
       await linkIdentity(api, session, newPerson()),
@@ -98,8 +94,8 @@ test('the last identity stays, also if two are removed at once', async () => {
   }
 });
 
-test('the last way in stays, also if a passkey and an identity are removed at once', async () => {
-  for (let round = 0; round < 5; round += 1) {
+test('the last credential stays, also if a passkey and an identity are removed at once', async () => {
+  for (let round = 0; round < rounds; round += 1) {
     const session = await newSession(api);
     const { passkey_id } = await addPasskey(api, session);
     const { identity_id } = (await linkIdentity(api, session, newPerson())).json.data;
@@ -111,8 +107,8 @@ test('the last way in stays, also if a passkey and an identity are removed at on
     const [forPasskey, forIdentity] = [await tokenFor('passkeys'), await tokenFor('identities')];
     await voidPassword(api, session);
     const answers = await Promise.all([
-      deletePasskey(api, session, passkey_id, forPasskey),
-      unlinkIdentity(other, session, identity_id, forIdentity),
+      patiently(() => deletePasskey(api, session, passkey_id, forPasskey)),
+      patiently(() => unlinkIdentity(other, session, identity_id, forIdentity)),
     ]);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     const user = await api.collections.users.findOne({ _id: session.user_id });
@@ -120,7 +116,7 @@ test('the last way in stays, also if a passkey and an identity are removed at on
   }
 });
 
-test('a provider that is down takes only logins by it with it', async () => {
+test('a provider that is down fails only its own logins', async () => {
   const entry = {
     name: 'down',
     issuers: ['http://127.0.0.1:9'],

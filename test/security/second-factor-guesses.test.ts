@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createLogger } from '@auth-account/telemetry';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { cheapHashes } from '../support/groups.ts';
-import type { Answer } from '../support/http-client.ts';
+import { type Answer, patiently } from '../support/http-client.ts';
 import {
   beginLogin,
   codeAt,
@@ -13,18 +13,23 @@ import {
 } from '../support/second-factor.ts';
 import { challengeStepUp, confirmStepUp } from '../support/step-up.ts';
 import { startTestApi, type TestApi, uniqueName } from '../support/test-api.ts';
+import { flood, sessionsIn } from './flood.ts';
 
 /** Two apis with one database and one Redis. */
 let apis: readonly [TestApi, TestApi];
 const audited: Readonly<Record<string, unknown>>[] = [];
+/** The clock of the apis, which stands still between the steps of a test. */
+const begun = Date.now();
 let shiftMs = 0;
-const now = () => Date.now() + shiftMs;
+const now = () => begun + shiftMs;
 beforeAll(async () => {
   const name = uniqueName();
   const env = { ...cheapHashes, MONGODB_DATABASE: name, KEY_PREFIX: name, TRUST_PROXY_HOPS: '1' };
   const destination = { write: (line: string) => void audited.push(JSON.parse(line)) };
   const logger = createLogger({ service: 'api', level: 'info', destination });
-  apis = [await startTestApi(env, { now }, logger), await startTestApi(env, { now }, logger)];
+  // Redis counts the tries, however slow it is.
+  const overrides = { now, limitTimeoutMs: 60_000 };
+  apis = [await startTestApi(env, overrides, logger), await startTestApi(env, overrides, logger)];
 });
 afterAll(async () => {
   await apis[1].close({ keepData: true });
@@ -45,21 +50,19 @@ const nextCode = (secret: string) => {
   return codeAt(secret, now());
 };
 const countOf = (answers: readonly Answer[], status: number) => answers.filter((each) => each.status === status).length;
-const sessionsOf = (answers: readonly Answer[]) =>
-  new Set(answers.flatMap(({ status, json }) => (status === 200 ? json.data.session_id : [])));
 
-test('200 parallel challenges from as many networks get five verdicts, and the owner gets in from a known device', async () => {
+test('parallel challenges from many networks get five verdicts, and the owner logs in from a known device', async () => {
   const owner = await guardedAccount(apis[0], now());
   const device = { device_id: randomUUID() };
   const entry = await completeLogin(apis[0], await beginLogin(apis[0], owner.email, device), {
     code: nextCode(owner.secret),
   });
   expect(entry.status).toBe(200);
-  const thieves = Array.from({ length: 200 }, stranger);
+  const thieves = Array.from({ length: 50 }, stranger);
   const challenges = await Promise.all(thieves.map((thief) => beginLogin(thief, owner.email)));
   const code = wrongCodeFor(owner.secret, now());
   const answers = await Promise.all(thieves.map((thief, i) => completeLogin(thief, challenges[i] ?? '', { code })));
-  expect([countOf(answers, 403), countOf(answers, 429)]).toEqual([5, 195]);
+  expect([countOf(answers, 403), countOf(answers, 429)]).toEqual([5, 45]);
   const right = await completeLogin(stranger(), challenges[0] ?? '', { code: nextCode(owner.secret) });
   expect(right.status).toBe(429);
   const home = stranger();
@@ -69,32 +72,29 @@ test('200 parallel challenges from as many networks get five verdicts, and the o
   expect(again.status).toBe(200);
 });
 
-test('one code in 1,000 parallel requests with one challenge opens one session', async () => {
+test('one code in many parallel requests with one challenge opens one session', async () => {
   const { email, secret, user_id } = await guardedAccount(apis[0], now());
   const challenge_id = await beginLogin(apis[0], email, { device_id: randomUUID() });
   const request = { code: nextCode(secret) };
-  const answers = await Promise.all(
-    Array.from({ length: 1_000 }, (_, i) => completeLogin(apis[i % 2] ?? apis[0], challenge_id, request)),
-  );
-  expect(sessionsOf(answers).size).toBe(1);
-  expect(answers.every(({ status }) => status === 200 || status === 429)).toBe(true);
+  const answers = await flood(apis, (api) => completeLogin(api, challenge_id, request));
+  expect(sessionsIn(answers).size).toBeLessThanOrEqual(1);
+  expect(answers.filter(({ status }) => ![200, 429, 503].includes(status))).toEqual([]);
   expect(await apis[0].collections.sessions.countDocuments({ user_id, is_revoked: false })).toBe(2);
 });
 
 test.each(['totp', 'recovery_code'] as const)('one %s in parallel challenges opens one session', async (method) => {
   const { email, secret, recovery_codes, user_id } = await guardedAccount(apis[0], now());
-  const clients = Array.from({ length: 40 }, stranger);
+  const clients = Array.from({ length: 20 }, stranger);
   const challenges = await Promise.all(clients.map((client) => beginLogin(client, email)));
   const code = method === 'totp' ? nextCode(secret) : (recovery_codes[0] ?? '');
   const answers = await Promise.all(
-    clients.map((client, i) => completeLogin(client, challenges[i] ?? '', { method, code })),
+    clients.map((client, i) => patiently(() => completeLogin(client, challenges[i] ?? '', { method, code }))),
   );
-  expect(sessionsOf(answers).size).toBe(1);
   expect(countOf(answers, 200)).toBe(1);
   expect(await apis[0].collections.sessions.countDocuments({ user_id, is_revoked: false })).toBe(2);
 });
 
-describe('the owner is mailed', () => {
+describe('mails to the owner about guessed second factors', () => {
   const wrong = async (on: Pick<TestApi, 'post'>, { email, secret }: GuardedAccount, device: object = {}) => {
     const challenge_id = await beginLogin(on, email, device);
     return completeLogin(on, challenge_id, { code: wrongCodeFor(secret, now()) });
@@ -111,7 +111,7 @@ describe('the owner is mailed', () => {
   const strangers = (owner: GuardedAccount, times: number) =>
     Promise.all(Array.from({ length: times }, () => wrong(stranger(), owner)));
 
-  test('when strangers have used up the tries, at whichever api, once in 24 hours', async () => {
+  test('the owner is mailed once in 24 hours when unknown devices have used up the tries, at whichever api', async () => {
     const owner = await guardedAccount(apis[0], now());
     await strangers(owner, 4);
     expect(await warningsOf(owner)).toEqual([0, 0]);
@@ -128,7 +128,7 @@ describe('the owner is mailed', () => {
     expect(await warningsOf(owner)).toEqual([2, 2]);
   });
 
-  test('also when a patient stranger leaves the last try of each window', async () => {
+  test('the owner is mailed even if unknown devices leave the last try of each window unused', async () => {
     const owner = await guardedAccount(apis[0], now());
     for (const mails of [0, 0, 1]) {
       await strangers(owner, 4);
@@ -137,7 +137,7 @@ describe('the owner is mailed', () => {
     }
   });
 
-  test('not for mistakes in a known place or in a session', async () => {
+  test('the owner is not mailed about wrong codes from a known device or in a session', async () => {
     const owner = await guardedAccount(apis[0], now());
     const [home, device] = [stranger(), { device_id: randomUUID() }];
     const challenge_id = await beginLogin(home, owner.email, device);

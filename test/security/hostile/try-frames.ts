@@ -9,7 +9,8 @@ export interface FrameTarget {
   readonly env: GatewayScene['env'];
 }
 
-const deadlineMs = 10_000;
+/** Milliseconds after which a stream counts as hanging. */
+const deadlineMs = 60_000;
 
 /** Returns what is wrong if illegal frames do not end their stream, or undefined if they do. */
 export async function findSurvival(target: FrameTarget, { bytes }: FrameAttack): Promise<string | undefined> {

@@ -57,19 +57,24 @@ const waitForLine = (wanted: Line) =>
 
 /**
  * Sends a request to the slow api, and disconnects while the api waits for MongoDB. Then `meanwhile` runs, MongoDB
- * answers, and the api finds that no client waits.
+ * answers, and the api finds that no client waits. Returns the request's id.
  */
-async function abandon({ path, body, accessToken, heldAt = 'find', giveUp, meanwhile }: Abandoned): Promise<void> {
+async function abandon({ path, body, accessToken, heldAt = 'find', giveUp, meanwhile }: Abandoned): Promise<string> {
   const request_id = `abandoned-${randomUUID()}`;
   proxy.hold(heldAt);
   const socket = openSocket(slow.base);
-  socket.resume().write(requestText(path, body, { 'X-Request-ID': request_id, accessToken }));
-  await waitUntil(async () => proxy.held() > 0, { what: 'a question to MongoDB', timeoutMs: 60_000, intervalMs: 5 });
-  giveUp(socket);
-  await waitForLine({ request_id, msg: 'request', status: 499 });
-  await meanwhile?.();
-  proxy.release();
+  try {
+    socket.resume().write(requestText(path, body, { 'X-Request-ID': request_id, accessToken }));
+    await waitUntil(async () => proxy.held() > 0, { what: 'a question to MongoDB', timeoutMs: 60_000, intervalMs: 5 });
+    giveUp(socket);
+    await waitForLine({ request_id, msg: 'request', status: 499 });
+    await meanwhile?.();
+  } finally {
+    proxy.release();
+    socket.destroy();
+  }
   await waitForLine({ request_id, msg: 'request abandoned' });
+  return request_id;
 }
 
 /**
@@ -101,7 +106,7 @@ describe.each<[string, GiveUp]>([
   ['closes its socket', (socket) => socket.destroy()],
   ['resets its connection', (socket) => socket.resetAndDestroy()],
 ])('an app that gives up and %s', (_, giveUp) => {
-  test('logs in again: the login that it has given up does not take the place of the one that followed', async () => {
+  test('an abandoned login does not replace the login that followed', async () => {
     const { email } = await registerAccount(api);
     const device_id = randomUUID();
     const body = { email, password, device_id };
@@ -113,7 +118,7 @@ describe.each<[string, GiveUp]>([
     expect(await api.refresh(refreshToken)).toMatchObject({ status: 200 });
   });
 
-  test('refreshes again: the refresh that it has given up is no theft when it is carried out after the next ones', async () => {
+  test('an abandoned refresh is no theft if it is carried out after the next refreshes', async () => {
     const { user_id, session_id, refresh_token } = await newSession(api);
     let newest = '';
     const meanwhile = async () => {
@@ -126,7 +131,7 @@ describe.each<[string, GiveUp]>([
     expect(lines.filter(({ audit }) => audit)).toMatchObject([{ event: 'refresh.abandoned', user_id, session_id }]);
   });
 
-  test('stays logged in: the logout of all sessions that it has given up ends none', async () => {
+  test('an abandoned logout of all sessions ends no session', async () => {
     const { email, access_token: accessToken, refresh_token } = await newSession(api);
     const other = await logIn(api, email);
     await abandon({ path: '/api/v1/auth/logout-all', body: {}, accessToken, heldAt: 'update', giveUp });
@@ -135,24 +140,26 @@ describe.each<[string, GiveUp]>([
     }
   });
 
-  test('stays where it is: the leaving of a group that it has given up moves nobody', async () => {
+  test('an abandoned request to leave a group moves nobody', async () => {
     const { user_id, home_group_id, access_token: accessToken } = await newSession(api);
     await abandon({ path: '/api/v1/groups/leave', body: {}, accessToken, heldAt: 'update', giveUp });
     expect(await scene.collections.users.findOne({ _id: user_id })).toMatchObject({ home_group_id });
   });
 
-  test('is no fault of the api: nothing is logged as an error', async () => {
+  test('an abandoned request logs no warning and no error', async () => {
     const { session_id, refresh_token } = await newSession(api);
     const meanwhile = async () => {
       const second = (await api.refresh(refresh_token)).json.data.refresh_token;
       await api.refresh((await api.refresh(second)).json.data.refresh_token);
     };
-    await abandon({ ...(await refreshThatReads(session_id, refresh_token)), giveUp, meanwhile });
-    expect(lines.filter(({ level }) => level === 'error' || level === 'warn')).toEqual([]);
+    const request_id = await abandon({ ...(await refreshThatReads(session_id, refresh_token)), giveUp, meanwhile });
+    // A busy machine may cause warnings about other things.
+    const own = lines.filter((line) => line.request_id === request_id || line.level === 'error');
+    expect(own.filter(({ level }) => level === 'error' || level === 'warn')).toEqual([]);
   });
 });
 
-test('a void token whose client waits for the answer is theft as before', async () => {
+test('an old refresh token whose client waits for the answer is theft as before', async () => {
   const { refresh_token } = await newSession(api);
   const second = (await api.refresh(refresh_token)).json.data.refresh_token;
   const third = (await api.refresh(second)).json.data.refresh_token;

@@ -39,7 +39,7 @@ afterAll(async () => {
 
 /** Registers a user and logs in, in an otherwise empty database. */
 beforeEach(async () => {
-  for (const collection of Object.values(scene.collections)) await collection.deleteMany({});
+  await Promise.all(Object.values(scene.collections).map((collection) => collection.deleteMany({})));
   history = createHistory(join(dir, 'history.jsonl'));
   ledger = createLedger();
   received = [];
@@ -82,25 +82,28 @@ const kinds = Object.keys(events) as ChangeKind[];
 
 const write = (event: AuthEvent) => scene.collections.outbox.insertOne(rowOf(event));
 
-describe.each(kinds)('of a change: %s', (kind) => {
-  test.each(['done', 'perhaps'] as const)('finds nothing where it has one event and is %s', async (outcome) => {
-    account.changes.push({ kind, outcome });
-    await write(events[kind]());
-    expect(await found()).toEqual([]);
-  });
+describe.each(kinds)('checkAccounts about a change: %s', (kind) => {
+  test.each(['done', 'perhaps'] as const)(
+    'checkAccounts accepts a change that is %s with one event',
+    async (outcome) => {
+      account.changes.push({ kind, outcome });
+      await write(events[kind]());
+      expect(await found()).toEqual([]);
+    },
+  );
 
-  test('finds that its event is missing', async () => {
+  test('checkAccounts finds a change whose event is missing', async () => {
     account.changes.push({ kind, outcome: 'done' });
     expect(await found()).toEqual(['an acknowledged change has no event']);
   });
 
-  test('finds the event of one that was not made', async () => {
+  test('checkAccounts finds the event of a change that was not made', async () => {
     account.changes.push({ kind, outcome: 'none' });
     await write(events[kind]());
     expect(await found()).toEqual(['a change has more events than it was made']);
   });
 
-  test('finds the event of one that nobody asked for', async () => {
+  test('checkAccounts finds the event of a change that nobody asked for', async () => {
     await write(events[kind]());
     expect(await found()).toEqual(['an account was changed that nobody has changed']);
   });
@@ -122,17 +125,17 @@ const soon = () => Date.now() + 1_000;
 const later = () => Date.now() + 14 * 86_400_000;
 const schedule = (at: number) => scene.collections.users.updateMany({}, { $set: { deletes_at: new Date(at) } });
 
-describe('of a deletion', () => {
+describe('checkAccounts about a deletion', () => {
   test.each([
     ['acknowledged', () => soon()],
     ['ordered, without an answer', () => undefined],
-  ])('finds nothing where the account is gone: %s', async (_, deletesAt) => {
+  ])('checkAccounts finds nothing about a deletion whose account is gone: %s', async (_, deletesAt) => {
     account.person.deletion = { deletesAt: deletesAt() };
     await erase();
     expect(await found()).toEqual([]);
   });
 
-  test('finds nothing where the account waits until the time that was told', async () => {
+  test('checkAccounts finds nothing about an account that waits until the time of its deletion', async () => {
     const deletesAt = later();
     account.person.deletion = { deletesAt };
     await schedule(deletesAt);
@@ -147,13 +150,13 @@ describe('of a deletion', () => {
     ['an account was not erased in time', undefined, () => schedule(Date.now())],
     ['an account is about to go that nobody has deleted', 'none', () => schedule(later())],
     ['an account was erased that nobody has deleted', 'none', erase],
-  ])('finds that %s', async (what, deletesAt, happen) => {
+  ])('checkAccounts finds that %s', async (what, deletesAt, happen) => {
     if (deletesAt !== 'none') account.person.deletion = { deletesAt };
     await happen();
     expect(await found()).toEqual([what]);
   });
 
-  test('finds a goodbye of somebody who is there', async () => {
+  test('checkAccounts finds the deletion event of an account that still exists', async () => {
     account.person.deletion = { deletesAt: undefined };
     const event = goodbye();
     await write(event);
@@ -161,38 +164,38 @@ describe('of a deletion', () => {
     expect((await found()).slice(0, 1)).toEqual(['an account is gone and there']);
   });
 
-  test('finds that accounts stay', async () => {
+  test('waitForErasures finds accounts that are not erased', async () => {
     await schedule(Date.now() - 1_000);
     await waitForErasures(scene.collections, history, 0);
     expect(await violations()).toEqual(['accounts were not erased']);
   });
 });
 
-describe('of an account that is gone', () => {
+describe('checkAccounts about an erased account', () => {
   beforeEach(async () => {
     account.person.deletion = { deletesAt: soon() };
     await erase();
   });
 
-  test('finds two erasures', async () => {
+  test('checkAccounts finds two erasures of one account', async () => {
     const event = goodbye();
     await write(event);
     received.push(event);
     expect(await found()).toEqual(['an account was erased several times', 'a subscriber has not one goodbye']);
   });
 
-  test('finds a subscriber that does not know', async () => {
+  test('checkAccounts finds a subscriber without the event of a deletion', async () => {
     received = [];
     expect(await found()).toEqual(['a subscriber has not one goodbye']);
   });
 
-  test('finds a subscriber that was told of another account', async () => {
+  test('checkAccounts finds a subscriber with the deletion event of another account', async () => {
     user_id = 'somebody else';
     received.push(goodbye());
     expect(await found()).toEqual(['a subscriber was told that somebody is gone who is not']);
   });
 
-  test.each(['sessions', 'challenges', 'idempotency'] as const)('finds what is left in %s', async (name) => {
+  test.each(['sessions', 'challenges', 'idempotency'] as const)('checkAccounts finds traces in %s', async (name) => {
     await scene.collections[name].insertOne({ _id: 'left', user_id } as never);
     expect(await found()).toEqual(['an erased account has left traces']);
   });
@@ -200,14 +203,14 @@ describe('of an account that is gone', () => {
   test.each<[string, object]>([
     ['invite', { created_by: 'erased' }],
     ['group', { owner_id: 'erased', closed_at: null }],
-  ])('finds an %s of its own', async (name, fields) => {
+  ])('checkAccounts finds the %s of an erased account', async (name, fields) => {
     const own = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, value && user_id]));
     const collection = name === 'invite' ? scene.collections.invites : scene.collections.groups;
     await collection.insertOne({ _id: 'left', ...own } as never);
     expect(await found()).toEqual(['an erased account has left traces']);
   });
 
-  test.each(['email_key', 'former_emails'])('finds its address at another account: %s', async (field) => {
+  test.each(['email_key', 'former_emails'])('checkAccounts finds an erased address elsewhere: %s', async (field) => {
     const email_key = account.person.holds[0]?.email;
     const fields = field === 'email_key' ? { email_key } : { former_emails: [{ email_key }] };
     await scene.collections.users.insertOne({ _id: 'another', ...fields } as never);
@@ -215,7 +218,7 @@ describe('of an account that is gone', () => {
   });
 });
 
-describe('of logins', () => {
+describe('checkLogins', () => {
   const apiPort = () => Number(new URL(api.base).port);
   async function tried(port = apiPort()): Promise<string[]> {
     account.changes.push({ kind: 'changed', outcome: 'done' });
@@ -226,12 +229,12 @@ describe('of logins', () => {
   }
   const held = () => account.person.holds.slice(0, 1);
 
-  test('finds nothing where the present pair logs in, and no former one', async () => {
+  test('checkLogins finds nothing if the present credentials log in, and no former ones', async () => {
     account.former.push({ email: held()[0]?.email ?? '', password: 'an earlier password' });
     expect(await tried()).toEqual([]);
   });
 
-  test('tries again where it has no answer, though the apps have given up', async () => {
+  test('checkLogins tries again without an answer, although the apps have given up', async () => {
     const proxy = await startCuttableProxy(apiPort());
     proxy.cut('reset');
     const result = tried(proxy.port);
@@ -242,32 +245,32 @@ describe('of logins', () => {
     await proxy.close();
   });
 
-  test('finds a former pair that logs in', async () => {
+  test('checkLogins finds former credentials that log in', async () => {
     account.former.push(...held());
     expect(await tried()).toEqual(['void credentials were not refused']);
   });
 
-  test('finds that the present pair does not', async () => {
+  test('checkLogins finds present credentials that do not log in', async () => {
     account.person.holds = held().map(({ email }) => ({ email, password: 'another password' }));
     expect(await tried()).toEqual(['credentials that hold were refused']);
   });
 
-  test('finds that both of two pairs do', async () => {
+  test('checkLogins finds that both of two possible credentials log in', async () => {
     account.person.holds = [...held(), ...(await registerKnown(api, ledger)).person.holds];
     expect(await tried()).toEqual(['two pairs of credentials hold']);
   });
 
-  test('finds that neither of two pairs does', async () => {
+  test('checkLogins finds that neither of two possible credentials logs in', async () => {
     account.person.holds = ['one', 'two'].map((word) => ({ email: held()[0]?.email ?? '', password: word.repeat(4) }));
     expect(await tried()).toEqual(['credentials that hold were refused']);
   });
 
-  test('finds an account that waits for its erasure and lets somebody in', async () => {
+  test('checkLogins finds a login to an account that waits for its erasure', async () => {
     account.person.deletion = { deletesAt: later() };
     expect(await tried()).toEqual(['credentials that hold were refused']);
   });
 
-  test('finds an account that is gone and lets somebody in, and whose address is not free', async () => {
+  test('checkLogins finds a login to an erased account, and that its address is not free', async () => {
     account.person.deletion = { deletesAt: soon() };
     const gone = ['void credentials were not refused', 'the address of an account that is gone is not free'];
     expect(await tried()).toEqual(gone);

@@ -99,7 +99,7 @@ async function denyAndClose(denial: Denial): Promise<void> {
   await waitUntil(async () => !stream.isOpen(), { what: 'The end of the stream', timeoutMs: 60_000, intervalMs: 10 });
 }
 
-test('finds nothing of a session that lives', async () => {
+test('checkEnded finds nothing about a live session', async () => {
   expect(await findEnded(world, scene.collections)).toEqual([]);
   expect(await found()).toEqual([]);
 });
@@ -108,18 +108,18 @@ describe.each<[string, SessionRecord['state'], () => Promise<unknown>]>([
   ['that MongoDB says is over, whose app had no answer', 'unsure', revoke],
   ['that MongoDB says is over, whose app knows nothing', 'live', revoke],
   ['whose app was told that it is over', 'ended', revoke],
-])('of a session %s', (_, state, end) => {
+])('checkEnded about a session %s', (_, state, end) => {
   beforeEach(async () => {
     session.state = state;
     await end();
   });
 
-  test('finds nothing where all refuse it', async () => {
+  test('checkEnded finds nothing if all services refuse an ended session', async () => {
     await denyAndClose({ kind: 'revoked', reason: 'LOGOUT_CONFIRMED' });
     expect(await found()).toEqual([]);
   });
 
-  test('finds what lets it in all the same', async () => {
+  test('checkEnded finds each service that accepts an ended session', async () => {
     expect(await found()).toEqual([
       'a stream outlived its session',
       'a token outlived its session at a gateway',
@@ -128,21 +128,21 @@ describe.each<[string, SessionRecord['state'], () => Promise<unknown>]>([
   });
 });
 
-test('finds a session that goes on though its app was told that it is over', async () => {
+test('checkEnded finds a session that goes on although its app knows of its end', async () => {
   session.state = 'ended';
   await denyAndClose({ kind: 'revoked', reason: 'LOGOUT_CONFIRMED' });
   expect(await found()).toEqual(['a session that has ended was refreshed']);
 });
 
-describe('of a session whose user has changed the group', () => {
+describe('checkEnded about a session whose user has changed the group', () => {
   beforeEach(move);
 
-  test('finds nothing where all refuse its token', async () => {
+  test('checkEnded finds nothing if all services refuse a token of the former group', async () => {
     await denyAndClose({ kind: 'below', ver: 2 });
     expect(await found()).toEqual([]);
   });
 
-  test('finds what lets it in all the same', async () => {
+  test('checkEnded finds each service that accepts a token of the former group', async () => {
     expect(await found()).toEqual([
       'a stream outlived its claims',
       'a token outlived its claims at a gateway',
@@ -150,7 +150,7 @@ describe('of a session whose user has changed the group', () => {
     ]);
   });
 
-  test('finds nothing of a stream that was opened, and a token that was had, since it was looked for', async () => {
+  test('checkEnded finds nothing about streams and tokens that are newer than the ended claims', async () => {
     const ended = await findEnded(world, scene.collections);
     await denyAndClose({ kind: 'below', ver: 2 });
     session.streams.add({ isOpen: () => true });

@@ -4,7 +4,8 @@ import { parseArgs } from 'node:util';
 import { bundleAll } from '../bundle-all.ts';
 
 /**
- * `npm run faults [-- --minutes N --seed N --rate N --faults N --only PATTERN --no-install --bundles]`: runs the real
+ * `npm run faults [-- --minutes N --seed N --rate N --faults N --only PATTERN --population N
+ * --lock-seconds N --no-install --bundles]`: runs the real
  * services, a MongoDB replica set of three and Redis on loopback under a steady load, while one fault follows another,
  * for 15 minutes by default. The load's apps remember their answers. Prints each fault with its effect, then the tables,
  * and exits with 1 if a promise was not kept. Seed, history (a JSON object a line), report and the services' logs go to
@@ -17,6 +18,10 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
     /** Number of actions that apps start per second. */
     rate: { type: 'string', default: '50' },
+    /** Number of active users, at most. */
+    population: { type: 'string', default: '150' },
+    /** Seconds for which a killed process leaves its locks in MongoDB. */
+    'lock-seconds': { type: 'string', default: '60' },
     /** Maximum number of faults. */
     faults: { type: 'string', default: 'Infinity' },
     /** A regular expression. Only kinds of fault whose name matches happen. */
@@ -44,6 +49,8 @@ const { violations, faults } = await runFaults({
   seed,
   seconds: Number(values.minutes) * 60,
   rate: Number(values.rate),
+  population: Number(values.population),
+  lockSeconds: Number(values['lock-seconds']),
   most: Number(values.faults),
   only: new RegExp(values.only, 'i'),
   mayInstall: !values['no-install'],

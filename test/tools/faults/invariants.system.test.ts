@@ -33,7 +33,7 @@ afterAll(async () => {
 
 /** Registers a user and logs in, in an otherwise empty database. */
 beforeEach(async () => {
-  for (const collection of Object.values(scene.collections)) await collection.deleteMany({});
+  await Promise.all(Object.values(scene.collections).map((collection) => collection.deleteMany({})));
   history = createHistory(join(dir, 'history.jsonl'));
   ledger = createLedger();
   account = await registerKnown(api, ledger);
@@ -46,11 +46,11 @@ async function found(): Promise<string[]> {
   return history.violations.map(({ what }) => what);
 }
 
-test('finds nothing where all is as the apps were told', async () => {
+test('checkStores finds nothing if the stores agree with the answers to the apps', async () => {
   expect(await found()).toEqual([]);
 });
 
-test('finds a 201 without its user, and what is left of it', async () => {
+test('checkStores finds a 201 without its user, and what the user has left', async () => {
   await scene.collections.users.deleteOne({ _id: userId });
   expect(await found()).toEqual([
     'a 201 has no user',
@@ -62,34 +62,34 @@ test('finds a 201 without its user, and what is left of it', async () => {
   ]);
 });
 
-test('finds a user without an event', async () => {
+test('checkStores finds a user without an event', async () => {
   await scene.collections.outbox.deleteMany({});
   expect(await found()).toEqual(['a user has not one event']);
 });
 
-test('finds a session that is over though its app was told nothing of it', async () => {
+test('checkStores finds a revoked session whose app knows nothing of its end', async () => {
   await scene.collections.sessions.updateMany({}, { $set: { is_revoked: true } });
   expect(await found()).toEqual(['a session that its app has is revoked']);
 });
 
-test('finds a session that lives on though its app was told that it is over', async () => {
+test('checkStores finds a live session whose app knows of its end', async () => {
   for (const session of ledger.sessions.values()) session.state = 'ended';
   expect(await found()).toEqual(['a session that was ended is live']);
 });
 
-test('finds a user in another group than the app was told', async () => {
+test('checkStores finds a user in another group than the app knows', async () => {
   for (const [email, registration] of ledger.registrations) {
     ledger.registrations.set(email, { ...registration, person: { groupId: 'another' } });
   }
   expect(await found()).toEqual(['a user is in another group than told']);
 });
 
-test('finds a user with another address than the app was told', async () => {
+test('checkStores finds a user with another address than the app knows', async () => {
   account.person.holds = [{ email: 'another@example.com', password: undefined }];
   expect(await found()).toEqual(['a user has another address than told']);
 });
 
-test('finds two users of one address', async () => {
+test('checkStores finds two users of one address', async () => {
   const { users, groups, outbox } = scene.collections;
   const [user, row] = [await users.findOneAndDelete({ _id: userId }), await outbox.findOne({})];
   if (user === null || row === null) throw new Error('nobody is registered');
@@ -113,7 +113,7 @@ async function foundAt(received: readonly AuthEvent[], hasKey = false): Promise<
   return history.violations.map(({ what }) => what);
 }
 
-describe('of what a subscriber was told', () => {
+describe('checkSubscribers', () => {
   let event: RegisteredEvent;
   beforeEach(async () => {
     const [row] = await scene.collections.outbox.find().toArray();
@@ -121,25 +121,25 @@ describe('of what a subscriber was told', () => {
     event = row.event;
   });
 
-  test('finds nothing where it has every event', async () => {
+  test('checkSubscribers finds nothing if a subscriber has every event', async () => {
     expect(await foundAt([event])).toEqual([]);
   });
 
-  test('finds another group than the app was told', async () => {
+  test('checkSubscribers finds an event with another group than the app knows', async () => {
     const data = { ...event.data, home_group_id: randomUUID() };
     expect(await foundAt([{ ...event, data }])).toEqual(['a subscriber was told something else than the app']);
   });
 
-  test('finds an event that it does not have', async () => {
+  test('checkSubscribers finds an event that a subscriber does not have', async () => {
     expect(await foundAt([])).toEqual(['an event has not arrived', 'a subscriber has not one event']);
   });
 
-  test('finds an event of what has not happened', async () => {
+  test('checkSubscribers finds an event of something that has not happened', async () => {
     const lie = noticeOf(userId);
     expect(await foundAt([event, lie])).toEqual(['a subscriber was told of what has not happened']);
   });
 
-  test('finds an event that was for nobody', async () => {
+  test('checkSubscribers finds a delivered event that was for nobody', async () => {
     const notice = noticeOf(userId);
     await scene.collections.outbox.insertOne(rowOf(notice));
     expect(await foundAt([event, notice])).toEqual(['an event for nobody was delivered']);
@@ -148,7 +148,7 @@ describe('of what a subscriber was told', () => {
   test.each([
     [true, []],
     [false, ['a subscriber without a key has a secret']],
-  ])('finds a secret where there is no key; key: %s', async (hasKey, violations) => {
+  ])('checkSubscribers finds a secret at a subscriber without a key; key: %s', async (hasKey, violations) => {
     const notice = noticeOf(userId);
     await scene.collections.outbox.insertOne({ ...rowOf(notice), deliveries: { analytics: new Date() } });
     const sent = { ...notice, data: { ...notice.data, secret: 'sealed' } };

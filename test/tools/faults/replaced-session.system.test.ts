@@ -74,7 +74,7 @@ test('an app that logs in again gets 4005 on its old stream, and goes on with it
   expect(await told()).toEqual({ codes: [4005], violations: [] });
 });
 
-test('an app is told of a login on another device of its user', async () => {
+test('an app receives the notice of a login on another device of its user', async () => {
   await logInElsewhere(stack, heldBy(app.person).email, { device_id: randomUUID() });
   const isTold = async () => (await readFile(file, 'utf8')).includes('a new device seen');
   await waitUntil(isTold, { what: 'the notice', timeoutMs: 60_000, intervalMs: 50 });
@@ -84,7 +84,7 @@ test('an app is told of a login on another device of its user', async () => {
 test.each([
   ['of somebody else', 'an app was told of a new device that is not another one of its user'],
   ['of its user', undefined],
-])('a notice that names a device %s', async (whose, violation) => {
+])('only a notice about a device of another user is a violation: a device %s', async (whose, violation) => {
   const { session } = app.device;
   if (session === undefined) throw new Error('the app is not logged in');
   const userId = whose === 'of its user' ? session.userId : randomUUID();
@@ -98,7 +98,7 @@ test.each([
 test.each([
   ['live', 'ended'],
   ['unsure', 'unsure'],
-] as const)('a logout of all finds its own session over, which was %s: the others are %s', async (own, others) => {
+] as const)('after a logout of all by an ended session, which was %s, others are %s', async (own, others) => {
   const device: App['device'] = { deviceId: randomUUID(), refreshToken: '', mustRefresh: false };
   const person = { ...app.person, devices: [app.device, device] };
   await logIn({ ...app, person, device });
@@ -110,7 +110,7 @@ test.each([
   expect([first.state, other.state]).toEqual(['ended', others]);
 });
 
-test('an app that did nothing is told 4005: a broken promise', async () => {
+test('a close with 4005 is a violation if the app did nothing', async () => {
   await logInElsewhere(stack, heldBy(app.person).email, { device_id: app.device.deviceId });
   await waitUntil(async () => app.device.stream === undefined, { what: 'its stream to close', timeoutMs: 60_000 });
   expect(await told()).toEqual({ codes: [4005], violations: ['the stream of a live session was ended'] });

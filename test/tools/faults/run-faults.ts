@@ -34,6 +34,12 @@ export interface RunOptions {
   readonly seconds: number;
   /** Number of actions that apps start per second. */
   readonly rate: number;
+  /**
+   * The most active users. In an outage each repeats a request every few seconds, so this bounds the load.
+   */
+  readonly population: number;
+  /** Seconds for which a process that is killed within a transaction leaves its locks. MongoDB's default is 60. */
+  readonly lockSeconds: number;
   /** Maximum number of faults. */
   readonly most: number;
   /** Pattern for the names of kinds of fault. Only matching kinds happen. */
@@ -47,18 +53,16 @@ export interface RunOptions {
 }
 
 const accessTokenSeconds = 120;
-/** The most active users. In an outage each repeats a request every few seconds, so this bounds the load. */
-const population = 150;
 /** Number of users whose apps use the client. */
 const sdkPopulation = 24;
 const warmUpMs = 3_000;
 /** Milliseconds after the last repair within which all services must be ready again. */
 const recoveryMs = 120_000;
 /**
- * Milliseconds at the end in which apps still repeat requests without an answer. A process that is killed within a
- * transaction leaves its locks for 60 s.
+ * Milliseconds at the end in which apps still repeat requests without an answer, beyond the time of the locks of a killed
+ * process.
  */
-const patienceMs = 80_000;
+const patienceMs = 20_000;
 /**
  * Milliseconds after that in which users of the client must be able to work again, which exceeds their time-outs and
  * pauses.
@@ -70,7 +74,8 @@ export async function runFaults(options: RunOptions): Promise<Report> {
   const { seed, reportDir, log } = options;
   const begun = performance.now();
   log(`seed ${seed}: starting MongoDB (3 members), Redis, and two processes of each service`);
-  const stack = await startFaultStack({ logDir: reportDir, mayInstall: options.mayInstall, accessTokenSeconds, log });
+  const { mayInstall, lockSeconds, population } = options;
+  const stack = await startFaultStack({ logDir: reportDir, mayInstall, accessTokenSeconds, lockSeconds, log });
   const history = createHistory(join(reportDir, 'history.jsonl'));
   const world = createWorld(stack, history, seed);
   history.note('begin', { seed, seconds: options.seconds, rate: options.rate });
@@ -82,7 +87,7 @@ export async function runFaults(options: RunOptions): Promise<Report> {
     ways = await startWayUsers(world, seed);
     await sleep(warmUpMs);
     const faults = await breakThings(stack, world, options);
-    await Promise.all([load.finish(patienceMs), sdk.finish(), ways.finish()]);
+    await Promise.all([load.finish(lockSeconds * 1_000 + patienceMs), sdk.finish(), ways.finish()]);
     const repeatedDeliveries = await checkAll(stack, world, { load, sdk, ways });
     const seconds = Math.round((performance.now() - begun) / 1_000);
     const kills = faults.filter(({ isKill }) => isKill).length;

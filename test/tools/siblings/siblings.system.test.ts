@@ -46,7 +46,7 @@ const installers: Readonly<Record<string, (dir: string) => Promise<readonly [str
   },
 };
 
-test('the short form installs nothing', () => {
+test('the short form of the sibling tests installs nothing', () => {
   expect(Object.keys(installers)).toEqual(expect.arrayContaining(languages));
 });
 
@@ -104,14 +104,14 @@ described('the sibling in %s', (language) => {
     return sign({ ...someClaims, ...proof });
   }
 
-  test('accepts a good token and tells whose it is', async () => {
+  test('a sibling accepts a good token and names its user', async () => {
     const { access_token, user_id, home_group_id } = await newSession(scene.api);
     const { status, text } = await ask(access_token);
     expect([status, JSON.parse(text)]).toEqual([200, { user_id, home_group_id }]);
     expect((await ask(await signed())).status).toBe(200);
   });
 
-  test('tells an expired token apart', async () => {
+  test('a sibling tells an expired token from an invalid one', async () => {
     expect(await verdict(await signed({ age: 700 }))).toEqual([401, 'IAD_JWT_ACCESS_EXPIRED']);
   });
 
@@ -171,7 +171,7 @@ described('the sibling in %s', (language) => {
         return answer.json.data.statement;
       },
     ],
-  ])('refuses %s', async (_what, token) => {
+  ])('a sibling refuses %s', async (_what, token) => {
     expect(await verdict(await token())).toEqual(invalid);
   });
 
@@ -182,7 +182,7 @@ described('the sibling in %s', (language) => {
     return ask(await signed({}, { ...level, ...auth_time }), 'DELETE');
   };
 
-  test('lets two recent factors pass', async () => {
+  test('a sibling accepts two recent factors', async () => {
     expect((await remove({ acr: '2', age: 30 })).status).toBe(200);
   });
 
@@ -192,7 +192,7 @@ described('the sibling in %s', (language) => {
     ['two factors of an unknown time', { acr: '2' }],
     ['a level that nobody knows', { acr: '3', age: 30 }],
     ['an older token', { age: 30 }],
-  ])('asks the bearer of %s to step up, and still answers where that is enough', async (_what, proof) => {
+  ])('a sibling asks the bearer of %s to step up, and still answers elsewhere', async (_what, proof) => {
     const { status, text, headers } = await remove(proof);
     expect([status, headers['www-authenticate']]).toEqual([
       401,
@@ -203,7 +203,7 @@ described('the sibling in %s', (language) => {
     expect((await ask(await signed({}, { acr: proof.acr ?? '1' }))).status).toBe(200);
   });
 
-  test('refuses a token after its logout', async () => {
+  test('a sibling refuses a token after its logout', async () => {
     const session = await newSession(scene.api);
     expect((await ask(session.access_token)).status).toBe(200);
     await logOut(scene.api, session);
@@ -228,7 +228,7 @@ described('the sibling in %s', (language) => {
       'answers with what another question of the same place got',
       (request, forward) => forward({ ...request, body: { ...(request.body as object), nonce: 'B'.repeat(22) } }),
     ],
-  ])('accepts nothing if somebody %s for longer than its grace', async (_what, answer) => {
+  ])('a sibling accepts nothing if an attacker %s for longer than the grace period', async (_what, answer) => {
     const session = await newSession(scene.api);
     let count = 0;
     proxy.tamper((request, forward) => {

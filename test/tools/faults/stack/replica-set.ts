@@ -35,14 +35,22 @@ export const diskMember = 2;
 
 const restartMs = 120_000;
 
-export async function startReplicaSet(dir: string, logDir: string, onSpawn: OnSpawn): Promise<ReplicaSet> {
+export interface ReplicaSetOptions {
+  readonly dir: string;
+  readonly logDir: string;
+  readonly onSpawn: OnSpawn;
+  /** Seconds after which MongoDB ends a transaction, and so the time for which a killed process leaves its locks. */
+  readonly lockSeconds: number;
+}
+
+export async function startReplicaSet({ dir, logDir, onSpawn, lockSeconds }: ReplicaSetOptions): Promise<ReplicaSet> {
   const disk = await mountSmallDisk(join(dir, `member-${diskMember}`), diskMib);
   const proxies: CuttableProxy[] = [];
   const mongo = await startMongo({
     dir,
     logDir,
     members: 3,
-    setParameters: { enableTestCommands: '1' },
+    setParameters: { enableTestCommands: '1', transactionLifetimeLimitSeconds: String(lockSeconds) },
     log: () => undefined,
     onSpawn,
     async announce(ports) {

@@ -58,6 +58,8 @@ export interface FaultStackOptions {
   /** True if programs that a fault needs may be installed. */
   readonly mayInstall: boolean;
   readonly accessTokenSeconds: number;
+  /** Seconds for which a killed process leaves its locks in MongoDB. */
+  readonly lockSeconds: number;
   readonly log: (line: string) => void;
 }
 
@@ -89,7 +91,7 @@ async function startParts(
     await rm(dir, { recursive: true, force: true });
     guard.dismiss();
   });
-  const replicaSet = await startReplicaSet(join(dir, 'mongo'), options.logDir, guard.watch);
+  const replicaSet = await startReplicaSet({ ...options, dir: join(dir, 'mongo'), onSpawn: guard.watch });
   endings.push(replicaSet.close);
   const redisDir = join(dir, 'redis');
   const redisDisk = await mountSmallDisk(redisDir, redisDiskMib);

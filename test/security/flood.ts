@@ -1,0 +1,37 @@
+import { type Answer, patiently } from '../support/http-client.ts';
+import type { TestApi } from '../support/test-api.ts';
+
+/** Number of requests of a flood: 200 unless `FLOOD_REQUESTS` says 1000 (`npm run test:long codes`). */
+const floodRequests = Number(process.env.FLOOD_REQUESTS || 200);
+const atOnce = 50;
+
+/**
+ * Sends requests to pods of one deployment in turn, many at once. The last request is repeated until its answer is not
+ * 503, so that at least one has a verdict, however slow the machine is.
+ */
+export async function flood(
+  pods: readonly TestApi[],
+  send: (pod: TestApi, index: number) => Promise<Answer>,
+  count = floodRequests,
+): Promise<Answer[]> {
+  const sendNumber = (index: number) => send(pods[index % pods.length] as TestApi, index);
+  const answers: Answer[] = [];
+  while (answers.length < count) {
+    const burst = Array.from({ length: Math.min(atOnce, count - answers.length) }, (_, at) => answers.length + at);
+    answers.push(...(await Promise.all(burst.map(sendNumber))));
+  }
+  return [...answers, await patiently(() => sendNumber(count))];
+}
+
+/** Returns the ids of the sessions that answers have opened. */
+export const sessionsIn = (answers: readonly Answer[]): Set<string> =>
+  new Set(answers.flatMap(({ status, json }) => (status === 200 ? [json.data.session_id] : [])));
+
+/**
+ * Returns statuses and codes of the answers that are neither 200 nor in the list. 503 is always allowed: a request that
+ * waits too long for the others, on a busy machine, gets it without effect, or with one that nobody is told of.
+ */
+export function othersIn(answers: readonly Answer[], allowed: readonly string[]): string[] {
+  const refused = answers.filter(({ status }) => status !== 200 && status !== 503);
+  return refused.map(({ status, json }) => `${status} ${json.error_code}`).filter((text) => !allowed.includes(text));
+}
