@@ -48,6 +48,7 @@ export default {
   testEnvironment: '<rootDir>/test/support/jest/native-environment.ts',
   runtime: '<rootDir>/test/support/jest/native-runtime.ts',
   transform: {},
+  reporters: ['default', '<rootDir>/test/support/jest/skipped-browser-tests.cjs'],
   testSequencer: '<rootDir>/test/support/jest/long-ones-first.cjs',
   // For what hangs; a machine that is slow or stands still for a while must fail no test.
   testTimeout: 120_000,
