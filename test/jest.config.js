@@ -48,7 +48,11 @@ export default {
   testEnvironment: '<rootDir>/test/support/jest/native-environment.ts',
   runtime: '<rootDir>/test/support/jest/native-runtime.ts',
   transform: {},
-  ...(process.env.TEST_COSTS === '1' ? { reporters: ['default', '<rootDir>/test/support/jest/cost-reporter.ts'] } : {}),
+  reporters: [
+    'default',
+    '<rootDir>/test/support/jest/skipped-browser-tests.cjs',
+    ...(process.env.TEST_COSTS === '1' ? ['<rootDir>/test/support/jest/cost-reporter.ts'] : []),
+  ],
   testSequencer: '<rootDir>/test/support/jest/long-ones-first.cjs',
   // For what hangs; a machine that is slow or stands still for a while must fail no test.
   testTimeout: 120_000,

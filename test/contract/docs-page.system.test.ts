@@ -12,7 +12,7 @@ afterAll(() => api.close());
 
 const get = (path: string) => api.send({ method: 'GET', path });
 
-test('/ says where to go', async () => {
+test('GET / names the pages and documents of the api', async () => {
   const answer = await get('/');
   expect(answer.status).toBe(200);
   expect(answer.headers['content-type']).toBe('application/json');
@@ -21,7 +21,7 @@ test('/ says where to go', async () => {
 });
 
 describe('/docs', () => {
-  test('is a page whose policy allows what it needs and nothing else', async () => {
+  test('/docs is a page whose policy allows what it needs and nothing else', async () => {
     const page = await get('/docs');
     expect(page.status).toBe(200);
     expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
@@ -32,7 +32,7 @@ describe('/docs', () => {
     expect(page.headers['x-content-type-options']).toBe('nosniff');
   });
 
-  test('has every file that it names on this host', async () => {
+  test('every file that /docs names is on this host', async () => {
     const { text } = await get('/docs');
     const named = [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => String(address));
     const files = named.filter((address) => !address.startsWith('data:'));
@@ -45,7 +45,7 @@ describe('/docs', () => {
     }
   });
 
-  test('answers POST with 405', async () => {
+  test('POST /docs answers 405', async () => {
     const answer = await api.send({ path: '/docs' });
     expect(answer.status).toBe(405);
     expect(answer.json.error_code).toBe('ERR-METHOD-NOT-ALLOWED');
@@ -53,7 +53,7 @@ describe('/docs', () => {
 });
 
 describe('/docs/stream', () => {
-  test('shows every message and every close code of the AsyncAPI document', async () => {
+  test('/docs/stream shows every message and every close code of the AsyncAPI document', async () => {
     const page = await get('/docs/stream');
     expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     const { channels, components } = (await get('/asyncapi.json')).json;
@@ -69,7 +69,7 @@ describe('/docs/stream', () => {
   });
 });
 
-(hasChromium('docs-page.test.ts') ? describe : describe.skip)('/docs in a browser', () => {
+(hasChromium() ? describe : describe.skip)('/docs in a browser', () => {
   let browser: Browser;
   let page: Page;
   const messages: string[] = [];
@@ -88,11 +88,15 @@ describe('/docs/stream', () => {
   });
   afterAll(() => browser?.close());
 
-  test('shows every operation and the details of one', async () => {
+  test('/docs in a browser shows every operation and the details of one', async () => {
     const { json } = await get('/openapi.json');
     const ids = Object.values(json.paths as Record<string, object>).flatMap((path) =>
       Object.values(path).map(({ operationId }: { operationId: string }) => operationId),
     );
+    await page
+      .locator('.opblock')
+      .nth(ids.length - 1)
+      .waitFor();
     for (const id of ids) expect(await page.locator(`[id$="-${id}"]`).count()).toBe(1);
     await page.locator('[id$="-registerAccount"] .opblock-summary-control').click();
     await page.waitForSelector('[id$="-registerAccount"] .responses-table');
@@ -104,7 +108,7 @@ describe('/docs/stream', () => {
     if (DOCS_SCREENSHOT) await writeFile(DOCS_SCREENSHOT, picture);
   });
 
-  test('leads to the page of the stream', async () => {
+  test('/docs in a browser leads to the page of the stream', async () => {
     const [link] = await page.locator('.info a[href$="/docs/stream"]').all();
     expect(await link?.textContent()).toContain('The push stream');
     const stream = await browser.newPage({ viewport: { width: 390, height: 900 } });
@@ -120,11 +124,11 @@ describe('/docs/stream', () => {
     await stream.close();
   });
 
-  test('writes no error to the console', () => {
+  test('/docs in a browser writes no error to the console', () => {
     expect(messages).toEqual([]);
   });
 
-  test('asks no other host', () => {
+  test('/docs in a browser sends requests to no other host', () => {
     const elsewhere = requests.filter((url) => !url.startsWith(`${api.base}/`) && !url.startsWith('data:'));
     expect(elsewhere).toEqual([]);
     expect(requests.length).toBeGreaterThan(3);

@@ -71,25 +71,28 @@ function startLoad(on: GroupApi): { readonly stop: () => Promise<unknown> } {
 
 /** The requests of the page's stories. Each function prepares a request on an api. */
 const requests: Readonly<Record<string, (on: GroupApi) => Promise<SentRequest>>> = {
-  register: async () => ({
+  'a registration': async () => ({
     path: '/api/v1/auth/register',
     body: { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' },
   }),
-  login: async (on) => ({ path: '/api/v1/auth/login', body: { email: (await registerAccount(on)).email, password } }),
+  'a login': async (on) => ({
+    path: '/api/v1/auth/login',
+    body: { email: (await registerAccount(on)).email, password },
+  }),
   'a wrong password': async (on) => ({
     path: '/api/v1/auth/login',
     body: { email: (await registerAccount(on)).email, password: 'three wrong staples' },
   }),
-  refresh: async (on) => ({
+  'a refresh': async (on) => ({
     path: '/api/v1/auth/refresh',
     body: { refresh_token: (await newSession(on)).refresh_token },
   }),
-  'a refresh again': async (on) => {
+  'a repeated refresh': async (on) => {
     const { refresh_token } = await newSession(on);
     await refresh(on, { refresh_token });
     return { path: '/api/v1/auth/refresh', body: { refresh_token } };
   },
-  logout: async (on) => {
+  'a logout': async (on) => {
     const session = await newSession(on);
     return {
       path: '/api/v1/auth/logout',
@@ -107,7 +110,7 @@ const requests: Readonly<Record<string, (on: GroupApi) => Promise<SentRequest>>>
       headers: bearer(guest),
     };
   },
-  leave: async (on) => {
+  'a leave of a group': async (on) => {
     const [host, guest] = [await newSession(on), await newSession(on)];
     await accept(on, guest, await insertInvite(on, host.home_group_id));
     return { path: '/api/v1/groups/leave', headers: bearer(await refresh(on, guest)) };
@@ -197,6 +200,6 @@ test.each(Object.keys(requests))('the steps of %s are what the api has done', as
   const isWhole = (spans: readonly Span[]) =>
     isDeepStrictEqual(told(readShuffled(spans.slice(before), requestId) ?? { requestId, steps: [] }), happened);
   // Spans come up to a second later. If they never say what happened, the comparison below shows the difference.
-  const spans = await otlp.waitFor(isWhole, 20_000).catch(() => otlp.spans());
+  const spans = await otlp.waitFor(isWhole, 90_000).catch(() => otlp.spans());
   expect(told(readShuffled(spans.slice(before), requestId) ?? { requestId, steps: [] })).toEqual(happened);
 });

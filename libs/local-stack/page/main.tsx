@@ -5,7 +5,7 @@ import { createPhone } from './phone/phone.ts';
 import type { Owner } from './phone/traffic.ts';
 import { PlaygroundPage } from './playground-page.tsx';
 import { followLive } from './sequence/follow-live.ts';
-import { createDirector } from './stories/director.ts';
+import { createDirector, readingTimeIn } from './stories/director.ts';
 import { createTroublemaker } from './stories/troublemaker.ts';
 import { language, languages } from './words/speech.ts';
 
@@ -33,6 +33,6 @@ const place = document.getElementById('page');
 if (place === null) throw new Error('the page has no place for the playground');
 createRoot(place).render(
   <StrictMode>
-    <PlaygroundPage stage={stage} director={createDirector()} live={live} />
+    <PlaygroundPage stage={stage} director={createDirector(readingTimeIn(location.search))} live={live} />
   </StrictMode>,
 );

@@ -30,7 +30,7 @@ const colors = `(() => {
   return spelled;
 })()`;
 
-(hasChromium('mail-pages.test.ts') ? describe : describe.skip)('a mail on a phone', () => {
+(hasChromium() ? describe : describe.skip)('emails on a phone', () => {
   let browser: Browser;
   let page: Page;
   beforeAll(async () => {
@@ -40,7 +40,7 @@ const colors = `(() => {
   afterAll(() => browser?.close());
 
   test.each(Locale.enum)(
-    'fits its width in %s, and each of its texts can be read by day and by night',
+    'in %s each email fits a phone’s width, and each of its texts can be read by day and by night',
     async (locale) => {
       const render = await loadMailTemplates();
       for (const purpose of mailPurposes) {

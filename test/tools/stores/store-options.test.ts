@@ -19,6 +19,6 @@ test.each([
 test.each([[['--stores']], [['--stores', 'redis-7']], [['--stores', 'redis-8,toString']]])(
   'the arguments %j are refused',
   (args) => {
-    expect(() => takeStores(args)).toThrow('--stores takes redis-8,valkey-9,mongodb-6.0.27');
+    expect(() => takeStores(args)).toThrow('--stores takes redis-8,valkey-9,mongodb-6.0.27,mongodb-8.0');
   },
 );

@@ -16,6 +16,8 @@ test.each([
 test('the authenticator gives each code once, and immediately only what the service accepts', () => {
   const at = 3_000_000;
   expect(nextStep(entry, at)).toBe(99);
+  // The code before would be refused in less than 15 seconds.
+  expect(nextStep(entry, at + 15_000)).toBe(100);
   expect(nextStep({ secret, takenStep: 100 }, at)).toBe(101);
   expect([99, 101, 102].map((step) => waitFor(step, at))).toEqual([0, 0, 30_000]);
 });

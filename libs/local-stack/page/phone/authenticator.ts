@@ -7,14 +7,16 @@ export interface AuthenticatorEntry {
 }
 
 const stepMs = 30_000;
+/** Least time for which the service accepts a code after it was taken, in milliseconds, so that it can be entered. */
+const enteringMs = 15_000;
 const digits = 6;
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 const stepAt = (at: number) => Math.floor(at / stepMs);
 
-/** Returns the step of the next code: the earliest that was not taken and that the service still accepts. */
+/** Returns the step of the next code: the earliest that was not taken and that the service accepts for a while. */
 export function nextStep({ takenStep }: AuthenticatorEntry, at: number): number {
-  return Math.max(stepAt(at) - 1, takenStep + 1);
+  return Math.max(stepAt(at + enteringMs) - 1, takenStep + 1);
 }
 
 /** Returns the milliseconds until the service accepts the code of the step. */

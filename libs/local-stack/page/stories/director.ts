@@ -13,20 +13,26 @@ export interface Director {
   waitForReader(): Promise<void>;
 }
 
-/** Time to read a caption, in milliseconds. */
+/** Time to read a caption, in milliseconds, unless the page's address has another: `?reading=300`. */
 const readingMs = 1_800;
 const slowerBy = 3;
 const tickMs = 50;
 
 export const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-export function createDirector(): Director {
+/** Returns the time to read a caption that the query of the page's address sets, in milliseconds. */
+export function readingTimeIn(query: string): number {
+  const given = new URLSearchParams(query).get('reading');
+  return given !== null && /^\d+$/.test(given) ? Number(given) : readingMs;
+}
+
+export function createDirector(captionMs: number): Director {
   const pace = createStore<Pace>({ isPaused: false, isSlow: false });
   return {
     pace,
     setPace: (changes) => pace.change((now) => ({ ...now, ...changes })),
     async waitForReader() {
-      for (let left = readingMs; left > 0; ) {
+      for (let left = captionMs; left > 0; ) {
         await sleep(tickMs);
         const { isPaused, isSlow } = pace.read();
         if (!isPaused) left -= isSlow ? tickMs / slowerBy : tickMs;

