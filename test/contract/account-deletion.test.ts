@@ -19,7 +19,7 @@ import {
   undoTokenOf,
   wrongCodeOf,
 } from '../support/codes.ts';
-import { bearer, type Caller, cheapHashes, expectSound, refresh } from '../support/groups.ts';
+import { bearer, type Caller, expectSound, refresh } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import { matchesSchema } from '../support/matches-schema.ts';
 import { createStoppableClock } from '../support/stoppable-clock.ts';
@@ -28,7 +28,7 @@ import { startTestApi, type TestApi } from '../support/test-api.ts';
 const clock = createStoppableClock();
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi({ ...cheapHashes, ACCOUNT_DELETION_GRACE_DAYS: '3' }, { now: clock.now });
+  api = await startTestApi({ ACCOUNT_DELETION_GRACE_DAYS: '3' }, { now: clock.now });
 });
 afterAll(() => api.close());
 
@@ -384,7 +384,7 @@ describe('an account whose time of erasure has come', () => {
 describe('the orders to delete an account', () => {
   let limited: TestApi;
   beforeAll(async () => {
-    limited = await startTestApi({ ...cheapHashes, DELETION_LIMIT_PER_USER: '2', MONGODB_DATABASE: api.database });
+    limited = await startTestApi({ DELETION_LIMIT_PER_USER: '2', MONGODB_DATABASE: api.database });
   });
   afterAll(() => limited.close({ keepData: true }));
 

@@ -1,12 +1,12 @@
 import { storedFields } from '@auth-account/stores/stored-fields';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, logOut, newSession, password } from '../support/accounts.ts';
-import { bearer, type Caller, cheapHashes, insertInvite, joinByInvite, leave } from '../support/groups.ts';
+import { bearer, type Caller, insertInvite, joinByInvite, leave } from '../support/groups.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes);
+  api = await startTestApi();
 });
 afterAll(() => api.close());
 
@@ -201,7 +201,7 @@ describe('an export', () => {
 describe('the exports of an account', () => {
   let limited: TestApi;
   beforeAll(async () => {
-    limited = await startTestApi({ ...cheapHashes, EXPORT_LIMIT_PER_USER: '3', MONGODB_DATABASE: api.database });
+    limited = await startTestApi({ EXPORT_LIMIT_PER_USER: '3', MONGODB_DATABASE: api.database });
   });
   afterAll(() => limited.close({ keepData: true }));
 

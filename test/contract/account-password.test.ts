@@ -2,7 +2,7 @@ import { PasswordChangedEvent } from '@auth-account/contracts/events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newSession, password } from '../support/accounts.ts';
 import { confirmReset, requestReset } from '../support/codes.ts';
-import { bearer, type Caller, cheapHashes, refresh } from '../support/groups.ts';
+import { bearer, type Caller, refresh } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import { newInvite } from '../support/invites.ts';
 import { matchesSchema } from '../support/matches-schema.ts';
@@ -12,7 +12,7 @@ import { startTestApi, type TestApi } from '../support/test-api.ts';
 const clock = createStoppableClock();
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi({ ...cheapHashes, PASSWORD_BLOCKLIST: 'common' }, { now: clock.now });
+  api = await startTestApi({ PASSWORD_BLOCKLIST: 'common' }, { now: clock.now });
 });
 afterAll(() => api.close());
 
@@ -140,7 +140,6 @@ describe('the changes of an account’s password', () => {
   let limited: TestApi;
   beforeAll(async () => {
     limited = await startTestApi({
-      ...cheapHashes,
       PASSWORD_CHANGE_LIMIT_PER_USER: '3',
       MONGODB_DATABASE: api.database,
     });

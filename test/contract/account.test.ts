@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newSession } from '../support/accounts.ts';
-import { bearer, type Caller, cheapHashes, insertInvite, joinByInvite, leave, refresh } from '../support/groups.ts';
+import { bearer, type Caller, insertInvite, joinByInvite, leave, refresh } from '../support/groups.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes);
+  api = await startTestApi();
 });
 afterAll(() => api.close());
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, logOut, newSession, type TokenPair } from '../support/accounts.ts';
-import { bearer, cheapHashes } from '../support/groups.ts';
+import { bearer } from '../support/groups.ts';
 import { send } from '../support/http-client.ts';
 import { openStream } from '../support/push-client.ts';
 import { startTestServices, type TestServices } from '../support/test-services.ts';
@@ -11,7 +11,7 @@ import { untilUnchanged } from '../support/until-unchanged.ts';
 
 let services: TestServices;
 beforeAll(async () => {
-  services = await startTestServices(cheapHashes);
+  services = await startTestServices();
 });
 afterAll(() => services.close());
 

@@ -3,7 +3,7 @@ import { routes } from '@auth-account/contracts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Account, password, registerAccount, type TokenPair } from '../support/accounts.ts';
 import { type DeviceKey, newDeviceKey, refreshPath, type WantedProof } from '../support/device-key.ts';
-import { bearer, cheapHashes } from '../support/groups.ts';
+import { bearer } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
 import { addPasskey, passkeyLogin } from '../support/passkeys.ts';
 import { recordLog } from '../support/recorded-log.ts';
@@ -15,7 +15,7 @@ const loginPath = '/api/v1/auth/login';
 let api: TestApi;
 const log = recordLog('api');
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes, {}, log.logger);
+  api = await startTestApi({}, {}, log.logger);
 });
 afterAll(() => api.close());
 

@@ -12,7 +12,7 @@ import {
   undoTokenOf,
   wrongCodeOf,
 } from '../support/codes.ts';
-import { bearer, cheapHashes } from '../support/groups.ts';
+import { bearer } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
@@ -21,7 +21,7 @@ const path = '/api/v1/account/email-change';
 let api: TestApi;
 let shiftMs = 0;
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes, { now: () => Date.now() + shiftMs });
+  api = await startTestApi({}, { now: () => Date.now() + shiftMs });
 });
 afterAll(() => api.close());
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
 import { codeOf, expire, makeResendDue, requestReset, requestVerification, wrongCodeOf } from '../support/codes.ts';
-import { bearer, cheapHashes } from '../support/groups.ts';
+import { bearer } from '../support/groups.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 const path = '/api/v1/account/email-verification';
@@ -11,8 +11,8 @@ let api: TestApi;
 /** An api that requires verified addresses. */
 let wary: TestApi;
 beforeAll(async () => {
-  api = await startTestApi({ ...cheapHashes, TRUST_PROXY_HOPS: '1' });
-  wary = await startTestApi({ ...cheapHashes, REQUIRE_VERIFIED_EMAIL: 'true', MONGODB_DATABASE: api.database });
+  api = await startTestApi({ TRUST_PROXY_HOPS: '1' });
+  wary = await startTestApi({ REQUIRE_VERIFIED_EMAIL: 'true', MONGODB_DATABASE: api.database });
 });
 afterAll(async () => {
   await wary.close({ keepData: true });

@@ -4,7 +4,6 @@ import { type Account, newEmail, newSession, type TokenPair } from '../support/a
 import {
   accept,
   bearer,
-  cheapHashes,
   currentGroup,
   expectSound,
   insertInvite,
@@ -19,7 +18,7 @@ import { startTestApi, type TestApi } from '../support/test-api.ts';
 /** An api whose groups have at most two members. */
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi({ ...cheapHashes, MAX_GROUP_MEMBERS: '2' });
+  api = await startTestApi({ MAX_GROUP_MEMBERS: '2' });
 });
 afterAll(async () => {
   await expectSound(api);

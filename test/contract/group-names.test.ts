@@ -1,19 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newSession, registerAccount } from '../support/accounts.ts';
-import {
-  bearer,
-  type Caller,
-  cheapHashes,
-  currentGroup,
-  insertInvite,
-  joinByInvite,
-  leave,
-} from '../support/groups.ts';
+import { bearer, type Caller, currentGroup, insertInvite, joinByInvite, leave } from '../support/groups.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes);
+  api = await startTestApi();
 });
 afterAll(() => api.close());
 

@@ -4,7 +4,6 @@ import { newSession } from '../support/accounts.ts';
 import {
   bearer,
   type Caller,
-  cheapHashes,
   currentGroup,
   expectSound,
   handOver,
@@ -19,7 +18,7 @@ import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes);
+  api = await startTestApi();
 });
 afterAll(async () => {
   await expectSound(api);

@@ -8,7 +8,6 @@ import {
   accept,
   bearer,
   type Caller,
-  cheapHashes,
   currentGroup,
   expectSound,
   insertInvite,
@@ -23,7 +22,7 @@ import { untilUnchanged } from '../support/until-unchanged.ts';
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes);
+  api = await startTestApi();
 });
 afterAll(() => api.close());
 
@@ -382,7 +381,7 @@ test('a user who has closed a group by leaving it owns it no longer, even if Red
 });
 
 test('with Redis away MongoDB knows the version of a token that is good', async () => {
-  const own = await startTestApi({ ...cheapHashes, REDIS_URL: 'redis://127.0.0.1:1' });
+  const own = await startTestApi({ REDIS_URL: 'redis://127.0.0.1:1' });
   try {
     const [owner, mover] = [await newSession(own), await newSession(own)];
     expect((await accept(own, mover, await insertInvite(own, owner.home_group_id))).status).toBe(200);

@@ -11,7 +11,7 @@ const daySeconds = 86_400;
 let api: TestApi;
 let owner: Account & TokenPair;
 beforeAll(async () => {
-  api = await startTestApi({ ARGON2_MEMORY_KIB: '64', ARGON2_PASSES: '1' });
+  api = await startTestApi();
   owner = await newSession(api);
 });
 afterAll(() => api.close());

@@ -14,7 +14,7 @@ import {
   wrongCodeOf,
 } from '../support/codes.ts';
 import { newDeviceKey } from '../support/device-key.ts';
-import { bearer, cheapHashes, insertInvite, refresh } from '../support/groups.ts';
+import { bearer, insertInvite, refresh } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
 import { addPasskey, logInByPasskey } from '../support/passkeys.ts';
 import { recordLog } from '../support/recorded-log.ts';
@@ -29,7 +29,7 @@ const path = '/api/v1/auth/login-code';
 const log = recordLog('api');
 
 beforeAll(async () => {
-  api = await startTestApi({ ...cheapHashes, TRUST_PROXY_HOPS: '1' }, { now }, log.logger);
+  api = await startTestApi({ TRUST_PROXY_HOPS: '1' }, { now }, log.logger);
 });
 afterAll(() => api.close());
 
@@ -346,7 +346,7 @@ test('an account that has only its mailbox steps up by a mailed code', async () 
 });
 
 test('a login by code verifies the address where a verified one is needed', async () => {
-  const strict = await startTestApi({ ...cheapHashes, REQUIRE_VERIFIED_EMAIL: 'true' });
+  const strict = await startTestApi({ REQUIRE_VERIFIED_EMAIL: 'true' });
   try {
     const { email } = await registerAccount(strict);
     expect((await logInByCode(strict, await requestLoginCode(strict, email))).status).toBe(200);
@@ -369,7 +369,7 @@ test('a code makes its network known only without a second factor', async () => 
 
 test('a code makes its device and network known to the limits of logins', async () => {
   const aDay = { LOGIN_ACCOUNT_FREE_FAILURES: '1000', LOGIN_ACCOUNT_FAILURES_PER_DAY: '5' };
-  const strict = await startTestApi({ ...cheapHashes, ...aDay, TRUST_PROXY_HOPS: '1' });
+  const strict = await startTestApi({ ...aDay, TRUST_PROXY_HOPS: '1' });
   try {
     for (const email_verified_at of [new Date(0), undefined]) {
       const { email, user_id } = await registerAccount(strict);
@@ -411,7 +411,7 @@ test('the audit log has each step of a login by code, and no code', async () => 
 });
 
 test('without EMAIL_CODE_LOGIN the paths of logins by code answer 404', async () => {
-  const off = await startTestApi({ ...cheapHashes, EMAIL_CODE_LOGIN: 'false' });
+  const off = await startTestApi({ EMAIL_CODE_LOGIN: 'false' });
   try {
     const { email } = await registerAccount(off);
     const body = { challenge_id: randomUUID(), code: '00000000' };

@@ -4,7 +4,6 @@ import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { logIn, logOut, newSession, type TokenPair } from '../support/accounts.ts';
-import { cheapHashes } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 
@@ -12,7 +11,7 @@ const path = '/api/v1/auth/logout';
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes);
+  api = await startTestApi();
 });
 afterAll(() => api.close());
 

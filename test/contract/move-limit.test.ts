@@ -4,7 +4,6 @@ import { logIn, newSession, type TokenPair } from '../support/accounts.ts';
 import {
   accept,
   bearer,
-  cheapHashes,
   currentGroup,
   expectSound,
   handOver,
@@ -20,7 +19,7 @@ import { startTestApi, type TestApi } from '../support/test-api.ts';
 /** An api that allows each account three moves. */
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi({ ...cheapHashes, MOVE_LIMIT_PER_USER: '3' });
+  api = await startTestApi({ MOVE_LIMIT_PER_USER: '3' });
 });
 afterAll(() => api.close());
 
@@ -93,7 +92,7 @@ describe('the moves of an account', () => {
 describe('the writes of a session', () => {
   let limited: TestApi;
   beforeAll(async () => {
-    limited = await startTestApi({ ...cheapHashes, WRITE_LIMIT_PER_SESSION: '3', MONGODB_DATABASE: api.database });
+    limited = await startTestApi({ WRITE_LIMIT_PER_SESSION: '3', MONGODB_DATABASE: api.database });
   });
   afterAll(() => limited.close({ keepData: true }));
 

@@ -6,7 +6,7 @@ import { findFreePort } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, logOut, newEmail, newSession, password, registerAccount, type TokenPair } from '../support/accounts.ts';
 import { confirmChange, confirmReset, requestChange, requestReset } from '../support/codes.ts';
-import { bearer, cheapHashes } from '../support/groups.ts';
+import { bearer } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import { matchesSchema } from '../support/matches-schema.ts';
 import { openStream } from '../support/push-client.ts';
@@ -15,7 +15,7 @@ import { startTestServices, type TestServices } from '../support/test-services.t
 
 let services: TestServices;
 beforeAll(async () => {
-  services = await startTestServices(cheapHashes);
+  services = await startTestServices();
 });
 afterAll(() => services.close());
 
@@ -249,7 +249,7 @@ describe('the notices of new devices', () => {
 });
 
 test('a login while Redis is away succeeds, and its notice waits in the outbox', async () => {
-  const api = await startTestApi({ ...cheapHashes, REDIS_URL: `redis://127.0.0.1:${await findFreePort()}` });
+  const api = await startTestApi({ REDIS_URL: `redis://127.0.0.1:${await findFreePort()}` });
   try {
     const { email, user_id } = await newSession(api, newDevice());
     const session = await logIn(api, email, newDevice());

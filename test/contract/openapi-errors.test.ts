@@ -26,7 +26,7 @@ import {
   wrongCodeOf,
 } from '../support/codes.ts';
 import { type GoodRequest, goodRequests, requestTo, sendTo } from '../support/good-requests.ts';
-import { bearer, cheapHashes, insertInvite, joinByInvite, leave, refresh } from '../support/groups.ts';
+import { bearer, insertInvite, joinByInvite, leave, refresh } from '../support/groups.ts';
 import { startHoldingProxy } from '../support/holding-proxy.ts';
 import { type Answer, send } from '../support/http-client.ts';
 import { openApiChecker } from '../support/openapi-checker.ts';
@@ -74,9 +74,9 @@ let closed: TestApi;
 let wary: TestApi;
 
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes, { now: clock.now });
+  api = await startTestApi({}, { now: clock.now });
   // All have one database, so an account of the first is known to each. Each has limits and a deny list of its own.
-  const shared = { ...cheapHashes, MONGODB_DATABASE: api.database };
+  const shared = { MONGODB_DATABASE: api.database };
   const proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
   const byProxy = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true&serverSelectionTimeoutMS=300`;
   [severed, narrow, strict, wary, closed] = await Promise.all([

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { newSession, password } from '../support/accounts.ts';
 import { withFailPoint } from '../support/fail-point.ts';
-import { bearer, type Caller, cheapHashes } from '../support/groups.ts';
+import { bearer, type Caller } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import {
   addPasskey,
@@ -26,7 +26,7 @@ let api: TestApi;
 beforeAll(async () => {
   const uri = new URL(testEnvironment().mongodbUri);
   uri.searchParams.set('appName', appName);
-  api = await startTestApi({ ...cheapHashes, ...passkeySettings, MONGODB_URI: uri.href });
+  api = await startTestApi({ ...passkeySettings, MONGODB_URI: uri.href });
 });
 afterAll(() => api.close());
 
@@ -174,7 +174,7 @@ describe('a step-up by passkey', () => {
     });
   });
   test('an api without passkeys steps up by password, and mails a code if nothing else is left', async () => {
-    const same = { ...cheapHashes, ...withoutPasskeys, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix };
+    const same = { ...withoutPasskeys, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix };
     const without = await startTestApi(same);
     try {
       const session = await newSession(api);

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Account, newSession, password, type TokenPair } from '../support/accounts.ts';
 import { androidOrigin, createAuthenticator } from '../support/authenticator.ts';
-import { bearer, cheapHashes, refresh } from '../support/groups.ts';
+import { bearer, refresh } from '../support/groups.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
 import {
   addPasskey,
@@ -27,7 +27,7 @@ const { logger, lines: logged } = recordLog('api', 'debug');
 
 beforeAll(async () => {
   const origins = `${passkeySettings.WEBAUTHN_ORIGINS},${androidOrigin(androidCertificate)}`;
-  api = await startTestApi({ ...cheapHashes, WEBAUTHN_ORIGINS: origins }, { now: () => Date.now() + shiftMs }, logger);
+  api = await startTestApi({ WEBAUTHN_ORIGINS: origins }, { now: () => Date.now() + shiftMs }, logger);
   caller = await newSession(api);
 });
 afterAll(() => api.close());

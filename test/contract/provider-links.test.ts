@@ -4,7 +4,7 @@ import { decodeJwt } from 'jose';
 import { logIn, newSession, password, registerAccount } from '../support/accounts.ts';
 import { confirmReset, expire, requestReset, wrongCodeOf } from '../support/codes.ts';
 import { newDeviceKey } from '../support/device-key.ts';
-import { bearer, cheapHashes } from '../support/groups.ts';
+import { bearer } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
 import { addPasskey, withoutPasskeys } from '../support/passkeys.ts';
 import {
@@ -37,8 +37,8 @@ const clock = createStoppableClock();
 const now = () => clock.now() + shiftMs;
 
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes, { now }, log.logger);
-  const shared = { ...cheapHashes, MONGODB_DATABASE: api.database };
+  api = await startTestApi({}, { now }, log.logger);
+  const shared = { MONGODB_DATABASE: api.database };
   off = await startTestApi({ ...shared, ...withoutPasskeys });
   strict = await startTestApi({ ...shared, IDENTITY_ADD_LIMIT_PER_USER: '1' }, { now });
   limited = await startTestApi({ ...shared, IDENTITY_ADD_LIMIT_PER_USER: '10' });

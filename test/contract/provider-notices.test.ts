@@ -5,7 +5,7 @@ import '../../services/api/src/security/providers/verify-notice.ts';
 import { newSession } from '../support/accounts.ts';
 import { requestLoginCode } from '../support/codes.ts';
 import { withFailPoint } from '../support/fail-point.ts';
-import { bearer, cheapHashes } from '../support/groups.ts';
+import { bearer } from '../support/groups.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
 import {
   linkIdentity,
@@ -31,11 +31,11 @@ let other: TestApi;
 let shiftMs = 0;
 const log = recordLog('api');
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes, { now: () => Date.now() + shiftMs }, log.logger);
+  api = await startTestApi({}, { now: () => Date.now() + shiftMs }, log.logger);
   const uri = new URL(testEnvironment().mongodbUri);
   uri.searchParams.set('appName', appName);
   const shared = { MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix };
-  other = await startTestApi({ ...cheapHashes, ...shared, MONGODB_URI: uri.href });
+  other = await startTestApi({ ...shared, MONGODB_URI: uri.href });
 });
 afterAll(async () => {
   await other.close({ keepData: true });
@@ -248,7 +248,7 @@ describe('a notice of Apple', () => {
     const jwks_uri = 'http://127.0.0.1:1/keys';
     const silent = { ...shared, name: 'partner', issuers: ['http://127.0.0.1:1/partner'], jwks_uri };
     const entries = [{ ...shared, jwks_uri, notices: 'apple' }, silent];
-    const lonely = await startTestApi({ ...cheapHashes, IDENTITY_PROVIDERS: JSON.stringify(entries) });
+    const lonely = await startTestApi({ IDENTITY_PROVIDERS: JSON.stringify(entries) });
     try {
       const payload = await signNotice({ type: 'consent-revoked', sub: 'x' });
       const answers = [

@@ -4,7 +4,7 @@ import { decodeJwt } from 'jose';
 import { type Account, newSession, password, registerAccount } from '../support/accounts.ts';
 import { codeOf, confirmReset, logInByCode, requestLoginCode, requestReset } from '../support/codes.ts';
 import { newDeviceKey } from '../support/device-key.ts';
-import { bearer, cheapHashes, insertInvite, refresh } from '../support/groups.ts';
+import { bearer, insertInvite, refresh } from '../support/groups.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
 import { addPasskey, deletePasskey, voidPassword } from '../support/passkeys.ts';
 import {
@@ -31,8 +31,8 @@ const log = recordLog('api');
 const now = () => Date.now() + shiftMs;
 
 beforeAll(async () => {
-  api = await startTestApi({ ...cheapHashes, TRUST_PROXY_HOPS: '1' }, { now }, log.logger);
-  off = await startTestApi({ ...cheapHashes, IDENTITY_PROVIDERS: '', MONGODB_DATABASE: api.database });
+  api = await startTestApi({ TRUST_PROXY_HOPS: '1' }, { now }, log.logger);
+  off = await startTestApi({ IDENTITY_PROVIDERS: '', MONGODB_DATABASE: api.database });
 });
 afterAll(async () => {
   await off.close({ keepData: true });

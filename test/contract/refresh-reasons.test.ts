@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logIn, logOut, newSession, password } from '../support/accounts.ts';
 import { authctl } from '../support/authctl.ts';
-import { bearer, cheapHashes } from '../support/groups.ts';
+import { bearer } from '../support/groups.ts';
 import { insertSessionsBeside } from '../support/session-document.ts';
 import { storesOf } from '../support/stores-of.ts';
 import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
@@ -15,7 +15,7 @@ import { startTestWorker, type TestWorker } from '../support/worker-service.ts';
 let api: TestApi;
 let worker: TestWorker;
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes);
+  api = await startTestApi();
   worker = await startTestWorker({ ...serviceEnvironment(api.database), KEY_PREFIX: api.keyPrefix });
 });
 afterAll(async () => {

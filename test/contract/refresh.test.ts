@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { logOut, newSession } from '../support/accounts.ts';
-import { cheapHashes } from '../support/groups.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes);
+  api = await startTestApi();
 });
 afterAll(() => api.close());
 

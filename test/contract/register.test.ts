@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newEmail, password, registerAccount } from '../support/accounts.ts';
 import { storesOf } from '../support/stores-of.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
+import { usualHashes } from '../support/test-environment.ts';
 
 const path = '/api/v1/auth/register';
 const uuidV4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -12,7 +13,7 @@ const isoUtc = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi();
+  api = await startTestApi(usualHashes);
 });
 afterAll(() => api.close());
 

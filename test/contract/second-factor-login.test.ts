@@ -4,7 +4,7 @@ import { decodeJwt } from 'jose';
 import { newSession, password, type TokenPair } from '../support/accounts.ts';
 import { codeOf, logInByCode, requestLoginCode, requestReset } from '../support/codes.ts';
 import { type DeviceKey, newDeviceKey } from '../support/device-key.ts';
-import { bearer, cheapHashes, refresh } from '../support/groups.ts';
+import { bearer, refresh } from '../support/groups.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
 import { type Line, recordLog } from '../support/recorded-log.ts';
 import {
@@ -26,7 +26,7 @@ const now = () => Date.now() + shiftMs;
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
 beforeAll(async () => {
-  api = await startTestApi({ ...cheapHashes, TRUST_PROXY_HOPS: '1' }, { now }, log.logger);
+  api = await startTestApi({ TRUST_PROXY_HOPS: '1' }, { now }, log.logger);
 });
 afterAll(() => api.close());
 

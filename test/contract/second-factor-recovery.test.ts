@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, password } from '../support/accounts.ts';
 import { confirmChange, confirmReset, requestReset, undoTokenOf } from '../support/codes.ts';
-import { bearer, cheapHashes } from '../support/groups.ts';
+import { bearer } from '../support/groups.ts';
 import {
   beginLogin,
   codeAt,
@@ -17,7 +17,7 @@ let api: TestApi;
 let shiftMs = 0;
 const now = () => Date.now() + shiftMs;
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes, { now });
+  api = await startTestApi({}, { now });
 });
 afterAll(() => api.close());
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, password, registerAccount } from '../support/accounts.ts';
 import { codeOf, confirmReset, expire, requestReset, stopTokenOf, wrongCodeOf } from '../support/codes.ts';
-import { bearer, type Caller, cheapHashes } from '../support/groups.ts';
+import { bearer, type Caller } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import {
   beginLogin,
@@ -29,7 +29,7 @@ let shiftMs = 0;
 const clock = createStoppableClock();
 const now = () => clock.now() + shiftMs;
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes, { now });
+  api = await startTestApi({}, { now });
 });
 afterAll(() => api.close());
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AuthEvent } from '@auth-account/contracts/events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newSession, password, type TokenPair } from '../support/accounts.ts';
-import { bearer, cheapHashes } from '../support/groups.ts';
+import { bearer } from '../support/groups.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
 import { type Line, recordLog } from '../support/recorded-log.ts';
 import {
@@ -26,7 +26,7 @@ let api: TestApi;
 let shiftMs = 0;
 const now = () => Date.now() + shiftMs;
 beforeAll(async () => {
-  api = await startTestApi({ ...cheapHashes, TOTP_ISSUER: 'Food storage' }, { now }, log.logger);
+  api = await startTestApi({ TOTP_ISSUER: 'Food storage' }, { now }, log.logger);
 });
 afterAll(() => api.close());
 

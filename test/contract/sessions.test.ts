@@ -8,14 +8,13 @@ import { redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logIn, logOut, newSession, password, type TokenPair } from '../support/accounts.ts';
-import { cheapHashes } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 import { untilUnchanged } from '../support/until-unchanged.ts';
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes);
+  api = await startTestApi();
 });
 afterAll(() => api.close());
 
@@ -159,7 +158,7 @@ describe('the deny list', () => {
 
   test('a complete deny list is read: what it denies is refused, whatever MongoDB says', () =>
     withList(async (redis) => {
-      const own = await startTestApi(cheapHashes);
+      const own = await startTestApi();
       try {
         const denyList = createDenyList(redis, redisKeys(own.keyPrefix), denialLifetimeMs(600));
         await (await denyList.beginRebuild()).complete();
@@ -201,7 +200,7 @@ describe('the deny list', () => {
   test('the deny list of a Redis that came back with an older state is not believed: MongoDB is asked', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'auth-account-older-'));
     const own = await startRedis({ dir, log: () => undefined });
-    const pod = await startTestApi({ ...cheapHashes, REDIS_URL: own.url });
+    const pod = await startTestApi({ REDIS_URL: own.url });
     const redis = new Redis(own.url);
     try {
       const list = createDenyList(redis, redisKeys(pod.keyPrefix), denialLifetimeMs(600));
@@ -249,7 +248,7 @@ describe('the deny list', () => {
   ])('the deny list of a Redis that %s, and takes no denials, is not believed by any api', async (_, setting) => {
     const dir = await mkdtemp(join(tmpdir(), 'auth-account-full-'));
     const own = await startRedis({ dir, log: () => undefined });
-    const pod = await startTestApi({ ...cheapHashes, REDIS_URL: own.url });
+    const pod = await startTestApi({ REDIS_URL: own.url });
     const env = { REDIS_URL: own.url, MONGODB_DATABASE: pod.database, KEY_PREFIX: pod.keyPrefix };
     const other = await startTestApi(env);
     const redis = new Redis(own.url);

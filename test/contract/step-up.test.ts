@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
 import { newEmail, newSession, password } from '../support/accounts.ts';
 import { changeEmail, codeOf, wrongCodeOf } from '../support/codes.ts';
-import { bearer, type Caller, cheapHashes, refresh } from '../support/groups.ts';
+import { bearer, type Caller, refresh } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import { type Line, recordLog } from '../support/recorded-log.ts';
 import {
@@ -21,7 +21,7 @@ const log = recordLog('api');
 const clock = createStoppableClock();
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi({ ...cheapHashes, TRUST_PROXY_HOPS: '1' }, { now: clock.now }, log.logger);
+  api = await startTestApi({ TRUST_PROXY_HOPS: '1' }, { now: clock.now }, log.logger);
 });
 afterAll(() => api.close());
 
@@ -110,7 +110,7 @@ describe('a step-up token', () => {
     ['challenge for a step-up does not count after ten minutes', 600, 'challenge'],
   ])('a %s', async (_, seconds, which) => {
     let ms = Date.now();
-    const timed = await startTestApi({ ...cheapHashes, ACCESS_TOKEN_TTL_SECONDS: '3600' }, { now: () => ms });
+    const timed = await startTestApi({ ACCESS_TOKEN_TTL_SECONDS: '3600' }, { now: () => ms });
     try {
       const session = await newSession(timed);
       const challenge = await challengeStepUp(timed, session, 'export');
@@ -328,7 +328,7 @@ describe('a step-up while the second factor is on', () => {
 
   test('a repeated step-up gets the token of the same id again for a minute, and no other request does', async () => {
     let ms = Date.now();
-    const timed = await startTestApi(cheapHashes, { now: () => ms });
+    const timed = await startTestApi({}, { now: () => ms });
     try {
       const account = await guardedAccount(timed, ms);
       const challenge = await challengeStepUp(timed, account, 'export');

@@ -12,7 +12,6 @@ import {
   wrongCodeOf,
 } from '../support/codes.ts';
 import { withFailPoint } from '../support/fail-point.ts';
-import { cheapHashes } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../support/test-api.ts';
 import { flood, othersIn } from './flood.ts';
@@ -28,7 +27,7 @@ const confirmPath = '/api/v1/auth/password-reset/confirm';
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes);
+  api = await startTestApi();
 });
 afterAll(() => api.close());
 
@@ -53,7 +52,7 @@ test('a right code is as good as before after six answers of 5xx', async () => {
   const appName = uniqueName();
   const uri = new URL(testEnvironment().mongodbUri);
   uri.searchParams.set('appName', appName);
-  const own = await startTestApi({ ...cheapHashes, MONGODB_URI: uri.href });
+  const own = await startTestApi({ MONGODB_URI: uri.href });
   try {
     const { email } = await registerAccount(own);
     const challenge_id = await requestReset(own, email);
@@ -117,7 +116,7 @@ test('neither a code nor an address is in challenges, outbox, Redis or the log',
   const lines: string[] = [];
   const destination = { write: (line: string) => void lines.push(line) };
   const logger = createLogger({ service: 'api', level: 'trace', destination });
-  const own = await startTestApi(cheapHashes, {}, logger);
+  const own = await startTestApi({}, {}, logger);
   try {
     const session = await newSession(own);
     const other = newEmail();

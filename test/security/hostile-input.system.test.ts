@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logOut, newSession } from '../support/accounts.ts';
 import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
 import { newDevice, signToken } from '../support/gateway-scene.ts';
-import { cheapHashes } from '../support/groups.ts';
 import { send } from '../support/http-client.ts';
 import { type Exchange, exchange } from '../support/raw-connection.ts';
 import { serviceEnvironment } from '../support/test-api.ts';
@@ -86,7 +85,7 @@ function startSlow(): typeof slow {
 }
 
 beforeAll(async () => {
-  stack = await startTestStack({ ...cheapHashes, LOG_LEVEL: 'info' });
+  stack = await startTestStack({ LOG_LEVEL: 'info' });
   const { dbName } = stack.collections.users;
   env = { ...serviceEnvironment(dbName), REDIS_URL: stack.redis.url, LOG_LEVEL: 'info' };
   const session = await newSession(stack);

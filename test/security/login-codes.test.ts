@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Account, newSession, password, registerAccount } from '../support/accounts.ts';
 import { codeOf, logInByCode, requestLoginCode } from '../support/codes.ts';
-import { cheapHashes } from '../support/groups.ts';
 import { completeLogin, guardedAccount } from '../support/second-factor.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 import { flood, othersIn, sessionsIn } from './flood.ts';
@@ -16,7 +15,7 @@ let api: TestApi;
 let other: TestApi;
 
 beforeAll(async () => {
-  const settings = { ...cheapHashes, CODE_LIMIT_PER_ACCOUNT: '100', TRUST_PROXY_HOPS: '1' };
+  const settings = { CODE_LIMIT_PER_ACCOUNT: '100', TRUST_PROXY_HOPS: '1' };
   api = await startTestApi(settings);
   other = await startTestApi({ ...settings, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
 });

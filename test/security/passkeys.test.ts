@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Account, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
 import { changeEmail, confirmReset, requestReset, undoTokenOf } from '../support/codes.ts';
 import { withFailPoint } from '../support/fail-point.ts';
-import { bearer, cheapHashes } from '../support/groups.ts';
+import { bearer } from '../support/groups.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
 import {
   addPasskey,
@@ -26,10 +26,10 @@ let api: TestApi;
 let other: TestApi;
 
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes);
+  api = await startTestApi();
   const uri = new URL(testEnvironment().mongodbUri);
   uri.searchParams.set('appName', appName);
-  const same = { ...cheapHashes, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix };
+  const same = { MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix };
   other = await startTestApi({ ...same, MONGODB_URI: uri.href });
 });
 afterAll(async () => {

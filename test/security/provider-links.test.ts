@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { logIn, newSession, password, registerAccount } from '../support/accounts.ts';
 import { codeOf, confirmReset, requestChange, requestReset } from '../support/codes.ts';
-import { bearer, cheapHashes } from '../support/groups.ts';
+import { bearer } from '../support/groups.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
 import { addPasskey, logInByPasskey } from '../support/passkeys.ts';
 import {
@@ -22,8 +22,8 @@ let api: TestApi;
 let other: TestApi;
 
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes);
-  other = await startTestApi({ ...cheapHashes, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
+  api = await startTestApi();
+  other = await startTestApi({ MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
 });
 afterAll(async () => {
   await other.close({ keepData: true });

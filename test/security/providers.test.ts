@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newSession, password } from '../support/accounts.ts';
-import { cheapHashes } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import { addPasskey, deletePasskey, voidPassword } from '../support/passkeys.ts';
 import {
@@ -25,8 +24,8 @@ let api: TestApi;
 let other: TestApi;
 
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes);
-  other = await startTestApi({ ...cheapHashes, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
+  api = await startTestApi();
+  other = await startTestApi({ MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
 });
 afterAll(async () => {
   await other.close({ keepData: true });
@@ -123,7 +122,7 @@ test('a provider that is down fails only its own logins', async () => {
     jwks_uri: 'http://127.0.0.1:9/keys',
     client_ids: ['app'],
   };
-  const off = await startTestApi({ ...cheapHashes, IDENTITY_PROVIDERS: JSON.stringify([entry]) });
+  const off = await startTestApi({ IDENTITY_PROVIDERS: JSON.stringify([entry]) });
   try {
     const body = await provePerson(off, newPerson());
     const answer = await off.post('/api/v1/auth/federated/down', body);

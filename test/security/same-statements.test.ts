@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { hash } from '@node-rs/argon2';
 import { newEmail, password } from '../support/accounts.ts';
 import { expire, makeResendDue } from '../support/codes.ts';
-import { cheapHashes } from '../support/groups.ts';
 import { queriesOf, shapeOf } from '../support/query-shape.ts';
 import { newAccountSeed } from '../support/seed-accounts.ts';
 import { monitored, type SentCommand, watchSentCommands } from '../support/sent-commands.ts';
@@ -13,7 +12,7 @@ const sent = watchSentCommands();
 let api: TestApi;
 beforeAll(async () => {
   const limits = { CODE_LIMIT_PER_ACCOUNT: '100', REQUIRE_VERIFIED_EMAIL: 'true' };
-  api = await startTestApi({ ...cheapHashes, ...limits, MONGODB_URI: monitored(testEnvironment().mongodbUri) });
+  api = await startTestApi({ ...limits, MONGODB_URI: monitored(testEnvironment().mongodbUri) });
 });
 afterAll(async () => {
   sent.close();

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createLogger } from '@auth-account/telemetry';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { cheapHashes } from '../support/groups.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
 import {
   beginLogin,
@@ -24,7 +23,7 @@ let shiftMs = 0;
 const now = () => begun + shiftMs;
 beforeAll(async () => {
   const name = uniqueName();
-  const env = { ...cheapHashes, MONGODB_DATABASE: name, KEY_PREFIX: name, TRUST_PROXY_HOPS: '1' };
+  const env = { MONGODB_DATABASE: name, KEY_PREFIX: name, TRUST_PROXY_HOPS: '1' };
   const destination = { write: (line: string) => void audited.push(JSON.parse(line)) };
   const logger = createLogger({ service: 'api', level: 'info', destination });
   // Redis counts the tries, however slow it is.

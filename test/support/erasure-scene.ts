@@ -1,5 +1,5 @@
 import { newSession, password } from './accounts.ts';
-import { bearer, cheapHashes } from './groups.ts';
+import { bearer } from './groups.ts';
 import { serviceEnvironment, startTestApi, type TestApi } from './test-api.ts';
 
 /**
@@ -16,7 +16,7 @@ export async function openErasureScene(
   appName: string,
   logger?: Parameters<typeof startTestApi>[2],
 ): Promise<ErasureScene> {
-  const api = await startTestApi({ ...cheapHashes, ACCOUNT_DELETION_GRACE_DAYS: '0' }, {}, logger);
+  const api = await startTestApi({ ACCOUNT_DELETION_GRACE_DAYS: '0' }, {}, logger);
   const { database, keyPrefix } = api;
   const env = serviceEnvironment(database);
   const uri = new URL(env.MONGODB_URI ?? '');

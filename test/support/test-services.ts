@@ -29,7 +29,7 @@ export interface StreamTokens {
  * address of Redis.
  */
 export async function startTestServices(
-  settings: Readonly<Record<string, string>>,
+  settings: Readonly<Record<string, string>> = {},
   only: Readonly<Partial<Record<'api' | 'gateway' | 'worker', Readonly<Record<string, string>>>>> = {},
 ): Promise<TestServices> {
   const name = uniqueName();

@@ -5,14 +5,14 @@ import { Redis } from 'ioredis';
 import { createCodeLimit } from '../../../services/api/src/limits/code-limit.ts';
 import { logIn, newEmail, newSession, password, registerAccount, type TokenPair } from '../../support/accounts.ts';
 import { changeEmail, codeOf, makeResendDue, requestVerification } from '../../support/codes.ts';
-import { bearer, cheapHashes } from '../../support/groups.ts';
+import { bearer } from '../../support/groups.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
 
 let api: TestApi;
 let shiftMs = 0;
 beforeAll(async () => {
-  const env = { ...cheapHashes, TRUST_PROXY_HOPS: '1', CODE_LIMIT_PER_ADDRESS: '20', CODE_TRY_LIMIT_PER_ADDRESS: '30' };
+  const env = { TRUST_PROXY_HOPS: '1', CODE_LIMIT_PER_ADDRESS: '20', CODE_TRY_LIMIT_PER_ADDRESS: '30' };
   api = await startTestApi(env, { now: () => Date.now() + shiftMs });
 });
 afterAll(() => api.close());
@@ -228,7 +228,7 @@ describe('all emails to one address in a day', () => {
   let on: TestApi;
   beforeAll(async () => {
     const limits = { PASSWORD_CHANGE_LIMIT_PER_USER: '5', DELETION_LIMIT_PER_USER: '5' };
-    on = await startTestApi({ ...cheapHashes, ...limits, TRUST_PROXY_HOPS: '1' });
+    on = await startTestApi({ ...limits, TRUST_PROXY_HOPS: '1' });
   });
   afterAll(() => on.close());
 

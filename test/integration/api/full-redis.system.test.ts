@@ -10,7 +10,7 @@ import { Redis } from 'ioredis';
 import { newEmail, newSession, registerAccount } from '../../support/accounts.ts';
 import { newDevice, signToken, startTestGateway } from '../../support/gateway-scene.ts';
 import { goodRequests, sendTo } from '../../support/good-requests.ts';
-import { bearer, cheapHashes } from '../../support/groups.ts';
+import { bearer } from '../../support/groups.ts';
 import { refusalOf } from '../../support/push-client.ts';
 import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';
 import { startReceiver } from '../../support/worker-receiver.ts';
@@ -28,7 +28,7 @@ beforeAll(async () => {
   server = await startRedis({ dir, log: () => undefined });
   redis = new Redis(server.url);
   redis.on('error', () => undefined);
-  api = await startTestApi({ ...cheapHashes, REDIS_URL: server.url });
+  api = await startTestApi({ REDIS_URL: server.url });
   keys = redisKeys(api.keyPrefix);
   denyList = createDenyList(redis, keys, denialLifetimeMs(600));
 });

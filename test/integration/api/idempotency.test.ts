@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
-import { cheapHashes } from '../../support/groups.ts';
 import { patiently } from '../../support/http-client.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
@@ -12,8 +11,8 @@ let api: TestApi;
 /** Another pod of the same deployment. */
 let other: TestApi;
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes);
-  other = await startTestApi({ ...cheapHashes, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
+  api = await startTestApi();
+  other = await startTestApi({ MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
 });
 afterAll(async () => {
   await other.close({ keepData: true });
@@ -109,7 +108,6 @@ describe('an Idempotency-Key while the server keys rotate', () => {
       const SERVER_KEYS_FILE = join(dir, name);
       await writeFile(SERVER_KEYS_FILE, JSON.stringify({ keys: ordered }));
       return startTestApi({
-        ...cheapHashes,
         SERVER_KEYS_FILE,
         MONGODB_DATABASE: api.database,
         KEY_PREFIX: api.keyPrefix,

@@ -9,11 +9,10 @@ import {
   requestVerification,
   undoTokenOf,
 } from '../../support/codes.ts';
-import { cheapHashes } from '../../support/groups.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
 /** After five wrong passwords of strangers an account waits for a day, so the tests may take as long as they need. */
-const env = { ...cheapHashes, TRUST_PROXY_HOPS: '1', LOGIN_ACCOUNT_FAILURES_PER_DAY: '5' };
+const env = { TRUST_PROXY_HOPS: '1', LOGIN_ACCOUNT_FAILURES_PER_DAY: '5' };
 
 let api: TestApi;
 beforeAll(async () => {

@@ -3,7 +3,6 @@ import { startProvider } from '@auth-account/local-stack/provider';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { newEmail, password, registerAccount } from '../../support/accounts.ts';
 import { withFailPoint } from '../../support/fail-point.ts';
-import { cheapHashes } from '../../support/groups.ts';
 import { newHome, newPerson, requestProviderLogin } from '../../support/providers.ts';
 import { beginLogin, completeLogin, guardedAccount, wrongCodeFor } from '../../support/second-factor.ts';
 import { challengeStepUp, confirmStepUp } from '../../support/step-up.ts';
@@ -21,7 +20,7 @@ beforeAll(async () => {
   uri.searchParams.set('appName', appName);
   const office = { name: 'office', issuers: [issuer.issuer], jwks_uri: issuer.jwksUri, client_ids: ['app'] };
   const IDENTITY_PROVIDERS = JSON.stringify([office, { ...office, name: 'away', jwks_uri: 'http://127.0.0.1:1/keys' }]);
-  api = await startTestApi({ ...cheapHashes, MONGODB_URI: uri.href, IDENTITY_PROVIDERS });
+  api = await startTestApi({ MONGODB_URI: uri.href, IDENTITY_PROVIDERS });
 });
 afterAll(async () => {
   await api.close();

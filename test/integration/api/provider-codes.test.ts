@@ -3,7 +3,7 @@ import type { IdentityDocument } from '@auth-account/stores/documents';
 import { createSealedSecrets, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { newSession, password } from '../../support/accounts.ts';
-import { bearer, cheapHashes } from '../../support/groups.ts';
+import { bearer } from '../../support/groups.ts';
 import { exchangingEntry, newHome, newPerson, requestProviderLogin, webPage } from '../../support/providers.ts';
 import { type RecordedLog, recordLog } from '../../support/recorded-log.ts';
 import { codeAt, completeLogin, switchOn } from '../../support/second-factor.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
   const { issuer: url, jwksUri } = issuer;
   const plain = { name: 'plain', issuers: [`${url}/plain`], jwks_uri: jwksUri, client_ids: ['app'] };
   const IDENTITY_PROVIDERS = JSON.stringify([exchangingEntry(issuer), plain]);
-  api = await startTestApi({ ...cheapHashes, IDENTITY_PROVIDERS }, {}, log.logger);
+  api = await startTestApi({ IDENTITY_PROVIDERS }, {}, log.logger);
 });
 beforeEach(() => {
   issuer.behave({}, 'token');

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newSession } from '../../support/accounts.ts';
-import { cheapHashes } from '../../support/groups.ts';
 import { startTestStack, type TestStack } from '../../support/test-stack.ts';
 
 let stack: TestStack;
 beforeAll(async () => {
   // Without a window every repeated refresh is late. The test cannot move the clocks of three processes instead.
-  stack = await startTestStack({ ...cheapHashes, REFRESH_RETRY_WINDOW: '0' });
+  stack = await startTestStack({ REFRESH_RETRY_WINDOW: '0' });
 });
 afterAll(() => stack.close());
 

@@ -3,7 +3,6 @@ import { defaultDeadlineMs } from '@auth-account/stores';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { newEmail, password, registerAccount } from '../../support/accounts.ts';
 import { withFailPoint } from '../../support/fail-point.ts';
-import { cheapHashes } from '../../support/groups.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
@@ -20,7 +19,7 @@ beforeAll(async () => {
   proxy = await startHoldingProxy(Number(direct.port));
   // Connects through the proxy only, because the replica set's member addresses would bypass it.
   const uri = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true&appName=${appName}`;
-  api = await startTestApi({ ...cheapHashes, MONGODB_URI: uri });
+  api = await startTestApi({ MONGODB_URI: uri });
 });
 afterAll(async () => {
   await api.close();

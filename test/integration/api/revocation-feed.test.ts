@@ -7,7 +7,6 @@ import type { KeyEntry } from '@auth-account/verifier/access-token';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { logOut, newSession } from '../../support/accounts.ts';
-import { cheapHashes } from '../../support/groups.ts';
 import { completeDenyList, siblingCredential, siblingSecretsFile } from '../../support/siblings.ts';
 import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -22,7 +21,7 @@ const logged: string[] = [];
 
 beforeAll(async () => {
   const logger = createLogger({ service: 'api', level: 'trace', destination: { write: (line) => logged.push(line) } });
-  api = await startTestApi(cheapHashes, {}, logger);
+  api = await startTestApi({}, {}, logger);
   redis = openRedis({ REDIS_URL: testEnvironment().redisUrl }, { ...failFastOptions(), enableOfflineQueue: true });
   await completeDenyList(api.keyPrefix);
   credential = siblingCredential();
@@ -146,7 +145,7 @@ describe('a hostile sibling service', () => {
 
   test('a sibling service that reads too much has to wait, for what it was sent too, and no other with it', async () => {
     const keyPrefix = uniqueName();
-    const narrow = await start({ ...cheapHashes, KEY_PREFIX: keyPrefix, REVOCATION_LIMIT_PER_SIBLING: '10' });
+    const narrow = await start({ KEY_PREFIX: keyPrefix, REVOCATION_LIMIT_PER_SIBLING: '10' });
     await completeDenyList(keyPrefix);
     const keys = redisKeys(keyPrefix);
     const ids = Array.from({ length: 4_500 }, (_, i) => `s${i}`);
@@ -191,7 +190,7 @@ describe('the secrets of sibling services', () => {
     file = join(keysDir, `${uniqueName()}-siblings.json`);
     ({ keys: secrets } = await loadKeyFile(siblingSecretsFile(keysDir)));
     await write(secrets);
-    own = await startTestApi({ ...cheapHashes, REVOCATION_FEED_SECRETS_FILE: file }, { keyFileIntervalMs: 10 });
+    own = await startTestApi({ REVOCATION_FEED_SECRETS_FILE: file }, { keyFileIntervalMs: 10 });
     await completeDenyList(own.keyPrefix);
   });
   afterAll(() => own.close());
@@ -218,7 +217,7 @@ describe('the secrets of sibling services', () => {
   });
 
   test('without secrets there is no feed of revocations', async () => {
-    const without = await start({ ...cheapHashes, REVOCATION_FEED_SECRETS_FILE: '' });
+    const without = await start({ REVOCATION_FEED_SECRETS_FILE: '' });
     const answer = await askOf(without);
     expect([answer.status, answer.json.error_code]).toEqual([404, 'ERR-ROUTE-NOT-FOUND']);
   });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logOut, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
-import { bearer, cheapHashes, refresh } from '../../support/groups.ts';
+import { bearer, refresh } from '../../support/groups.ts';
 import { queriesOf, shapeOf } from '../../support/query-shape.ts';
 import { monitored, type SentCommand, watchSentCommands } from '../../support/sent-commands.ts';
 import { type SentRedisCommand, withSentRedisCommands } from '../../support/sent-redis-commands.ts';
@@ -12,7 +12,7 @@ import { type CountedOperation, settledApart, statements } from '../../tools/que
 const sent = watchSentCommands();
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi({ ...cheapHashes, MONGODB_URI: monitored(testEnvironment().mongodbUri) });
+  api = await startTestApi({ MONGODB_URI: monitored(testEnvironment().mongodbUri) });
   await completeDenyList(api.keyPrefix);
 });
 afterAll(async () => {

@@ -12,7 +12,7 @@ import {
   startTestGateway,
   type TestGateway,
 } from '../../support/gateway-scene.ts';
-import { cheapHashes, currentGroup, refresh } from '../../support/groups.ts';
+import { currentGroup, refresh } from '../../support/groups.ts';
 import { openStream, refusalOf } from '../../support/push-client.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
 
@@ -28,9 +28,8 @@ let between: TestApi;
 let redis: Redis;
 beforeAll(async () => {
   redis = new Redis(testEnvironment().redisUrl, { ...failFastOptions(), enableOfflineQueue: true });
-  before = await startTestApi({ ...cheapHashes, ACCESS_TOKEN_TTL_SECONDS: String(long) });
+  before = await startTestApi({ ACCESS_TOKEN_TTL_SECONDS: String(long) });
   const lowered = {
-    ...cheapHashes,
     MONGODB_DATABASE: before.database,
     KEY_PREFIX: before.keyPrefix,
     ACCESS_TOKEN_TTL_SECONDS: String(short),

@@ -6,7 +6,6 @@ import { createLogger } from '@auth-account/telemetry';
 import { afterAll, expect, test } from '@jest/globals';
 import { newSession } from '../../support/accounts.ts';
 import { withFailPoint } from '../../support/fail-point.ts';
-import { cheapHashes } from '../../support/groups.ts';
 import { send } from '../../support/http-client.ts';
 import { processEnvironment } from '../../support/process-environment.ts';
 import type { Line } from '../../support/recorded-log.ts';
@@ -20,7 +19,7 @@ afterAll(() => sent.close());
 async function start(appName: string): Promise<{ readonly api: TestApi; readonly lines: Line[] }> {
   const lines: Line[] = [];
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
-  const env = { ...cheapHashes, MONGODB_URI: named(appName) };
+  const env = { MONGODB_URI: named(appName) };
   const logger = createLogger({ service: 'api', level: 'info', destination });
   const api = await startTestApi(env, { warmUpLimitMs: 60_000 }, logger);
   return { api, lines };

@@ -1,16 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Account, newSession, type TokenPair } from '../../support/accounts.ts';
 import { type FailCommand, withFailPoint } from '../../support/fail-point.ts';
-import {
-  accept,
-  cheapHashes,
-  currentGroup,
-  expectSound,
-  insertInvite,
-  joinByInvite,
-  leave,
-  refresh,
-} from '../../support/groups.ts';
+import { accept, currentGroup, expectSound, insertInvite, joinByInvite, leave, refresh } from '../../support/groups.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
 import { withoutDeadlines } from '../../support/without-deadlines.ts';
@@ -24,7 +15,7 @@ beforeAll(async () => {
   proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
   // Connects through the proxy only, because the replica set's member addresses would bypass it.
   const uri = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true&appName=${appName}`;
-  api = await startTestApi({ ...cheapHashes, MONGODB_URI: uri });
+  api = await startTestApi({ MONGODB_URI: uri });
 });
 afterEach(() => expectSound(api));
 afterAll(async () => {

@@ -8,16 +8,7 @@ import type { GroupDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { newSession } from '../../support/accounts.ts';
-import {
-  accept,
-  bearer,
-  cheapHashes,
-  currentGroup,
-  insertInvite,
-  leave,
-  refresh,
-  removeMember,
-} from '../../support/groups.ts';
+import { accept, bearer, currentGroup, insertInvite, leave, refresh, removeMember } from '../../support/groups.ts';
 import { joinBy } from '../../support/invites.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
@@ -25,7 +16,7 @@ const dayMs = 86_400_000;
 
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi(cheapHashes);
+  api = await startTestApi();
 });
 afterAll(() => api.close());
 

@@ -1,15 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Account, newSession, type TokenPair } from '../../support/accounts.ts';
-import { accept, cheapHashes, expectSound, insertInvite } from '../../support/groups.ts';
+import { accept, expectSound, insertInvite } from '../../support/groups.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { joinBy } from '../../support/invites.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
 let pods: [TestApi, TestApi];
 beforeAll(async () => {
-  const api = await startTestApi(cheapHashes);
-  const other = await startTestApi({ ...cheapHashes, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
+  const api = await startTestApi();
+  const other = await startTestApi({ MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
   pods = [api, other];
 });
 afterAll(async () => {

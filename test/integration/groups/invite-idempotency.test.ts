@@ -11,9 +11,8 @@ let api: TestApi;
 let other: TestApi;
 let owner: TokenPair & { readonly user_id: string };
 beforeAll(async () => {
-  const cheapHashes = { ARGON2_MEMORY_KIB: '64', ARGON2_PASSES: '1' };
-  api = await startTestApi(cheapHashes);
-  other = await startTestApi({ ...cheapHashes, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
+  api = await startTestApi();
+  other = await startTestApi({ MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
   owner = await newSession(api);
 });
 afterAll(async () => {

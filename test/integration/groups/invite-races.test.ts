@@ -11,7 +11,6 @@ import { withoutDeadlines } from '../../support/without-deadlines.ts';
 
 const path = '/api/v1/invites';
 const daySeconds = 86_400;
-const cheapHashes = { ARGON2_MEMORY_KIB: '64', ARGON2_PASSES: '1' };
 
 let api: TestApi;
 /** Another pod, whose answers from MongoDB can be held back, and whose clock can be moved forward. */
@@ -21,10 +20,10 @@ let ahead = 0;
 
 beforeAll(async () => {
   proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
-  api = await startTestApi(cheapHashes);
+  api = await startTestApi();
   const names = { MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix };
   const uri = `mongodb://127.0.0.1:${new URL(proxy.url).port}/?directConnection=true`;
-  held = await startTestApi({ ...cheapHashes, ...names, MONGODB_URI: uri }, { now: () => Date.now() + ahead });
+  held = await startTestApi({ ...names, MONGODB_URI: uri }, { now: () => Date.now() + ahead });
 });
 afterEach(() => expectSound(api));
 afterAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Account, newSession, type TokenPair } from '../../support/accounts.ts';
-import { accept, cheapHashes, expectSound, insertInvite } from '../../support/groups.ts';
+import { accept, expectSound, insertInvite } from '../../support/groups.ts';
 import { joinBy } from '../../support/invites.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
@@ -9,7 +9,7 @@ const places = 3;
 /** Two pods of one deployment, whose groups take this many members besides their owner. */
 let pods: [TestApi, TestApi];
 beforeAll(async () => {
-  const settings = { ...cheapHashes, MAX_GROUP_MEMBERS: String(places + 1) };
+  const settings = { MAX_GROUP_MEMBERS: String(places + 1) };
   const api = await startTestApi(settings);
   const other = await startTestApi({ ...settings, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix });
   pods = [api, other];

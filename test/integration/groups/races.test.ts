@@ -12,7 +12,6 @@ import {
 import {
   accept,
   bearer,
-  cheapHashes,
   currentGroup,
   expectSound,
   insertInvite,
@@ -31,7 +30,7 @@ type Person = Account & TokenPair;
 
 let api: TestApi;
 beforeAll(async () => {
-  api = patient(await startTestApi(cheapHashes));
+  api = patient(await startTestApi());
 });
 afterEach(() => expectSound(api));
 afterAll(() => api.close());
@@ -105,7 +104,7 @@ describe('requests during a move', () => {
 
   test('logins in the very millisecond of a move conflict with it, although they write nothing new', async () => {
     const time = Date.now();
-    const still = patient(await startTestApi(cheapHashes, { now: () => time }));
+    const still = patient(await startTestApi({}, { now: () => time }));
     try {
       for (let round = 0; round < rounds; round += 1) {
         const [target, mover] = await Promise.all([newSession(still), newSession(still)]);

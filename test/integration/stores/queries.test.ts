@@ -4,7 +4,6 @@ import { collectionsOf, mongoOptions } from '@auth-account/stores';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type IndexDescriptionInfo, MongoClient } from 'mongodb';
 import { driveAuthctl, driveRoutes, driveWorker, hotOperations } from '../../support/drive-services.ts';
-import { cheapHashes } from '../../support/groups.ts';
 import { planOf } from '../../support/query-plans.ts';
 import { namedFields, type Query, queriesOf, shapeOf } from '../../support/query-shape.ts';
 import { monitored, type SentCommand, watchSentCommands } from '../../support/sent-commands.ts';
@@ -28,7 +27,7 @@ let wasCalled: Awaited<ReturnType<CallWatch['end']>>;
 
 beforeAll(async () => {
   const calls = await watchCalls(new URL('../../../libs/stores/src/', import.meta.url));
-  api = await startTestApi({ ...cheapHashes, MONGODB_URI });
+  api = await startTestApi({ MONGODB_URI });
   for (const name of Object.keys(hotOperations) as HotOperation[]) {
     sentByHot.set(name, await sent.during(await hotOperations[name](api)));
   }

@@ -10,7 +10,7 @@ import { Redis } from 'ioredis';
 import { createForceLogout } from '../../../services/worker/src/force-logout/force-logout.ts';
 import { logIn, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
 import { closeBoundMs } from '../../support/close-bound.ts';
-import { bearer, cheapHashes } from '../../support/groups.ts';
+import { bearer } from '../../support/groups.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
 import { startTestServices } from '../../support/test-services.ts';
@@ -44,7 +44,7 @@ let queue: ForceLogoutQueue;
 let redis: Redis;
 
 async function openScene(): Promise<void> {
-  api = await startTestApi(cheapHashes);
+  api = await startTestApi();
   endings.push(() => api.close());
   const env = { ...serviceEnvironment(api.database), KEY_PREFIX: api.keyPrefix };
   worker = await startTestWorker(env);
@@ -304,7 +304,7 @@ describe('a forced logout through all services', () => {
   afterEach(endAll);
 
   test('a forced logout through all services closes streams with 4001, and tokens and upgrades are refused', async () => {
-    const services = await startTestServices(cheapHashes);
+    const services = await startTestServices();
     endings.push(() => services.close());
     await eventually('the gateway is ready', async () => (await services.gateway.unreadiness()).length === 0);
 

@@ -5,7 +5,7 @@ import { dumpMongo, findSecrets } from '../../security/secret-search.ts';
 import { newSession, password } from '../../support/accounts.ts';
 import { confirmReset, requestReset } from '../../support/codes.ts';
 import { orderDeletion } from '../../support/erasure-scene.ts';
-import { bearer, cheapHashes } from '../../support/groups.ts';
+import { bearer } from '../../support/groups.ts';
 import { exchangingEntry, newPerson, requestProviderLogin, unlinkIdentity } from '../../support/providers.ts';
 import { recordLog } from '../../support/recorded-log.ts';
 import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';
@@ -21,7 +21,7 @@ const log = recordLog('worker', 'debug');
 beforeAll(async () => {
   issuer = await startProvider();
   const IDENTITY_PROVIDERS = JSON.stringify([exchangingEntry(issuer)]);
-  api = await startTestApi({ ...cheapHashes, IDENTITY_PROVIDERS, ACCOUNT_DELETION_GRACE_DAYS: '0' });
+  api = await startTestApi({ IDENTITY_PROVIDERS, ACCOUNT_DELETION_GRACE_DAYS: '0' });
   env = { ...serviceEnvironment(api.database), KEY_PREFIX: api.keyPrefix, EVENT_SUBSCRIBERS: '[]', IDENTITY_PROVIDERS };
   worker = await startTestWorker(env, log.logger);
 });

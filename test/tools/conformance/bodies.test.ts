@@ -27,7 +27,7 @@ const agent = keepConnections({ maxSockets: batch });
 let api: TestApi;
 let goods: ReadonlyMap<RouteName, GoodRequest>;
 beforeAll(async () => {
-  api = await startTestApi({ ARGON2_MEMORY_KIB: '64', ARGON2_PASSES: '1' });
+  api = await startTestApi();
   goods = new Map(await Promise.all(names.map(async (name) => [name, await goodRequests[name](api)] as const)));
 });
 afterAll(async () => {
