@@ -28,7 +28,7 @@ async function killed(service: 'api' | 'push-gateway' | 'worker'): Promise<void>
 describe('Redis away', () => {
   afterEach(recovered);
 
-  test('a logout answers 200 all the same, and the close comes when Redis is back', async () => {
+  test('while Redis is away, a logout answers 200, and the close comes when Redis is back', async () => {
     const session = await newSession(stack);
     const stream = await stack.openStream(session);
     await stack.redis.stop();
@@ -41,7 +41,7 @@ describe('Redis away', () => {
     expect(at - back).toBeLessThan(closeBoundMs);
   });
 
-  test('registration and login answer, and the api killed before the publish loses no event', async () => {
+  test('while Redis is away, registration and login answer, and an api killed before the publish loses no event', async () => {
     await stack.redis.stop();
     const { user_id, email } = await registerAccount(stack);
     expect((await logIn(stack, email)).session_id).toEqual(expect.any(String));
@@ -55,16 +55,16 @@ describe('Redis away', () => {
   });
 });
 
-describe('killed with SIGKILL', () => {
+describe('services killed with SIGKILL', () => {
   afterEach(recovered);
 
-  test('the worker: an event that came while it was away is delivered after its restart', async () => {
+  test('an event that came while the worker was killed is delivered after its restart', async () => {
     await killed('worker');
     const { user_id } = await registerAccount(stack);
     await stack.receiver.waitFor(user_id);
   });
 
-  test('the gateway: a session that was logged out meanwhile gets no stream, another gets its own again', async () => {
+  test('after the gateway was killed, a session logged out meanwhile gets no stream, and another gets its own again', async () => {
     const [gone, staying] = await Promise.all([newSession(stack), newSession(stack)]);
     await Promise.all([stack.openStream(gone), stack.openStream(staying)]);
     await killed('push-gateway');

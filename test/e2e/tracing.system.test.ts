@@ -64,7 +64,7 @@ describe('a registration', () => {
     spans = await spansOf(requestId, ['auth-worker', 'event.deliver'], ['auth-api', 'POST /api/v1/auth/register']);
   });
 
-  test('is one trace from the request to the webhook, and every span names the request', () => {
+  test('a registration is one trace from the request to the webhook, and every span names the request', () => {
     expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
     const inTrace = otlp.spans().filter(({ traceId }) => traceId === spans[0]?.traceId);
     expect(inTrace.filter(({ attributes }) => attributes['request.id'] !== requestId)).toEqual([]);
@@ -75,7 +75,7 @@ describe('a registration', () => {
     expect(path.length).toBeGreaterThan(3);
   });
 
-  test('shows the hash, the transaction and each of its writes', () => {
+  test('the trace of a registration shows the hash, the transaction and each of its writes', () => {
     const names = spans.map(({ service, name }) => `${service} ${name}`);
     for (const name of ['password.hash', 'mongodb.transaction', 'insert users', 'insert groups', 'insert outbox']) {
       expect(names).toContain(`auth-api ${name}`);
@@ -84,7 +84,7 @@ describe('a registration', () => {
     expect(insert && pathOf(insert, spans)).toContain('auth-api mongodb.transaction');
   });
 
-  test('names of the webhook nothing but its origin: its path may be a secret', () => {
+  test('a trace names of a webhook nothing but its origin: its path may be a secret', () => {
     const request = spans.find(({ service, name }) => service === 'auth-worker' && name === 'POST');
     expect(request?.attributes).toMatchObject({
       'url.full': new URL(stack.receiver.subscriber.url).origin,
@@ -93,7 +93,7 @@ describe('a registration', () => {
     });
   });
 
-  test('is carried on to the subscriber by one X-Request-ID and one traceparent', () => {
+  test('a registration’s trace is carried on to the subscriber by one X-Request-ID and one traceparent', () => {
     const { headers, event } = webhook;
     expect(headers['x-request-id']).toBe(requestId);
     expect(headers.traceparent).toMatch(new RegExp(`^00-${spans[0]?.traceId}-[0-9a-f]{16}-01$`));

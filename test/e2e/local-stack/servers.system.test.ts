@@ -53,7 +53,7 @@ describe('startMongo', () => {
   );
 
   test.concurrent(
-    'of three members one may be killed: another becomes primary, and the dead one comes back',
+    'one of three MongoDB members may be killed: another becomes primary, and the dead one comes back',
     closingAll(async (closing) => {
       const place = await openPlace(closing);
       const mongo = await startMongo({ ...place, members: 3 });
@@ -67,7 +67,7 @@ describe('startMongo', () => {
   );
 
   test.concurrent(
-    'a port that is taken is told at once, with the complaint of mongod',
+    'a port that is taken is reported at once, with the complaint of mongod',
     closingAll(async (closing) => {
       const place = await openPlace(closing);
       const taken = Number(new URL(process.env.TEST_REDIS_URL ?? '').port);
@@ -78,7 +78,7 @@ describe('startMongo', () => {
 
 describe('startRedis', () => {
   test.concurrent(
-    'it wants no eviction and an append-only file, and keeps what it took over a kill',
+    'startRedis wants no eviction and an append-only file, and keeps over a kill what it took',
     closingAll(async (closing) => {
       const place = await openPlace(closing);
       const redis = await startRedis(place);

@@ -77,7 +77,7 @@ const count = (client: MongoClient) => client.db('test').collection('kept').coun
 
 describe('npm run up', () => {
   test.concurrent(
-    'SIGTERM, twice within a second, ends everything in order and leaves no process',
+    'SIGTERM, also if another signal follows, ends everything in order and leaves no process',
     closingAll(async (closing) => {
       const { dir, up, readChildren } = closing(await openScene());
       const program = up();
@@ -155,7 +155,7 @@ describe('npm run up', () => {
   );
 
   test.concurrent(
-    'a second one says that the first runs, and leaves it alone',
+    'a second npm run up says that the first runs, and leaves it alone',
     closingAll(async (closing) => {
       const { up, readChildren } = closing(await openScene());
       const first = up();
@@ -169,7 +169,7 @@ describe('npm run up', () => {
   );
 
   test.concurrent(
-    'what a killed one left running is ended by the next one, which forgets data and keys when told --fresh',
+    'npm run up ends what a killed one left running, and forgets data and keys with --fresh',
     closingAll(async (closing) => {
       const { dir, up, readChildren, withDatabase } = closing(await openScene());
       const keyFile = join(dir, 'data', 'keys', 'access-token-keys.json');

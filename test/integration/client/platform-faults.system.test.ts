@@ -79,7 +79,7 @@ test('a client that was closed while its logout is under way plans nothing any m
   expect(timers.pending.size).toBe(0);
 });
 
-test('a logout while the storage cannot be read is told at once, and the session behind it never', async () => {
+test('a logout while the storage cannot be read is reported at once, and the session behind it never', async () => {
   const app = await scene.signedIn(noStream);
   app.storage.isLocked = true;
   const again = app.restart();
@@ -138,7 +138,7 @@ const { code } = await auth.ready().catch((error) => error);
 console.log(auth.state().status, code);
 `;
 
-test('where a page is rendered, on a server, the state is unknown, and nothing keeps the process alive', async () => {
+test('on a server that renders a page, the state is unknown, and nothing keeps the process alive', async () => {
   const cwd = join(import.meta.dirname, '../..');
   const options = { cwd, timeout: 60_000 };
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', onServer], options);

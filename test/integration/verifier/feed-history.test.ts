@@ -50,7 +50,7 @@ const verdict = (verifier: OpenedVerifier, token: string): Promise<string> =>
     (error) => (isAppError(error) ? error.code : Promise.reject(error)),
   );
 
-describe('a denial outlives a change of the longest life', () => {
+describe('a change of the longest life', () => {
   const readKeys = () => readFile(join(testEnvironment().keysDir, 'access-token-public-keys.json'), 'utf8');
 
   /** Makes the sibling request the metadata again. */
@@ -65,7 +65,7 @@ describe('a denial outlives a change of the longest life', () => {
     ['lowered for a while, with keys of its own', {}, false],
     ['lowered for a while, with keys from a file', { readKeys }, false],
     ['lowered from the start, with keys from a file', { readKeys }, true],
-  ])('%s', async (_what, options, fromStart) => {
+  ])('a denial outlives a longest life that is %s', async (_what, options, fromStart) => {
     const told: (readonly string[])[] = [];
     let life: number | undefined = fromStart ? 1 : undefined;
     proxy.tamper(async (request, forward) => {
@@ -133,17 +133,17 @@ describe('a list of several pages', () => {
     return { found, changed };
   }
 
-  test('is read if nobody changes it', async () => {
+  test('a list of several pages is read if nobody changes it', async () => {
     expect(await readThrough()).toEqual({ found: 'good', changed: 0 });
   });
 
-  test('is not complete if a page is left out', async () => {
+  test('a list of several pages is not complete if a page is left out', async () => {
     const skipped = await readThrough((statement, next) => next(String(decodeJwt(statement).cursor)));
     expect(skipped.found).toBe('ERR-DEPENDENCY-UNAVAILABLE');
     expect(skipped.changed).toBeGreaterThan(0);
   });
 
-  test('is not complete if a page is said to be the last', async () => {
+  test('a list of several pages is not complete if a page is said to be the last', async () => {
     const cut = await readThrough((statement) => {
       const [head, , signature] = statement.split('.');
       const claims = JSON.stringify({ ...decodeJwt(statement), more: false });
