@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type OnSpawn, startMongo, startRedis } from '@auth-account/local-stack';
+import { findFreePort, type OnSpawn, startMongo, startRedis } from '@auth-account/local-stack';
 import { describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
@@ -44,8 +44,9 @@ describe('startMongo', () => {
       const first = await startMongo(place);
       await withMongo(first.uri, (client) => client.db('test').collection('kept').insertOne({}));
       await first.stop();
-      const second = await startMongo(place);
-      expect(second.ports).not.toEqual(first.ports);
+      let port = await findFreePort();
+      while (first.ports.includes(port)) port = await findFreePort();
+      const second = await startMongo({ ...place, port });
       expect(await withMongo(second.uri, (client) => client.db('test').collection('kept').countDocuments())).toBe(1);
       await second.kill();
       expect(second.pids()).toEqual([]);

@@ -145,12 +145,12 @@ describe('npm run up', () => {
       const servers = ['API_PORT', 'LOCAL_REDIS_PORT'].map((name) =>
         createServer().listen(Number(env[name]), '127.0.0.1'),
       );
+      for (const server of servers) closing({ close: async () => void server.close() });
       const program = up();
       expect(await program.ended).toBe(1);
       expect(program.output()).toContain(`Port ${env.API_PORT} (the API) is taken; choose another one: API_PORT=…`);
       expect(program.output()).toMatch(new RegExp(`Port ${env.LOCAL_REDIS_PORT} .* LOCAL_REDIS_PORT=…`));
       expect(program.output()).not.toContain('MongoDB:');
-      for (const server of servers) server.close();
     }),
   );
 

@@ -125,7 +125,7 @@ test('a logout that the storage refused does not end what was opened after it in
   const { session_id } = await one.client.logIn({ email: one.email, password });
   isRefused = false;
   await two.client.ready();
-  await eventually('the other tab has it too', async () => two.client.state().status === 'signed_in', 5_000);
+  await eventually('the other tab has it too', async () => two.client.state().status === 'signed_in');
   expect(two.client.state()).toMatchObject({ session: { session_id } });
   expect((await one.client.account.find()).email).toBe(one.email);
 });

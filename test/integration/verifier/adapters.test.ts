@@ -219,8 +219,6 @@ describe('a sibling with gRPC', () => {
     if (metadata.get('x-throw').length > 0) throw new AppError('IAD_JWT_ACCESS_INVALID');
   }
 
-  const soon = () => ({ deadline: Date.now() + 20_000 });
-
   function metadataOf(fields: Readonly<Record<string, string>>): Metadata {
     const metadata = new Metadata();
     for (const [name, value] of Object.entries(fields)) metadata.set(name, value);
@@ -230,12 +228,12 @@ describe('a sibling with gRPC', () => {
   function find(fields: Readonly<Record<string, string>>, path = '/Pantry/Find'): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const done = (error: ServiceError | null, value?: string) => (error ? reject(error) : resolve(value ?? ''));
-    client.makeUnaryRequest(path, method.requestSerialize, String, 'x', metadataOf(fields), soon(), done);
+    client.makeUnaryRequest(path, method.requestSerialize, String, 'x', metadataOf(fields), {}, done);
     return promise;
   }
 
   async function watch(fields: Readonly<Record<string, string>>, path = '/Pantry/Watch'): Promise<string> {
-    const call = client.makeServerStreamRequest(path, method.requestSerialize, String, 'x', metadataOf(fields), soon());
+    const call = client.makeServerStreamRequest(path, method.requestSerialize, String, 'x', metadataOf(fields));
     const parts: string[] = [];
     for await (const part of call) parts.push(part);
     return parts.join('');

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAppError } from '@auth-account/errors';
-import { redisKeys } from '@auth-account/redis';
 import { createAccessTokenSigner, generateSigningKey } from '@auth-account/tokens';
 import type { VerifierOptions } from '@auth-account/verifier';
 import { feedRevocations } from '@auth-account/verifier/feed';
@@ -14,13 +13,13 @@ import { testEnvironment } from '../../support/test-environment.ts';
 import {
   audience,
   issuer,
-  keyPrefix,
   type OpenedVerifier,
   openVerifierScene,
   someClaims,
   type VerifierScene,
 } from '../../support/verifier-scene.ts';
 import { eventually } from '../../support/worker-scene.ts';
+import { denyMany } from './deny-many.ts';
 
 const feed = '/api/v1/revocations';
 let scene: VerifierScene;
@@ -97,16 +96,13 @@ describe('a change of the longest life', () => {
 });
 
 describe('a list of several pages', () => {
-  const keys = redisKeys(keyPrefix);
-  const ids = Array.from({ length: 12_000 }, (_, i) => `many-${i}`);
-  beforeAll(async () => {
-    const pipeline = scene.admin.pipeline();
-    for (const [i, id] of ids.entries()) {
-      pipeline.set(keys.denied(id), 'none:SESSION_REVOKED', 'PX', 600_000);
-      pipeline.zadd(keys.revocations, 1_000 + i, id);
-    }
-    await pipeline.exec();
-  });
+  // Three pages: 5,000 denials fit into an answer.
+  beforeAll(() =>
+    denyMany(
+      scene,
+      Array.from({ length: 10_100 }, (_, i) => ({ id: `many-${i}`, value: 'none:SESSION_REVOKED', at: 1_000 + i })),
+    ),
+  );
 
   const statementIn = (text: string): string => JSON.parse(text).data.statement;
   const answerOf = (statement: string) => ({ status: 200, text: JSON.stringify({ data: { statement } }) });

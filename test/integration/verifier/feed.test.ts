@@ -12,6 +12,7 @@ import { startTamperingProxy, type TamperingProxy } from '../../support/tamperin
 import { testEnvironment } from '../../support/test-environment.ts';
 import { keyPrefix, type OpenedVerifier, openVerifierScene, type VerifierScene } from '../../support/verifier-scene.ts';
 import { eventually } from '../../support/worker-scene.ts';
+import { denyMany, forgetMany } from './deny-many.ts';
 
 const keys = redisKeys(keyPrefix);
 let scene: VerifierScene;
@@ -88,22 +89,23 @@ describe('a sibling that reads the feed', () => {
 
   test('a sibling that reads the feed knows at its start what was revoked before, also if that takes several answers', async () => {
     const session = await newSession(scene.api);
-    const ids = Array.from({ length: 12_000 }, (_, i) => `many-${i}`);
-    const pipeline = scene.admin.pipeline();
     const { until } = await scene.denyList.recent(0);
-    for (const [i, id] of ids.entries()) {
-      pipeline.set(keys.denied(id), i % 2 ? '3' : 'none:SESSION_REVOKED', 'PX', 600_000);
-      // Half of the denials have the same time. They are more than fit into an answer.
-      pipeline.zadd(keys.revocations, i < 6_000 ? until : until + i, id);
-    }
-    await pipeline.exec();
+    const many = Array.from({ length: 5_700 }, (_, i) => ({
+      id: `many-${i}`,
+      value: i % 2 ? '3' : 'none:SESSION_REVOKED',
+      // Most of the denials have the same time. They are more than the 5,000 that fit into an answer.
+      at: i < 5_200 ? until : until + i,
+    }));
+    await denyMany(scene, many);
     await logOut(scene.api, session);
     const sibling = openSibling();
     expect(await verdict(sibling, session.access_token)).toBe('IAD_JWT_ACCESS_INVALID');
-    expect(sibling.state().denials).toBeGreaterThan(ids.length);
+    expect(sibling.state().denials).toBeGreaterThan(many.length);
     sibling.close();
-    await scene.admin.del(ids.map(keys.denied));
-    await scene.admin.zrem(keys.revocations, ids);
+    await forgetMany(
+      scene,
+      many.map(({ id }) => id),
+    );
   });
 
   test('a sibling accepts nothing while the list is not complete: the feed has no answer then, not an empty one', async () => {

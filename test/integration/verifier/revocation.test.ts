@@ -6,6 +6,7 @@ import { logIn, logOut, newSession } from '../../support/accounts.ts';
 import { refusal } from '../../support/consumer-acl-scene.ts';
 import { keyPrefix, type OpenedVerifier, openVerifierScene, type VerifierScene } from '../../support/verifier-scene.ts';
 import { eventually } from '../../support/worker-scene.ts';
+import { denyMany, forgetMany } from './deny-many.ts';
 
 let scene: VerifierScene;
 
@@ -81,19 +82,17 @@ describe('a sibling that reads the deny list', () => {
   });
 
   test('a sibling reads a long deny list in pages, also if thousands were denied in one moment', async () => {
-    const keys = redisKeys(keyPrefix);
     const ids = Array.from({ length: 2_500 }, (_, i) => `many-${i}`);
     const { until } = await scene.denyList.recent(0);
-    const pipeline = scene.admin.pipeline();
-    for (const id of ids)
-      pipeline.set(keys.denied(id), 'none:SESSION_REVOKED', 'PX', 600_000).zadd(keys.revocations, until, id);
-    await pipeline.exec();
+    await denyMany(
+      scene,
+      ids.map((id) => ({ id, value: 'none:SESSION_REVOKED', at: until })),
+    );
     const verifier = scene.openVerifier();
     await verifier.ready();
     expect(verifier.state().denials).toBeGreaterThanOrEqual(ids.length);
     verifier.close();
-    await scene.admin.del(ids.map(keys.denied));
-    await scene.admin.zrem(keys.revocations, ids);
+    await forgetMany(scene, ids);
   });
 
   test('a sibling accepts nothing while the deny list is not complete, because it does not know', async () => {
