@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { createContext, runInContext } from 'node:vm';
 import type * as Client from '@auth-account/client';
 import type * as AccountGroup from '@auth-account/client/account';
@@ -20,9 +18,8 @@ import {
 } from '../support/client-bundle.ts';
 import { openClientScene } from '../support/client-scene.ts';
 import { createMemoryStorage } from '../support/memory-storage.ts';
+import { root, run, typeCheck } from './packages.ts';
 
-const run = promisify(execFile);
-const root = join(import.meta.dirname, '../..');
 const readJson = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'));
 
 /** Declarations for the names that the README's blocks expect of the app, and for the packages that they use. */
@@ -103,7 +100,7 @@ describe('the client, installed alone in an empty project', () => {
 
   afterAll(() => rm(project, { recursive: true }));
 
-  test('brings nothing else, and no side effects', async () => {
+  test('the installed client brings nothing else, and no side effects', async () => {
     const modules = join(project, 'node_modules');
     expect((await readdir(modules)).filter((name) => !name.startsWith('.'))).toEqual(['@auth-account']);
     const manifest = JSON.parse(await readFile(join(modules, '@auth-account/client/package.json'), 'utf8'));
@@ -111,7 +108,7 @@ describe('the client, installed alone in an empty project', () => {
     expect(manifest.dependencies).toBeUndefined();
   });
 
-  test('type-checks every block of its README', async () => {
+  test('the installed client type-checks every block of its README', async () => {
     const readme = await readFile(join(root, 'libs/client/README.md'), 'utf8');
     const blocks = [...readme.matchAll(/```tsx?\n(.*?)```/gs)].map(([, block = '']) => block);
     for (const word of ['logIn', 'isOnline', 'expo-router', 'use client', 'promptedStorage', 'attachAuth']) {
@@ -130,12 +127,10 @@ describe('the client, installed alone in an empty project', () => {
     };
     const config = { compilerOptions, files: [...files, 'own.d.ts', 'packages.d.ts'] };
     await writeFile(join(project, 'tsconfig.json'), JSON.stringify(config));
-    const tsc = join(root, 'node_modules/.bin/tsc');
-    const checked = await run(tsc, ['-p', '.'], { cwd: project }).catch((error) => error);
-    expect(checked.stdout).toBe('');
+    expect(await typeCheck(project, ['-p', '.'])).toBe('');
   });
 
-  test('runs on plain Node', async () => {
+  test('the installed client runs on plain Node', async () => {
     await writeFile(join(project, 'app.js'), onNode);
     const { stdout } = await run(process.execPath, ['app.js'], { cwd: project });
     expect(stdout.trim()).toBe('signed_out no_session CLIENT_NETWORK RETRY_WITH_BACKOFF');
@@ -145,11 +140,11 @@ describe('the client, installed alone in an empty project', () => {
 describe('the bundle', () => {
   const recorded: ClientSizes & { readonly version: string } = readJson('libs/client/sizes.json');
 
-  test('has 12 KiB at most with an adapter, and 2 KiB more at most for each group', async () => {
+  test('the bundle has 12 KiB at most with an adapter, and 2 KiB more at most for each group', async () => {
     expect(overweight(await measureClient(), recorded)).toEqual([]);
   });
 
-  test('tells which module has made it too large', () => {
+  test('the measure of the bundle names the module that has made it too large', () => {
     const larger = { ...recorded, core: 12_289, modules: { ...recorded.modules, 'events.ts': 1_000, 'new.ts': 90 } };
     const more = 1_000 - (recorded.modules['events.ts'] ?? 0);
     expect(overweight(larger, recorded)).toEqual([
@@ -159,14 +154,14 @@ describe('the bundle', () => {
     ]);
   });
 
-  test('had a tenth of its core free at this version (`npm run sizes -w libs/client`)', () => {
+  test('the bundle had a tenth of its core free at this version (`npm run sizes -w libs/client`)', () => {
     const { version } = readJson('libs/client/package.json');
     const most = clientBudget.core - clientBudget.freeAtRelease;
     expect(recorded).toMatchObject({ version, core: expect.any(Number) });
     expect(recorded.core).toBeLessThanOrEqual(most);
   });
 
-  test('compiles with Hermes', async () => {
+  test('the bundle compiles with Hermes', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'client-hermes-'));
     try {
       const file = join(directory, 'client.js');
@@ -184,7 +179,7 @@ describe('the bundle', () => {
     }
   });
 
-  test('lives a session where there is nothing of Node and no DOM', async () => {
+  test('the bundle lives a session where there is nothing of Node and no DOM', async () => {
     const scene = await openClientScene();
     const { fetch, WebSocket, AbortController, Headers, crypto, setTimeout, clearTimeout } = globalThis;
     const sandbox = { fetch, WebSocket, AbortController, Headers, crypto, setTimeout, clearTimeout };

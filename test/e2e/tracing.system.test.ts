@@ -3,7 +3,7 @@ import type { Span } from '@auth-account/local-stack/playground/otlp-spans';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, logOut, newEmail, newSession, password } from '../support/accounts.ts';
 import { changeEmail, codeOf, confirmReset, requestReset, requestVerification, undoTokenOf } from '../support/codes.ts';
-import { bearer } from '../support/groups.ts';
+import { bearer, cheapHashes } from '../support/groups.ts';
 import { send } from '../support/http-client.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../support/otlp-receiver.ts';
 import { openSocket } from '../support/raw-connection.ts';
@@ -16,6 +16,7 @@ let stack: TestStack;
 beforeAll(async () => {
   otlp = await startOtlpReceiver();
   stack = await startTestStack({
+    ...cheapHashes,
     OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     OTEL_BSP_SCHEDULE_DELAY: '100',
@@ -32,6 +33,13 @@ afterAll(async () => {
 function pathOf(span: Span, spans: readonly Span[]): string[] {
   const parent = spans.find(({ id }) => id === span.parentId);
   return [...(parent ? pathOf(parent, spans) : []), `${span.service} ${span.name}`];
+}
+
+/** Returns the api's lines about one request, when its access line is there. */
+async function linesOf(requestId: string): Promise<Record<string, unknown>[]> {
+  const lines = () => stack.logs.api.filter((line) => line.includes(requestId)).map((line) => JSON.parse(line));
+  await eventually('the access line', () => lines().some(({ msg }) => msg === 'request'));
+  return lines();
 }
 
 /** Returns the spans of one request, when the named ones and all their ancestors have arrived. */
@@ -64,7 +72,7 @@ describe('a registration', () => {
     spans = await spansOf(requestId, ['auth-worker', 'event.deliver'], ['auth-api', 'POST /api/v1/auth/register']);
   });
 
-  test('is one trace from the request to the webhook, and every span names the request', () => {
+  test('a registration is one trace from the request to the webhook, and every span names the request', () => {
     expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(1);
     const inTrace = otlp.spans().filter(({ traceId }) => traceId === spans[0]?.traceId);
     expect(inTrace.filter(({ attributes }) => attributes['request.id'] !== requestId)).toEqual([]);
@@ -75,7 +83,7 @@ describe('a registration', () => {
     expect(path.length).toBeGreaterThan(3);
   });
 
-  test('shows the hash, the transaction and each of its writes', () => {
+  test('the trace of a registration shows the hash, the transaction and each of its writes', () => {
     const names = spans.map(({ service, name }) => `${service} ${name}`);
     for (const name of ['password.hash', 'mongodb.transaction', 'insert users', 'insert groups', 'insert outbox']) {
       expect(names).toContain(`auth-api ${name}`);
@@ -84,7 +92,7 @@ describe('a registration', () => {
     expect(insert && pathOf(insert, spans)).toContain('auth-api mongodb.transaction');
   });
 
-  test('names of the webhook nothing but its origin: its path may be a secret', () => {
+  test('a trace names of a webhook nothing but its origin: its path may be a secret', () => {
     const request = spans.find(({ service, name }) => service === 'auth-worker' && name === 'POST');
     expect(request?.attributes).toMatchObject({
       'url.full': new URL(stack.receiver.subscriber.url).origin,
@@ -93,7 +101,7 @@ describe('a registration', () => {
     });
   });
 
-  test('is carried on to the subscriber by one X-Request-ID and one traceparent', () => {
+  test('a registration’s trace is carried on to the subscriber by one X-Request-ID and one traceparent', () => {
     const { headers, event } = webhook;
     expect(headers['x-request-id']).toBe(requestId);
     expect(headers.traceparent).toMatch(new RegExp(`^00-${spans[0]?.traceId}-[0-9a-f]{16}-01$`));
@@ -162,8 +170,7 @@ test('a trace that the app does not keep leaves no span; its id and that decisio
   const unkept = expect.stringMatching(new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`));
   expect([headers['x-request-id'], headers.traceparent]).toEqual([requestId, unkept]);
   expect([event.requestid, event.traceparent]).toEqual([requestId, unkept]);
-  const lines = stack.logs.api.filter((line) => line.includes(requestId)).map((line) => JSON.parse(line));
-  expect(new Set(lines.map(({ trace_id }) => trace_id))).toEqual(new Set([traceId]));
+  expect(new Set((await linesOf(requestId)).map(({ trace_id }) => trace_id))).toEqual(new Set([traceId]));
   // Spans arrive in the order in which their service ended them.
   await register({ 'X-Request-ID': next });
   await spansOf(next, ['auth-worker', 'event.deliver'], ['auth-api', 'POST /api/v1/auth/register']);
@@ -196,11 +203,10 @@ test.each(['01', '00'])(
     socket.write(texts.join(''));
     await eventually('two are answered', () => answered.split('HTTP/1.1 422').length === 3);
     socket.destroy();
-    const lineOf = ({ id }: { readonly id: string }) =>
-      stack.logs.api.map((line) => JSON.parse(line)).find((line) => line.msg === 'request' && line.request_id === id);
-    await eventually('the access lines', () => requests.every((each) => lineOf(each) !== undefined));
-    expect(requests.map((each) => lineOf(each).trace_id)).toEqual(requests.map(({ traceId }) => traceId));
-    expect(requests.map((each) => lineOf(each).status)).toEqual([422, 422, 499]);
+    const lines = await Promise.all(requests.map(({ id }) => linesOf(id)));
+    const access = lines.map((own) => own.find(({ msg }) => msg === 'request'));
+    expect(access.map((line) => line?.trace_id)).toEqual(requests.map(({ traceId }) => traceId));
+    expect(access.map((line) => line?.status)).toEqual([422, 422, 499]);
   },
 );
 
@@ -209,9 +215,7 @@ test('log lines within a request name its trace', async () => {
   const requestId = `phone-${randomUUID()}`;
   await stack.post('/api/v1/auth/refresh', session, { 'X-Request-ID': requestId });
   const [span] = await spansOf(requestId, ['auth-api', 'POST /api/v1/auth/refresh']);
-  const lines = stack.logs.api.filter((line) => line.includes(requestId)).map((line) => JSON.parse(line));
-  expect(lines.length).toBeGreaterThan(0);
-  expect(new Set(lines.map(({ trace_id }) => trace_id))).toEqual(new Set([span?.traceId]));
+  expect(new Set((await linesOf(requestId)).map(({ trace_id }) => trace_id))).toEqual(new Set([span?.traceId]));
 });
 
 test('histograms carry exemplars that lead to the trace', async () => {
@@ -226,15 +230,18 @@ test('histograms carry exemplars that lead to the trace', async () => {
     const found = text.matchAll(new RegExp(`^${histogram}_bucket.* # {trace_id="(\\w+)"`, 'gm'));
     return Array.from(found, ([, traceId]) => traceId);
   };
-  const known = async (traceIds: readonly unknown[]) => {
-    const spans = await otlp.waitFor((received) =>
-      traceIds.every((id) => received.some((span) => span.traceId === id)),
-    );
-    return spans.length > 0 && traceIds.length > 0;
-  };
-  expect(await known(await exemplarsOf('api', 'http_request_duration_seconds'))).toBe(true);
-  expect(await known(await exemplarsOf('push-gateway', 'push_close_latency_seconds'))).toBe(true);
-  expect(await known(await exemplarsOf('worker', 'auth_event_delivery_duration_seconds'))).toBe(true);
+  for (const [service, histogram] of [
+    ['api', 'http_request_duration_seconds'],
+    ['push-gateway', 'push_close_latency_seconds'],
+    ['worker', 'auth_event_delivery_duration_seconds'],
+  ] as const) {
+    let traceIds: unknown[] = [];
+    await eventually(`${histogram} has exemplars`, async () => {
+      traceIds = await exemplarsOf(service, histogram);
+      return traceIds.length > 0;
+    });
+    await otlp.waitFor((received) => traceIds.every((id) => received.some((span) => span.traceId === id)));
+  }
 });
 
 test('no span holds a password, a token, an address or the path of an invite', async () => {

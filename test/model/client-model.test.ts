@@ -94,7 +94,7 @@ async function walkMany(kind: Kind, runs: number): Promise<number> {
   return walked;
 }
 
-test.each(Object.keys(found))('keeps its promises after %s', async (name) => {
+test.each(Object.keys(found))('a client keeps its promises after %s', async (name) => {
   const { violations, story } = await plain.walkOne({ ...(found[name] as Course), isExact: true });
   expect([...violations, ...(violations.length > 0 ? story : [])]).toEqual([]);
 });

@@ -37,7 +37,7 @@ test('decideRefresh answers as the model does, whatever is presented when', () =
   );
 });
 
-test('generations only rise, and what has once been void never comes back', () => {
+test('generations only rise, and a token that was once refused for good never counts again', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       let at = 0;

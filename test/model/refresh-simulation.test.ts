@@ -29,11 +29,11 @@ describe('a thief in each of the 20,000 sessions', () => {
   });
   const lived = outcomes.map(({ thiefRefreshes }) => thiefRefreshes).sort((a, b) => a - b);
 
-  test('is always seen', () => {
+  test('a thief in any of the 20,000 sessions is always seen', () => {
     expect(outcomes.filter(({ isRevoked }) => !isRevoked)).toEqual([]);
   });
 
-  test('is seen after two refreshes of his at the median, and no more than five at the 99th percentile', () => {
+  test('a thief is seen after two refreshes of his at the median, and no more than five at the 99th percentile', () => {
     const figures = { median: quantile(lived, 0.5), p90: quantile(lived, 0.9), p99: quantile(lived, 0.99) };
     if (process.env.MODEL_FIGURES) console.log({ ...figures, max: lived.at(-1) });
     expect(figures.median).toBeLessThanOrEqual(2);

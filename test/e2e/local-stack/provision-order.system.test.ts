@@ -81,7 +81,7 @@ describe('the order in which MongoDB and Redis are provided', () => {
     expect(await provideRedis({ log, env: later })).toEqual({ binary: join(dir, 'redis-server') });
   });
 
-  test('if it is of no use nothing is tried in its place', async () => {
+  test('if the program that the environment names is of no use, nothing is tried in its place', async () => {
     await writeProgram('mongod', 'echo "db version v8.0.17"');
     const env = { ...bareEnv(), LOCAL_MONGOD: join(dir, 'nothing') };
     await expect(provideMongodb({ log, env })).rejects.toThrow(/LOCAL_MONGOD set, but .*nothing does not run/);

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type OnSpawn, startMongo, startRedis } from '@auth-account/local-stack';
+import { findFreePort, type OnSpawn, startMongo, startRedis } from '@auth-account/local-stack';
 import { describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
@@ -44,8 +44,9 @@ describe('startMongo', () => {
       const first = await startMongo(place);
       await withMongo(first.uri, (client) => client.db('test').collection('kept').insertOne({}));
       await first.stop();
-      const second = await startMongo(place);
-      expect(second.ports).not.toEqual(first.ports);
+      let port = await findFreePort();
+      while (first.ports.includes(port)) port = await findFreePort();
+      const second = await startMongo({ ...place, port });
       expect(await withMongo(second.uri, (client) => client.db('test').collection('kept').countDocuments())).toBe(1);
       await second.kill();
       expect(second.pids()).toEqual([]);
@@ -53,7 +54,7 @@ describe('startMongo', () => {
   );
 
   test.concurrent(
-    'of three members one may be killed: another becomes primary, and the dead one comes back',
+    'one of three MongoDB members may be killed: another becomes primary, and the dead one comes back',
     closingAll(async (closing) => {
       const place = await openPlace(closing);
       const mongo = await startMongo({ ...place, members: 3 });
@@ -67,7 +68,7 @@ describe('startMongo', () => {
   );
 
   test.concurrent(
-    'a port that is taken is told at once, with the complaint of mongod',
+    'a port that is taken is reported at once, with the complaint of mongod',
     closingAll(async (closing) => {
       const place = await openPlace(closing);
       const taken = Number(new URL(process.env.TEST_REDIS_URL ?? '').port);
@@ -78,7 +79,7 @@ describe('startMongo', () => {
 
 describe('startRedis', () => {
   test.concurrent(
-    'it wants no eviction and an append-only file, and keeps what it took over a kill',
+    'startRedis wants no eviction and an append-only file, and keeps over a kill what it took',
     closingAll(async (closing) => {
       const place = await openPlace(closing);
       const redis = await startRedis(place);

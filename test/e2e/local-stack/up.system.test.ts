@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isRunning, type ProcessRecord, waitUntil } from '@auth-account/local-stack';
 import { assertAccessTokenKeys, generateSigningKey, loadKeyFile, writeKeyFile } from '@auth-account/tokens';
-import { describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { closingAll } from '../../support/closing.ts';
 import { createProcessGuard } from '../../support/create-process-guard.ts';
@@ -73,11 +73,22 @@ async function end(program: Program): Promise<void> {
   expect(await program.ended).toBe(0);
 }
 
+/** Asserts that the api has this key file, and the gateway the public halves of its keys. */
+async function expectHalves(program: Program, keyFile: string): Promise<void> {
+  const [ofApi = '', ofGateway = ''] = ['api', 'gateway'].map(
+    (name) => new RegExp(`${name} has the keys (.*)\\.$`, 'm').exec(program.output())?.[1],
+  );
+  const [signing, verifying] = [await loadKeyFile(ofApi), await loadKeyFile(ofGateway)];
+  assertAccessTokenKeys(verifying, 'EdDSA', 'verify');
+  expect(verifying.keys.map(({ kid }) => kid)).toEqual(signing.keys.map(({ kid }) => kid));
+  expect(ofApi).toBe(keyFile);
+}
+
 const count = (client: MongoClient) => client.db('test').collection('kept').countDocuments();
 
 describe('npm run up', () => {
   test.concurrent(
-    'SIGTERM, twice within a second, ends everything in order and leaves no process',
+    'SIGTERM, also if another signal follows, ends everything in order and leaves no process',
     closingAll(async (closing) => {
       const { dir, up, readChildren } = closing(await openScene());
       const program = up();
@@ -107,6 +118,8 @@ describe('npm run up', () => {
       await first.waitFor('Ready after');
       await withDatabase((client) => client.db('test').collection('kept').insertOne({}));
       const key = await readFile(keyFile, 'utf8');
+      // The next test has keys of the user's instead.
+      await expectHalves(first, keyFile);
       await end(first);
 
       const second = up();
@@ -123,18 +136,10 @@ describe('npm run up', () => {
       const { dir, up } = closing(await openScene());
       const own = join(dir, 'own.json');
       await writeKeyFile(own, { keys: [await generateSigningKey('EdDSA')] }, { replace: false });
-      for (const extra of [{}, { ACCESS_TOKEN_KEYS_FILE: own }]) {
-        const program = up([], extra);
-        await program.waitFor('Ready after');
-        const [ofApi = '', ofGateway = ''] = ['api', 'gateway'].map(
-          (name) => new RegExp(`${name} has the keys (.*)\\.$`, 'm').exec(program.output())?.[1],
-        );
-        const [signing, verifying] = [await loadKeyFile(ofApi), await loadKeyFile(ofGateway)];
-        assertAccessTokenKeys(verifying, 'EdDSA', 'verify');
-        expect(verifying.keys.map(({ kid }) => kid)).toEqual(signing.keys.map(({ kid }) => kid));
-        expect(ofApi).toBe(extra.ACCESS_TOKEN_KEYS_FILE ?? join(dir, 'data', 'keys', 'access-token-keys.json'));
-        await end(program);
-      }
+      const program = up([], { ACCESS_TOKEN_KEYS_FILE: own });
+      await program.waitFor('Ready after');
+      await expectHalves(program, own);
+      await end(program);
     }),
   );
 
@@ -145,31 +150,17 @@ describe('npm run up', () => {
       const servers = ['API_PORT', 'LOCAL_REDIS_PORT'].map((name) =>
         createServer().listen(Number(env[name]), '127.0.0.1'),
       );
+      for (const server of servers) closing({ close: async () => void server.close() });
       const program = up();
       expect(await program.ended).toBe(1);
       expect(program.output()).toContain(`Port ${env.API_PORT} (the API) is taken; choose another one: API_PORT=…`);
       expect(program.output()).toMatch(new RegExp(`Port ${env.LOCAL_REDIS_PORT} .* LOCAL_REDIS_PORT=…`));
       expect(program.output()).not.toContain('MongoDB:');
-      for (const server of servers) server.close();
     }),
   );
 
   test.concurrent(
-    'a second one says that the first runs, and leaves it alone',
-    closingAll(async (closing) => {
-      const { up, readChildren } = closing(await openScene());
-      const first = up();
-      await first.waitFor('Ready after');
-      const second = up();
-      expect(await second.ended).toBe(1);
-      expect(second.output()).toContain(`It runs already, as process ${first.child.pid}`);
-      expect(await findRunning(await readChildren())).toHaveLength(5);
-      await end(first);
-    }),
-  );
-
-  test.concurrent(
-    'what a killed one left running is ended by the next one, which forgets data and keys when told --fresh',
+    'npm run up ends what a killed one left running, and forgets data and keys with --fresh',
     closingAll(async (closing) => {
       const { dir, up, readChildren, withDatabase } = closing(await openScene());
       const keyFile = join(dir, 'data', 'keys', 'access-token-keys.json');
@@ -192,29 +183,6 @@ describe('npm run up', () => {
   );
 
   test.concurrent(
-    'a service, Redis and MongoDB that die are started again, and a line says so',
-    closingAll(async (closing) => {
-      const { up, readChildren, withDatabase } = closing(await openScene());
-      const program = up();
-      await program.waitFor('Ready after');
-      const children = await readChildren();
-      for (const marker of ['api.ts', 'redis', 'mongo']) {
-        const child = children.find((candidate) => candidate.marker.endsWith(marker));
-        if (child !== undefined) process.kill(child.pid, 'SIGKILL');
-      }
-      await program.waitFor('api: ended with SIGKILL, is started again in 0.2 s');
-      await program.waitFor('Redis: ended by itself, is started again');
-      await program.waitFor('MongoDB: ended by itself, is started again');
-      await waitUntil(async () => program.output().split('api listens').length === 3, {
-        what: 'the second start of the api',
-        timeoutMs: 60_000,
-      });
-      expect(await withDatabase(count)).toBe(0);
-      await end(program);
-    }),
-  );
-
-  test.concurrent(
     'a service that refuses its configuration ends everything with 78',
     closingAll(async (closing) => {
       const { up } = closing(await openScene());
@@ -224,4 +192,39 @@ describe('npm run up', () => {
       expect(program.output()).toContain('Stopping MongoDB');
     }),
   );
+});
+
+describe('a running stack', () => {
+  let scene: Scene;
+  let program: Program;
+  beforeAll(async () => {
+    scene = await openScene();
+    program = scene.up();
+    await program.waitFor('Ready after');
+  });
+  afterAll(() => scene.close());
+
+  test('a second npm run up says that the first runs, and leaves it alone', async () => {
+    const second = scene.up();
+    expect(await second.ended).toBe(1);
+    expect(second.output()).toContain(`It runs already, as process ${program.child.pid}`);
+    expect(await findRunning(await scene.readChildren())).toHaveLength(5);
+  });
+
+  test('a service, Redis and MongoDB that die are started again, and a line says so', async () => {
+    const children = await scene.readChildren();
+    for (const marker of ['api.ts', 'redis', 'mongo']) {
+      const child = children.find((candidate) => candidate.marker.endsWith(marker));
+      if (child !== undefined) process.kill(child.pid, 'SIGKILL');
+    }
+    await program.waitFor('api: ended with SIGKILL, is started again in 0.2 s');
+    await program.waitFor('Redis: ended by itself, is started again');
+    await program.waitFor('MongoDB: ended by itself, is started again');
+    await waitUntil(async () => program.output().split('api listens').length === 3, {
+      what: 'the second start of the api',
+      timeoutMs: 60_000,
+    });
+    expect(await scene.withDatabase(count)).toBe(0);
+    await end(program);
+  });
 });

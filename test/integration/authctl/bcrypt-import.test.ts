@@ -15,9 +15,9 @@ afterAll(() => api.close());
 const storedHash = async (email: string) => (await api.collections.users.findOne({ email }))?.password_hash;
 const logInWith = (email: string, given: string) => api.post('/api/v1/auth/login', { email, password: given });
 
-describe('an account', () => {
+describe('logins with an older hash', () => {
   test.each(['2a', '2b', '2y'])(
-    'imported with a bcrypt hash $%s$ logs in, is hashed again with Argon2id, and logs in again',
+    'an account imported with a bcrypt hash $%s$ logs in, is hashed again with Argon2id, and logs in again',
     async (version) => {
       const [email = ''] = await seedAccounts(api.collections, 1, `$${version}${vector}`);
       expect((await logInWith(email, 'U*V')).status).toBe(401);
@@ -32,7 +32,7 @@ describe('an account', () => {
     },
   );
 
-  test('whose hash was made with less than configured is hashed again too', async () => {
+  test('an account whose hash cost less than configured is hashed again at its login', async () => {
     const { hash } = await import('@node-rs/argon2');
     const weak = await hash(password, { memoryCost: 8, timeCost: 1, parallelism: 1 });
     const [email = ''] = await seedAccounts(api.collections, 1, weak);

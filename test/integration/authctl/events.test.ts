@@ -65,7 +65,7 @@ const row = (event: RegisteredEvent) => collections.outbox.findOne({ _id: event.
 const ids = (list: { event_id: string }[]) => list.map(({ event_id }) => event_id);
 
 describe('events list', () => {
-  test('tells by state, subscriber and time what is pending, delivered or dead', async () => {
+  test('events list shows by state, subscriber and time what is pending, delivered or dead', async () => {
     const [waiting, done, lost] = [await pending(), await deliveredTo(await pending(), ...subscribers), await dead()];
     const list = async (...args: string[]) => ids((await authctlJson(['events', 'list', ...args], options)).events);
     expect(await list()).toEqual(expect.arrayContaining([waiting.id, done.id, lost.id]));
@@ -92,14 +92,14 @@ describe('events list', () => {
     [['--limit', '0'], 'whole number'],
     [['--subscriber', 'A B'], 'name of a subscriber'],
     [['--dead-letters', '--state', 'dead'], 'cannot be used with'],
-  ])('refuses %j', async (args, why) => {
+  ])('events list refuses %j', async (args, why) => {
     const run = await authctl(['events', 'list', ...args], options);
     expect(run).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(why) });
   });
 });
 
 describe('events show', () => {
-  test('tells every attempt and dead letter of an event', async () => {
+  test('events show lists every attempt and dead letter of an event', async () => {
     const event = await dead();
     expect(await authctlJson(['events', 'show', event.id], options)).toMatchObject({
       event_id: event.id,
@@ -116,14 +116,14 @@ describe('events show', () => {
     expect(stdout).toMatch(/analytics +delivered +204 +12/);
   });
 
-  test('of an unknown event is exit code 1', async () => {
+  test('events show of an unknown event ends with exit code 1', async () => {
     const run = await authctl(['events', 'show', randomUUID()], options);
     expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('There is no event') });
   });
 });
 
 describe('events replay', () => {
-  test('sends what is named again, to all who had it or to one of them', async () => {
+  test('events replay sends the named events again, to all who had them or to one subscriber', async () => {
     const [one, other] = [await deliveredTo(await pending(), ...subscribers), await dead()];
     const sent = await authctlJson(['events', 'replay', one.id, other.id, '--yes'], options);
     expect(sent).toEqual({ selected: 2, replayed: 2, deliveries: 4, skipped: 0 });
@@ -135,7 +135,7 @@ describe('events replay', () => {
     expect(Object.keys((await row(third))?.deliveries ?? {})).toEqual(['analytics']);
   });
 
-  test('of dead letters goes only to whom they were given up; a dry run counts them and sends nothing', async () => {
+  test('events replay of dead letters goes only to whom they were given up; a dry run counts them and sends nothing', async () => {
     const lost = [await dead(), await dead()];
     const before = await Promise.all(lost.map(row));
     const select = ['events', 'replay', '--dead-letters', '--since', '1h'];
@@ -150,7 +150,7 @@ describe('events replay', () => {
     expect(await authctlJson(['events', 'list', '--dead-letters'], options)).toEqual({ dead_letters: [] });
   });
 
-  test('asks first: no is no, yes is yes, and if nobody can be asked it needs --yes', async () => {
+  test('events replay asks first: no is no, yes is yes, and if nobody can be asked it needs --yes', async () => {
     const event = await dead();
     const args = ['events', 'replay', event.id];
     const nobody = await authctl(args, options);
@@ -166,7 +166,7 @@ describe('events replay', () => {
     expect((await row(event))?.state).toBe('pending');
   });
 
-  test('refuses to send everything because an option was forgotten, and says if there is nothing', async () => {
+  test('events replay refuses to send everything because an option was forgotten, and says if there is nothing', async () => {
     expect(await authctl(['events', 'replay', '--yes'], options)).toMatchObject({ exitCode: 2, stdout: '' });
     const unknown = await authctlJson(['events', 'replay', randomUUID(), '--yes'], options, 1);
     expect(unknown).toEqual({ selected: 1, replayed: 0, deliveries: 0, skipped: 1 });
@@ -178,13 +178,13 @@ describe('a subscriber that no worker has', () => {
   test.each([
     ['replay', '--state', 'dead', '--yes', '--subscriber', 'biling'],
     ['park', 'biling'],
-  ])('is refused by events %s, which says whom they have', async (...args) => {
+  ])('events %s refuses a subscriber that no worker has, and names those that there are', async (...args) => {
     const run = await authctl(['events', ...args], options);
     expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining(why) });
     expect(await collections.subscribers.countDocuments({ _id: 'biling' })).toBe(0);
   });
 
-  test('keeps its dead letter when all dead letters are sent again', async () => {
+  test('a subscriber that no worker has keeps its dead letter when all dead letters are sent again', async () => {
     const event = await dead();
     const at = new Date();
     const attempt = { subscriber: 'former', at, outcome: 'given_up', status: 500, error: 'answered 500' } as const;
@@ -208,7 +208,7 @@ test('events discard takes a dead letter away, once', async () => {
   });
 });
 
-test('events park holds a subscriber up, resume has it go on, and subscribers tells', async () => {
+test('events park holds a subscriber up, events resume lets it go on, and events subscribers shows both', async () => {
   const standing = async () => {
     const { subscribers } = await authctlJson(['events', 'subscribers'], options);
     return subscribers.find(({ name }: { name: string }) => name === 'crm');

@@ -40,7 +40,7 @@ const user = (email: string) => api.collections.users.findOne({ email_key: email
 const statusOfLogin = async (email: string) => (await api.post('/api/v1/auth/login', { email, password })).status;
 
 describe('user import', () => {
-  test('makes accounts that log in with the password that they had elsewhere', async () => {
+  test('user import makes accounts that log in with the password that they had elsewhere', async () => {
     const bcrypts = ['$2a$', '$2b$', '$2y$'].map((prefix) => bcryptHash.replace('$2b$', prefix));
     const hashes = [...bcrypts, argon2id, argon2i, argon2id.replace('m=64,t=1,p=1', 'm=64,p=1,t=1')];
     const emails = hashes.map(newEmail);
@@ -58,7 +58,7 @@ describe('user import', () => {
     expect(await Promise.all(emails.map(statusOfLogin))).toEqual(hashes.map(() => 200));
   });
 
-  test('brings people of one key into one group, whose first is its owner, also in a later file', async () => {
+  test('user import puts people of one key into one group, whose first is its owner, also in a later file', async () => {
     const [owner, member, late, alone] = [newEmail(), newEmail(), newEmail(), newEmail()];
     const line = (email: string, group: string) => `${email},"${argon2id}",OFFICE,2024-02-29T10:00:00Z,${group}`;
     const first = await write('first.csv', [header, line(owner, 'acme'), line(alone, ''), line(member, 'acme')]);
@@ -88,7 +88,7 @@ describe('user import', () => {
     expect((await user(stranger))?.home_group_id).not.toBe(a?.home_group_id);
   });
 
-  test('tells groups apart whose namespace and key read alike together', async () => {
+  test('user import tells groups apart whose namespace and key read alike together', async () => {
     const [one, two] = [newEmail(), newEmail()];
     const file = (name: string, email: string, group: string) =>
       write(name, [header, `${email},"${argon2id}",HOME,,${group}`]);
@@ -99,7 +99,7 @@ describe('user import', () => {
     expect((await user(two))?.home_group_id).not.toBe((await user(one))?.home_group_id);
   });
 
-  test('leaves existing accounts as they are, however their address is written and however often it is run', async () => {
+  test('user import leaves existing accounts as they are, however their email is written and however often it runs', async () => {
     const email = newEmail();
     const lines = [header, `${email},"${argon2id}",HOME,,`, `${email.toUpperCase()},${bcryptHash},OFFICE,,`];
     const file = await write('users.csv', lines);
@@ -110,7 +110,7 @@ describe('user import', () => {
   });
 
   test.each(['csv', 'jsonl'] as const)(
-    'tells each bad line of %s with its number and reason, and loses no other',
+    'user import reports each bad line of %s with its number and reason, and loses no other',
     async (format) => {
       const good = [newEmail(), newEmail(), newEmail()];
       const secret = argon2id.split('$').at(-1) ?? '';
@@ -165,7 +165,7 @@ describe('user import', () => {
     },
   );
 
-  test('emits no event unless it is asked to, and then one per account in its transaction', async () => {
+  test('user import emits no event unless it is asked to, and then one per account in its transaction', async () => {
     const [silent, told, joined] = [newEmail(), newEmail(), newEmail()];
     const line = (email: string, group: string) => `${email},"${argon2id}",HOME,,${group}`;
     await authctlJson(['user', 'import', await write('a.csv', [header, line(silent, '')])], options);
@@ -179,7 +179,7 @@ describe('user import', () => {
     ]);
   });
 
-  test('writes nothing in a dry run', async () => {
+  test('user import writes nothing in a dry run', async () => {
     const email = newEmail();
     const file = await write('users.csv', [header, `${email},"${argon2id}",HOME,,`]);
     expect(await authctlJson(['user', 'import', file, '--dry-run'], options)).toMatchObject({
@@ -189,7 +189,7 @@ describe('user import', () => {
     expect(await user(email)).toBeNull();
   });
 
-  test('foresees in a dry run what the batches of the real one do', async () => {
+  test('a dry run of user import foresees what the batches of the real one do', async () => {
     const [owner, member, late, stranger] = [newEmail(), newEmail(), newEmail(), newEmail()];
     const line = (email: string, type: string, group = '') => `${email},"${argon2id}",${type},,${group}`;
     const batches = [
@@ -211,12 +211,12 @@ describe('user import', () => {
     ['no header', 'users.csv', ['cook@example.com,x,HOME'], 2, 'The first line must name the columns'],
     ['a column that there is not', 'users.csv', [`${header},nickname`], 2, 'The first line must name the columns'],
     ['a name that tells no format', 'users.txt', [header], 2, 'give --format'],
-  ])('refuses a file with %s', async (_case, name, lines, exitCode, why) => {
+  ])('user import refuses a file with %s', async (_case, name, lines, exitCode, why) => {
     const run = await authctl(['user', 'import', await write(name, lines)], options);
     expect(run).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(why) });
   });
 
-  test('names a file that is not there', async () => {
+  test('user import names a file that is not there', async () => {
     const run = await authctl(['user', 'import', join(dir, 'none.csv')], options);
     expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('(ENOENT)') });
   });

@@ -28,7 +28,7 @@ async function privateParts(file: string): Promise<string[]> {
 }
 
 describe('keys generate', () => {
-  test('writes files that the services take, which only their owner may read', async () => {
+  test('keys generate writes files that the services take, which only their owner may read', async () => {
     for (const kind of ['access', 'refresh', 'server'] as const) {
       const shown = await authctlJson(['keys', 'generate', kind], { env });
       expect(shown).toMatchObject({ kind, file: path(kind), keys: [{ standing: 'first' }] });
@@ -39,20 +39,20 @@ describe('keys generate', () => {
     assertRefreshTokenKeys(await loadKeyFile(path('server')));
   });
 
-  test('makes ES256 keys if that is asked for, into the file that is named', async () => {
+  test('keys generate makes ES256 keys if that is asked for, into the file that is named', async () => {
     const file = join(dir, 'other.json');
     await authctlJson(['keys', 'generate', 'access', '--algorithm', 'ES256', '--file', file], { env: {} });
     assertAccessTokenKeys(await loadKeyFile(file), 'ES256', 'sign');
   });
 
-  test('never writes over a file', async () => {
+  test('keys generate never writes over a file', async () => {
     await writeFile(path('access'), 'what was there');
     const run = await authctl(['keys', 'generate', 'access'], { env });
     expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('is there already') });
     expect(await readFile(path('access'), 'utf8')).toBe('what was there');
   });
 
-  test('needs a file: exit code 78 names the variable', async () => {
+  test('keys generate needs a file: exit code 78 names the variable', async () => {
     const run = await authctl(['keys', 'generate', 'access'], { env: {} });
     expect(run).toMatchObject({ exitCode: 78, stderr: expect.stringContaining('ACCESS_TOKEN_KEYS_FILE') });
   });
@@ -74,7 +74,7 @@ describe('keys rotate', () => {
   const rotate = (step: string[], now: number) =>
     authctlJson(['keys', 'rotate', 'access', ...step], { env, now: () => new Date(now) });
 
-  test('publishes behind the first, activates after five minutes, prunes when no token needs the old key', async () => {
+  test('keys rotate publishes a key, activates it after five minutes, and prunes the old one when no token needs it', async () => {
     const { keys } = await authctlJson(['keys', 'generate', 'access'], { env });
     const begun = Date.now();
     const published = await rotate([], begun);
@@ -98,7 +98,7 @@ describe('keys rotate', () => {
     expect((await stat(path('access'))).mode & 0o777).toBe(0o600);
   });
 
-  test('keeps a refresh key for 180 days after it was retired', async () => {
+  test('keys rotate keeps a refresh key for 180 days after it was retired', async () => {
     await authctlJson(['keys', 'generate', 'refresh'], { env });
     const begun = Date.now();
     const at = (days: number) => ({ env, now: () => new Date(begun + days * 24 * 60 * minute) });
@@ -113,14 +113,14 @@ describe('keys rotate', () => {
   test.each([
     [['--activate'], 'No key was published'],
     [['--activate', '--prune'], 'cannot be used with'],
-  ])('refuses %j of a file with one key', async (step, why) => {
+  ])('keys rotate refuses %j of a file with one key', async (step, why) => {
     await authctlJson(['keys', 'generate', 'access'], { env });
     const run = await authctl(['keys', 'rotate', 'access', ...step], { env });
     expect(run).toMatchObject({ stdout: '', stderr: expect.stringContaining(why) });
     expect(run.exitCode).not.toBe(0);
   });
 
-  test('publishes one key at a time', async () => {
+  test('keys rotate publishes one key at a time', async () => {
     await authctlJson(['keys', 'generate', 'access'], { env });
     await rotate([], Date.now());
     const again = await authctl(['keys', 'rotate', 'access'], { env });
@@ -135,7 +135,7 @@ describe('the public file, for the push gateway', () => {
     authctlJson(['keys', ...args, '--public-file', open()], { env, now: () => new Date(now) });
   const kidsIn = async (file: string) => (await loadKeyFile(file)).keys.map(({ kid }) => kid);
 
-  test('is written with the private one at each step, and has no private part', async () => {
+  test('the public file is written with the private one at each step, and has no private part', async () => {
     const begun = Date.now();
     const steps: [step: string[], at: number, kids: number][] = [
       [['generate', 'access'], begun, 1],
@@ -153,7 +153,7 @@ describe('the public file, for the push gateway', () => {
     }
   });
 
-  test('is written first: a key that the gateways cannot know never gets among those that sign', async () => {
+  test('the public file is written first: a key that the gateways cannot know never gets among those that sign', async () => {
     await authctlJson(['keys', 'generate', 'access'], { env });
     const before = await readFile(path('access'), 'utf8');
     await mkdir(open());
@@ -162,7 +162,7 @@ describe('the public file, for the push gateway', () => {
     expect(await readFile(path('access'), 'utf8')).toBe(before);
   });
 
-  test('is one of its own: the private file is never written over', async () => {
+  test('the public file is one of its own: the private file is never written over', async () => {
     await authctlJson(['keys', 'generate', 'access'], { env });
     const before = await readFile(path('access'), 'utf8');
     await symlink(path('access'), open());
@@ -173,14 +173,14 @@ describe('the public file, for the push gateway', () => {
     expect(await readFile(path('access'), 'utf8')).toBe(before);
   });
 
-  test('is of access keys alone: the others have no public half', async () => {
+  test('the public file is of access keys alone: the others have no public half', async () => {
     for (const step of [['generate'], ['rotate']]) {
       const run = await authctl(['keys', ...step, 'refresh', '--public-file', open()], { env });
       expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('--public-file is for access keys') });
     }
   });
 
-  test('is asked for if an access key changes without it', async () => {
+  test('the public file is asked for if an access key changes without it', async () => {
     await authctl(['keys', 'generate', 'access'], { env });
     expect((await authctl(['keys', 'rotate', 'access'], { env })).stdout).toContain('authctl keys public');
     await authctl(['keys', 'generate', 'server'], { env });
@@ -188,8 +188,8 @@ describe('the public file, for the push gateway', () => {
   });
 });
 
-describe('no private part is ever printed', () => {
-  test('by generate, list, rotate, nor for a file that does not fit', async () => {
+describe('the private parts of keys', () => {
+  test('no private part is printed by keys generate, list and rotate, nor for a file that does not fit', async () => {
     const printed: string[] = [];
     const run = async (args: string[], extra: Record<string, string> = {}) => {
       const { stdout, stderr } = await authctl(args, { env: { ...env, ...extra } });
@@ -214,8 +214,8 @@ describe('no private part is ever printed', () => {
   });
 });
 
-describe('as a process', () => {
-  test('lists what the environment names', async () => {
+describe('authctl as a process', () => {
+  test('authctl as a process lists the keys that the environment names', async () => {
     await authctlJson(['keys', 'generate', 'access'], { env });
     const run = await authctlProcess(['keys', 'list'], { ACCESS_TOKEN_KEYS_FILE: path('access') });
     const { keys } = await loadKeyFile(path('access'));
@@ -223,7 +223,7 @@ describe('as a process', () => {
     expect(run.stdout).toContain(`${keys[0].kid}  first     OKP Ed25519`);
   });
 
-  test('tells an error in one line, without a stack', async () => {
+  test('authctl as a process reports an error in one line, without a stack', async () => {
     await writeFile(path('access'), 'no JSON');
     const run = await authctlProcess(['keys', 'list', 'access'], env);
     expect(run).toEqual({ exitCode: 78, stdout: '', stderr: `authctl: ${path('access')}: not JSON\n` });
@@ -235,12 +235,15 @@ test.each([
   ['an unknown kind', ['keys', 'list', 'house'], 'Allowed choices are access, refresh, server'],
   ['a missing argument', ['keys', 'generate'], "missing required argument 'kind'"],
   ['an unknown option', ['keys', 'list', '--all'], "unknown option '--all'"],
-])('%s is exit code 2, told once, and as JSON where that is asked for', async (_case, args, why) => {
-  const told = await authctl(args);
-  expect(told).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(why) });
-  expect(told.stderr.split(why)).toHaveLength(2);
-  expect(await authctlJson(args, {}, 2)).toEqual({ error: { message: expect.stringContaining(why), exit_code: 2 } });
-});
+])(
+  'a command line with %s ends with exit code 2, and says why once, as JSON where that is asked for',
+  async (_case, args, why) => {
+    const told = await authctl(args);
+    expect(told).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(why) });
+    expect(told.stderr.split(why)).toHaveLength(2);
+    expect(await authctlJson(args, {}, 2)).toEqual({ error: { message: expect.stringContaining(why), exit_code: 2 } });
+  },
+);
 
 test('help is no error, and the lack of a command is', async () => {
   expect(await authctl(['--help'])).toMatchObject({

@@ -6,11 +6,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { newEmail } from '../../support/accounts.ts';
 import { authctl, authctlJson } from '../../support/authctl.ts';
 import { startProbe, untilRuns } from '../../support/probe-process.ts';
-import { serviceEnvironment } from '../../support/test-api.ts';
-import { startTestStack, type TestStack } from '../../support/test-stack.ts';
+import { type OperatorScene, openOperatorScene } from './operator-scene.ts';
 
 const token = 'a token of the mailbox';
-let stack: TestStack;
+let scene: OperatorScene;
 let sink: MailSink;
 let mailbox: Server;
 let env: Record<string, string>;
@@ -29,16 +28,16 @@ beforeAll(async () => {
   const url = `smtp://127.0.0.1:${sink.port}`;
   const subscriber = { name: 'mail', kind: 'smtp', url, starttls: false, from: 'no-reply@kitchen.example' };
   const EVENT_SUBSCRIBERS = JSON.stringify([subscriber]);
-  stack = await startTestStack({ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1', EVENT_SUBSCRIBERS });
-  const { MONGODB_URI = '', MONGODB_DATABASE = '' } = serviceEnvironment(stack.collections.users.dbName);
+  scene = await openOperatorScene({ EVENT_SUBSCRIBERS });
+  const { MONGODB_URI = '', MONGODB_DATABASE = '' } = scene.options.env;
   env = {
-    ...{ MONGODB_URI, MONGODB_DATABASE, PROBE_API_URL: stack.apiUrl, BIND_ADDRESS: '127.0.0.1' },
+    ...{ MONGODB_URI, MONGODB_DATABASE, PROBE_API_URL: scene.apiUrl, BIND_ADDRESS: '127.0.0.1' },
     PROBE_MAIL_URL: `http://127.0.0.1:${(mailbox.address() as AddressInfo).port}/mail`,
     PROBE_MAIL_TOKEN: token,
   };
 });
 afterAll(async () => {
-  await stack.close();
+  await scene.close();
   await sink.stop();
   mailbox.closeAllConnections();
   mailbox.close();
@@ -57,15 +56,15 @@ const stepsOf = ({ steps }: { readonly steps: readonly { readonly step: string }
 
 /** Returns the names of the collections that have documents. */
 async function stored(): Promise<string[]> {
-  const { subscribers: _, ...collections } = stack.collections;
+  const { subscribers: _, ...collections } = scene.collections;
   const counts = await Promise.all(
     Object.entries(collections).map(async ([name, collection]) => [name, await collection.countDocuments()] as const),
   );
   return counts.flatMap(([name, count]) => (count > 0 ? [name] : []));
 }
 
-describe('--with-mail', () => {
-  test('resets the password and orders the deletion with codes from the mailbox, and leaves nothing', async () => {
+describe('probe --with-mail', () => {
+  test('probe --with-mail resets the password and orders the deletion with codes from the mailbox, and leaves nothing', async () => {
     const run = await authctl(['probe', '--with-mail', '--json'], { env });
     expect(run).toMatchObject({ exitCode: 0, stderr: '' });
     const report = JSON.parse(run.stdout);
@@ -85,7 +84,7 @@ describe('--with-mail', () => {
     ['fails', 503, 'secret', [], 'the mailbox answered 503'],
     ['answers with a page', 200, '<html>secret</html>', [], 'the answer of the mailbox is not JSON'],
     ['answers in another form', 200, '{"mails":[]}', [], "not of the contract's form: / must be array"],
-  ])('a mailbox that %s fails the run at its step, and the account goes all the same', async (...given) => {
+  ])('a mailbox that %s fails the probe at its step, and the account is removed all the same', async (...given) => {
     const [_case, status, body, args, fault] = given;
     answer = { status, body };
     const report = await authctlJson(['probe', '--with-mail', ...args], { env }, 1);
@@ -95,7 +94,7 @@ describe('--with-mail', () => {
     expect(await stored()).toEqual([]);
   });
 
-  test('a mailbox that wants another token is told by its status', async () => {
+  test('a mailbox that wants another token is reported by its status', async () => {
     const report = await authctlJson(['probe', '--with-mail'], { env: { ...env, PROBE_MAIL_TOKEN: 'wrong' } }, 1);
     expect(report.steps.at(-1)).toMatchObject({ step: 'reset_mail', fault: 'the mailbox answered 401' });
   });
@@ -103,12 +102,12 @@ describe('--with-mail', () => {
   test.each([
     ['no mailbox', [], { PROBE_MAIL_URL: '' }, '--mail-url'],
     ['an account that is there already', ['--email', newEmail()], { PROBE_PASSWORD: 'secret' }, 'leave out --email'],
-  ])('%s is refused at once', async (_case, args, more, why) => {
+  ])('probe --with-mail with %s is refused at once', async (_case, args, more, why) => {
     const run = await authctl(['probe', '--with-mail', ...args], { env: { ...env, ...more } });
     expect(run).toMatchObject({ exitCode: 78, stdout: '', stderr: expect.stringContaining(why) });
   });
 
-  test('with --interval goes through the mailbox now and then, and has a metric for that', async () => {
+  test('probe --with-mail --interval goes through the mailbox now and then, and has a metric for that', async () => {
     const probe = await startProbe(env, ['--with-mail', '--mail-every', '1h', '--timeout', '60s']);
     await untilRuns(probe, 'success', 2);
     expect(await probe.metric('auth_probe_mail_success')).toBe(1);
@@ -117,7 +116,7 @@ describe('--with-mail', () => {
     expect(await probe.stop()).toBe(0);
   });
 
-  test('with --interval tells a mailbox that fails from a main path that does', async () => {
+  test('probe --with-mail --interval tells a mailbox that fails from a main path that does', async () => {
     answer = { status: 503, body: '' };
     const probe = await startProbe(env, ['--with-mail', '--mail-every', '1s', '--timeout', '60s']);
     await untilRuns(probe, 'failure', 1);

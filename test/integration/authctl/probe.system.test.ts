@@ -1,49 +1,50 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { findFreePort } from '@auth-account/local-stack';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { redisKeys } from '@auth-account/redis';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logIn, newEmail, password, registerAccount } from '../../support/accounts.ts';
 import { authctl, authctlJson, authctlProcess } from '../../support/authctl.ts';
 import { startProbe, untilRuns } from '../../support/probe-process.ts';
-import { serviceEnvironment } from '../../support/test-api.ts';
-import { startTestStack, type TestStack } from '../../support/test-stack.ts';
 import { eventually } from '../../support/worker-scene.ts';
+import { type OperatorScene, openOperatorScene } from './operator-scene.ts';
 
-let stack: TestStack;
+let scene: OperatorScene;
 let env: Record<string, string>;
 /** A port on which nothing listens. */
 let deadPort: number;
 beforeAll(async () => {
-  stack = await startTestStack({ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' });
-  const { MONGODB_URI = '', MONGODB_DATABASE = '' } = serviceEnvironment(stack.collections.users.dbName);
-  env = { MONGODB_URI, MONGODB_DATABASE, PROBE_API_URL: stack.apiUrl, BIND_ADDRESS: '127.0.0.1' };
+  scene = await openOperatorScene();
+  const { MONGODB_URI = '', MONGODB_DATABASE = '' } = scene.options.env;
+  env = { MONGODB_URI, MONGODB_DATABASE, PROBE_API_URL: scene.apiUrl, BIND_ADDRESS: '127.0.0.1' };
   deadPort = await findFreePort();
 });
-afterAll(() => stack.close());
+afterAll(() => scene.close());
 
 /** Returns the number of documents by collection, without empty collections. */
 async function stored(): Promise<Record<string, number>> {
-  const { subscribers: _, ...collections } = stack.collections;
+  const { subscribers: _, ...collections } = scene.collections;
   const counts = await Promise.all(
     Object.entries(collections).map(async ([name, collection]) => [name, await collection.countDocuments()] as const),
   );
   return Object.fromEntries(counts.filter(([, count]) => count > 0));
 }
 
-async function clear(): Promise<void> {
-  const { users, groups, sessions, outbox } = stack.collections;
-  await Promise.all([users.deleteMany(), groups.deleteMany(), sessions.deleteMany(), outbox.deleteMany()]);
-}
+// What a test has left must not be found by the next one.
+afterEach(async () => {
+  const { subscribers: _, ...collections } = scene.collections;
+  await Promise.all(Object.values(collections).map((collection) => collection.deleteMany({})));
+});
 
 const steps = (...names: string[]) => names.map((step) => ({ step, ok: true, ms: expect.any(Number) }));
 const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
 const probeEmail = () => `probe-${randomUUID()}@probe.invalid`;
 
-describe('one run', () => {
-  test('walks the whole path, tells how long the close took, and leaves nothing in the database', async () => {
+describe('one run of probe', () => {
+  test('probe walks the whole path, reports how long the close took, and leaves nothing in the database', async () => {
     const run = await authctlProcess(['probe', '--json'], env);
     expect(run).toMatchObject({ exitCode: 0, stderr: '' });
     const report = JSON.parse(run.stdout);
@@ -58,10 +59,10 @@ describe('one run', () => {
     expect(report.close.since_request_ms).toBeGreaterThan(report.close.since_answer_ms);
     expect(await stored()).toEqual({});
     // Subscribers got the event, and can recognize the probe by the request id.
-    expect(stack.receiver.received.map(({ event }) => event.requestid)).toContain(report.request_id);
+    expect(scene.receiver.received.map(({ event }) => event.requestid)).toContain(report.request_id);
   });
 
-  test('prints a table for people, without password or token', async () => {
+  test('probe prints a table for people, without password or token', async () => {
     const run = await authctl(['probe'], { env });
     expect(run).toMatchObject({ exitCode: 0, stderr: '' });
     expect(run.stdout).toMatch(/^STEP +RESULT +MS +FAULT\nregister +ok/);
@@ -69,35 +70,34 @@ describe('one run', () => {
     expect(run.stdout).not.toMatch(/eyJ|@probe\.invalid/);
   });
 
-  test('says so if it has no database to clean up in', async () => {
+  test('probe says so if it has no database to clean up in', async () => {
     const { MONGODB_URI: _, ...blind } = env;
     const run = await authctl(['probe'], { env: blind });
     expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('what the run has made stays') });
     expect(await stored()).toMatchObject({ users: 1, groups: 1, sessions: 1 });
-    const user = await stack.collections.users.findOneAndUpdate({}, { $set: { created_at: hoursAgo(2) } });
+    const user = await scene.collections.users.findOneAndUpdate({}, { $set: { created_at: hoursAgo(2) } });
     expect(user?.email).toMatch(/^probe-[0-9a-f-]{36}@probe\.invalid$/);
     await eventually('the event is delivered', async () => {
-      return (await stack.collections.outbox.countDocuments({ state: 'delivered' })) === 1;
+      return (await scene.collections.outbox.countDocuments({ state: 'delivered' })) === 1;
     });
     // The next run removes what an earlier run has left.
     expect(await authctlJson(['probe'], { env })).toMatchObject({ clean_up: { outcome: 'done', leftovers: 1 } });
     expect(await stored()).toEqual({});
   });
 
-  test('uses an account that is there, and takes only its own session away', async () => {
-    const account = await registerAccount(stack);
-    const phone = await logIn(stack, account.email);
+  test('probe uses an account that is there, and removes only its own session', async () => {
+    const account = await registerAccount(scene);
+    const phone = await logIn(scene, account.email);
     const options = { env: { ...env, PROBE_PASSWORD: password } };
     const report = await authctlJson(['probe', '--email', account.email], options);
     expect(report).toMatchObject({ ok: true, steps: steps('login', 'open', 'logout', 'close') });
-    expect(await stack.collections.sessions.distinct('_id')).toEqual([phone.session_id]);
-    expect(await stack.collections.users.distinct('email')).toEqual([account.email]);
-    await clear();
+    expect(await scene.collections.sessions.distinct('_id')).toEqual([phone.session_id]);
+    expect(await scene.collections.users.distinct('email')).toEqual([account.email]);
   });
 });
 
 describe('a system that is not well', () => {
-  test('a gateway that is down ends the run with 1 at its step, and the account goes all the same', async () => {
+  test('a gateway that is down ends the probe with 1 at its step, and the account is removed all the same', async () => {
     const run = await authctl(['probe', '--push-url', `ws://127.0.0.1:${deadPort}`, '--json'], { env });
     expect(run).toMatchObject({ exitCode: 1, stderr: '' });
     expect(JSON.parse(run.stdout)).toMatchObject({
@@ -109,15 +109,21 @@ describe('a system that is not well', () => {
     expect(await stored()).toEqual({});
   });
 
-  test('a gateway that refuses, and one that never answers, are told apart', async () => {
-    const refusing = await authctlJson(['probe', '--push-url', stack.apiUrl.replace('http', 'ws')], { env }, 1);
+  test('probe tells a gateway that refuses from one that never answers', async () => {
+    const refusing = await authctlJson(['probe', '--push-url', scene.apiUrl.replace('http', 'ws')], { env }, 1);
     expect(refusing.steps.at(-1)).toMatchObject({ step: 'open', fault: 'the handshake was answered 404' });
-    const silent = createServer((_request, _response) => undefined).on('upgrade', () => undefined);
-    const url = `ws://127.0.0.1:${await listen(silent)}`;
-    const waiting = await authctlJson(['probe', '--push-url', url, '--timeout', '1s'], { env }, 1);
-    expect(waiting.steps.at(-1)).toMatchObject({ step: 'open', fault: 'nothing within 1 s' });
-    silent.closeAllConnections();
-    silent.close();
+    const timers = jest.spyOn(globalThis, 'setTimeout');
+    // The step's time is over as soon as the handshake has arrived.
+    const silent = createServer((_request, _response) => undefined).on('upgrade', () => {
+      const calls: readonly unknown[][] = timers.mock.calls;
+      const [giveUp, , reason] = calls.findLast(([, ms]) => ms === 59_000) ?? [];
+      (giveUp as (reason: unknown) => void)(reason);
+    });
+    await withServer(silent, async (port) => {
+      const args = ['probe', '--push-url', `ws://127.0.0.1:${port}`, '--timeout', '59s'];
+      const waiting = await authctlJson(args, { env }, 1);
+      expect(waiting.steps.at(-1)).toMatchObject({ step: 'open', fault: 'nothing within 59 s' });
+    });
     expect(await stored()).toEqual({});
   });
 
@@ -125,20 +131,20 @@ describe('a system that is not well', () => {
     [503, 'answered 503 ERR-OVERLOADED', '{"error_code":"ERR-OVERLOADED"}'],
     [502, 'answered 502', '<html>secret</html>'],
     [201, "not of the contract's form: /data", '{"status":"success","data":{"user_id":7}}'],
-  ])('an api that answers %i is told as "%s"', async (status, fault, body) => {
+  ])('an api that answers %i is reported as "%s"', async (status, fault, body) => {
     const server = createServer((request, response) => {
       response.writeHead(status, { 'X-Request-ID': request.headers['x-request-id'] }).end(body);
     });
-    const url = `http://127.0.0.1:${await listen(server)}`;
-    const report = await authctlJson(['probe', '--api-url', url], { env }, 1);
-    server.close();
+    const report = await withServer(server, (port) =>
+      authctlJson(['probe', '--api-url', `http://127.0.0.1:${port}`], { env }, 1),
+    );
     expect(report).toMatchObject({ ok: false, close: null, clean_up: { outcome: 'done' } });
     expect(report.steps).toEqual([
       { step: 'register', ok: false, ms: expect.any(Number), fault: expect.stringContaining(fault) },
     ]);
   });
 
-  test('no api, and a database that lets nobody in: both are reported, with exit code 1', async () => {
+  test('a probe without an api whose database lets nobody in reports both, with exit code 1', async () => {
     const locked = { ...env, MONGODB_URI: env.MONGODB_URI?.replace('://', '://nobody:wrong@') };
     const args = ['probe', '--api-url', `http://127.0.0.1:${deadPort}`];
     const report = await authctlJson(args, { env: locked }, 1);
@@ -154,24 +160,30 @@ describe('a system that is not well', () => {
     ['an account without its password', ['probe', '--email', newEmail()], {}, 78, 'PROBE_PASSWORD'],
     ['a URL that is none', ['probe', '--push-url', 'http://x'], {}, 2, 'wss'],
     ['an interval of nothing', ['probe', '--interval', '0'], {}, 2, 'a second at least'],
-  ])('%s is told at once', async (_case, args, more, exitCode, why) => {
+  ])('probe with %s ends at once and says why', async (_case, args, more, exitCode, why) => {
     const run = await authctl(args, { env: { ...env, ...more } });
     expect(run).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(why) });
   });
 });
 
-async function listen(server: ReturnType<typeof createServer>): Promise<number> {
+/** Runs the work while the server listens on a port of 127.0.0.1. */
+async function withServer<T>(server: Server, work: (port: number) => Promise<T>): Promise<T> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return (server.address() as AddressInfo).port;
+  try {
+    return await work((server.address() as AddressInfo).port);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
 }
 
-describe('what runs before have left', () => {
-  test('goes after an hour, and nothing else does', async () => {
-    const { users, groups, outbox, deadLetters } = stack.collections;
+describe('what earlier probes have left', () => {
+  test('what earlier probes have left goes after an hour, and nothing else does', async () => {
+    const { users, groups, outbox, deadLetters } = scene.collections;
     const [left, young, lookalike, shared] = await Promise.all(
       [probeEmail(), probeEmail(), `probe-me@probe.invalid`, probeEmail()].map((email) =>
-        registerAccount(stack, email),
+        registerAccount(scene, email),
       ),
     );
     if (!left || !young || !lookalike || !shared) throw new Error('four accounts were registered');
@@ -206,28 +218,28 @@ describe('what runs before have left', () => {
     const ofProbes = await outbox.distinct('_id', { 'event.requestid': /^auth-probe-/ });
     expect(ofProbes.toSorted()).toEqual(['of an account', 'under way', 'young']);
     expect(await deadLetters.distinct('_id')).toEqual(['of an account']);
-    await deadLetters.deleteMany();
-    await clear();
   });
 });
 
 /** Returns the number of accounts for which the api remembers devices and addresses. */
 async function knownPlaces(): Promise<number> {
-  const redis = new Redis(stack.redis.url);
+  const redis = new Redis(scene.options.env.REDIS_URL ?? '');
   try {
-    return (await redis.keys('*:limit:login-known:*')).length;
+    return (await redis.keys(`${redisKeys(scene.keyPrefix).limit('login-known')}:*`)).length;
   } finally {
     redis.disconnect();
   }
 }
 
-describe('--interval', () => {
-  test('exports what the alerts ask for, well and not well, and ends in order with nothing left', async () => {
+describe('probe --interval', () => {
+  test('probe --interval exports what the alerts ask for, well and not well, and ends in order with nothing left', async () => {
+    // A slow machine must fail no step.
+    const patient = ['--timeout', '60s'];
     const begun = Date.now() / 1_000;
     const before = await knownPlaces();
     const [well, unwell] = await Promise.all([
-      startProbe(env, []),
-      startProbe(env, ['--push-url', `ws://127.0.0.1:${deadPort}`]),
+      startProbe(env, patient),
+      startProbe(env, [...patient, '--push-url', `ws://127.0.0.1:${deadPort}`]),
     ]);
     await Promise.all([untilRuns(well, 'success', 2), untilRuns(unwell, 'failure', 2)]);
     for (const path of ['/livez', '/readyz']) expect(await well.ops(path)).toMatchObject({ status: 200 });
@@ -245,12 +257,11 @@ describe('--interval', () => {
     // An event that was under way may be left.
     const { outbox: _, ...left } = await stored();
     expect(left).toEqual({});
-    await clear();
   });
 });
 
-test('an event that nobody delivers stays, without the account, until it is over', async () => {
-  await stack.services.worker.stop();
+test('a probe’s event that nobody delivers stays, without the account, until it is over', async () => {
+  await scene.worker.close();
   const report = await authctlJson(['probe', '--event-wait', '0s'], { env });
   expect(report).toMatchObject({ ok: true, clean_up: { outcome: 'waiting' } });
   expect(await stored()).toEqual({ outbox: 1 });

@@ -35,7 +35,7 @@ async function publishAll(scene: WorkerScene, events: readonly AuthEvent[]): Pro
 
 describe('what was delivered before a subscriber was added', () => {
   test.concurrent(
-    'goes to a webhook, a queue and a mail subscriber when it is replayed: what each takes, once, and no codes',
+    'a replay sends a new webhook, queue and mail subscriber the earlier events that each takes, once, and no codes',
     closingAll(async (closing) => {
       const [old, crm] = [closing(await startReceiver('old')), closing(await startReceiver('crm'))];
       const sink = await startMailSink(() => undefined);
@@ -88,7 +88,7 @@ describe('what was delivered before a subscriber was added', () => {
   );
 
   test.concurrent(
-    'is still missing if a worker of before the rollout takes the replay, and is sent by the next one',
+    'an event is still missing if a worker of before the rollout takes its replay, and is sent by the next one',
     closingAll(async (closing) => {
       const scene = closing(await openWorkerScene());
       const { outbox, subscribers } = storesOf(scene.collections);
@@ -106,7 +106,7 @@ describe('what was delivered before a subscriber was added', () => {
   );
 
   test.concurrent(
-    'is said to be incomplete if the span begins before what is kept',
+    'a replay says that it is incomplete if its span begins before what is kept',
     closingAll(async (closing) => {
       const scene = closing(await openWorkerScene());
       await ensureIndexes(scene.db, { outboxRetentionSeconds: 86_400 });
@@ -133,7 +133,7 @@ describe('events replay', () => {
     [['--missing', '--dead-letters', '--subscriber', 'crm'], 'cannot be used with'],
     [['--since', '1h', '--until', '2h'], '--since must be before --until'],
     [['--since', 'yesterday'], 'It must be a time'],
-  ])('refuses %j', async (args, why) => {
+  ])('events replay refuses %j', async (args, why) => {
     const env = { MONGODB_URI: testEnvironment().mongodbUri, MONGODB_DATABASE: 'nothing' };
     const run = await authctl(['events', 'replay', ...args], { env });
     expect(run).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(why) });

@@ -141,7 +141,7 @@ test('a 401 of somebody else, a header of the app’s own and a stream are left 
   expect(network.to('/refresh')).toEqual([]);
 });
 
-test('nobody signed in: the request fails before it leaves', async () => {
+test('a request while nobody is signed in fails before it leaves', async () => {
   const { client } = scene.app(noStream);
   const axios = attached(client, [otherBase]);
   expect(await codeOf(axios.request({ url: `${otherBase}/`, headers: {} }))).toBe('CLIENT_SIGNED_OUT');

@@ -34,7 +34,7 @@ async function storedSession(app: TestApp) {
 }
 
 describe('a client with a bound key', () => {
-  test('binds its login, and proves every refresh, also after a restart', async () => {
+  test('a client with a bound key binds its login, and proves every refresh, also after a restart', async () => {
     const app = await scene.signedIn(boundBy(memoryKeys()));
     expect((await storedSession(app))?.cnf?.jkt).toMatch(/^[\w-]{43}$/);
     for (let round = 0; round < 3; round += 1) await refresh(app);
@@ -44,14 +44,14 @@ describe('a client with a bound key', () => {
     expect((await again.client.sessions.list()).sessions).toMatchObject([{ bound: true }]);
   });
 
-  test('sends a proof with the requests for tokens, and with no other', async () => {
+  test('a client with a bound key sends a proof with the requests for tokens, and with no other', async () => {
     const app = await scene.signedIn(boundBy(memoryKeys()));
     await refresh(app);
     const proven = app.network.sent.filter(({ headers }) => headers.has('DPoP')).map(({ path }) => path);
     expect(proven).toEqual(['/api/v1/auth/login', '/api/v1/auth/refresh']);
   });
 
-  test.each([1, -1])('works with a wall clock that is %s day wrong', async (days) => {
+  test.each([1, -1])('a client with a bound key works with a wall clock that is %s day wrong', async (days) => {
     const app = scene.app(boundBy(memoryKeys()));
     app.clock.wall = days * 86_400_000;
     const email = (await scene.signedIn(noStream)).email;
@@ -64,7 +64,7 @@ describe('a client with a bound key', () => {
     expect(app.network.to('/refresh')).toHaveLength(3);
   });
 
-  test('is not signed out if the service’s time seems wrong again and again', async () => {
+  test('a client with a bound key is not signed out if the service’s time seems wrong again and again', async () => {
     const app = await scene.signedIn(boundBy(memoryKeys()));
     const refused = JSON.stringify({ error_code: 'IAD_JWT_REFRESH_EXPIRED', message: 'expired', details: {} });
     let requests = 0;
@@ -81,7 +81,7 @@ describe('a client with a bound key', () => {
     expect(requests).toBe(6);
   });
 
-  test('logs in again after its key was lost, without a loop', async () => {
+  test('a client whose bound key was lost logs in again, without a loop', async () => {
     let keys = memoryKeys();
     const app = await scene.signedIn(boundBy({ find: () => keys.find(), make: () => keys.make() }));
     const lost = (await storedSession(app))?._id;
@@ -95,7 +95,7 @@ describe('a client with a bound key', () => {
     await refresh(app);
   });
 
-  test('stays signed in while its key can’t be read', async () => {
+  test('a client stays signed in while its bound key can’t be read', async () => {
     const keys = memoryKeys();
     let isLocked = false;
     const read = async () => {
@@ -111,7 +111,7 @@ describe('a client with a bound key', () => {
     await app.client.account.find();
   });
 
-  test('has two tabs that share the key', async () => {
+  test('two tabs of a client share its bound key', async () => {
     const options = { ...boundBy(memoryKeys()), ...createSharedTabs() };
     const one = await scene.signedIn(options);
     const two = scene.app(options, one.storage);
@@ -124,7 +124,7 @@ describe('a client with a bound key', () => {
     expect((await storedSession(one))?.is_revoked).toBe(false);
   });
 
-  test('delivers a logout after a restart, for which it must refresh', async () => {
+  test('a client with a bound key delivers a logout after a restart, for which it must refresh', async () => {
     const app = await scene.signedIn(boundBy(memoryKeys()));
     const { _id = '' } = (await storedSession(app)) ?? {};
     app.network.isOnline = false;
@@ -160,7 +160,7 @@ test('an app that is given a key goes on with its unbound session until the next
   expect(await storedSession(again)).toHaveProperty('cnf');
 });
 
-test('a key store that signs in DER, on a platform without WebCrypto', async () => {
+test('a key store that signs in DER works on a platform without WebCrypto', async () => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const key: DeviceKey = {
     jwk: publicKey.export({ format: 'jwk' }) as DeviceKey['jwk'],

@@ -41,7 +41,7 @@ const clientWith = (bridge: Partial<PasskeyBridge>, options: object = {}) => {
 };
 
 describe('a passkey', () => {
-  test('is made, opens a session, is named, listed and removed', async () => {
+  test('a passkey is made, opens a session, is named, listed and removed', async () => {
     const { client, passkey, phone } = await withPasskey();
     expect(passkey).toMatchObject({ name: 'Pixel', backed_up: true, last_used_at: null });
     const session = await client.passkeys.logIn();
@@ -55,7 +55,7 @@ describe('a passkey', () => {
     expect((await client.passkeys.delete(passkey_id, step)).accepted_credential_ids).toEqual([]);
   });
 
-  test('whose creation’s answer was lost is found', async () => {
+  test('a passkey whose creation’s answer was lost is found', async () => {
     const { client, network } = await scene.signedIn(noStream);
     network.plan(`${createPath}/challenge`, 'passes');
     network.plan(createPath, 'answer_lost');
@@ -64,7 +64,7 @@ describe('a passkey', () => {
     expect((await client.passkeys.create(fresh)).passkey_id).not.toBe(passkey_id);
   });
 
-  test('whose login’s answer was lost opens one session', async () => {
+  test('a passkey whose login’s answer was lost opens one session', async () => {
     const { client, network } = await withPasskey();
     network.plan(loginPath, 'answer_lost');
     await client.passkeys.logIn();
@@ -72,7 +72,7 @@ describe('a passkey', () => {
     expect(network.to(loginPath).map(({ body }) => body)).toEqual(Array(2).fill(network.to(loginPath)[0]?.body));
   });
 
-  test('opens no session after a logout that overtakes it', async () => {
+  test('a passkey opens no session after a logout that overtakes it', async () => {
     const { client, network } = await withPasskey();
     network.plan(loginPath, 'answer_held');
     const opened = codeOf(client.passkeys.logIn());
@@ -83,7 +83,7 @@ describe('a passkey', () => {
     expect(client.state().status).toBe('signed_out');
   });
 
-  test('needs no second factor, is one, and steps up', async () => {
+  test('a passkey needs no second factor, is one, and steps up', async () => {
     const { client, email } = await withPasskey();
     await client.passkeys.logIn();
     const prove = async (options: object = {}) =>
@@ -103,7 +103,7 @@ describe('a passkey', () => {
 });
 
 describe('the device', () => {
-  test('hears which passkeys are left, and which one no account has', async () => {
+  test('the device hears which passkeys are left, and which one no account has', async () => {
     const { email, phone } = await withPasskey();
     const heard: unknown[] = [];
     const bridge: PasskeyBridge = {
@@ -138,14 +138,14 @@ describe('the device', () => {
     ['a phone whose user has dismissed it', { error: 'UserCancelled', message: 'secret' }, 'CLIENT_PASSKEY_DISMISSED'],
     ['a page on a wrong domain', { name: 'SecurityError' }, 'CLIENT_PASSKEY_FAILED'],
     ['a platform that rejects with nothing', undefined, 'CLIENT_PASSKEY_FAILED'],
-  ])('fails as an AuthError: %s', async (_what, reason, code) => {
+  ])('a login with a passkey on %s fails as an AuthError', async (_what, reason, code) => {
     const client = clientWith({ get: () => Promise.reject(reason) });
     const error = await client.passkeys.logIn().catch((failure) => failure);
     expect(error).toMatchObject({ code, message: code, status: 0, reaction: { type: 'CHECK_PASSKEY' } });
     client.close();
   });
 
-  test('that has a passkey of the account already says so', async () => {
+  test('a device that has a passkey of the account already says so', async () => {
     const { client, phone, storage } = await scene.signedIn(noStream);
     client.close();
     const taken = { create: () => Promise.reject({ name: 'InvalidStateError' }), get: async () => phone };
@@ -156,7 +156,7 @@ describe('the device', () => {
 });
 
 describe('autofill', () => {
-  test('gets another challenge before the first is over, and ends with its signal', async () => {
+  test('autofill gets another challenge before the first is over, and ends with its signal', async () => {
     const timers = createHurriedTimers();
     const challenges: string[] = [];
     const get: PasskeyBridge['get'] = ({ challenge }: { readonly challenge: string }, { mediation, signal }) => {

@@ -79,7 +79,7 @@ test('a client that was closed while its logout is under way plans nothing any m
   expect(timers.pending.size).toBe(0);
 });
 
-test('a logout while the storage cannot be read is told at once, and the session behind it never', async () => {
+test('a logout while the storage cannot be read is reported at once, and the session behind it never', async () => {
   const app = await scene.signedIn(noStream);
   app.storage.isLocked = true;
   const again = app.restart();
@@ -125,7 +125,7 @@ test('a logout that the storage refused does not end what was opened after it in
   const { session_id } = await one.client.logIn({ email: one.email, password });
   isRefused = false;
   await two.client.ready();
-  await eventually('the other tab has it too', async () => two.client.state().status === 'signed_in', 5_000);
+  await eventually('the other tab has it too', async () => two.client.state().status === 'signed_in');
   expect(two.client.state()).toMatchObject({ session: { session_id } });
   expect((await one.client.account.find()).email).toBe(one.email);
 });
@@ -138,7 +138,7 @@ const { code } = await auth.ready().catch((error) => error);
 console.log(auth.state().status, code);
 `;
 
-test('where a page is rendered, on a server, the state is unknown, and nothing keeps the process alive', async () => {
+test('on a server that renders a page, the state is unknown, and nothing keeps the process alive', async () => {
   const cwd = join(import.meta.dirname, '../..');
   const options = { cwd, timeout: 60_000 };
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', onServer], options);

@@ -13,7 +13,7 @@ afterAll(() => scene.close());
 const form = () => ({ email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' }) as const;
 
 describe('a registration', () => {
-  test('that is tapped twice is one', async () => {
+  test('a registration that is tapped twice is one', async () => {
     const app = scene.app(noStream);
     const input = form();
     const [one, two] = await Promise.all([app.client.register(input), app.client.register({ ...input })]);
@@ -21,7 +21,7 @@ describe('a registration', () => {
     expect(app.network.to('/register')).toHaveLength(1);
   });
 
-  test('keeps its key while the storage cannot be read', async () => {
+  test('a registration keeps its key while the storage cannot be read', async () => {
     const app = scene.app(noStream);
     const input = form();
     app.network.plan('/register', 'answer_lost', 'answer_lost');
@@ -46,7 +46,7 @@ describe('a login', () => {
     return { app, credentials: { email, password }, opened };
   };
 
-  test('that a network repeats holds a session that lives', async () => {
+  test('a login that a network repeats holds a session that lives', async () => {
     const { app, credentials, opened } = await signedOut();
     app.network.plan('/login', 'sent_twice');
     await app.client.logIn(credentials);
@@ -54,7 +54,7 @@ describe('a login', () => {
     expect(await opened()).toBe(1);
   });
 
-  test('after a lost answer gets the session of the first one, also after a restart', async () => {
+  test('a login after a lost answer gets the session of the first one, also after a restart', async () => {
     const { app, credentials, opened } = await signedOut();
     app.network.plan('/login', 'answer_lost');
     expect(await codeOf(app.client.logIn(credentials))).toBe('CLIENT_NETWORK');
@@ -64,7 +64,7 @@ describe('a login', () => {
     expect(await opened()).toBe(1);
   });
 
-  test('makes a new key once its outcome is known', async () => {
+  test('a login makes a new key once its outcome is known', async () => {
     const { app, credentials } = await signedOut();
     await expect(app.client.logIn({ ...credentials, password: 'wrong password' })).rejects.toThrow();
     const first = await app.client.logIn(credentials);
@@ -74,7 +74,7 @@ describe('a login', () => {
 });
 
 describe('an operation that takes an idempotency key', () => {
-  test('is done once, and answered, although its answer is lost', async () => {
+  test('an operation that takes an idempotency key is done once, and answered, although its answer is lost', async () => {
     const app = await scene.signedIn(noStream);
     app.network.plan('/invites', 'answer_lost');
     const { invite_token } = await app.client.invites.create();
@@ -84,14 +84,14 @@ describe('an operation that takes an idempotency key', () => {
 });
 
 describe('leaving a group', () => {
-  test('does not succeed offline, also right after a start', async () => {
+  test('leaving a group does not succeed offline, also right after a start', async () => {
     const app = await scene.signedIn(noStream);
     const again = app.restart();
     again.network.isOnline = false;
     expect(await codeOf(again.client.group.leave())).toBe('CLIENT_NETWORK');
   });
 
-  test('leaves one group, also if the answer is lost and the token expires', async () => {
+  test('leaving a group leaves one group, also if the answer is lost and the token expires', async () => {
     const app = await scene.signedIn(noStream);
     app.network.plan('/leave', 'answer_lost');
     expect(await codeOf(app.client.group.leave())).toBe('CLIENT_NETWORK');

@@ -47,7 +47,7 @@ describe('1. only a catalogue code ends a session', () => {
     'hangs',
   ];
 
-  test.each(harmless)('not a refresh whose fate is %s', async (fate) => {
+  test.each(harmless)('a refresh whose fate is %s ends no session', async (fate) => {
     const app = await scene.signedIn(noStream);
     expire(app);
     app.network.plan('/refresh', fate, fate);
@@ -64,7 +64,7 @@ describe('1. only a catalogue code ends a session', () => {
     expect((await app.client.account.find()).email).toBe(app.email);
   });
 
-  test('but the answer that somebody else has ended it', async () => {
+  test('the answer that another device has ended the session signs the app out', async () => {
     const app = await scene.signedIn(noStream);
     const other = await logIn(scene.api, app.email);
     await scene.api.send({
@@ -77,7 +77,7 @@ describe('1. only a catalogue code ends a session', () => {
     expect(textOf(app)).not.toContain('refresh_token');
   });
 
-  test('an unreadable store is unknown, and a session when it opens', async () => {
+  test('a session in unreadable storage is unknown, and signed in when the storage opens', async () => {
     const app = await scene.signedIn(noStream);
     app.storage.isLocked = true;
     const again = app.restart();
@@ -90,14 +90,14 @@ describe('1. only a catalogue code ends a session', () => {
 });
 
 describe('2. one refresh is in flight', () => {
-  test('for all callers', async () => {
+  test('one refresh serves all callers', async () => {
     const app = await scene.signedIn(noStream);
     expire(app);
     await Promise.all(Array.from({ length: 10 }, () => app.client.account.find()));
     expect(app.network.to('/refresh')).toHaveLength(1);
   });
 
-  test('and a lost answer is repeated with the same token', async () => {
+  test('a refresh whose answer is lost is repeated with the same token', async () => {
     const app = await scene.signedIn(noStream);
     expire(app);
     app.network.plan('/refresh', 'answer_lost');
@@ -106,7 +106,7 @@ describe('2. one refresh is in flight', () => {
     expect(second).toBe(first);
   });
 
-  test('among two tabs, and both go on with it', async () => {
+  test('two tabs share one refresh, and both go on with it', async () => {
     const shared = createSharedTabs();
     const storage = createMemoryStorage();
     const [one, two] = [scene.app({ ...noStream, ...shared }, storage), scene.app({ ...noStream, ...shared }, storage)];
@@ -124,7 +124,7 @@ describe('2. one refresh is in flight', () => {
 });
 
 describe('3. the new pair is stored before it is used', () => {
-  test('and a crash between the two loses nothing', async () => {
+  test('a crash between storing and using the new pair loses nothing', async () => {
     const app = await scene.signedIn(noStream);
     const before = textOf(app);
     expire(app);
@@ -141,7 +141,7 @@ describe('3. the new pair is stored before it is used', () => {
     expect((await again.client.account.find()).email).toBe(app.email);
   });
 
-  test('and a write that broke off leaves the one before', async () => {
+  test('a write of a new pair that broke off leaves the one before', async () => {
     const app = await scene.signedIn(noStream);
     expire(app);
     await app.client.account.find();
@@ -156,7 +156,7 @@ describe('3. the new pair is stored before it is used', () => {
 });
 
 describe('4. an epoch guards every await', () => {
-  test('a late refresh revives nothing', async () => {
+  test('a late refresh revives no session', async () => {
     const app = await scene.signedIn(noStream);
     expire(app);
     app.network.plan('/refresh', 'answer_held');
@@ -170,7 +170,7 @@ describe('4. an epoch guards every await', () => {
     await expect(app.restart().client.ready()).resolves.toMatchObject({ status: 'signed_out' });
   });
 
-  test('and does not harm who logged in after it', async () => {
+  test('a late refresh does not harm the user who logged in after it', async () => {
     const app = await scene.signedIn(noStream);
     const other = await scene.signedIn(noStream);
     expire(app);
@@ -216,7 +216,7 @@ describe('5. time is counted from receipt on the monotonic clock', () => {
     expect(app.network.to('/account')).toHaveLength(2);
   });
 
-  test('and a token that the service refuses all the same is renewed', async () => {
+  test('a token that the service refuses before its end is renewed', async () => {
     const app = await scene.signedIn(noStream);
     const invitee = await scene.signedIn(noStream);
     const { invite_token } = await app.client.invites.create();
@@ -228,7 +228,7 @@ describe('5. time is counted from receipt on the monotonic clock', () => {
 });
 
 describe('6. logging out is at once, and offline too', () => {
-  test('across a restart, until the service knows', async () => {
+  test('an offline logout lasts across a restart, until the service knows', async () => {
     const app = await scene.signedIn(noStream);
     const id = sessionIdOf(app);
     app.network.isOnline = false;
@@ -242,7 +242,7 @@ describe('6. logging out is at once, and offline too', () => {
     await eventually('the token is gone', async () => !textOf(app).includes('refresh_token'));
   });
 
-  test('also if somebody else logs in before', async () => {
+  test('an undelivered logout is delivered also if another user logs in before', async () => {
     const app = await scene.signedIn(noStream);
     const id = sessionIdOf(app);
     const other = await scene.signedIn(noStream);
@@ -254,7 +254,7 @@ describe('6. logging out is at once, and offline too', () => {
     expect(await isRevoked(sessionIdOf(app))).toBe(false);
   });
 
-  test('and with a store that is locked, as soon as it opens', async () => {
+  test('a logout while the storage is locked is delivered as soon as it opens', async () => {
     const app = await scene.signedIn(noStream);
     const id = sessionIdOf(app);
     app.storage.isLocked = true;
@@ -269,7 +269,7 @@ describe('6. logging out is at once, and offline too', () => {
 describe('7. a registration never tells its user that their own address is taken', () => {
   const form = () => ({ email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' }) as const;
 
-  test('after a lost answer', async () => {
+  test('a registration after a lost answer succeeds', async () => {
     const app = scene.app(noStream);
     const input = form();
     app.network.plan('/register', 'answer_lost');
@@ -279,7 +279,7 @@ describe('7. a registration never tells its user that their own address is taken
     expect(textOf(app)).not.toContain(input.email);
   });
 
-  test('after the app was killed', async () => {
+  test('a registration after the app was killed succeeds', async () => {
     const app = scene.app(noStream);
     const input = form();
     app.network.plan('/register', 'answer_lost', 'answer_lost');
@@ -289,7 +289,7 @@ describe('7. a registration never tells its user that their own address is taken
     expect((await again.client.logIn({ email: input.email, password })).user_id).toBe(user_id);
   });
 
-  test('after the service has forgotten the key', async () => {
+  test('a registration after the service has forgotten the key signs its user in', async () => {
     const app = scene.app(noStream);
     const input = form();
     app.network.plan('/register', 'answer_lost', 'answer_lost');
@@ -299,7 +299,7 @@ describe('7. a registration never tells its user that their own address is taken
     expect(app.client.state()).toMatchObject({ status: 'signed_in', session: { user_id } });
   });
 
-  test('but that another one is', async () => {
+  test('a registration with another user’s email is refused', async () => {
     const app = await scene.signedIn(noStream);
     const error = await errorOf(scene.app(noStream).client.register({ ...form(), email: app.email }));
     expect(error.code).toBe('ERR-EMAIL-ALREADY-EXISTS');

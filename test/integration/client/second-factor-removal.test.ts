@@ -65,7 +65,7 @@ test('an app that had no stream learns of a removal when it asks for the factors
 });
 
 describe('a removal that was ordered while the app was not there', () => {
-  test('is known once the stream is open again', async () => {
+  test('a removal ordered while the app was away is known once the stream is open again', async () => {
     const app = await guardedApp();
     await eventually('the stream is open', () => app.client.stream.isOpen());
     app.sockets.isRefused = true;
@@ -77,7 +77,7 @@ describe('a removal that was ordered while the app was not there', () => {
     expect(removals(app)).toBe(1);
   });
 
-  test('is known after a start, and after a login', async () => {
+  test('a removal ordered while the app was away is known after a start, and after a login', async () => {
     const app = await guardedApp({ stream: false });
     const due_at = await order(app.email);
     const { client } = app.restart({ stream: true });
@@ -89,7 +89,7 @@ describe('a removal that was ordered while the app was not there', () => {
     await eventually('the app knows after the login', () => client.secondFactor.removal()?.due_at === due_at);
   });
 
-  test('is forgotten if it is stopped while the app looks', async () => {
+  test('a removal is forgotten if it is stopped while the app looks', async () => {
     const app = await guardedApp({ stream: false });
     await order(app.email);
     const { secondFactor } = app.client;

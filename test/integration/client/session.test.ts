@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => scene.close());
 
-test('registers, logs in, opens the stream, calls, and logs out', async () => {
+test('an app registers, logs in, opens the stream, calls, and logs out', async () => {
   const { client, events, storage } = await scene.signedIn();
   expect(client.state().status).toBe('signed_in');
   await eventually('the stream is open', async () => client.stream.isOpen());
@@ -27,7 +27,7 @@ test('registers, logs in, opens the stream, calls, and logs out', async () => {
   await expect(client.account.find()).rejects.toMatchObject({ code: 'CLIENT_SIGNED_OUT' });
 });
 
-test('is signed in again after a restart', async () => {
+test('an app is signed in again after a restart', async () => {
   const app = await scene.signedIn();
   const again = app.restart();
   expect(again.client.state()).toEqual({ status: 'unknown' });

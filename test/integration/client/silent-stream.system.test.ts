@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,6 +15,7 @@ let scene: ClientScene;
 /** A proxy before the gateway. When frozen, it silently drops every byte of the present connections. */
 let path: HoldingProxy;
 let base: string;
+let child: ChildProcess | undefined;
 
 beforeAll(async () => {
   scene = await openClientScene();
@@ -23,6 +24,8 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  // A test that ran out of time leaves its program.
+  child?.kill('SIGKILL');
   await scene.close();
   await path.close();
 });
@@ -155,7 +158,7 @@ test('a program ends when it has closed its client, though the path of the strea
   const email = newEmail();
   await app.client.register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' });
   const args = ['--input-type=module', '-e', program, scene.api.base, base, directory, email, password];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   try {
     await once(child, 'message');
     path.freeze();

@@ -61,7 +61,7 @@ test.each([
   expect((await app.client.fetch(`${service}/pantry`)).status).toBe(200);
 });
 
-test('the same holds if the token had to be renewed first', async () => {
+test('a service that wants two factors reaches the app once, also if the token had to be renewed first', async () => {
   const app = await signedIn();
   app.clock.monotonic += 3_600_000;
   expect(await clear(app)).toMatchObject(expected);

@@ -54,7 +54,7 @@ test('a stream lasts longer with the token that another tab has got', async () =
   expect(one.client.stream.isOpen()).toBe(true);
 });
 
-test("a portal's 401 in answer to the question why does not end the stream", async () => {
+test("a portal's 401 to the request why a stream has ended does not end it for good", async () => {
   const app = await scene.signedIn();
   await untilOpen(app);
   app.sockets.isRefused = true;

@@ -27,7 +27,7 @@ async function withStream(): Promise<TestApp & { readonly email: string }> {
 }
 
 describe('8. the stream follows the session', () => {
-  test('opens after the login, and lasts with each refresh', async () => {
+  test('the stream opens after the login, and lasts with each refresh', async () => {
     const app = await withStream();
     app.clock.monotonic += 3_600_000;
     await app.client.account.find();
@@ -36,7 +36,7 @@ describe('8. the stream follows the session', () => {
     expect(app.client.stream.isOpen()).toBe(true);
   });
 
-  test('is absent, and the log says so, on a platform without WebSocket', async () => {
+  test('the stream is absent, and the log says so, on a platform without WebSocket', async () => {
     const { WebSocket } = globalThis;
     const log: unknown[] = [];
     Object.assign(globalThis, { WebSocket: undefined });
@@ -51,7 +51,7 @@ describe('8. the stream follows the session', () => {
     client.close();
   });
 
-  test('closes before a login or logout begins, and 4005 is no logout', async () => {
+  test('the stream closes before a login or logout begins, and 4005 is no logout', async () => {
     const app = await withStream();
     await app.client.logIn({ email: app.email, password });
     await untilOpen(app);
@@ -61,7 +61,7 @@ describe('8. the stream follows the session', () => {
     expect(app.sockets.live()).toBe(0);
   });
 
-  test('a login of another app on the same device takes it over, and nothing is lost', async () => {
+  test('a login of another app on the same device takes the session over, and nothing is lost', async () => {
     const app = await withStream();
     const state = app.client.state();
     const device_id = state.status === 'signed_in' ? state.session.device_id : '';
@@ -105,7 +105,7 @@ describe('8. the stream follows the session', () => {
     await untilOpen(app);
   });
 
-  test('one tab holds it for all', async () => {
+  test('one tab holds the stream for all', async () => {
     const shared = createSharedTabs();
     const storage = createMemoryStorage();
     const [one, two] = [scene.app(shared, storage), scene.app(shared, storage)];
@@ -129,7 +129,7 @@ describe('8. the stream follows the session', () => {
     await untilOpen(two);
   });
 
-  test('a tab that let another one lead while it fetched a token opens none', async () => {
+  test('a tab that let another one lead while it fetched a token opens no stream', async () => {
     const shared = createSharedTabs();
     const one = await scene.signedIn(shared);
     await untilOpen(one);
@@ -171,7 +171,7 @@ test('errors are for people and for programs (rule 9)', async () => {
   expect(invalid.details.length).toBeGreaterThan(1);
 });
 
-test('events are told outside any lock, and a throwing listener breaks nothing (rule 10)', async () => {
+test('events are delivered outside any lock, and a throwing listener breaks nothing (rule 10)', async () => {
   const app = await withStream();
   const seen: string[] = [];
   app.client.subscribe(() => {

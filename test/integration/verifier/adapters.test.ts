@@ -114,7 +114,7 @@ describe.each([
   const ask = (headers: Readonly<Record<string, string>>) =>
     send(sibling.base, { method: 'GET', path: '/mine', headers });
 
-  test('knows whose request it is', async () => {
+  test('a sibling knows whose request it is', async () => {
     const session = await newSession(scene.api);
     const { status, text } = await ask({ Authorization: `Bearer ${session.access_token}` });
     expect([status, JSON.parse(text)]).toEqual([200, { user_id: session.user_id }]);
@@ -126,7 +126,7 @@ describe.each([
     ['what is no token', () => ({ Authorization: 'Bearer abc' })],
     ['a revoked token', () => ({ Authorization: `Bearer ${revoked}` })],
     ['a revoked token, in Russian', () => ({ Authorization: `Bearer ${revoked}`, 'Accept-Language': 'ru' })],
-  ])('refuses %s in the very words of the service itself', async (_what, headers) => {
+  ])('a sibling refuses %s in the very words of the service itself', async (_what, headers) => {
     const own = await scene.api.send({ method: 'GET', path: '/api/v1/account', headers: headers() });
     expect(own.status).toBe(401);
     expect(seen(await ask(headers()))).toEqual(seen(own));
@@ -135,7 +135,7 @@ describe.each([
   const remove = (token: string) =>
     send(sibling.base, { method: 'DELETE', path: '/mine', headers: { Authorization: `Bearer ${token}` } });
 
-  test('asks the bearer of a login by password to step up, and lets two recent factors pass', async () => {
+  test('a sibling asks the bearer of a login by password to step up, and lets two recent factors pass', async () => {
     const { access_token } = await newSession(scene.api);
     const refused = await remove(access_token);
     expect([refused.status, refused.headers['www-authenticate']]).toEqual([401, challenge]);
@@ -148,7 +148,7 @@ describe.each([
     expect((await ask({ Authorization: `Bearer ${access_token}` })).status).toBe(200);
   });
 
-  test('asks again if the proof is too old, even of a token that it has verified before', async () => {
+  test('a sibling asks again if the proof is too old, even of a token that it has verified before', async () => {
     const token = await steppedUp('2', 400);
     expect((await ask({ Authorization: `Bearer ${token}` })).status).toBe(200);
     const { status, headers } = await remove(token);
@@ -158,7 +158,7 @@ describe.each([
     ]);
   });
 
-  test('refuses a revoked token before it asks for a proof', async () => {
+  test('a sibling refuses a revoked token before it asks for a proof', async () => {
     expect(JSON.parse((await remove(revoked)).text).error_code).toBe('IAD_JWT_ACCESS_INVALID');
   });
 });
@@ -219,8 +219,6 @@ describe('a sibling with gRPC', () => {
     if (metadata.get('x-throw').length > 0) throw new AppError('IAD_JWT_ACCESS_INVALID');
   }
 
-  const soon = () => ({ deadline: Date.now() + 20_000 });
-
   function metadataOf(fields: Readonly<Record<string, string>>): Metadata {
     const metadata = new Metadata();
     for (const [name, value] of Object.entries(fields)) metadata.set(name, value);
@@ -230,12 +228,12 @@ describe('a sibling with gRPC', () => {
   function find(fields: Readonly<Record<string, string>>, path = '/Pantry/Find'): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
     const done = (error: ServiceError | null, value?: string) => (error ? reject(error) : resolve(value ?? ''));
-    client.makeUnaryRequest(path, method.requestSerialize, String, 'x', metadataOf(fields), soon(), done);
+    client.makeUnaryRequest(path, method.requestSerialize, String, 'x', metadataOf(fields), {}, done);
     return promise;
   }
 
   async function watch(fields: Readonly<Record<string, string>>, path = '/Pantry/Watch'): Promise<string> {
-    const call = client.makeServerStreamRequest(path, method.requestSerialize, String, 'x', metadataOf(fields), soon());
+    const call = client.makeServerStreamRequest(path, method.requestSerialize, String, 'x', metadataOf(fields));
     const parts: string[] = [];
     for await (const part of call) parts.push(part);
     return parts.join('');
@@ -244,8 +242,8 @@ describe('a sibling with gRPC', () => {
   describe.each([
     ['once', find, '/Pantry/Clear'],
     ['by a stream', watch, '/Pantry/Drain'],
-  ])('that answers %s', (_kind, call, grave) => {
-    test('knows whose call it is', async () => {
+  ])('a call that is answered %s', (_kind, call, grave) => {
+    test('a sibling with gRPC knows whose call it is', async () => {
       const session = await newSession(scene.api);
       expect(await call({ authorization: `Bearer ${session.access_token}` })).toBe(session.user_id);
     });
@@ -253,13 +251,13 @@ describe('a sibling with gRPC', () => {
     test.each([
       ['no token', () => ({})],
       ['a revoked token', () => ({ authorization: `Bearer ${revoked}` })],
-    ])('refuses %s with the status and details of the catalogue', async (_what, fields) => {
+    ])('a sibling with gRPC refuses %s with the status and details of the catalogue', async (_what, fields) => {
       const error = await call({ ...fields(), 'x-request-id': 'request-7' }).catch((thrown) => thrown);
       expect(error.code).toBe(16);
       expect(fromGrpc(error).code).toBe('IAD_JWT_ACCESS_INVALID');
     });
 
-    test('ends a call that needs two factors with UNAUTHENTICATED, unless the token has them', async () => {
+    test('a gRPC call that needs two factors ends with UNAUTHENTICATED, unless the token has them', async () => {
       const { access_token } = await newSession(scene.api);
       const error = await call({ authorization: `Bearer ${access_token}` }, grave).catch((thrown) => thrown);
       expect(error.code).toBe(16);
@@ -268,7 +266,7 @@ describe('a sibling with gRPC', () => {
       expect(await call({ authorization: `Bearer ${await steppedUp('2', 30)}` }, grave)).toBe(someClaims.user_id);
     });
 
-    test('ends a call whose handler throws as @grpc/grpc-js does, and as no refusal', async () => {
+    test('a gRPC call whose handler throws ends as @grpc/grpc-js ends it, and as no refusal', async () => {
       const { access_token } = await newSession(scene.api);
       const error = await call({ authorization: `Bearer ${access_token}`, 'x-throw': '1' }).catch((thrown) => thrown);
       expect([error.code, error.details, error.metadata.get(statusDetailsKey)]).toEqual([2, 'Unknown error', []]);

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAppError } from '@auth-account/errors';
-import { redisKeys } from '@auth-account/redis';
 import { createAccessTokenSigner, generateSigningKey } from '@auth-account/tokens';
 import type { VerifierOptions } from '@auth-account/verifier';
 import { feedRevocations } from '@auth-account/verifier/feed';
@@ -14,13 +13,13 @@ import { testEnvironment } from '../../support/test-environment.ts';
 import {
   audience,
   issuer,
-  keyPrefix,
   type OpenedVerifier,
   openVerifierScene,
   someClaims,
   type VerifierScene,
 } from '../../support/verifier-scene.ts';
 import { eventually } from '../../support/worker-scene.ts';
+import { denyMany } from './deny-many.ts';
 
 const feed = '/api/v1/revocations';
 let scene: VerifierScene;
@@ -50,7 +49,7 @@ const verdict = (verifier: OpenedVerifier, token: string): Promise<string> =>
     (error) => (isAppError(error) ? error.code : Promise.reject(error)),
   );
 
-describe('a denial outlives a change of the longest life', () => {
+describe('a change of the longest life', () => {
   const readKeys = () => readFile(join(testEnvironment().keysDir, 'access-token-public-keys.json'), 'utf8');
 
   /** Makes the sibling request the metadata again. */
@@ -65,7 +64,7 @@ describe('a denial outlives a change of the longest life', () => {
     ['lowered for a while, with keys of its own', {}, false],
     ['lowered for a while, with keys from a file', { readKeys }, false],
     ['lowered from the start, with keys from a file', { readKeys }, true],
-  ])('%s', async (_what, options, fromStart) => {
+  ])('a denial outlives a longest life that is %s', async (_what, options, fromStart) => {
     const told: (readonly string[])[] = [];
     let life: number | undefined = fromStart ? 1 : undefined;
     proxy.tamper(async (request, forward) => {
@@ -97,16 +96,13 @@ describe('a denial outlives a change of the longest life', () => {
 });
 
 describe('a list of several pages', () => {
-  const keys = redisKeys(keyPrefix);
-  const ids = Array.from({ length: 12_000 }, (_, i) => `many-${i}`);
-  beforeAll(async () => {
-    const pipeline = scene.admin.pipeline();
-    for (const [i, id] of ids.entries()) {
-      pipeline.set(keys.denied(id), 'none:SESSION_REVOKED', 'PX', 600_000);
-      pipeline.zadd(keys.revocations, 1_000 + i, id);
-    }
-    await pipeline.exec();
-  });
+  // Three pages: 5,000 denials fit into an answer.
+  beforeAll(() =>
+    denyMany(
+      scene,
+      Array.from({ length: 10_100 }, (_, i) => ({ id: `many-${i}`, value: 'none:SESSION_REVOKED', at: 1_000 + i })),
+    ),
+  );
 
   const statementIn = (text: string): string => JSON.parse(text).data.statement;
   const answerOf = (statement: string) => ({ status: 200, text: JSON.stringify({ data: { statement } }) });
@@ -133,17 +129,17 @@ describe('a list of several pages', () => {
     return { found, changed };
   }
 
-  test('is read if nobody changes it', async () => {
+  test('a list of several pages is read if nobody changes it', async () => {
     expect(await readThrough()).toEqual({ found: 'good', changed: 0 });
   });
 
-  test('is not complete if a page is left out', async () => {
+  test('a list of several pages is not complete if a page is left out', async () => {
     const skipped = await readThrough((statement, next) => next(String(decodeJwt(statement).cursor)));
     expect(skipped.found).toBe('ERR-DEPENDENCY-UNAVAILABLE');
     expect(skipped.changed).toBeGreaterThan(0);
   });
 
-  test('is not complete if a page is said to be the last', async () => {
+  test('a list of several pages is not complete if a page is said to be the last', async () => {
     const cut = await readThrough((statement) => {
       const [head, , signature] = statement.split('.');
       const claims = JSON.stringify({ ...decodeJwt(statement), more: false });

@@ -12,6 +12,7 @@ import { startTamperingProxy, type TamperingProxy } from '../../support/tamperin
 import { testEnvironment } from '../../support/test-environment.ts';
 import { keyPrefix, type OpenedVerifier, openVerifierScene, type VerifierScene } from '../../support/verifier-scene.ts';
 import { eventually } from '../../support/worker-scene.ts';
+import { denyMany, forgetMany } from './deny-many.ts';
 
 const keys = redisKeys(keyPrefix);
 let scene: VerifierScene;
@@ -63,7 +64,7 @@ const claimsOf = (statement: string) =>
   JSON.parse(Buffer.from(String(statement.split('.')[1]), 'base64url').toString());
 
 describe('a sibling that reads the feed', () => {
-  test('refuses a token after its logout, which it had accepted', async () => {
+  test('a sibling that reads the feed refuses a token after its logout, which it had accepted', async () => {
     const sibling = openSibling();
     const [session, other] = [await newSession(scene.api), await newSession(scene.api)];
     for (const { access_token } of [session, other]) expect(await verdict(sibling, access_token)).toBe('good');
@@ -74,7 +75,7 @@ describe('a sibling that reads the feed', () => {
     sibling.close();
   });
 
-  test('refuses the claims of a group that the user has left, and accepts the new ones', async () => {
+  test('a sibling that reads the feed refuses the claims of a group that the user has left, and accepts the new ones', async () => {
     const sibling = openSibling();
     const session = await newSession(scene.api);
     const headers = { Authorization: `Bearer ${session.access_token}` };
@@ -86,27 +87,28 @@ describe('a sibling that reads the feed', () => {
     sibling.close();
   });
 
-  test('knows at its start what was revoked before, also if that takes several answers', async () => {
+  test('a sibling that reads the feed knows at its start what was revoked before, also if that takes several answers', async () => {
     const session = await newSession(scene.api);
-    const ids = Array.from({ length: 12_000 }, (_, i) => `many-${i}`);
-    const pipeline = scene.admin.pipeline();
     const { until } = await scene.denyList.recent(0);
-    for (const [i, id] of ids.entries()) {
-      pipeline.set(keys.denied(id), i % 2 ? '3' : 'none:SESSION_REVOKED', 'PX', 600_000);
-      // Half of the denials have the same time. They are more than fit into an answer.
-      pipeline.zadd(keys.revocations, i < 6_000 ? until : until + i, id);
-    }
-    await pipeline.exec();
+    const many = Array.from({ length: 5_700 }, (_, i) => ({
+      id: `many-${i}`,
+      value: i % 2 ? '3' : 'none:SESSION_REVOKED',
+      // Most of the denials have the same time. They are more than the 5,000 that fit into an answer.
+      at: i < 5_200 ? until : until + i,
+    }));
+    await denyMany(scene, many);
     await logOut(scene.api, session);
     const sibling = openSibling();
     expect(await verdict(sibling, session.access_token)).toBe('IAD_JWT_ACCESS_INVALID');
-    expect(sibling.state().denials).toBeGreaterThan(ids.length);
+    expect(sibling.state().denials).toBeGreaterThan(many.length);
     sibling.close();
-    await scene.admin.del(ids.map(keys.denied));
-    await scene.admin.zrem(keys.revocations, ids);
+    await forgetMany(
+      scene,
+      many.map(({ id }) => id),
+    );
   });
 
-  test('accepts nothing while the list is not complete: the feed has no answer then, not an empty one', async () => {
+  test('a sibling accepts nothing while the list is not complete: the feed has no answer then, not an empty one', async () => {
     const session = await newSession(scene.api);
     await scene.admin.del(keys.denyListComplete);
     const answer = await ask({ nonce });
@@ -118,7 +120,7 @@ describe('a sibling that reads the feed', () => {
     sibling.close();
   });
 
-  test('uses its copy for the grace while the feed is away, then accepts nothing, and comes back', async () => {
+  test('a sibling uses its copy for the grace while the feed is away, then accepts nothing, and comes back', async () => {
     const sibling = openSibling({ graceSeconds: 3_600 });
     const [session, revoked] = [await newSession(scene.api), await newSession(scene.api)];
     await logOut(scene.api, revoked);
@@ -138,7 +140,7 @@ describe('a sibling that reads the feed', () => {
     sibling.close();
   });
 
-  test('gets no revoked token back from a Redis that lost everything', async () => {
+  test('a sibling that reads the feed gets no revoked token back from a Redis that lost everything', async () => {
     const sibling = openSibling();
     const session = await newSession(scene.api);
     await logOut(scene.api, session);
@@ -152,7 +154,7 @@ describe('a sibling that reads the feed', () => {
   });
 });
 
-describe('somebody between the feed and a sibling', () => {
+describe('an attacker between the feed and a sibling', () => {
   /**
    * Returns true if the sibling accepts a tampered answer. If it accepts none, it has no copy and refuses the token.
    */
@@ -194,7 +196,7 @@ describe('somebody between the feed and a sibling', () => {
     await logOut(scene.api, await newSession(scene.api));
   });
 
-  test('who only looks is not noticed', async () => {
+  test('an attacker who only looks is not noticed', async () => {
     replace((statement) => statement);
     expect(await isDeceived()).toBe(true);
   });
@@ -220,16 +222,16 @@ describe('somebody between the feed and a sibling', () => {
       async (_, sent) => (await ask({ ...sent, nonce: 'B'.repeat(22) })).json.data.statement,
     ],
     [
-      'asks from a later place',
+      'asks from a later cursor',
       async (statement, sent) => (await ask({ ...sent, cursor: claimsOf(statement).cursor })).json.data.statement,
     ],
     ['sends an access token', async () => (await newSession(scene.api)).access_token],
-  ])('who %s is not believed', async (_what, change) => {
+  ])('an attacker who %s is not believed', async (_what, change) => {
     replace(change);
     expect(await isDeceived()).toBe(false);
   });
 
-  test('who repeats an earlier answer hides no logout for longer than the grace', async () => {
+  test('an attacker who repeats an earlier answer hides no logout for longer than the grace', async () => {
     const sibling = openSibling({ graceSeconds: 60 });
     const session = await newSession(scene.api);
     expect(await verdict(sibling, session.access_token)).toBe('good');
@@ -246,7 +248,7 @@ describe('somebody between the feed and a sibling', () => {
     sibling.close();
   });
 
-  test('who leads the sibling to another address gets its secret nowhere', async () => {
+  test('an attacker who leads the sibling to another address gets its secret nowhere', async () => {
     const seen: string[] = [];
     const elsewhere = await startTamperingProxy(scene.api.base);
     elsewhere.tamper(async ({ headers }) => {
@@ -263,7 +265,7 @@ describe('somebody between the feed and a sibling', () => {
     elsewhere.close();
   });
 
-  describe('and gives out keys', () => {
+  describe('an attacker who gives out keys', () => {
     /** The attacker's own service, with its own keys and the issuer's name. The proxy leads the sibling there. */
     let forger: VerifierScene;
     beforeAll(async () => {
@@ -278,7 +280,7 @@ describe('somebody between the feed and a sibling', () => {
         forger.api.send({ method, path, headers: { ...headers }, body }),
       );
 
-    test('is believed if the sibling fetches them', async () => {
+    test('an attacker who gives out keys is believed if the sibling fetches them', async () => {
       lead();
       const sibling = openSibling();
       const { access_token } = await newSession(forger.api);
@@ -286,7 +288,7 @@ describe('somebody between the feed and a sibling', () => {
       sibling.close();
     });
 
-    test('is not believed if the sibling has a file of them', async () => {
+    test('an attacker who gives out keys is not believed if the sibling has a file of them', async () => {
       lead();
       const sibling = openSibling({ readKeys: publicKeys });
       const { access_token } = await newSession(forger.api);

@@ -6,6 +6,7 @@ import { logIn, logOut, newSession } from '../../support/accounts.ts';
 import { refusal } from '../../support/consumer-acl-scene.ts';
 import { keyPrefix, type OpenedVerifier, openVerifierScene, type VerifierScene } from '../../support/verifier-scene.ts';
 import { eventually } from '../../support/worker-scene.ts';
+import { denyMany, forgetMany } from './deny-many.ts';
 
 let scene: VerifierScene;
 
@@ -29,7 +30,7 @@ const untilRefused = (verifier: OpenedVerifier, token: string) =>
   eventually('the refusal', async () => (await verdict(verifier, token)) === 'IAD_JWT_ACCESS_INVALID');
 
 describe('a sibling that reads the deny list', () => {
-  test('refuses a token after its logout, which it had accepted', async () => {
+  test('a sibling that reads the deny list refuses a token after its logout, which it had accepted', async () => {
     const verifier = scene.openVerifier();
     const [session, other] = [await newSession(scene.api), await newSession(scene.api)];
     expect(await verifier.authenticate(`Bearer ${session.access_token}`)).toMatchObject({ sid: session.session_id });
@@ -41,7 +42,7 @@ describe('a sibling that reads the deny list', () => {
     verifier.close();
   });
 
-  test('refuses each of several logouts, one after the other', async () => {
+  test('a sibling that reads the deny list refuses each of several logouts, one after the other', async () => {
     const verifier = scene.openVerifier();
     const took: number[] = [];
     for (let i = 0; i < (process.env.MODEL_FIGURES ? 100 : 3); i += 1) {
@@ -58,7 +59,7 @@ describe('a sibling that reads the deny list', () => {
     verifier.close();
   });
 
-  test('knows at its start what was revoked before', async () => {
+  test('a sibling that reads the deny list knows at its start what was revoked before', async () => {
     const sessions = await Promise.all([newSession(scene.api), newSession(scene.api)]);
     const [revoked, good] = sessions;
     await logOut(scene.api, revoked);
@@ -68,7 +69,7 @@ describe('a sibling that reads the deny list', () => {
     verifier.close();
   });
 
-  test('refuses the claims of a group that the user has left, and accepts the new ones', async () => {
+  test('a sibling that reads the deny list refuses the claims of a group that the user has left, and accepts the new ones', async () => {
     const verifier = scene.openVerifier();
     const session = await newSession(scene.api);
     const authorization = { Authorization: `Bearer ${session.access_token}` };
@@ -80,23 +81,21 @@ describe('a sibling that reads the deny list', () => {
     verifier.close();
   });
 
-  test('reads a long list in pages, also if thousands were denied in one moment', async () => {
-    const keys = redisKeys(keyPrefix);
+  test('a sibling reads a long deny list in pages, also if thousands were denied in one moment', async () => {
     const ids = Array.from({ length: 2_500 }, (_, i) => `many-${i}`);
     const { until } = await scene.denyList.recent(0);
-    const pipeline = scene.admin.pipeline();
-    for (const id of ids)
-      pipeline.set(keys.denied(id), 'none:SESSION_REVOKED', 'PX', 600_000).zadd(keys.revocations, until, id);
-    await pipeline.exec();
+    await denyMany(
+      scene,
+      ids.map((id) => ({ id, value: 'none:SESSION_REVOKED', at: until })),
+    );
     const verifier = scene.openVerifier();
     await verifier.ready();
     expect(verifier.state().denials).toBeGreaterThanOrEqual(ids.length);
     verifier.close();
-    await scene.admin.del(ids.map(keys.denied));
-    await scene.admin.zrem(keys.revocations, ids);
+    await forgetMany(scene, ids);
   });
 
-  test('accepts nothing while the list is not complete, for it does not know', async () => {
+  test('a sibling accepts nothing while the deny list is not complete, because it does not know', async () => {
     const session = await newSession(scene.api);
     await scene.admin.del(redisKeys(keyPrefix).denyListComplete);
     const verifier = scene.openVerifier();
@@ -107,7 +106,7 @@ describe('a sibling that reads the deny list', () => {
     verifier.close();
   });
 
-  test('without revocations accepts a revoked token until its end', async () => {
+  test('a sibling without revocations accepts a revoked token until its end', async () => {
     const verifier = scene.openVerifier({ revocations: 'none' });
     const session = await newSession(scene.api);
     await logOut(scene.api, session);
@@ -116,8 +115,8 @@ describe('a sibling that reads the deny list', () => {
   });
 });
 
-describe('while Redis is away', () => {
-  test('the last copy is used for the grace, then nothing is accepted, until the list is complete again', async () => {
+describe('Redis away', () => {
+  test('while Redis is away, a sibling uses its copy for the grace, then accepts nothing until the list is complete', async () => {
     const graceSeconds = 3_600;
     const verifier = scene.openVerifier({ graceSeconds });
     const lenient = scene.openVerifier({ graceSeconds: Number.POSITIVE_INFINITY });
@@ -170,7 +169,7 @@ describe('the Redis user of docs/verifying.md', () => {
   });
   afterAll(() => sibling.disconnect());
 
-  test('is refused nothing that a verifier needs', async () => {
+  test('the Redis user of docs/verifying.md is refused nothing that a verifier needs', async () => {
     await scene.admin.call('ACL', 'LOG', 'RESET');
     const verifier = scene.openVerifier();
     const session = await newSession(scene.api);
@@ -196,7 +195,7 @@ describe('the Redis user of docs/verifying.md', () => {
     ['a walk over the keys', () => sibling.scan(0)],
     ['emptying the server', () => sibling.flushall()],
     ['the configuration', () => sibling.config('GET', 'requirepass')],
-  ])('is refused %s', async (_what, attempt) => {
+  ])('the Redis user of docs/verifying.md is refused %s', async (_what, attempt) => {
     await expect(attempt()).rejects.toThrow(refusal);
   });
 });

@@ -4,38 +4,37 @@ import { newEmail, newSession, password } from '../../support/accounts.ts';
 import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/authctl.ts';
 import { codeOf, confirmReset, requestChange, requestReset } from '../../support/codes.ts';
 import { seedAccounts } from '../../support/seed-accounts.ts';
-import { serviceEnvironment } from '../../support/test-api.ts';
-import { startTestStack, type TestStack } from '../../support/test-stack.ts';
+import { type OperatorScene, openOperatorScene } from './operator-scene.ts';
 
 /** Hash of the password `U*U` with cost 5: a vector of Openwall's crypt_blowfish. */
 const bcryptHash = '$2b$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW';
 
-let stack: TestStack;
+let scene: OperatorScene;
 let options: AuthctlOptions;
 beforeAll(async () => {
-  stack = await startTestStack({ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' });
-  options = { env: { ...serviceEnvironment(stack.collections.users.dbName), REDIS_URL: stack.redis.url } };
+  scene = await openOperatorScene();
+  options = scene.options;
 });
-afterAll(() => stack.close());
+afterAll(() => scene.close());
 
 const why = ['--reason', 'the phone was stolen'];
 const command = (user: string) => ['user', 'reset-password', user, ...why];
 const reset = (user: string, ...more: string[]) => authctl([...command(user), '--yes', ...more], options);
-const login = (email: string, given = password) => stack.post('/api/v1/auth/login', { email, password: given });
-const stored = (_id: string) => stack.collections.users.findOne({ _id });
-const live = (user_id: string) => stack.collections.sessions.countDocuments({ user_id, is_revoked: false });
+const login = (email: string, given = password) => scene.post('/api/v1/auth/login', { email, password: given });
+const stored = (_id: string) => scene.collections.users.findOne({ _id });
+const live = (user_id: string) => scene.collections.sessions.countDocuments({ user_id, is_revoked: false });
 
-test('lets nobody in until the holder sets another password', async () => {
-  const phone = await newSession(stack);
+test('user reset-password lets nobody in until the user sets another password', async () => {
+  const phone = await newSession(scene);
   const run = await reset(phone.email);
   expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Invites revoked: 0. Sessions ended: 1.') });
-  expect((await confirmReset(stack, await requestReset(stack, phone.email))).status).toBe(200);
+  expect((await confirmReset(scene, await requestReset(scene, phone.email))).status).toBe(200);
   expect((await login(phone.email)).status).toBe(401);
   expect((await login(phone.email, 'three wrong staples')).status).toBe(200);
 });
 
-test('is in the audit log with the name of the operator, without the address', async () => {
-  const phone = await newSession(stack);
+test('user reset-password is in the audit log with the name of the operator, without the email', async () => {
+  const phone = await newSession(scene);
   const { stderr } = await reset(phone.email, '--as', 'olga');
   const shared = {
     level: 'info',
@@ -53,19 +52,19 @@ test('is in the audit log with the name of the operator, without the address', a
   expect(stderr).not.toContain('@');
 });
 
-test('tells subscribers and the holder, in the language of the account', async () => {
-  const { user_id } = await newSession(stack);
-  await stack.collections.users.updateOne({ _id: user_id }, { $set: { locale: 'ru' } });
+test('user reset-password informs subscribers and the user, in the language of the account', async () => {
+  const { user_id } = await newSession(scene);
+  await scene.collections.users.updateOne({ _id: user_id }, { $set: { locale: 'ru' } });
   const invite = { home_group_id: randomUUID(), account_type: 'HOME', created_at: new Date(), uses: 0 } as const;
   const open = { created_by: user_id, expires_at: new Date(Date.now() + 60_000), max_uses: null, revoked_at: null };
-  await stack.collections.invites.insertOne({ _id: randomUUID(), ...invite, ...open });
+  await scene.collections.invites.insertOne({ _id: randomUUID(), ...invite, ...open });
   const { request_id, password_changed_at, invites_revoked } = await authctlJson(
     [...command(user_id), '--yes'],
     options,
   );
   expect(invites_revoked).toBe(1);
-  expect(await stack.collections.invites.countDocuments({ created_by: user_id, revoked_at: null })).toBe(0);
-  const rows = await stack.collections.outbox.find({ 'event.requestid': request_id }).sort({ _id: 1 }).toArray();
+  expect(await scene.collections.invites.countDocuments({ created_by: user_id, revoked_at: null })).toBe(0);
+  const rows = await scene.collections.outbox.find({ 'event.requestid': request_id }).sort({ _id: 1 }).toArray();
   expect(rows.map(({ topic, event }) => [topic, event.data])).toEqual([
     ['service.auth.events.password_changed', { user_id, changed_at: password_changed_at, reason: 'operator' }],
     ['service.auth.events.notice', { user_id, purpose: 'password_changed', locale: 'ru', invites_revoked: 1 }],
@@ -73,24 +72,24 @@ test('tells subscribers and the holder, in the language of the account', async (
   expect((await stored(user_id))?.password_changed_at?.toISOString()).toBe(password_changed_at);
 });
 
-test('makes open codes void, and a change of the address under way', async () => {
-  const phone = await newSession(stack);
-  const challenge_id = await requestReset(stack, phone.email);
-  await requestChange(stack, phone, newEmail());
+test('user reset-password ends open codes, and a change of the email under way', async () => {
+  const phone = await newSession(scene);
+  const challenge_id = await requestReset(scene, phone.email);
+  await requestChange(scene, phone, newEmail());
   const { password_changed_at } = await authctlJson([...command(phone.user_id), '--yes'], options);
-  const code = await codeOf(stack, challenge_id);
+  const code = await codeOf(scene, challenge_id);
   const body = { challenge_id, code, new_password: 'three wrong staples' };
-  const answer = await stack.post('/api/v1/auth/password-reset/confirm', body);
+  const answer = await scene.post('/api/v1/auth/password-reset/confirm', body);
   expect([answer.status, answer.json.error_code]).toEqual([403, 'ERR-CODE-INVALID']);
   const open = { user_id: phone.user_id, ended_at: null };
-  expect(await stack.collections.challenges.countDocuments(open)).toBe(0);
+  expect(await scene.collections.challenges.countDocuments(open)).toBe(0);
   expect((await stored(phone.user_id))?.pending_email_until?.toISOString()).toBe(password_changed_at);
 });
 
-test('leaves a hash of the same kind and cost, which a login takes like any other', async () => {
-  const [email = ''] = await seedAccounts(stack.collections, 1, bcryptHash);
-  const imported = await stack.collections.users.findOne({ email });
-  const own = await newSession(stack);
+test('user reset-password leaves a hash of the same kind and cost, which a login takes like any other', async () => {
+  const [email = ''] = await seedAccounts(scene.collections, 1, bcryptHash);
+  const imported = await scene.collections.users.findOne({ email });
+  const own = await newSession(scene);
   const before = (await stored(own.user_id))?.password_hash ?? '';
   for (const user of [email, own.user_id]) expect((await reset(user)).exitCode).toBe(0);
   const bcrypt = (await stored(imported?._id ?? ''))?.password_hash;
@@ -106,16 +105,16 @@ test('leaves a hash of the same kind and cost, which a login takes like any othe
   expect((await stored(own.user_id))?.password_hash).not.toBe(argon2);
 });
 
-test('of a disabled account leaves it disabled', async () => {
-  const phone = await newSession(stack);
+test('user reset-password leaves a disabled account disabled', async () => {
+  const phone = await newSession(scene);
   await authctl(['user', 'disable', phone.user_id, ...why], options);
   expect((await reset(phone.user_id)).stdout).toContain('Sessions ended: 0.');
-  await confirmReset(stack, await requestReset(stack, phone.email));
+  await confirmReset(scene, await requestReset(scene, phone.email));
   expect((await login(phone.email, 'three wrong staples')).json.error_code).toBe('ERR-ACCOUNT-DISABLED');
 });
 
-test('asks first: no is no, yes is yes, and if nobody can be asked it needs --yes', async () => {
-  const { user_id, email } = await newSession(stack);
+test('user reset-password asks first: no is no, yes is yes, and if nobody can be asked it needs --yes', async () => {
+  const { user_id, email } = await newSession(scene);
   const nobody = await authctl(command(user_id), options);
   expect(nobody).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('give --yes') });
   const no = await authctl(command(user_id), { ...options, answer: 'n' });
@@ -125,12 +124,12 @@ test('asks first: no is no, yes is yes, and if nobody can be asked it needs --ye
   expect((await login(email)).status).toBe(401);
 });
 
-test('of an account that changes while the operator is asked does nothing', async () => {
-  const { user_id } = await newSession(stack);
+test('user reset-password does nothing to an account that changes while the operator is asked', async () => {
+  const { user_id } = await newSession(scene);
   const before = (await stored(user_id))?.password_hash;
   const password_changed_at = new Date();
   const answer = async () => {
-    await stack.collections.users.updateOne({ _id: user_id }, { $set: { password_changed_at } });
+    await scene.collections.users.updateOne({ _id: user_id }, { $set: { password_changed_at } });
     return 'y';
   };
   const run = await authctl(command(user_id), { ...options, answer });
@@ -143,7 +142,7 @@ test('of an account that changes while the operator is asked does nothing', asyn
 test.each([
   ['no reason', ['user', 'reset-password', 'x', '--yes'], 2, "required option '--reason <text>'"],
   ['an unknown user', [...command('x@example.com'), '--yes'], 1, 'There is no user'],
-])('%s is told', async (_case, args, exitCode, told) => {
+])('user reset-password with %s fails and says why', async (_case, args, exitCode, told) => {
   const run = await authctl(args, options);
   expect(run).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(told) });
 });

@@ -3,31 +3,30 @@ import { newSession } from '../../support/accounts.ts';
 import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/authctl.ts';
 import { bearer } from '../../support/groups.ts';
 import { beginLogin, guardedAccount, orderRemoval } from '../../support/second-factor.ts';
-import { serviceEnvironment } from '../../support/test-api.ts';
-import { startTestStack, type TestStack } from '../../support/test-stack.ts';
+import { type OperatorScene, openOperatorScene } from './operator-scene.ts';
 
-let stack: TestStack;
+let scene: OperatorScene;
 let options: AuthctlOptions;
 beforeAll(async () => {
-  stack = await startTestStack({ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' });
-  options = { env: { ...serviceEnvironment(stack.collections.users.dbName), REDIS_URL: stack.redis.url } };
+  scene = await openOperatorScene();
+  options = scene.options;
 });
-afterAll(() => stack.close());
+afterAll(() => scene.close());
 
 const why = ['--reason', 'the phone is lost'];
 const command = (user: string, ...more: string[]) => ['user', 'remove-second-factor', user, ...why, ...more];
 const order = (user: string, ...more: string[]) => authctl(command(user, '--yes', ...more), options);
 const stop = (user: string) => authctl(command(user, '--stop'), options);
 const show = (user: string) => authctlJson(['user', 'show', user], options);
-const stored = async (_id: string) => (await stack.collections.users.findOne({ _id }))?.totp?.removal;
+const stored = async (_id: string) => (await scene.collections.users.findOne({ _id }))?.totp?.removal;
 const noticesOf = async (user_id: string) => {
-  const rows = await stack.collections.outbox.find({ 'event.data.user_id': user_id }).sort({ _id: 1 }).toArray();
+  const rows = await scene.collections.outbox.find({ 'event.data.user_id': user_id }).sort({ _id: 1 }).toArray();
   return rows.flatMap(({ event }) => (/notice/.test(event.type) ? [event.data] : []));
 };
 
-test('orders the removal in 72 hours, never sooner, and tells the holder by mail and in the apps', async () => {
-  const phone = await guardedAccount(stack);
-  const stream = await stack.openStream(phone);
+test('remove-second-factor orders the removal in 72 hours, never sooner, and informs the user by mail and in the apps', async () => {
+  const phone = await guardedAccount(scene);
+  const stream = await scene.openStream(phone);
   const before = Date.now();
   const { due_at, request_id, problem } = await authctlJson(command(phone.email, '--yes', '--as', 'olga'), options);
   expect([Date.parse(due_at) - before > 72 * 3_600_000 - 1, problem]).toEqual([true, null]);
@@ -37,32 +36,32 @@ test('orders the removal in 72 hours, never sooner, and tells the holder by mail
   const notice = { purpose: 'second_factor_removal_ordered', removal_id: removal?.id, due_at };
   expect((await noticesOf(phone.user_id)).at(-1)).toMatchObject(notice);
   expect(request_id).toMatch(/^authctl-/);
-  await beginLogin(stack, phone.email);
+  await beginLogin(scene, phone.email);
   expect(await show(phone.user_id)).toMatchObject({
     ...{ second_factor_removed_at: due_at, second_factor_removal_by: 'staff' },
   });
-  const own = await stack.get('/api/v1/account/factors', bearer(phone));
+  const own = await scene.get('/api/v1/account/factors', bearer(phone));
   expect(own.json.data.removal).toEqual({ due_at });
   stream.socket.terminate();
 });
 
-test('refuses a second order, and an account without a second factor, and asks first', async () => {
-  const phone = await guardedAccount(stack);
+test('remove-second-factor refuses a second order, and an account without a second factor, and asks first', async () => {
+  const phone = await guardedAccount(scene);
   const asked = await authctl(command(phone.user_id), options);
   expect([asked.exitCode, asked.stderr]).toEqual([2, expect.stringContaining('in 72 hours? ')]);
   expect(await stored(phone.user_id)).toBeUndefined();
-  const due = await orderRemoval(stack, phone.email);
+  const due = await orderRemoval(scene, phone.email);
   const again = await order(phone.user_id);
   expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining(`ordered already: ${due.toISOString()}`)]);
   expect(await stored(phone.user_id)).toMatchObject({ by: 'mail', due_at: due });
-  const { user_id } = await newSession(stack);
+  const { user_id } = await newSession(scene);
   expect(await order(user_id)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('no second factor') });
 });
 
-test('stops a removal, whoever has ordered it, and is in the audit log', async () => {
-  const phone = await guardedAccount(stack);
+test('remove-second-factor --stop stops a removal, whoever has ordered it, and is in the audit log', async () => {
+  const phone = await guardedAccount(scene);
   const ordered = await order(phone.user_id, '--as', 'olga');
-  const stream = await stack.openStream(phone);
+  const stream = await scene.openStream(phone);
   const stopped = await stop(phone.user_id);
   expect(await stored(phone.user_id)).toBeUndefined();
   expect(await stream.next()).toMatchObject({ payload: { due_at: null } });
@@ -76,8 +75,8 @@ test('stops a removal, whoever has ordered it, and is in the audit log', async (
   stream.socket.terminate();
 });
 
-test('needs no Redis', async () => {
-  const phone = await guardedAccount(stack);
+test('remove-second-factor needs no Redis', async () => {
+  const phone = await guardedAccount(scene);
   const away = { env: { ...options.env, REDIS_URL: 'redis://127.0.0.1:1' } };
   const run = await authctl(command(phone.user_id, '--yes'), away);
   expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('The apps got no message') });

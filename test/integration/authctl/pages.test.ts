@@ -2,15 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newSession } from '../../support/accounts.ts';
 import { authctl, authctlJson } from '../../support/authctl.ts';
-import { serviceEnvironment } from '../../support/test-api.ts';
-import { startTestStack, type TestStack } from '../../support/test-stack.ts';
 import { findPageCommands } from '../../tools/cluster/page-commands.ts';
+import { type OperatorScene, openOperatorScene } from './operator-scene.ts';
 
-let stack: TestStack;
+let scene: OperatorScene;
 beforeAll(async () => {
-  stack = await startTestStack({ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' });
+  scene = await openOperatorScene();
 });
-afterAll(() => stack.close());
+afterAll(() => scene.close());
 
 /** Splits a command line that has no quotes within words. */
 const wordsOf = (line: string) =>
@@ -18,8 +17,8 @@ const wordsOf = (line: string) =>
 
 /** The cluster test's long form runs all commands of the pages, kubectl's too (docs/testing.md). */
 test('each command of the runbooks and of operations.md is one that authctl has', async () => {
-  const options = { env: { ...serviceEnvironment(stack.collections.users.dbName), REDIS_URL: stack.redis.url } };
-  const { user_id } = await newSession(stack);
+  const { options } = scene;
+  const { user_id } = await newSession(scene);
   const { events } = await authctlJson(['events', 'list'], options);
   const { subscribers } = await authctlJson(['events', 'subscribers'], options);
   const values = { user_id, event_id: events[0].event_id, subscriber: subscribers[0].name };

@@ -4,23 +4,22 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newSession, password } from '../../support/accounts.ts';
 import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/authctl.ts';
-import { serviceEnvironment } from '../../support/test-api.ts';
-import { startTestStack, type TestStack } from '../../support/test-stack.ts';
+import { type OperatorScene, openOperatorScene } from './operator-scene.ts';
 
-let stack: TestStack;
+let scene: OperatorScene;
 let options: AuthctlOptions;
 beforeAll(async () => {
-  stack = await startTestStack({ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' });
-  options = { env: { ...serviceEnvironment(stack.collections.users.dbName), REDIS_URL: stack.redis.url } };
+  scene = await openOperatorScene();
+  options = scene.options;
 });
-afterAll(() => stack.close());
+afterAll(() => scene.close());
 
 const why = ['--reason', 'spam'];
 const disable = (user: string, ...more: string[]) => authctl(['user', 'disable', user, ...why, ...more], options);
 const enable = (user: string, ...more: string[]) => authctl(['user', 'enable', user, ...why, ...more], options);
 const show = (user: string) => authctlJson(['user', 'show', user], options);
-const login = (email: string, given = password) => stack.post('/api/v1/auth/login', { email, password: given });
-const live = (user_id: string) => stack.collections.sessions.countDocuments({ user_id, is_revoked: false });
+const login = (email: string, given = password) => scene.post('/api/v1/auth/login', { email, password: given });
+const live = (user_id: string) => scene.collections.sessions.countDocuments({ user_id, is_revoked: false });
 
 /** The commands that end all sessions, what their sessions end by, and the answer to a login afterwards. */
 const endings = [
@@ -33,32 +32,32 @@ describe.each(endings)('user %s', (name, reason, status, errorCode) => {
   const run = (user: string, given = options) =>
     authctl(['user', name, user, ...why, ...(name === 'disable' ? [] : ['--yes'])], given);
 
-  test('ends the sessions, closes the streams, and lets nobody log in', async () => {
-    const phone = await newSession(stack);
-    await logIn(stack, phone.email);
-    const stream = await stack.openStream(phone);
+  test('a command that ends all sessions of an account closes its streams and lets nobody log in', async () => {
+    const phone = await newSession(scene);
+    await logIn(scene, phone.email);
+    const stream = await scene.openStream(phone);
     const done = await run(phone.email.toUpperCase());
     expect(done).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Sessions ended: 2.') });
     expect(await stream.closed).toMatchObject({ code: 4001, reason: 'SESSION_REVOKED' });
     expect(await live(phone.user_id)).toBe(0);
-    const { json } = await stack.post('/api/v1/auth/refresh', { refresh_token: phone.refresh_token });
+    const { json } = await scene.post('/api/v1/auth/refresh', { refresh_token: phone.refresh_token });
     expect(json.details.reason).toBe(reason);
     const right = await login(phone.email);
     expect([right.status, right.json.error_code]).toEqual([status, errorCode]);
     expect((await login(phone.email, 'wrong password')).status).toBe(401);
   });
 
-  test('lets no login slip past', async () => {
-    const phone = await newSession(stack);
+  test('a command that ends all sessions lets no concurrent login slip past', async () => {
+    const phone = await newSession(scene);
     const logins = Array.from({ length: 8 }, () => login(phone.email));
     const [done] = await Promise.all([run(phone.user_id), ...logins]);
     expect(done.exitCode).toBe(0);
     expect(await live(phone.user_id)).toBe(0);
   });
 
-  test('holds without Redis: the worker does the rest', async () => {
-    const phone = await newSession(stack);
-    const stream = await stack.openStream(phone);
+  test('a command that ends all sessions holds without Redis: the worker does the rest', async () => {
+    const phone = await newSession(scene);
+    const stream = await scene.openStream(phone);
     const done = await run(phone.user_id, { env: { ...options.env, REDIS_URL: 'redis://127.0.0.1:1' } });
     expect(done).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('the worker closes them') });
     expect(await live(phone.user_id)).toBe(0);
@@ -67,8 +66,8 @@ describe.each(endings)('user %s', (name, reason, status, errorCode) => {
 });
 
 describe('user disable', () => {
-  test('is in the audit log with the name of the operator, and in what support sees', async () => {
-    const phone = await newSession(stack);
+  test('user disable is in the audit log with the name of the operator, and in what support sees', async () => {
+    const phone = await newSession(scene);
     const run = await disable(phone.user_id, '--as', 'Ольга');
     const shared = {
       level: 'info',
@@ -85,12 +84,12 @@ describe('user disable', () => {
     ]);
     const seen = await show(phone.user_id);
     expect(seen).toMatchObject({ disabled_at: expect.any(String), disabled_by: 'Ольга', disabled_reason: 'spam' });
-    const session = await stack.collections.sessions.findOne({ _id: phone.session_id });
+    const session = await scene.collections.sessions.findOne({ _id: phone.session_id });
     expect(session?.revoked_request_id).toBe(auditLinesOf(run.stderr)[0]?.request_id);
   });
 
-  test('is followed by trace with who did it and why, and never with another time’s', async () => {
-    const { user_id, email } = await newSession(stack);
+  test('trace of user disable shows who did it and why, and never shows another one’s', async () => {
+    const { user_id, email } = await newSession(scene);
     const first = auditLinesOf((await disable(user_id, '--as', 'Olga')).stderr)[0]?.request_id;
     const disabling = async (request: unknown) => {
       const { steps } = await authctlJson(['trace', String(request)], options);
@@ -99,16 +98,16 @@ describe('user disable', () => {
     expect(await disabling(first)).toMatchObject({ user_id, why: 'spam', by: 'Olga' });
     await enable(user_id);
     expect(await disabling(first)).toBeUndefined();
-    await logIn(stack, email);
+    await logIn(scene, email);
     const second = auditLinesOf((await disable(user_id, '--as', 'Ben')).stderr)[0]?.request_id;
     expect(await disabling(second)).toMatchObject({ by: 'Ben' });
     expect(await disabling(first)).toBeUndefined();
   });
 
-  test('is in a file too if there is one for the audit log, and is not made if it cannot be written', async () => {
+  test('user disable is in the audit file too if there is one, and is not done if that cannot be written', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'audit-'));
     try {
-      const { user_id } = await newSession(stack);
+      const { user_id } = await newSession(scene);
       const withFile = (path: string) => {
         const env = { ...options.env, AUTHCTL_AUDIT_FILE: join(folder, path) };
         return authctl(['user', 'disable', user_id, ...why], { env });
@@ -124,14 +123,14 @@ describe('user disable', () => {
     }
   });
 
-  test('names the user of the operating system if nobody else is named', async () => {
-    const { user_id } = await newSession(stack);
+  test('user disable names the user of the operating system if no operator is named', async () => {
+    const { user_id } = await newSession(scene);
     expect(auditLinesOf((await disable(user_id)).stderr)[0]).toMatchObject({ operator: userInfo().username });
     expect(await show(user_id)).toMatchObject({ disabled_by: userInfo().username });
   });
 
-  test('of an account that is disabled already says so, and changes nothing', async () => {
-    const { user_id } = await newSession(stack);
+  test('user disable of an account that is disabled already says so, and changes nothing', async () => {
+    const { user_id } = await newSession(scene);
     await disable(user_id, '--as', 'first');
     const run = await disable(user_id, '--as', 'second');
     expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('is disabled already') });
@@ -141,8 +140,8 @@ describe('user disable', () => {
 });
 
 describe('user enable', () => {
-  test('lets the account log in again, and no session is back', async () => {
-    const phone = await newSession(stack);
+  test('user enable lets the account log in again, and brings no session back', async () => {
+    const phone = await newSession(scene);
     await disable(phone.user_id);
     const run = await enable(phone.email, '--as', 'olga');
     expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Enabled.') });
@@ -154,17 +153,17 @@ describe('user enable', () => {
     expect((await login(phone.email)).status).toBe(200);
   });
 
-  test('of an account that is not disabled says so', async () => {
-    const run = await enable((await newSession(stack)).user_id);
+  test('user enable of an account that is not disabled says so', async () => {
+    const run = await enable((await newSession(scene)).user_id);
     expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('is not disabled') });
   });
 });
 
 test('user show tells all that support may know, and nothing that proves a password or makes a token', async () => {
-  const phone = await newSession(stack);
-  const set = { display_name: 'Anna', locale: 'ru', deletes_at: new Date('2026-12-06T10:00:00.000Z') } as const;
-  await stack.collections.users.updateOne({ _id: phone.user_id }, { $set: set });
-  await stack.collections.groups.updateOne({ _id: phone.home_group_id }, { $set: { name: 'Garden Street' } });
+  const phone = await newSession(scene);
+  const set = { display_name: 'Anna', locale: 'ru', deletes_at: new Date('2126-12-06T10:00:00.000Z') } as const;
+  await scene.collections.users.updateOne({ _id: phone.user_id }, { $set: set });
+  await scene.collections.groups.updateOne({ _id: phone.home_group_id }, { $set: { name: 'Garden Street' } });
   const seen = await show(phone.email);
   expect(seen).toEqual({
     user_id: phone.user_id,
@@ -190,12 +189,12 @@ test('user show tells all that support may know, and nothing that proves a passw
     disabled_at: null,
     disabled_by: null,
     disabled_reason: null,
-    deletes_at: '2026-12-06T10:00:00.000Z',
+    deletes_at: '2126-12-06T10:00:00.000Z',
     group_name: 'Garden Street',
     group_members: 1,
     live_sessions: 1,
   });
-  const user = await stack.collections.users.findOne({ _id: phone.user_id });
+  const user = await scene.collections.users.findOne({ _id: phone.user_id });
   for (const secret of [user?.password_hash, phone.refresh_token]) expect(JSON.stringify(seen)).not.toContain(secret);
 });
 
@@ -204,7 +203,7 @@ test.each([
   ['no name', ['user', 'disable', 'x@example.com', ...why, '--as', ''], 2, 'It must have 1 to 128 characters'],
   ['an unknown user to disable', ['user', 'disable', 'x@example.com', ...why], 1, 'There is no user'],
   ['an unknown user to enable', ['user', 'enable', 'x@example.com', ...why], 1, 'There is no user'],
-])('%s is told', async (_case, args, exitCode, told) => {
+])('user disable or enable with %s fails and says why', async (_case, args, exitCode, told) => {
   const run = await authctl(args, options);
   expect(run).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(told) });
 });

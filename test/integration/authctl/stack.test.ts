@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findFreePort } from '@auth-account/local-stack';
+import { findFreePort, startRedis } from '@auth-account/local-stack';
 import { openForceLogoutQueue } from '@auth-account/messaging';
 import { failFastOptions, redisKeys } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -10,20 +10,21 @@ import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { logIn, newEmail, newSession, password } from '../../support/accounts.ts';
 import { type AuthctlOptions, authctl, authctlJson, authctlProcess } from '../../support/authctl.ts';
+import { createProcessGuard } from '../../support/create-process-guard.ts';
 import { send } from '../../support/http-client.ts';
-import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
-import { startTestStack, type TestStack } from '../../support/test-stack.ts';
+import { uniqueName } from '../../support/test-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
+import { type OperatorScene, openOperatorScene } from './operator-scene.ts';
 
-let stack: TestStack;
-let env: Record<string, string>;
+let scene: OperatorScene;
+let env: Readonly<Record<string, string>>;
 let options: AuthctlOptions;
 beforeAll(async () => {
-  stack = await startTestStack({ ARGON2_MEMORY_KIB: '8', ARGON2_PASSES: '1' });
-  env = { ...serviceEnvironment(stack.collections.users.dbName), REDIS_URL: stack.redis.url };
+  scene = await openOperatorScene();
+  env = scene.options.env;
   options = { env };
 });
-afterAll(() => stack.close());
+afterAll(() => scene.close());
 
 type Step = { readonly what: string; readonly after_ms: number } & Readonly<Record<string, unknown>>;
 const trace = async (requestId: string): Promise<Step[]> => (await authctlJson(['trace', requestId], options)).steps;
@@ -41,8 +42,8 @@ async function traceUntil(requestId: string, what: string): Promise<Step[]> {
 }
 
 describe('user and sessions', () => {
-  test('show and list a user by id and by address, and nothing that makes tokens or proves passwords', async () => {
-    const phone = await newSession(stack, { device_name: 'Phone of Ann', platform: 'ios' });
+  test('user show and sessions list find a user by id and by email, and print nothing that makes tokens or proves passwords', async () => {
+    const phone = await newSession(scene, { device_name: 'Phone of Ann', platform: 'ios' });
     const shown = await authctlJson(['user', 'show', phone.email.toUpperCase()], options);
     expect(shown).toMatchObject({ user_id: phone.user_id, email: phone.email, password: 'argon2id', live_sessions: 1 });
     expect(await authctlJson(['user', 'show', phone.user_id], options)).toEqual(shown);
@@ -50,8 +51,8 @@ describe('user and sessions', () => {
     const { sessions } = await authctlJson(list, options);
     expect(sessions).toMatchObject([{ session_id: phone.session_id, state: 'live', platform: 'ios' }]);
 
-    const session = await stack.collections.sessions.findOne({ _id: phone.session_id });
-    const user = await stack.collections.users.findOne({ _id: phone.user_id });
+    const session = await scene.collections.sessions.findOne({ _id: phone.session_id });
+    const user = await scene.collections.users.findOne({ _id: phone.user_id });
     const runs = await Promise.all(
       [list, ['user', 'show', phone.email]].flatMap((args) => [
         authctl(args, options),
@@ -70,10 +71,10 @@ describe('user and sessions', () => {
     }
   });
 
-  test('sessions revoke ends one session by the worker, closes its stream with 4001, and is told apart from the others', async () => {
-    const phone = await newSession(stack);
-    const tablet = await logIn(stack, phone.email);
-    const stream = await stack.openStream(phone);
+  test('sessions revoke ends one session by the worker, closes its stream with 4001, and leaves the others', async () => {
+    const phone = await newSession(scene);
+    const tablet = await logIn(scene, phone.email);
+    const stream = await scene.openStream(phone);
     const args = [
       'sessions',
       'revoke',
@@ -115,19 +116,19 @@ describe('user and sessions', () => {
   });
 
   test('a session that another device has ended names its request, and the request the device', async () => {
-    const phone = await newSession(stack);
-    const tablet = await logIn(stack, phone.email, { device_name: 'Tablet of Ann', platform: 'android' });
-    const watch = await logIn(stack, phone.email);
+    const phone = await newSession(scene);
+    const tablet = await logIn(scene, phone.email, { device_name: 'Tablet of Ann', platform: 'android' });
+    const watch = await logIn(scene, phone.email);
     const Authorization = `Bearer ${tablet.access_token}`;
     const end = (id: string) =>
-      send(stack.apiUrl, {
+      send(scene.apiUrl, {
         method: 'DELETE',
         path: `/api/v1/auth/sessions/${id}`,
         headers: { Authorization, 'X-Request-ID': `end-${id}` },
       });
     expect((await end(phone.session_id)).status).toBe(200);
     const all = `end-all-${randomUUID()}`;
-    const rest = await stack.post(
+    const rest = await scene.post(
       '/api/v1/auth/logout-all',
       { except_current: true },
       { Authorization, 'X-Request-ID': all },
@@ -149,12 +150,12 @@ describe('user and sessions', () => {
   });
 
   test('user logout ends all sessions, as a process too', async () => {
-    const phone = await newSession(stack);
-    const tablet = await logIn(stack, phone.email);
+    const phone = await newSession(scene);
+    const tablet = await logIn(scene, phone.email);
     const run = await authctlProcess(['user', 'logout', phone.email, '--reason', 'account blocked'], env);
     expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Sessions ended: 2.'), stderr: '' });
     for (const { refresh_token } of [phone, tablet]) {
-      const answer = await stack.post('/api/v1/auth/refresh', { refresh_token });
+      const answer = await scene.post('/api/v1/auth/refresh', { refresh_token });
       expect(answer.json.error_code).toBe('IAD_JWT_REFRESH_STOLEN');
     }
   });
@@ -165,14 +166,14 @@ describe('user and sessions', () => {
     ['an unknown session', ['sessions', 'revoke', randomUUID(), '--reason', 'x'], 1, 'There is no session'],
     ['an id that is none', ['sessions', 'revoke', 'x', '--reason', 'x'], 2, 'It must be a UUID'],
     ['no reason', ['user', 'logout', 'x@example.com'], 2, "required option '--reason <text>'"],
-  ])('%s is told', async (_case, args, exitCode, why) => {
+  ])('a command with %s fails and says why', async (_case, args, exitCode, why) => {
     const run = await authctl(args, options);
     expect(run).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(why) });
   });
 });
 
 test('commands list and show tell what was ordered, by whom, and how it ended', async () => {
-  const phone = await newSession(stack);
+  const phone = await newSession(scene);
   const logout = ['user', 'logout', phone.user_id, '--reason', 'reported abuse'];
   const { command_id } = await authctlJson(logout, options);
   expect(await authctlJson(['commands', 'show', command_id], options)).toMatchObject({
@@ -185,8 +186,8 @@ test('commands list and show tell what was ordered, by whom, and how it ended', 
     error: null,
   });
 
-  const redis = new Redis(stack.redis.url, { ...failFastOptions(), enableOfflineQueue: true });
-  const queue = openForceLogoutQueue(redis, redisKeys(stack.collections.users.dbName));
+  const redis = new Redis(env.REDIS_URL ?? '', { ...failFastOptions(), enableOfflineQueue: true });
+  const queue = openForceLogoutQueue(redis, redisKeys(scene.keyPrefix));
   const malformed = `malformed-${randomUUID()}`;
   try {
     await queue.add('by-hand', { secret: 'hunter2' } as never, { jobId: malformed });
@@ -204,10 +205,10 @@ test('commands list and show tell what was ordered, by whom, and how it ended', 
 });
 
 describe('trace', () => {
-  test('tells a registration from its transaction to each delivery', async () => {
+  test('trace follows a registration from its transaction to each delivery', async () => {
     const requestId = `register-${randomUUID()}`;
     const body = { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' };
-    const { json } = await stack.post('/api/v1/auth/register', body, { 'X-Request-ID': requestId });
+    const { json } = await scene.post('/api/v1/auth/register', body, { 'X-Request-ID': requestId });
     const steps = await traceUntil(requestId, 'event delivered');
     expect(whats(steps)).toEqual(['account created', 'group created', 'outbox row written', 'event delivered']);
     expect(steps[0]).toMatchObject({ user_id: json.data.user_id, after_ms: 0 });
@@ -216,17 +217,17 @@ describe('trace', () => {
     expect((await authctl(['trace', requestId], options)).stdout).toMatch(/\+0 ms +account created +user_id=/);
   });
 
-  test('tells a login, and a logout from the revocation to the close frame', async () => {
-    const account = await newSession(stack);
+  test('trace follows a login, and a logout from the revocation to the close frame', async () => {
+    const account = await newSession(scene);
     const [loginId, logoutId] = [`login-${randomUUID()}`, `logout-${randomUUID()}`];
     const credentials = { email: account.email, password };
-    const login = await stack.post('/api/v1/auth/login', credentials, { 'X-Request-ID': loginId });
+    const login = await scene.post('/api/v1/auth/login', credentials, { 'X-Request-ID': loginId });
     const { session_id, access_token, refresh_token } = login.json.data;
     expect(await trace(loginId)).toMatchObject([{ what: 'session created', session_id, user_id: account.user_id }]);
 
-    const stream = await stack.openStream(login.json.data);
+    const stream = await scene.openStream(login.json.data);
     const headers = { 'X-Request-ID': logoutId, Authorization: `Bearer ${access_token}` };
-    await stack.post('/api/v1/auth/logout', { refresh_token }, headers);
+    await scene.post('/api/v1/auth/logout', { refresh_token }, headers);
     await stream.closed;
     const steps = await traceUntil(logoutId, 'stream closed');
     expect(steps).toMatchObject([
@@ -235,12 +236,12 @@ describe('trace', () => {
     ]);
   });
 
-  test('of a request that left nothing is exit code 1, and so is one that is older than --since', async () => {
+  test('trace of a request that left nothing, or is older than --since, ends with exit code 1', async () => {
     const unknown = await authctl(['trace', randomUUID()], options);
     expect(unknown).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('Nothing is stored') });
     const requestId = `login-${randomUUID()}`;
-    const { email } = await newSession(stack);
-    await stack.post('/api/v1/auth/login', { email, password }, { 'X-Request-ID': requestId });
+    const { email } = await newSession(scene);
+    await scene.post('/api/v1/auth/login', { email, password }, { 'X-Request-ID': requestId });
     const later = new Date(Date.now() + 60_000).toISOString();
     expect(await authctl(['trace', requestId, '--since', later], options)).toMatchObject({ exitCode: 1 });
   });
@@ -250,7 +251,7 @@ describe('doctor', () => {
   type Check = { readonly check: string; readonly status: string; readonly detail?: string; readonly mend?: string };
   const byName = (checks: readonly Check[]) => new Map(checks.map((check) => [check.check, check]));
 
-  test('finds a running stack well, as a process', async () => {
+  test('doctor finds a running stack well, as a process', async () => {
     const run = await authctlProcess(['doctor', '--json'], env);
     const { ok, checks } = JSON.parse(run.stdout);
     expect(checks.filter(({ status }: Check) => status !== 'ok')).toEqual([]);
@@ -258,9 +259,12 @@ describe('doctor', () => {
     expect(checks.length).toBeGreaterThan(15);
   });
 
-  test('names what is wrong and how to mend it: indexes, eviction, the deny list, key files', async () => {
+  test('doctor names what is wrong and how to repair it: indexes, eviction, the deny list, key files', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'auth-account-doctor-'));
-    const redis = new Redis(stack.redis.url);
+    const guard = createProcessGuard(dir);
+    // A server of its own, because the test spoils the settings.
+    const server = await startRedis({ dir: join(dir, 'redis'), log: () => undefined, onSpawn: guard.watch });
+    const redis = new Redis(server.url);
     const mongo = new MongoClient(env.MONGODB_URI ?? '');
     const db = mongo.db(uniqueName());
     try {
@@ -272,6 +276,7 @@ describe('doctor', () => {
       const { ACCESS_TOKEN_KEYS_FILE: open = '' } = env;
       const broken = {
         ...env,
+        REDIS_URL: server.url,
         MONGODB_DATABASE: db.databaseName,
         KEY_PREFIX: uniqueName(),
         ACCESS_TOKEN_KEYS_FILE: file,
@@ -290,16 +295,16 @@ describe('doctor', () => {
       const es256 = await authctl(['doctor'], algorithm);
       expect(es256.stdout).toMatch(/failed +access keys .*does not fit ES256/);
     } finally {
-      await redis.config('SET', 'maxmemory-policy', 'noeviction');
-      await redis.config('SET', 'appendonly', 'yes');
       redis.disconnect();
+      await server.kill();
       await db.dropDatabase();
       await mongo.close();
       await rm(dir, { recursive: true });
+      guard.dismiss();
     }
   });
 
-  test('names every variable that is missing at once, with exit code 78', async () => {
+  test('doctor names every variable that is missing at once, with exit code 78', async () => {
     const { ok, checks } = await authctlJson(['doctor'], { env: {} }, 78);
     const found = byName(checks);
     expect(ok).toBe(false);
@@ -309,7 +314,7 @@ describe('doctor', () => {
     expect(found.get('access keys')).toMatchObject({ status: 'warning' });
   });
 
-  test('warns of what does not stop anything, with exit code 0', async () => {
+  test('doctor warns of what does not stop anything, with exit code 0', async () => {
     const { SERVER_KEYS_FILE: _, ...others } = env;
     const { ok, checks } = await authctlJson(['doctor'], { env: others });
     expect(ok).toBe(true);
@@ -317,14 +322,14 @@ describe('doctor', () => {
   });
 });
 
-describe('if a store is away', () => {
-  test('commands end with 69 and say which, doctor with 1, and trace shows what is known', async () => {
+describe('a store that is away, and other failures', () => {
+  test('if a store is away, commands end with 69 and name it, doctor ends with 1, and trace shows what is known', async () => {
     const port = await findFreePort();
     const noMongo = { env: { ...env, MONGODB_URI: `mongodb://user:hunter2@127.0.0.1:${port}/?directConnection=true` } };
     const noRedis = { env: { ...env, REDIS_URL: `redis://:hunter2@127.0.0.1:${port}` } };
-    const phone = await newSession(stack);
+    const phone = await newSession(scene);
     const requestId = `login-${randomUUID()}`;
-    await stack.post('/api/v1/auth/login', { email: phone.email, password }, { 'X-Request-ID': requestId });
+    await scene.post('/api/v1/auth/login', { email: phone.email, password }, { 'X-Request-ID': requestId });
     const [show, commands, logout, traced, doctor] = await Promise.all([
       authctl(['user', 'show', phone.email], noMongo),
       authctl(['commands', 'list'], noRedis),
@@ -354,14 +359,14 @@ describe('if a store is away', () => {
     expect(printed).not.toContain('hunter2');
   });
 
-  test('variables that are missing are exit code 78, all of them at once', async () => {
+  test('missing variables end a command with exit code 78, all of them at once', async () => {
     const run = await authctl(['user', 'show', 'a@example.com'], { env: { MONGODB_DATABASE: '' } });
     expect(run).toMatchObject({ exitCode: 78, stdout: '', stderr: expect.stringContaining('MONGODB_URI') });
   });
 
-  test('an order that no worker carries out in time is exit code 69, and stays to be seen', async () => {
-    const phone = await newSession(stack);
-    await stack.services.worker.stop();
+  test('an order that no worker carries out in time ends with exit code 69, and stays to be seen', async () => {
+    const phone = await newSession(scene);
+    await scene.worker.close();
     const args = ['sessions', 'revoke', phone.session_id, '--reason', 'x', '--timeout', '1s'];
     const run = await authctl(args, options);
     const [, id = ''] = /Command (\S+) was ordered, but not carried out within 1 s/.exec(run.stderr) ?? [];

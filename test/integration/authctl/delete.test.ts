@@ -3,41 +3,36 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newSession, password } from '../../support/accounts.ts';
 import { type AuthctlOptions, auditLinesOf, authctl, authctlJson } from '../../support/authctl.ts';
 import { startHoldingProxy } from '../../support/holding-proxy.ts';
-import { serviceEnvironment, testEnvironment } from '../../support/test-api.ts';
-import { startTestStack, type TestStack } from '../../support/test-stack.ts';
+import { testEnvironment } from '../../support/test-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
+import { type OperatorScene, openOperatorScene } from './operator-scene.ts';
 
 const dayMs = 86_400_000;
-let stack: TestStack;
+let scene: OperatorScene;
 let options: AuthctlOptions;
 beforeAll(async () => {
-  stack = await startTestStack({
-    ARGON2_MEMORY_KIB: '8',
-    ARGON2_PASSES: '1',
-    ERASURE_INTERVAL_MS: '100',
-    ERASURE_DELAY_SECONDS: '0',
-  });
-  options = { env: { ...serviceEnvironment(stack.collections.users.dbName), REDIS_URL: stack.redis.url } };
+  scene = await openOperatorScene();
+  options = scene.options;
 });
-afterAll(() => stack.close());
+afterAll(() => scene.close());
 
 const why = ['--reason', 'asked by letter'];
 const remove = (user: string, ...more: string[]) =>
   authctl(['user', 'delete', user, ...why, '--yes', ...more], options);
 const restore = (user: string, ...more: string[]) => authctl(['user', 'restore', user, ...why, ...more], options);
 const disable = (user: string) => authctl(['user', 'disable', user, ...why], options);
-const login = (email: string, given = password) => stack.post('/api/v1/auth/login', { email, password: given });
-const stored = (_id: string) => stack.collections.users.findOne({ _id });
-const live = (user_id: string) => stack.collections.sessions.countDocuments({ user_id, is_revoked: false });
+const login = (email: string, given = password) => scene.post('/api/v1/auth/login', { email, password: given });
+const stored = (_id: string) => scene.collections.users.findOne({ _id });
+const live = (user_id: string) => scene.collections.sessions.countDocuments({ user_id, is_revoked: false });
 
 async function eventsOf(user_id: string, topic: string) {
-  const rows = await stack.collections.outbox.find({ 'event.subject': user_id, topic }).toArray();
+  const rows = await scene.collections.outbox.find({ 'event.subject': user_id, topic }).toArray();
   return rows.map(({ event }) => event);
 }
 
 describe('user delete', () => {
-  test('names the day of the erasure, also to a login, until the account is restored', async () => {
-    const phone = await newSession(stack);
+  test('user delete names the day of the erasure, and so does a login, until the account is restored', async () => {
+    const phone = await newSession(scene);
     const run = await remove(phone.email);
     const deletesAt = (await stored(phone.user_id))?.deletes_at?.toISOString();
     expect(run.stdout).toContain(`Will be erased at ${deletesAt}.`);
@@ -48,8 +43,8 @@ describe('user delete', () => {
     expect((await login(phone.email)).status).toBe(200);
   });
 
-  test('and restore are in the audit log with the name of the operator, without the address', async () => {
-    const phone = await newSession(stack);
+  test('user delete and restore are in the audit log with the name of the operator, without the email', async () => {
+    const phone = await newSession(scene);
     const ordered = await remove(phone.email, '--as', 'Ольга');
     const shared = {
       level: 'info',
@@ -64,7 +59,7 @@ describe('user delete', () => {
       { ...shared, event: 'account.deletion_scheduled', operator_reason: 'asked by letter' },
       { ...shared, event: 'session.revoked', session_id: phone.session_id, reason: 'account_deleted' },
     ]);
-    const session = await stack.collections.sessions.findOne({ _id: phone.session_id });
+    const session = await scene.collections.sessions.findOne({ _id: phone.session_id });
     expect(session?.revoked_request_id).toBe(auditLinesOf(ordered.stderr)[0]?.request_id);
     const restored = await restore(phone.email);
     expect(auditLinesOf(restored.stderr)).toMatchObject([
@@ -78,9 +73,9 @@ describe('user delete', () => {
     for (const { stderr } of [ordered, restored]) expect(stderr).not.toContain('@');
   });
 
-  test('tells subscribers and the holder, once, and so does the restore', async () => {
-    const phone = await newSession(stack);
-    await stack.collections.users.updateOne({ _id: phone.user_id }, { $set: { locale: 'ru' } });
+  test('user delete and restore each send one event to subscribers and one notice to the user', async () => {
+    const phone = await newSession(scene);
+    await scene.collections.users.updateOne({ _id: phone.user_id }, { $set: { locale: 'ru' } });
     const { user_id } = phone;
     const { deletes_at, request_id, sessions } = await authctlJson(
       ['user', 'delete', user_id, ...why, '--yes', '--grace-days', '3'],
@@ -104,7 +99,7 @@ describe('user delete', () => {
       data: { user_id, purpose: 'deletion_cancelled', locale: 'ru' },
     });
     await eventually('the subscriber has both', async () => {
-      const types = stack.receiver.received
+      const types = scene.receiver.received
         .filter(({ event }) => event.subject === user_id)
         .map(({ event }) => event.type);
       const both = ['service.auth.events.deletion_scheduled', 'service.auth.events.deletion_cancelled'];
@@ -112,8 +107,8 @@ describe('user delete', () => {
     });
   });
 
-  test('is done once if the reply to its commit is lost', async () => {
-    const { user_id } = await newSession(stack);
+  test('user delete is done once if the reply to its commit is lost', async () => {
+    const { user_id } = await newSession(scene);
     const proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
     try {
       const env = { ...options.env, MONGODB_URI: `mongodb://127.0.0.1:${proxy.port}/?directConnection=true` };
@@ -127,8 +122,8 @@ describe('user delete', () => {
     expect(await eventsOf(user_id, 'service.auth.events.deletion_scheduled')).toHaveLength(1);
   });
 
-  test('with a grace of 0 days is erased by the worker: afterwards there is no such user', async () => {
-    const { user_id, email } = await newSession(stack);
+  test('an account deleted with a grace of 0 days is erased by the worker, and is unknown afterwards', async () => {
+    const { user_id, email } = await newSession(scene);
     expect((await remove(user_id, '--grace-days', '0')).exitCode).toBe(0);
     await eventually('it is erased', async () => (await stored(user_id)) === null);
     for (const run of [await remove(user_id), await remove(email), await restore(user_id)]) {
@@ -136,8 +131,8 @@ describe('user delete', () => {
     }
   });
 
-  test('takes the grace of the environment: ACCOUNT_DELETION_GRACE_DAYS, 14 by default', async () => {
-    const [short, usual] = [await newSession(stack), await newSession(stack)];
+  test('user delete takes the grace from ACCOUNT_DELETION_GRACE_DAYS, which is 14 by default', async () => {
+    const [short, usual] = [await newSession(scene), await newSession(scene)];
     const env = { ...options.env, ACCOUNT_DELETION_GRACE_DAYS: '2' };
     await authctl(['user', 'delete', short.user_id, ...why, '--yes'], { env });
     await remove(usual.user_id);
@@ -150,8 +145,8 @@ describe('user delete', () => {
     expect(graces).toEqual([2 * dayMs, 14 * dayMs]);
   });
 
-  test('of an account whose deletion is ordered already says when it comes, and changes nothing', async () => {
-    const { user_id } = await newSession(stack);
+  test('user delete of an account whose deletion is ordered already says when it comes, and changes nothing', async () => {
+    const { user_id } = await newSession(scene);
     const runs = await Promise.all([remove(user_id), remove(user_id), remove(user_id, '--grace-days', '2')]);
     const before = await stored(user_id);
     const late = [...runs.filter(({ exitCode }) => exitCode !== 0), await remove(user_id, '--grace-days', '1')];
@@ -165,8 +160,8 @@ describe('user delete', () => {
     expect(await eventsOf(user_id, 'service.auth.events.deletion_scheduled')).toHaveLength(1);
   });
 
-  test('asks first: no is no, yes is yes, and if nobody can be asked it needs --yes', async () => {
-    const { user_id } = await newSession(stack);
+  test('user delete asks first: no is no, yes is yes, and if nobody can be asked it needs --yes', async () => {
+    const { user_id } = await newSession(scene);
     const args = ['user', 'delete', user_id, ...why];
     const nobody = await authctl(args, options);
     expect(nobody).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('give --yes') });
@@ -180,11 +175,11 @@ describe('user delete', () => {
     expect(await stored(user_id)).toHaveProperty('deletes_at');
   });
 
-  test('of an account that changes while the operator is asked does nothing', async () => {
-    const { user_id } = await newSession(stack);
+  test('user delete does nothing to an account that changes while the operator is asked', async () => {
+    const { user_id } = await newSession(scene);
     const password_changed_at = new Date();
     const answer = async () => {
-      await stack.collections.users.updateOne({ _id: user_id }, { $set: { password_changed_at } });
+      await scene.collections.users.updateOne({ _id: user_id }, { $set: { password_changed_at } });
       return 'y';
     };
     const run = await authctl(['user', 'delete', user_id, ...why], { ...options, answer });
@@ -196,8 +191,8 @@ describe('user delete', () => {
 });
 
 describe('user restore', () => {
-  test('of an account that is not about to be deleted says so', async () => {
-    const run = await restore((await newSession(stack)).user_id);
+  test('user restore of an account that is not about to be deleted says so', async () => {
+    const run = await restore((await newSession(scene)).user_id);
     expect(run).toMatchObject({
       exitCode: 1,
       stdout: '',
@@ -205,11 +200,11 @@ describe('user restore', () => {
     });
   });
 
-  test('gives a disabled account back, which its holder cannot, and it stays disabled', async () => {
-    const phone = await newSession(stack);
+  test('user restore gives back a disabled account, which its user cannot, and it stays disabled', async () => {
+    const phone = await newSession(scene);
     await disable(phone.user_id);
     await remove(phone.user_id);
-    const own = await stack.post('/api/v1/auth/restore', { email: phone.email, password });
+    const own = await scene.post('/api/v1/auth/restore', { email: phone.email, password });
     expect([own.status, own.json.error_code]).toEqual([403, 'ERR-ACCOUNT-DISABLED']);
     const run = await restore(phone.user_id);
     expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('It is still disabled.') });
@@ -217,8 +212,8 @@ describe('user restore', () => {
     expect((await login(phone.email)).json.error_code).toBe('ERR-ACCOUNT-DISABLED');
   });
 
-  test('comes too late once the time of the erasure has come', async () => {
-    const { user_id } = await newSession(stack);
+  test('user restore comes too late once the time of the erasure has come', async () => {
+    const { user_id } = await newSession(scene);
     const { deletes_at } = await authctlJson(['user', 'delete', user_id, ...why, '--yes'], options);
     const run = await authctl(['user', 'restore', user_id, ...why], { ...options, now: () => new Date(deletes_at) });
     expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('cannot be restored') });
@@ -234,13 +229,13 @@ test.each([
   ['a grace that is no number', ['user', 'delete', 'x', ...why, '--grace-days', '1.5'], 2, 'whole number from 0 to 30'],
   ['an unknown user to delete', ['user', 'delete', 'x@example.com', ...why, '--yes'], 1, 'There is no user'],
   ['an unknown user to restore', ['user', 'restore', 'x@example.com', ...why], 1, 'There is no user'],
-])('%s is told', async (_case, args, exitCode, told) => {
+])('a deletion or restore with %s fails and says why', async (_case, args, exitCode, told) => {
   const run = await authctl(args, options);
   expect(run).toMatchObject({ exitCode, stdout: '', stderr: expect.stringContaining(told) });
 });
 
-test('no address is in the log of a service', () => {
-  const lines = Object.values(stack.logs).flat();
+test('no email is in the log of a service', () => {
+  const { lines } = scene;
   expect(lines.filter((line) => line.includes('account.deleted'))).not.toEqual([]);
   expect(lines.filter((line) => line.includes('@example.com'))).toEqual([]);
 });

@@ -1,0 +1,92 @@
+import type { Collections } from '@auth-account/stores';
+import { createLogger } from '@auth-account/telemetry';
+import type { AuthctlOptions } from '../../support/authctl.ts';
+import { startTestGateway } from '../../support/gateway-scene.ts';
+import { cheapHashes } from '../../support/groups.ts';
+import type { Answer } from '../../support/http-client.ts';
+import { openGreeted, type StreamClient } from '../../support/push-client.ts';
+import { serviceEnvironment, startTestApi, type TestApi, uniqueName } from '../../support/test-api.ts';
+import type { StreamTokens } from '../../support/test-services.ts';
+import { type Receiver, startReceiver } from '../../support/worker-receiver.ts';
+import { eventually } from '../../support/worker-scene.ts';
+import { startTestWorker, type TestWorker } from '../../support/worker-service.ts';
+
+/** The three services in this process with a separate database and key prefix, and the environment of an operator. */
+export interface OperatorScene {
+  readonly api: TestApi;
+  readonly worker: TestWorker;
+  /** The subscriber `analytics`, unless the settings name others. */
+  readonly receiver: Receiver;
+  readonly collections: Collections;
+  /** Address of the api. */
+  readonly apiUrl: string;
+  /** `KEY_PREFIX`. */
+  readonly keyPrefix: string;
+  /** The environment with which authctl reaches the stores of these services. */
+  readonly options: AuthctlOptions & { readonly env: Readonly<Record<string, string>> };
+  /** What the services have logged, as JSON. */
+  readonly lines: readonly string[];
+  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  openStream(tokens: Pick<StreamTokens, 'access_token' | 'push_stream_path'>): Promise<StreamClient>;
+  close(): Promise<void>;
+}
+
+/** Starts the services or nothing, and waits until they are ready. `settings` override the environment of a test. */
+export async function openOperatorScene(settings: Readonly<Record<string, string>> = {}): Promise<OperatorScene> {
+  const endings: (() => Promise<unknown>)[] = [];
+  const close = async () => {
+    for (const end of endings.splice(0).reverse()) await end();
+  };
+  try {
+    return { ...(await startParts(settings, endings)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function startParts(
+  settings: Readonly<Record<string, string>>,
+  endings: (() => Promise<unknown>)[],
+): Promise<Omit<OperatorScene, 'close'>> {
+  const started = <T extends { close(): Promise<unknown> }>(part: T): T => {
+    endings.push(() => part.close());
+    return part;
+  };
+  const keyPrefix = uniqueName();
+  const receiver = started(await startReceiver('analytics'));
+  const lines: string[] = [];
+  const logger = (service: string) =>
+    createLogger({ service, level: 'info', destination: { write: (line) => void lines.push(line) } });
+  const env = {
+    ...serviceEnvironment(keyPrefix),
+    ...cheapHashes,
+    DRAIN_SECONDS: '0',
+    EVENT_SUBSCRIBERS: JSON.stringify([receiver.subscriber]),
+    ...settings,
+  };
+  // The api ends last, because it drops the database.
+  const gateway = await startTestGateway({ env }, {}, {}, logger('push-gateway'));
+  endings.push(() => gateway.close());
+  const api = started(await startTestApi({ ...env, PUSH_PUBLIC_URL: gateway.base }, {}, logger('api')));
+  const worker = started(await startTestWorker(env, logger('worker')));
+  await eventually('the gateway is ready', async () => (await gateway.unreadiness()).length === 0);
+  await eventually('the worker is ready', async () => {
+    return Object.values(await worker.readiness()).every((check) => check.ok);
+  });
+  return {
+    api,
+    worker,
+    receiver,
+    collections: api.collections,
+    apiUrl: api.base,
+    keyPrefix,
+    options: { env: serviceEnvironment(keyPrefix) },
+    lines,
+    post: api.post,
+    get: (path, headers = {}) => api.send({ method: 'GET', path, headers }),
+    openStream: ({ push_stream_path, access_token }) =>
+      openGreeted(gateway.base + push_stream_path, { token: access_token }),
+  };
+}
