@@ -118,7 +118,7 @@ describe('a change of the password', () => {
     expect((await live(phone.user_id)).map(({ _id }) => _id)).toEqual([phone.session_id]);
   });
 
-  test('of simultaneous changes of the password one happens', async () => {
+  test('simultaneous changes of the password happen once', async () => {
     const phone = await newSession(api);
     const tablet = await logIn(api, phone.email);
     const wanted = [1, 2, 3, 4].map((i) => ({ caller: i % 2 ? phone : tablet, new_password: `${next} ${i}` }));

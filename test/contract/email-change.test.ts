@@ -265,7 +265,7 @@ describe('POST /auth/email-change/undo', () => {
     expect((await userOf(session))?.email).toBe(session.email);
   });
 
-  test('of simultaneous undos of a change of the address one succeeds', async () => {
+  test('simultaneous undos of a change of the address succeed once', async () => {
     const session = await newSession(api);
     await changeEmail(api, session, newEmail());
     const token = await undoTokenOf(api, session.user_id);

@@ -380,7 +380,7 @@ test('a user who has closed a group by leaving it owns it no longer, even if Red
   }
 });
 
-test('with Redis away MongoDB knows the version of a token that is good', async () => {
+test('with Redis away, MongoDB knows the version of a token that is good', async () => {
   const own = await startTestApi({ REDIS_URL: 'redis://127.0.0.1:1' });
   try {
     const [owner, mover] = [await newSession(own), await newSession(own)];

@@ -302,7 +302,7 @@ describe('the first proof of an address', () => {
     expect([await byPassword(account.email), (await stored(account))?.is_password_void]).toEqual([200, false]);
   });
 
-  test('of a login by code and a simultaneous verification one is the first proof; a verified account keeps its password', async () => {
+  test('either a login by code or a simultaneous verification is the first proof; a verified account keeps its password', async () => {
     for (let round = 0; round < 8; round += 1) {
       const session = await newSession(api, { device_id: randomUUID() });
       const challenges = [await requestVerification(api, session), await requestLoginCode(api, session.email)];

@@ -175,7 +175,7 @@ describe('a new passkey', () => {
     expect(statusAndCode(second)).toEqual([410, 'ERR-CODE-EXPIRED']);
   });
 
-  test('of simultaneous new passkeys with one challenge one is added', async () => {
+  test('simultaneous new passkeys with one challenge add one passkey', async () => {
     const own = await newSession(api);
     const { challenge_id, options } = await requestPasskey(api, own);
     const bodies = Array.from({ length: 5 }, () => ({ challenge_id, credential: phone().create(options) }));

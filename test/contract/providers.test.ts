@@ -275,7 +275,7 @@ describe('a person without an account', () => {
     expect(await byEmail(person.email)).toBe(1);
   });
 
-  test('of simultaneous registrations of persons with one address one makes an account', async () => {
+  test('simultaneous registrations of persons with one address make one account', async () => {
     const { email } = newPerson();
     const people = Array.from({ length: 10 }, () => newPerson({ email }));
     const answers = await Promise.all(people.map((person) => patiently(() => logInByProvider(api, person, newHome))));

@@ -284,7 +284,7 @@ describe('the deny list', () => {
     }
   });
 
-  test('with Redis away MongoDB is asked about sessions', async () => {
+  test('with Redis away, MongoDB is asked about sessions', async () => {
     const own = await startTestApi({ REDIS_URL: 'redis://127.0.0.1:1' });
     try {
       const phone = await newSession(own);

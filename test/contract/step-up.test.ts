@@ -44,7 +44,7 @@ describe('a step-up token', () => {
     expect(await exportBy(session, { step_up_token })).toMatchObject(refused());
   });
 
-  test('of 20 simultaneous uses of a step-up token one counts', async () => {
+  test('20 simultaneous uses of a step-up token count once', async () => {
     const session = await newSession(api);
     const step_up_token = await stepUp(api, session, 'password');
     const change = () =>

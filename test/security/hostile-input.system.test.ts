@@ -242,7 +242,7 @@ describe('every port', () => {
 });
 
 describe('the services after all attacks', () => {
-  test('in later rounds of all attacks no service grows by more than its bound', async () => {
+  test('no service grows by more than its bound in later rounds of all attacks', async () => {
     const memories = [memoryOf(await allSigns())];
     figures.memory = memories;
     for (let round = 1; round < roundCount; round += 1) {

@@ -207,7 +207,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
       if (path) await page.screenshot({ path, animations: 'disabled' });
     });
 
-    test('in the story of an invite both phones show both members at the end', async () => {
+    test('the story of an invite ends with both members on both phones', async () => {
       await open();
       await play('Share');
       await drawn(/POST \/invites\/…\/accept/);
@@ -245,7 +245,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
       expect(await phoneOf('Anna').getByRole('button', { name: 'Log out' }).count()).toBe(1);
     });
 
-    test('in the story of an offline logout the service is told as soon as there is a network', async () => {
+    test('the story of an offline logout ends at the service as soon as there is a network', async () => {
       await open();
       await play('Offline logout');
       await drawn(/no network: kept for later/);
@@ -257,7 +257,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
       await drawn(/: no network$/);
     });
 
-    test('in the story of a wrong clock no request fails', async () => {
+    test('the story of a wrong clock has no failed request', async () => {
       await open();
       await play('Wrong clock');
       await drawn(/POST \/auth\/refresh/);
@@ -278,7 +278,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
       expect((await lines()).filter((line) => /\b401\b(?!, as expected)/.test(line))).toEqual([]);
     });
 
-    test('in the story of a stolen token its second use ends the session for both', async () => {
+    test('the story of a stolen token ends the session for both at its second use', async () => {
       await open();
       await play('Stolen token');
       await drawn(/somebody else: POST \/auth\/refresh/, linesOfOthers);

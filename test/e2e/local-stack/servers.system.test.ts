@@ -54,7 +54,7 @@ describe('startMongo', () => {
   );
 
   test.concurrent(
-    'one of three MongoDB members may be killed: another becomes primary, and the dead one comes back',
+    'a killed member of three is replaced as the primary, and comes back',
     closingAll(async (closing) => {
       const place = await openPlace(closing);
       const mongo = await startMongo({ ...place, members: 3 });

@@ -198,7 +198,7 @@ describe('a code that brings no token', () => {
   });
 });
 
-test('one of simultaneous logins with codes stores its token', async () => {
+test('simultaneous logins with codes store one token', async () => {
   const person = newPerson();
   const { authorization_code: _, ...first } = await proof(person);
   const { user_id } = (await api.post(path, { ...first, ...newHome })).json.data;
