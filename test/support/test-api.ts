@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { compose } from '@auth-account/api/compose';
+import { type ApiParts, compose } from '@auth-account/api/compose';
 import { apiConfig } from '@auth-account/api/config';
 import { loadConfig } from '@auth-account/config';
 import type { Check } from '@auth-account/lifecycle';
@@ -85,11 +85,23 @@ export async function startTestApi(
   const db = mongo.db(config.MONGODB_DATABASE);
   await ensureIndexes(db);
   const metrics = createMetrics({ service: 'api' });
-  // Limits are counted in memory if Redis answers too slowly. The long time-out keeps a stalled machine from changing
-  // counts. A warm-up would save no time here.
-  const api = await compose({ config, logger, metrics }, { limitTimeoutMs: 5_000, warmUpLimitMs: 0, ...overrides });
-  await api.start();
-  if (env.REDIS_URL === undefined) await untilRedisIsReady(api.readiness);
+  const close = async (parts: ApiParts | undefined, keepData: boolean) => {
+    for (const step of parts?.shutdown ?? []) await step.run();
+    if (!keepData) await db.dropDatabase();
+    await mongo.close();
+  };
+  const open = async (parts: ApiParts) => {
+    await parts.start();
+    if (env.REDIS_URL === undefined) await untilRedisIsReady(parts.readiness);
+    return parts;
+  };
+  // Limits are counted in memory if Redis answers too slowly. With an hour, no stall of a machine changes counts. A
+  // warm-up would save no time here.
+  const composed = compose({ config, logger, metrics }, { limitTimeoutMs: 3_600_000, warmUpLimitMs: 0, ...overrides });
+  const api = await composed.then(open).catch(async (error: unknown) => {
+    await close(await composed.catch(() => undefined), env.MONGODB_DATABASE !== undefined);
+    throw error;
+  });
   const base = `http://127.0.0.1:${api.address().port}`;
   const needed = { 'Content-Type': 'application/json', 'X-Request-ID': 'test-request-1' };
 
@@ -109,10 +121,6 @@ export async function startTestApi(
       );
       return matching.reduce((sum, { value }) => sum + value, 0);
     },
-    async close({ keepData = false } = {}) {
-      for (const step of api.shutdown) await step.run();
-      if (!keepData) await db.dropDatabase();
-      await mongo.close();
-    },
+    close: ({ keepData = false } = {}) => close(api, keepData),
   };
 }
