@@ -16,14 +16,17 @@ interface ReplicaSetConfig {
  * Makes the mongod processes on these ports the only members of the replica set `name`. Members reach each other
  * through the ports `announced` (their own, or those of proxies in front of them). If the first member's data have no
  * configuration, it gets one. A configuration with other addresses is replaced by force, because the data may have been
- * moved, or the port changed, since the last start.
+ * moved, or the port changed, since the last start. Rejects if `signal` aborts it.
  */
 export async function configureReplicaSet(
   name: string,
   ports: readonly number[],
   announced: readonly number[] = ports,
+  signal?: AbortSignal,
 ): Promise<void> {
   const clients = ports.map(connect);
+  const close = () => Promise.all(clients.map((client) => client.close()));
+  signal?.addEventListener('abort', close, { once: true });
   try {
     // The initiation asks every member immediately and fails if one does not answer.
     await Promise.all(clients.map((client) => client.db('admin').command({ ping: 1 })));
@@ -34,7 +37,7 @@ export async function configureReplicaSet(
       timeoutMs: TIMEOUT_MS,
     });
   } finally {
-    await Promise.all(clients.map((client) => client.close()));
+    await close();
   }
 }
 

@@ -85,7 +85,7 @@ export async function startMongo(options: StartMongoOptions): Promise<LocalMongo
   const mongo = createLocalMongo(members, announced);
   try {
     await Promise.all(members.map((member) => member.start()));
-    await raceWithDeath(members, configureReplicaSet(REPLICA_SET, ports, announced));
+    await raceWithDeath(members, (signal) => configureReplicaSet(REPLICA_SET, ports, announced, signal));
     await mongo.waitForPrimary();
   } catch (error) {
     await mongo.kill();
@@ -126,19 +126,24 @@ function createLocalMongo(members: readonly MongoMember[], announced: readonly n
 }
 
 /**
- * Rejects as soon as a member ends. Otherwise the driver would wait 30 s for a mongod that has ended, and its error
- * would say less.
+ * Rejects and aborts the work as soon as a member ends. Otherwise the driver would wait for a mongod that has ended, and
+ * its error would say less.
  */
-async function raceWithDeath(members: readonly MongoMember[], work: Promise<void>): Promise<void> {
+async function raceWithDeath(
+  members: readonly MongoMember[],
+  work: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
+  const ended = new AbortController();
   const death = new Promise<never>((_, reject) => {
     timer = setInterval(() => {
       for (const member of members) member.assertRunning().catch(reject);
     }, 100);
   });
   try {
-    await Promise.race([work, death]);
+    await Promise.race([work(ended.signal), death]);
   } finally {
+    ended.abort();
     clearInterval(timer);
   }
 }
