@@ -42,7 +42,7 @@ afterAll(async () => {
   }
 });
 
-/** What the test has opened. It ends when there is room in Redis again. */
+/** Resources that the test has opened. They end when there is room in Redis again. */
 const opened: { close(): Promise<unknown> }[] = [];
 function closing<T extends { close(): Promise<unknown> }>(part: T): T {
   opened.push(part);

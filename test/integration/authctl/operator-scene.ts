@@ -24,7 +24,7 @@ export interface OperatorScene {
   readonly keyPrefix: string;
   /** The environment with which authctl reaches the stores of these services. */
   readonly options: AuthctlOptions & { readonly env: Readonly<Record<string, string>> };
-  /** What the services have logged, as JSON. */
+  /** Log lines of the services, as JSON. */
   readonly lines: readonly string[];
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
