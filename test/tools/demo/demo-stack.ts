@@ -1,5 +1,4 @@
 import type { AuthEvent } from '@auth-account/contracts/events';
-import type { SunkMail } from '@auth-account/local-stack/mail-sink';
 import { send } from '../../support/http-client.ts';
 
 /** An event that has arrived at a subscriber. */
@@ -15,8 +14,6 @@ export interface DemoStack {
   readonly api: string;
   /** Resolves when an event about the user, by default the registration's, has arrived at a subscriber. */
   waitForEvent(userId: string, type?: AuthEvent['type']): Promise<Arrival & { readonly where: string }>;
-  /** Resolves with the first mail to the address whose subject matches. */
-  waitForMail(to: string, subject: RegExp): Promise<SunkMail>;
   /** Resolves with a queue consumer's message about the group's event; undefined if the stack has no such consumer. */
   waitForConsumer?(groupId: string): Promise<string>;
   close(): Promise<void>;
@@ -43,11 +40,6 @@ export function findArrival<A extends Arrival>(
   type: AuthEvent['type'],
 ): A | undefined {
   return arrivals.find(({ event }) => event.subject === userId && event.type === type);
-}
-
-/** Returns the oldest mail to the address whose subject matches. `mails` has the newest first. */
-export function findMail(mails: readonly SunkMail[], to: string, subject: RegExp): SunkMail | undefined {
-  return mails.findLast((mail) => mail.to === to && subject.test(mail.subject));
 }
 
 const timeoutMs = 60_000;

@@ -1,19 +1,12 @@
-import { tellAccountPath } from './account-path.ts';
-import { tellClientPath } from './client-path.ts';
 import { isRunning } from './demo-stack.ts';
-import { tellGroupPath } from './group-path.ts';
 import { tellMainPath } from './main-path.ts';
 import { startOwn } from './own-stack.ts';
 import { followRunning } from './running-stack.ts';
 
-// `npm run demo`: tells the main path, a household, the life of an account and an app with the client as a story, on
-// the running stack, or on a stack that it starts and ends.
+// `npm run demo`: tells the main path as a story, on the running stack, or on a stack that it starts and ends.
 const stack = (await isRunning()) ? await followRunning() : await startOwn();
 try {
   await tellMainPath(stack);
-  await tellGroupPath(stack);
-  await tellAccountPath(stack);
-  await tellClientPath(stack);
 } catch (error) {
   console.error(`\nThe story broke off: ${error instanceof Error ? error.message : String(error)}`);
   process.exitCode = 1;

@@ -1,7 +1,6 @@
 import { redisKeys, workerOptions } from '@auth-account/redis';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
-import { mongodbUri } from './end-grace.ts';
 import { startExampleConsumer } from './example-consumer.ts';
 
 /** The example consumer for the demo's own stack. */
@@ -11,13 +10,14 @@ export interface Kitchen {
   close(): Promise<void>;
 }
 
-const { LOCAL_REDIS_PORT = '6479', KEY_PREFIX = 'auth' } = process.env;
+const { LOCAL_MONGO_PORT = '27117', LOCAL_REDIS_PORT = '6479', KEY_PREFIX = 'auth' } = process.env;
+const { MONGODB_URI = `mongodb://127.0.0.1:${LOCAL_MONGO_PORT}/?replicaSet=rs0` } = process.env;
 const { REDIS_URL = `redis://127.0.0.1:${LOCAL_REDIS_PORT}` } = process.env;
 const timeoutMs = 15_000;
 
 /** Opens the consumer on the stack's servers, with a separate database. */
 export async function openKitchen(subscriber: string): Promise<Kitchen> {
-  const mongo = new MongoClient(mongodbUri);
+  const mongo = new MongoClient(MONGODB_URI);
   const redis = new Redis(REDIS_URL, workerOptions());
   redis.on('error', (error) => console.error(`the example consumer has no Redis: ${error.message}`));
   const lines: string[] = [];

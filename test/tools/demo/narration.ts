@@ -68,11 +68,6 @@ export async function showClose(stream: StreamClient, reason: CloseReason): Prom
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Returns the header that authorizes a request of the session. */
-export const bearer = ({ access_token }: { readonly access_token: string }): Headers => ({
-  Authorization: `Bearer ${access_token}`,
-});
-
 /**
  * Creates functions that send a request to a path below `/api/v1`, print the answer, and throw if it has another
  * status.

@@ -4,28 +4,24 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { startMailSink } from '@auth-account/local-stack/mail-sink';
 import { startReceiver } from '../../support/worker-receiver.ts';
-import { apiUrl as api, type DemoStack, findArrival, findMail, poll } from './demo-stack.ts';
+import { apiUrl as api, type DemoStack, findArrival, poll } from './demo-stack.ts';
 import { type Kitchen, openKitchen } from './kitchen.ts';
 
 /**
- * Starts a stack that ends with the story. It has separate data, and the demo's subscribers, which are a webhook, a
- * queue consumer and a mail sink.
+ * Starts a stack that ends with the story. It has separate data, and the demo's subscribers, which are a webhook and a
+ * queue consumer.
  */
 export async function startOwn(): Promise<DemoStack> {
   console.log('No stack runs: one is started for the story (npm run up keeps one running).');
   const receiver = await startReceiver('demo');
   const dataDir = await mkdtemp(join(tmpdir(), 'auth-account-demo-'));
   const consuming = { name: 'kitchen', kind: 'queue' };
-  const sink = await startMailSink(() => undefined);
-  const from = 'Demo <no-reply@example.com>';
-  const mailing = { name: 'mail', kind: 'smtp', url: `smtp://127.0.0.1:${sink.port}`, starttls: false, from };
   const up = spawn(process.execPath, [join(import.meta.dirname, '../../../libs/local-stack/bin/up.ts')], {
     env: {
       ...process.env,
       LOCAL_DATA_DIR: dataDir,
-      EVENT_SUBSCRIBERS: JSON.stringify([receiver.subscriber, consuming, mailing]),
+      EVENT_SUBSCRIBERS: JSON.stringify([receiver.subscriber, consuming]),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
     // Ctrl-C must reach only the story, which then shuts the stack down.
@@ -38,7 +34,6 @@ export async function startOwn(): Promise<DemoStack> {
     if (up.exitCode === null) up.kill('SIGTERM');
     await exited;
     await receiver.close();
-    await sink.stop();
     await rm(dataDir, { recursive: true, force: true });
   };
   let isEnding = false;
@@ -63,7 +58,6 @@ export async function startOwn(): Promise<DemoStack> {
       const found = await poll(type, () => findArrival(receiver.received, userId, type));
       return { ...found, where: `the demo's subscriber (${receiver.subscriber.url})` };
     },
-    waitForMail: (to, subject) => poll(`a mail (${subject})`, () => findMail(sink.mails(), to, subject)),
     waitForConsumer: kitchen.waitForLine,
     close,
   };

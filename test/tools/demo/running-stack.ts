@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { AuthEvent } from '@auth-account/contracts/events';
-import type { SunkMail } from '@auth-account/local-stack/mail-sink';
-import { begin, send } from '../../support/http-client.ts';
-import { type Arrival, apiUrl as api, type DemoStack, findArrival, findMail, poll } from './demo-stack.ts';
+import { begin } from '../../support/http-client.ts';
+import { type Arrival, apiUrl as api, type DemoStack, findArrival, poll } from './demo-stack.ts';
 
 const { LOCAL_SUBSCRIBER_PORT = '8090' } = process.env;
 const subscriber = `http://127.0.0.1:${LOCAL_SUBSCRIBER_PORT}`;
@@ -24,17 +23,11 @@ export async function followRunning(): Promise<DemoStack> {
       const found = await poll(type, () => findArrival(arrivals, userId, type));
       return { ...found, where: `the stack's own subscriber (${subscriber}/events)` };
     },
-    waitForMail: (to, subject) => poll(`a mail (${subject})`, async () => findMail(await readMails(), to, subject)),
     async close() {
       abort.abort();
       await reading;
     },
   };
-}
-
-async function readMails(): Promise<readonly SunkMail[]> {
-  const { json } = await send(subscriber, { method: 'GET', path: '/mail', headers: { Accept: 'application/json' } });
-  return json;
 }
 
 async function readEvents(body: IncomingMessage, onEvent: (event: AuthEvent) => void): Promise<void> {

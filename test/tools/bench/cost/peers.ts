@@ -56,30 +56,6 @@ const betterAuth: Peer = {
   },
 };
 
-const parseServer: Peer = {
-  name: 'parse-server',
-  hash: 'bcrypt of cost 10; no setting changes it',
-  offers: {
-    register: '`POST users`, which opens a session too',
-    login: '`POST login`',
-    'session read': '`GET sessions/me`',
-    logout: '`POST logout`',
-  },
-  // Otherwise Parse Server writes log files into the directory in which it is started.
-  env: { PARSE_SERVER_LOGS_FOLDER: 'null' },
-  request(operation, { email: username, headers: ofSession }) {
-    const headers = { 'X-Parse-Application-Id': 'bench', 'X-Parse-Revocable-Session': '1', ...ofSession };
-    const post = (path: string, body: object) => ({ path: `/parse/${path}`, body, headers });
-    if (operation === 'register') {
-      const email = newEmail();
-      return post('users', { username: email, email, password });
-    }
-    if (operation === 'login') return post('login', { username, password });
-    if (operation === 'logout') return post('logout', {});
-    return { method: 'GET', path: '/parse/sessions/me', headers };
-  },
-};
-
 const oidcProvider: Peer = {
   name: 'oidc-provider',
   hash: undefined,
@@ -98,4 +74,4 @@ const oidcProvider: Peer = {
   },
 };
 
-export const peers: readonly Peer[] = [betterAuth, parseServer, oidcProvider];
+export const peers: readonly Peer[] = [betterAuth, oidcProvider];
