@@ -59,6 +59,6 @@ export default {
   // A worker of a busy machine ends later than Jest's half a second.
   workerGracefulExitTimeout: 30_000,
   // Twice as many as the small machine of a CI has cores, because many tests wait most of their time. Tests of the
-  // system start more processes of their own.
-  maxWorkers: tier === 'system' ? 2 : 4,
+  // system start more processes of their own, but wait for half of their time too.
+  maxWorkers: tier === 'system' ? 3 : 4,
 };

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type Failure, type FileReport, failuresIn, repeatFailed } from './flaky.ts';
 
 /**
  * `.ci/run`: the tests of both tiers, the checks and, if there is a Kubernetes cluster, the short form of the test on
- * it, one after the other. At the end each test file that failed runs once more, alone. If it passes, its failed tests
+ * it. At the end each test file that failed runs once more, alone. If it passes, its failed tests
  * are flaky: they are listed here and in reports/flaky.json, and fail nothing. The last line is "N passed, N failed".
  * Exits with 1 if something failed or no test ran.
  */
@@ -31,12 +31,19 @@ const isWithoutSystem = process.env.CI_WITHOUT_SYSTEM === '1';
 const reports = 'reports';
 const lines: string[] = [];
 
-/** Runs a command to its end, at most for so many seconds. Returns its exit code. */
-async function run(title: string, seconds: number, command: readonly string[]): Promise<number> {
+/**
+ * Runs a command to its end, at most for so many seconds. Returns its exit code. With a `log`, the output goes there, and
+ * is printed at the end.
+ */
+async function run(title: string, seconds: number, command: readonly string[], log?: string): Promise<number> {
   console.log(`\n== ${title}: ${command.join(' ')}`);
   const begun = performance.now();
-  const child = spawn('timeout', ['--kill-after=20', String(seconds), ...command], { stdio: 'inherit' });
+  const output = log === undefined ? 'inherit' : openSync(log, 'w');
+  const child = spawn('timeout', ['--kill-after=20', String(seconds), ...command], {
+    stdio: ['ignore', output, output],
+  });
   const [code] = await once(child, 'exit');
+  if (log !== undefined) console.log(`\n== ${title}\n${readFileSync(log, 'utf8')}`);
   lines.push(`${((performance.now() - begun) / 1_000).toFixed(0).padStart(5)} s  ${title}`);
   return code ?? 1;
 }
@@ -66,7 +73,8 @@ async function runChecks(): Promise<Count> {
 
 async function runCluster(): Promise<Count> {
   const file = `${reports}/cluster.json`;
-  return countOf(file, await run('cluster', 1_200, ['test/tools/cluster/run-in-ci.sh', file]));
+  const command = ['test/tools/cluster/run-in-ci.sh', file];
+  return countOf(file, await run('cluster', 1_200, command, `${reports}/cluster.log`));
 }
 
 const named = ({ file, title }: Failure) => `${file.replace(`${process.cwd()}/`, '')}: ${title}`;
@@ -78,7 +86,8 @@ async function runAll(): Promise<void> {
     change: await runTests('tests', 'change', '--costs'),
     ...(isWithoutSystem ? {} : { system: await runTests('system tests', 'system', '--costs') }),
   };
-  const counts = [await runChecks(), await runCluster()];
+  // A cluster starts, and images are built, for longer than the checks take. Nothing is measured until then.
+  const counts = await Promise.all([runChecks(), runCluster()]);
 
   const failed: Failure[] = [];
   const flaky: Failure[] = [];
