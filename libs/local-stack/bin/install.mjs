@@ -91,7 +91,10 @@ function runNpm() {
     });
     child.once('exit', (code, signal) => {
       process.removeAllListeners('SIGINT').removeAllListeners('SIGTERM');
-      if (code !== 0 && !interrupted) console.error(`npm ci failed (${signal ?? `exit code ${code}`})`);
+      if (code !== 0 && !interrupted) {
+        console.error(`npm ci failed (${signal ?? `exit code ${code}`}), so the dependencies are missing.`);
+        console.error('It needs a registry of npm packages: check the network and "npm config get registry".');
+      }
       resolve(interrupted || (code ?? 1));
     });
   });
