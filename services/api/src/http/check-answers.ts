@@ -1,6 +1,6 @@
 import { errorBodyOf, type Route } from '@auth-account/contracts';
 import type { TSchema } from '@auth-account/contracts/type';
-import { isThrowableCode, rowOf } from '@auth-account/errors';
+import { isThrowableCode, rowOf, type ThrowableCode } from '@auth-account/errors';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { RequestHandler } from 'express';
 import { extendContext } from './request-context.ts';
@@ -17,13 +17,17 @@ class ContractViolation extends Error {
  * with a status and exactly the body of the code's row in the catalogue.
  */
 export function checkAnswersOf(route: Route): RequestHandler {
-  const success = compileWhenUsed(route.success.body);
+  const { body: successBody } = route.success;
   const errors = new Map(route.errors.map((code) => [code, errorCheck(code, route.errorStatuses?.[code])]));
 
   function check(status: number, body: unknown): string | undefined {
     const { created, accepted } = route.success;
     const others = [...(created ? [201] : []), ...(accepted ? [202] : [])];
-    if (status === route.success.status || others.includes(status)) return faultOf(success(), body);
+    if (status === route.success.status || others.includes(status))
+      return faultOf(
+        compiled(successBody, () => successBody),
+        body,
+      );
     const code = String((body as { error_code?: unknown } | null)?.error_code);
     const error = errors.get(code);
     if (error === undefined) return `the operation declares no ${code}`;
@@ -56,19 +60,20 @@ interface ErrorCheck {
 function errorCheck(code: string, own?: readonly number[]): ErrorCheck {
   if (!isThrowableCode(code)) throw new Error(`the error catalogue has no ${code}`);
   const { http, httpAlternatives = [], details } = rowOf(code);
-  return { statuses: own ?? [http, ...httpAlternatives], body: compileWhenUsed(errorBodyOf(code, details)) };
+  const body = () => compiled(code, () => errorBodyOf(code, details));
+  return { statuses: own ?? [http, ...httpAlternatives], body };
 }
 
+const validators = new Map<TSchema | ThrowableCode, ValidateFunction>();
+
 /**
- * Compiles a schema on its first use. Compiling the schemas of all routes would add half a second to the start, and a
- * test uses few.
+ * Returns the validator of a code's body or of a schema, compiled on its first use and once for all apis of the process:
+ * the schemas of all routes would add half a second to each start, and a test uses few.
  */
-function compileWhenUsed(schema: TSchema): () => ValidateFunction {
-  let validate: ValidateFunction | undefined;
-  return () => {
-    validate ??= compileSchema(closeSchema(schema));
-    return validate;
-  };
+function compiled(key: TSchema | ThrowableCode, schemaOf: () => TSchema): ValidateFunction {
+  const validate = validators.get(key) ?? compileSchema(closeSchema(schemaOf()));
+  validators.set(key, validate);
+  return validate;
 }
 
 function faultOf(validate: ValidateFunction, body: unknown): string | undefined {
