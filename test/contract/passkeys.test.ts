@@ -175,6 +175,12 @@ describe('a new passkey', () => {
     expect(refused.map(statusAndCode)).toEqual([[409, 'ERR-PASSKEY-EXISTS']]);
   });
 
+  test('a new passkey of another origin is refused', async () => {
+    const { challenge_id, options } = await requestPasskey(api, caller);
+    const credential = phone().create(options, { origin: 'https://other.example.com' });
+    expect(statusAndCode(await create({ challenge_id, credential }))).toEqual([403, 'ERR-PASSKEY-INVALID']);
+  });
+
   test('a new passkey of an account that is gone answers 401, as its list does', async () => {
     const own = await newSession(api);
     const { challenge_id, options } = await requestPasskey(api, own);

@@ -5,7 +5,7 @@ import { newSession, password, type TokenPair } from '../support/accounts.ts';
 import { codeOf, logInByCode, requestLoginCode, requestReset } from '../support/codes.ts';
 import { type DeviceKey, newDeviceKey } from '../support/device-key.ts';
 import { bearer, refresh } from '../support/groups.ts';
-import type { Answer } from '../support/http-client.ts';
+import { type Answer, patiently } from '../support/http-client.ts';
 import { type Line, recordLog } from '../support/recorded-log.ts';
 import {
   beginLogin,
@@ -123,6 +123,15 @@ describe('a login to an account whose second factor is on', () => {
     const { email } = await account();
     const answer = await completeLogin(api, await beginLogin(api, email), {});
     expect(answer).toMatchObject({ status: 422, json: { details: [{ loc: ['body', 'code'] }] } });
+  });
+
+  test('one recovery code completes one login, in however many challenges it comes at once', async () => {
+    const { email, user_id, recovery_codes } = await account();
+    const challenges = [await beginLogin(api, email), await beginLogin(api, email), await beginLogin(api, email)];
+    const fields = { method: 'recovery_code', code: recovery_codes[0] };
+    const answers = await Promise.all(challenges.map((each) => patiently(() => completeLogin(api, each, fields))));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 403, 403]);
+    expect(await sessionsOf(user_id)).toBe(2);
   });
 
   test('a recovery code completes a login, however it is typed, and each counts once', async () => {
@@ -270,6 +279,10 @@ describe('a challenge for the second factor', () => {
     const challenge_id = await beginLogin(api, email);
     shiftMs += 10 * minuteMs;
     expect(await completeLogin(api, challenge_id, { code: nextCode(secret) })).toMatchObject(over);
+  });
+
+  test('a challenge that the service has not made answers 410', async () => {
+    expect(await completeLogin(api, 'none', { code: '000000' })).toMatchObject(over);
   });
 
   test('a challenge ends when the ways to log in change', async () => {
