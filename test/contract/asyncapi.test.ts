@@ -37,11 +37,6 @@ describe('the AsyncAPI document', () => {
     expect(answer.headers['cache-control']).toBe('public, max-age=300');
     expect(answer.json).toEqual(checkedIn);
   });
-
-  test('POST /asyncapi.json answers 405', async () => {
-    const answer = await api.send({ path: '/asyncapi.json' });
-    expect([answer.status, answer.headers.allow]).toEqual([405, 'GET, HEAD']);
-  });
 });
 
 describe('the form of the AsyncAPI document', () => {

@@ -44,12 +44,6 @@ describe('/docs', () => {
       expect(answer.text.length).toBeGreaterThan(100);
     }
   });
-
-  test('POST /docs answers 405', async () => {
-    const answer = await api.send({ path: '/docs' });
-    expect(answer.status).toBe(405);
-    expect(answer.json.error_code).toBe('ERR-METHOD-NOT-ALLOWED');
-  });
 });
 
 describe('/docs/stream', () => {

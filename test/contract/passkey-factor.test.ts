@@ -116,15 +116,6 @@ describe('a step-up by passkey', () => {
     json: { error_code: 'ERR-STEP-UP-REQUIRED', details: { methods: ['passkey'] } },
   };
 
-  test('a step-up by passkey gives the session two factors', async () => {
-    const session = await newSession(api);
-    const { authenticator } = await addPasskey(api, session);
-    const { challenge_id, passkey_options } = (await askStepUp(api, session, 'session')).json.data;
-    const fields = { method: 'passkey', credential: authenticator.get(passkey_options) };
-    const { access_token } = (await confirmStepUp(api, session, challenge_id, fields)).json.data;
-    expect(decodeJwt(access_token)).toMatchObject({ acr: '2', sid: session.session_id });
-  });
-
   test('a password that is checked at the same time does not undo a step-up by passkey', async () => {
     const session = await newSession(api);
     const { authenticator } = await addPasskey(api, session);

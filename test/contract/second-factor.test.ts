@@ -13,9 +13,7 @@ import {
   type GuardedAccount,
   guardedAccount,
   orderRemoval,
-  seedOf,
   stepUpBy,
-  switchOn,
   wrongCodeFor,
 } from '../support/second-factor.ts';
 import { challengeStepUp, confirmStepUp } from '../support/step-up.ts';
@@ -113,22 +111,6 @@ describe('an authenticator app', () => {
     const { status, json } = await api.post('/api/v1/account/totp', { current_password: 'wrong' }, bearer(session));
     expect([status, json.error_code]).toEqual([403, 'ERR-REAUTHENTICATION-FAILED']);
     expect((await stored(session))?.pending_totp).toBeUndefined();
-  });
-
-  test('the seed of an authenticator app is stored sealed, and no code is readable', async () => {
-    const session = await newSession(api);
-    const { secret, recovery_codes } = await switchOn(api, session);
-    const document = JSON.stringify(await stored(session));
-    const seed = seedOf(secret);
-    const forms = [
-      secret,
-      seed.toString('hex'),
-      seed.toString('base64'),
-      seed.toString('base64url'),
-      ...recovery_codes,
-    ];
-    for (const form of forms) expect(document).not.toContain(form);
-    expect((await stored(session))?.totp?.seed.value()).toHaveLength(12 + 20 + 16);
   });
 });
 

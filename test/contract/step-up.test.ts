@@ -5,14 +5,7 @@ import { changeEmail, codeOf, wrongCodeOf } from '../support/codes.ts';
 import { bearer, type Caller, refresh } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import { type Line, recordLog } from '../support/recorded-log.ts';
-import {
-  beginLogin,
-  codeAt,
-  completeLogin,
-  type GuardedAccount,
-  guardedAccount,
-  wrongCodeFor,
-} from '../support/second-factor.ts';
+import { beginLogin, codeAt, completeLogin, type GuardedAccount, guardedAccount } from '../support/second-factor.ts';
 import { askStepUp, challengeStepUp, confirmStepUp, stepUp, stepUpByMail } from '../support/step-up.ts';
 import { createStoppableClock } from '../support/stoppable-clock.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
@@ -51,17 +44,6 @@ describe('a step-up token', () => {
       api.post('/api/v1/account/password', { step_up_token, new_password: 'three wrong staples' }, bearer(session));
     const answers = await Promise.all(Array.from({ length: 20 }, () => patiently(change)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-  });
-
-  test('the step-up tokens of one challenge count as one, however often the proof is sent', async () => {
-    const session = await newSession(api);
-    const challenge = await challengeStepUp(api, session, 'export');
-    const [first, second] = await Promise.all([
-      confirmStepUp(api, session, challenge),
-      confirmStepUp(api, session, challenge),
-    ]);
-    expect(await exportBy(session, { step_up_token: first.json.data.step_up_token })).toMatchObject({ status: 200 });
-    expect(await exportBy(session, { step_up_token: second.json.data.step_up_token })).toMatchObject(refused());
   });
 
   test('a used step-up token is remembered until no further token of its challenge can come', async () => {
@@ -375,51 +357,10 @@ describe('a step-up while the second factor is on', () => {
     expect(decodeJwt(again.json.data.access_token)).toMatchObject({ auth_time, acr });
   });
 
-  test('a recovery code steps up once', async () => {
-    const account = await guardedAccount(api);
-    const [code] = account.recovery_codes;
-    const by = () => byTotp(account, 'recovery_codes', { method: 'recovery_code', code });
-    log.takeEvents();
-    const { step_up_token } = (await by()).json.data;
-    const { user_id } = account;
-    expect(proofs()).toMatchObject([
-      { event: 'second_factor.succeeded', user_id, method: 'recovery_code' },
-      { event: 'recovery_code.used', user_id, recovery_codes_left: 9 },
-      { event: 'account.stepped_up', user_id, method: 'recovery_code' },
-    ]);
-    expect(await by()).toMatchObject({ status: 403 });
-    const made = await api.post('/api/v1/account/recovery-codes', { step_up_token }, bearer(account));
-    expect(made).toMatchObject({ status: 200 });
-  });
-
-  test('a session has five wrong codes, and a login from its device has its own', async () => {
-    const account = await guardedAccount(api);
-    const code = wrongCodeFor(account.secret);
-    for (let left = 4; left >= 0; left -= 1) {
-      const details = { tries_left: left };
-      expect(await byTotp(account, 'export', { code })).toMatchObject({ status: 403, json: { details } });
-    }
-    expect(await byTotp(account, 'export')).toMatchObject({ status: 429 });
-    const challenge = await beginLogin(api, account.email, { device_id: account.device_id });
-    expect(await completeLogin(api, challenge, { code: codeAt(account.secret, Date.now(), 1) })).toMatchObject({
-      status: 200,
-    });
-  });
-
   test('a step-up for the session gives its tokens two factors', async () => {
     const account = await guardedAccount(api);
     expect(decodeJwt(account.access_token)).toMatchObject({ amr: ['pwd'], acr: '1' });
     const { access_token } = (await byTotp(account, 'session')).json.data;
     expect(decodeJwt(access_token)).toMatchObject({ sid: account.session_id, amr: ['otp', 'mfa'], acr: '2' });
-  });
-
-  test('the second factor is switched off by a step-up only', async () => {
-    const account = await guardedAccount(api);
-    const off = (body: object) =>
-      api.send({ method: 'DELETE', path: '/api/v1/account/totp', headers: bearer(account), body });
-    expect(await off({ current_password: password })).toMatchObject({ status: 403 });
-    const { step_up_token } = (await byTotp(account, 'totp')).json.data;
-    expect(await off({ step_up_token })).toMatchObject({ status: 200 });
-    expect(await exportBy(account, { current_password: password })).toMatchObject({ status: 200 });
   });
 });

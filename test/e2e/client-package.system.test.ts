@@ -18,7 +18,7 @@ import {
 } from '../support/client-bundle.ts';
 import { openClientScene } from '../support/client-scene.ts';
 import { createMemoryStorage } from '../support/memory-storage.ts';
-import { root, run, typeCheck } from './packages.ts';
+import { openPackages, type Packages, root, run, typeCheck } from './packages.ts';
 
 const readJson = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'));
 
@@ -87,18 +87,14 @@ auth.close();
 `;
 
 describe('the client, installed alone in an empty project', () => {
+  let packages: Packages;
   let project: string;
 
   beforeAll(async () => {
-    project = await mkdtemp(join(tmpdir(), 'client-install-'));
-    const cwd = join(root, 'libs/client');
-    const tarball = (await run('npm', ['run', '--silent', 'pack', '--', project], { cwd })).stdout.trim();
-    await writeFile(join(project, 'package.json'), '{ "type": "module", "private": true }');
-    const options = ['--silent', '--offline', '--ignore-scripts', '--no-audit', '--no-fund'];
-    await run('npm', ['install', ...options, tarball], { cwd: project });
+    packages = await openPackages();
+    project = await packages.install(['client']);
   });
-
-  afterAll(() => rm(project, { recursive: true }));
+  afterAll(() => packages.close());
 
   test('the installed client brings nothing else, and no side effects', async () => {
     const modules = join(project, 'node_modules');

@@ -210,14 +210,6 @@ test.each(['01', '00'])(
   },
 );
 
-test('log lines within a request name its trace', async () => {
-  const session = await newSession(stack);
-  const requestId = `phone-${randomUUID()}`;
-  await stack.post('/api/v1/auth/refresh', session, { 'X-Request-ID': requestId });
-  const [span] = await spansOf(requestId, ['auth-api', 'POST /api/v1/auth/refresh']);
-  expect(new Set((await linesOf(requestId)).map(({ trace_id }) => trace_id))).toEqual(new Set([span?.traceId]));
-});
-
 test('histograms carry exemplars that lead to the trace', async () => {
   const session = await newSession(stack);
   const stream = await stack.openStream(session);
@@ -241,28 +233,6 @@ test('histograms carry exemplars that lead to the trace', async () => {
       return traceIds.length > 0;
     });
     await otlp.waitFor((received) => traceIds.every((id) => received.some((span) => span.traceId === id)));
-  }
-});
-
-test('no span holds a password, a token, an address or the path of an invite', async () => {
-  const email = newEmail();
-  const invite = randomUUID();
-  const secret = `canary-${randomUUID()}`;
-  const body = { email, password: secret, space_creation_mode: 'JOIN_EXISTING', invite_token: invite };
-  await stack.post('/api/v1/auth/register', body);
-  await stack.post('/api/v1/auth/register', { ...body, space_creation_mode: 'CREATE_NEW_HOME' });
-  await stack.post('/api/v1/auth/register', { ...body, space_creation_mode: 'CREATE_NEW_HOME' });
-  const tokens = await logIn(stack, email, { password: secret });
-  await stack.post(`/api/v1/invites/${invite}/accept`, {}, { Authorization: `Bearer ${tokens.access_token}` });
-  const requestId = `phone-${randomUUID()}`;
-  await stack.post(`/nowhere/${invite}?secret=${secret}`, {}, { 'X-Request-ID': requestId });
-  await spansOf(requestId, ['auth-api', 'POST']);
-  const last = `phone-${randomUUID()}`;
-  await logOut({ post: (path, sent, headers) => stack.post(path, sent, { ...headers, 'X-Request-ID': last }) }, tokens);
-  await spansOf(last, ['auth-api', 'POST /api/v1/auth/logout']);
-  const sent = otlp.raw();
-  for (const hidden of [email, secret, invite, tokens.access_token, tokens.refresh_token]) {
-    expect(sent).not.toContain(hidden);
   }
 });
 

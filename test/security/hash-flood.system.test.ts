@@ -50,20 +50,3 @@ describe('many logins at once', () => {
     expect([...keys, ...refreshes].filter(isOurs)).toEqual([]);
   });
 });
-
-describe('hashes at once', () => {
-  let small: Flood;
-  beforeAll(async () => {
-    // Long enough for the slowest machine, because nobody may be shed here.
-    const env = { HASH_CONCURRENCY: '64', HASH_MEMORY_MIB: '132', HASH_QUEUE_TIMEOUT_MS: '60000' };
-    small = await floodLogins({ logins: 20, warmUpLogins: 0, env });
-  });
-
-  test('concurrent hashes are no more than there is memory for, however many are configured', () => {
-    expect(small.slots).toBe(3);
-  });
-
-  test('every login that waits for a hash is answered', () => {
-    expect(small.logins.filter(({ status }) => status !== 200 && status !== 401)).toEqual([]);
-  });
-});

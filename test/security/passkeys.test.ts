@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Account, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
 import { changeEmail, confirmReset, requestReset, undoTokenOf } from '../support/codes.ts';
 import { withFailPoint } from '../support/fail-point.ts';
-import { bearer } from '../support/groups.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
 import {
   addPasskey,
@@ -14,7 +13,6 @@ import {
   stepUpByPasskey,
   voidPassword,
 } from '../support/passkeys.ts';
-import { switchOn } from '../support/second-factor.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 import { flood, othersIn, sessionsIn } from './flood.ts';
 
@@ -62,14 +60,6 @@ describe('one assertion', () => {
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
     expect(new Set(answers.map(({ json }) => json.data.refresh_token)).size).toBe(1);
   });
-
-  test('an assertion opens no session after its passkey was removed', async () => {
-    const own = await newSession(api);
-    const { authenticator, passkey_id } = await addPasskey(api, own);
-    const body = await passkeyLogin(api, authenticator);
-    expect((await deletePasskey(api, own, passkey_id)).status).toBe(200);
-    expect(statusAndCode(await post(other, body))).toEqual([403, 'ERR-PASSKEY-INVALID']);
-  });
 });
 
 describe('a store that does not answer', () => {
@@ -95,19 +85,6 @@ describe('a store that does not answer', () => {
     expect(statusAndCode(answer)).toEqual([503, 'ERR-DEPENDENCY-UNAVAILABLE']);
     expect(answer.json.details?.unknown_credential).toBeUndefined();
   });
-});
-
-test('the repeat of a login gets no session that could still be rolled back', async () => {
-  const { authenticator } = await addPasskey(api, await newSession(api));
-  const sent = { ...(await passkeyLogin(api, authenticator)), device_id: randomUUID() };
-  expect((await post(api, sent)).status).toBe(200);
-  const db = api.mongo.db(api.database);
-  await db.command({ profile: 2 });
-  expect((await post(other, sent)).status).toBe(200);
-  await db.command({ profile: 0 });
-  const level = { $in: ['majority', 'linearizable'] };
-  const safe = { ns: `${api.database}.user_sessions`, 'command.readConcern.level': level };
-  expect(await db.collection('system.profile').countDocuments(safe)).toBeGreaterThan(0);
 });
 
 describe('a squatter, who has registered an address of another person', () => {
@@ -146,27 +123,6 @@ describe('a squatter, who has registered an address of another person', () => {
   });
 });
 
-test('an undo by a verified address removes the passkeys that were added since the change', async () => {
-  const own = await newSession(api);
-  await api.collections.users.updateOne({ _id: own.user_id }, { $set: { email_verified_at: new Date() } });
-  const before = await addPasskey(api, own);
-  const aDayAgo = new Date(Date.now() - 86_400_000);
-  await api.collections.users.updateOne({ _id: own.user_id }, { $set: { 'passkeys.0.created_at': aDayAgo } });
-  await changeEmail(api, own, newEmail());
-  await addPasskey(api, own);
-  expect(await passkeysOf(own)).toHaveLength(2);
-  expect((await undo(own)).status).toBe(200);
-  expect(await passkeysOf(own)).toEqual([before.passkey_id]);
-});
-
-test('a reset keeps the passkeys of an account whose address was verified', async () => {
-  const own = await newSession(api);
-  await api.collections.users.updateOne({ _id: own.user_id }, { $set: { email_verified_at: new Date() } });
-  const { authenticator } = await addPasskey(api, own);
-  expect((await confirmReset(api, await requestReset(api, own.email))).status).toBe(200);
-  expect((await logInByPasskey(api, authenticator)).status).toBe(200);
-});
-
 describe('the last credential', () => {
   test('the last passkey stays, also if two are removed at once at two pods', async () => {
     const own = await newSession(api);
@@ -192,17 +148,6 @@ describe('the last credential', () => {
       expect(statusAndCode(answer)).toEqual([409, 'ERR-LAST-CREDENTIAL']);
     }
   });
-});
-
-test('if the second factor is on, a passkey alone logs in, and a password alone adds no passkey', async () => {
-  const own = await newSession(api);
-  const { authenticator } = await addPasskey(api, own);
-  await switchOn(api, own);
-  const login = await logInByPasskey(api, authenticator);
-  expect(login.status).toBe(200);
-  expect((await api.collections.sessions.findOne({ _id: login.json.data.session_id }))?.auth?.acr).toBe('2');
-  const begin = await api.post('/api/v1/account/passkeys/challenge', { current_password: password }, bearer(own));
-  expect(statusAndCode(begin)).toEqual([403, 'ERR-STEP-UP-REQUIRED']);
 });
 
 test('a login by passkey makes its device known, so that wrong passwords elsewhere do not lock out the owner', async () => {

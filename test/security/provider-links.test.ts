@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { logIn, newSession, password, registerAccount } from '../support/accounts.ts';
-import { codeOf, confirmReset, requestChange, requestReset } from '../support/codes.ts';
+import { codeOf, requestChange } from '../support/codes.ts';
 import { bearer } from '../support/groups.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
 import { addPasskey, logInByPasskey } from '../support/passkeys.ts';
@@ -68,23 +68,6 @@ test('only one of many link challenges of one account and person links and logs 
   );
   expect(answers.filter(isRight)).toHaveLength(1);
   expect([await sessionsOf(user_id), (await stored(user_id))?.identities?.length]).toEqual([1, 1]);
-});
-
-test('one person whom two accounts link at once is linked to one', async () => {
-  const [one, two] = [await registerAccount(api), await registerAccount(api)];
-  const person = newPerson();
-  const demands = [
-    await demandLink(api, { ...person, email: one.email }),
-    await demandLink(api, { ...person, email: two.email }),
-  ];
-  const answers = await Promise.all(
-    demands.map(({ link_challenge_id }, at) =>
-      patiently(() => linkByProof(at ? api : other, link_challenge_id, { password })),
-    ),
-  );
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
-  const holders = { identities: { $elemMatch: { provider: 'office', sub: person.sub } } };
-  expect(await api.collections.users.countDocuments(holders)).toBe(1);
 });
 
 test('the link challenge of another account is refused with one’s own password, passkey or code', async () => {
@@ -160,26 +143,5 @@ test.each(Object.keys(preHijacks))(
     expect([after?.email, after?.identities?.map(({ sub }) => sub)]).toEqual([victim.email, [victim.sub]]);
     expect(await sessionsOf(json.data.user_id)).toBe(1);
     expect((await logInByProvider(api, victim)).json.data.user_id).toBe(json.data.user_id);
-  },
-);
-
-test.each([
-  ['before', [], true],
-  ['after', ['office'], false],
-] as const)(
-  'if an identity was linked %s the address was proved, a reset leaves the identities %j',
-  async (when, left, isGone) => {
-    const holder = await newSession(api);
-    const person = newPerson();
-    const reset = async () => confirmReset(api, await requestReset(api, holder.email), { new_password: password });
-    if (when === 'before') await linkIdentity(api, holder, person);
-    await reset();
-    if (when === 'after') {
-      const { json } = await api.post('/api/v1/auth/login', { email: holder.email, password });
-      await linkIdentity(api, json.data, person);
-      await reset();
-    }
-    expect((await stored(holder.user_id))?.identities?.map(({ provider }) => provider)).toEqual(left);
-    expect((await logInByProvider(api, person)).status).toBe(isGone ? 403 : 200);
   },
 );

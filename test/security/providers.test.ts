@@ -68,31 +68,6 @@ test('one person whom many accounts link at once is linked to one', async () => 
   expect(await api.collections.users.countDocuments(holders)).toBe(1);
 });
 
-test('the last identity stays, also if two are removed at once', async () => {
-  for (let round = 0; round < rounds; round += 1) {
-    const session = await newSession(api);
-    const links = [
-      await linkIdentity(api, session, newPerson()),
-      await linkIdentity(api, session, newPerson(), undefined, 'partner'),
-    ];
-    const tokens: string[] = [];
-    for (const _ of links) {
-      const challenge_id = await challengeStepUp(api, session, 'identities');
-      const proof = { method: 'password', password: 'correct horse battery' };
-      tokens.push((await confirmStepUp(api, session, challenge_id, proof)).json.data.step_up_token);
-    }
-    await voidPassword(api, session);
-    const answers = await Promise.all(
-      links.map(({ json }, at) =>
-        unlinkIdentity(at % 2 ? api : other, session, json.data.identity_id, { step_up_token: tokens[at] }),
-      ),
-    );
-    expect(answers.map(({ status }) => status).toSorted()).not.toEqual([200, 200]);
-    const user = await api.collections.users.findOne({ _id: session.user_id });
-    expect(user?.identities?.length).toBeGreaterThanOrEqual(1);
-  }
-});
-
 test('the last credential stays, also if a passkey and an identity are removed at once', async () => {
   for (let round = 0; round < rounds; round += 1) {
     const session = await newSession(api);

@@ -1,22 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { createLogger } from '@auth-account/telemetry';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Answer, patiently } from '../support/http-client.ts';
-import {
-  beginLogin,
-  codeAt,
-  completeLogin,
-  type GuardedAccount,
-  guardedAccount,
-  wrongCodeFor,
-} from '../support/second-factor.ts';
-import { challengeStepUp, confirmStepUp } from '../support/step-up.ts';
+import { beginLogin, codeAt, completeLogin, guardedAccount, wrongCodeFor } from '../support/second-factor.ts';
 import { startTestApi, type TestApi, uniqueName } from '../support/test-api.ts';
 import { flood, sessionsIn } from './flood.ts';
 
 /** Two apis with one database and one Redis. */
 let apis: readonly [TestApi, TestApi];
-const audited: Readonly<Record<string, unknown>>[] = [];
 /** The clock of the apis, which stands still between the steps of a test. */
 const begun = Date.now();
 let shiftMs = 0;
@@ -24,11 +14,9 @@ const now = () => begun + shiftMs;
 beforeAll(async () => {
   const name = uniqueName();
   const env = { MONGODB_DATABASE: name, KEY_PREFIX: name, TRUST_PROXY_HOPS: '1' };
-  const destination = { write: (line: string) => void audited.push(JSON.parse(line)) };
-  const logger = createLogger({ service: 'api', level: 'info', destination });
   // Redis counts the tries, however slow it is.
   const overrides = { now, limitTimeoutMs: 60_000 };
-  apis = [await startTestApi(env, overrides, logger), await startTestApi(env, overrides, logger)];
+  apis = [await startTestApi(env, overrides), await startTestApi(env, overrides)];
 });
 afterAll(async () => {
   await apis[1].close({ keepData: true });
@@ -91,62 +79,4 @@ test.each(['totp', 'recovery_code'] as const)('one %s in parallel challenges ope
   );
   expect(countOf(answers, 200)).toBe(1);
   expect(await apis[0].collections.sessions.countDocuments({ user_id, is_revoked: false })).toBe(2);
-});
-
-describe('mails to the owner about guessed second factors', () => {
-  const wrong = async (on: Pick<TestApi, 'post'>, { email, secret }: GuardedAccount, device: object = {}) => {
-    const challenge_id = await beginLogin(on, email, device);
-    return completeLogin(on, challenge_id, { code: wrongCodeFor(secret, now()) });
-  };
-  const warningsOf = async ({ user_id }: GuardedAccount) => {
-    const purpose = 'second_factor_guessed';
-    const mails = await apis[0].collections.outbox.countDocuments({
-      'event.data.user_id': user_id,
-      'event.data.purpose': purpose,
-    });
-    const lines = audited.filter((line) => line.event === 'account.second_factor_guessed' && line.user_id === user_id);
-    return [mails, lines.length];
-  };
-  const strangers = (owner: GuardedAccount, times: number) =>
-    Promise.all(Array.from({ length: times }, () => wrong(stranger(), owner)));
-
-  test('the owner is mailed once in 24 hours when unknown devices have used up the tries, at whichever api', async () => {
-    const owner = await guardedAccount(apis[0], now());
-    await strangers(owner, 4);
-    expect(await warningsOf(owner)).toEqual([0, 0]);
-    const answers = await strangers(owner, 6);
-    expect([countOf(answers, 403), countOf(answers, 429)]).toEqual([1, 5]);
-    expect(await warningsOf(owner)).toEqual([1, 1]);
-    for (let quarter = 0; quarter < 3; quarter += 1) {
-      shiftMs += 15 * 60_000;
-      await strangers(owner, 5);
-    }
-    expect(await warningsOf(owner)).toEqual([1, 1]);
-    shiftMs += 24 * 3_600_000;
-    await strangers(owner, 5);
-    expect(await warningsOf(owner)).toEqual([2, 2]);
-  });
-
-  test('the owner is mailed even if unknown devices leave the last try of each window unused', async () => {
-    const owner = await guardedAccount(apis[0], now());
-    for (const mails of [0, 0, 1]) {
-      await strangers(owner, 4);
-      expect(await warningsOf(owner)).toEqual([mails, mails]);
-      shiftMs += 15 * 60_000;
-    }
-  });
-
-  test('the owner is not mailed about wrong codes from a known device or in a session', async () => {
-    const owner = await guardedAccount(apis[0], now());
-    const [home, device] = [stranger(), { device_id: randomUUID() }];
-    const challenge_id = await beginLogin(home, owner.email, device);
-    await completeLogin(home, challenge_id, { code: nextCode(owner.secret) });
-    for (let i = 0; i < 5; i += 1) expect((await wrong(home, owner, device)).status).toBe(403);
-    const challenge = await challengeStepUp(apis[0], owner, 'export');
-    const fields = { method: 'totp', code: wrongCodeFor(owner.secret, now()) };
-    for (let i = 0; i < 5; i += 1) {
-      expect((await confirmStepUp(apis[0], owner, challenge, fields)).status).toBe(403);
-    }
-    expect(await warningsOf(owner)).toEqual([0, 0]);
-  });
 });

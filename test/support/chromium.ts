@@ -1,4 +1,4 @@
-import { type Browser, type CDPSession, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { chromiumAdvice, findChromium } from './find-chromium.ts';
 
 const executablePath = findChromium();
@@ -27,14 +27,8 @@ export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: executablePath ?? '', args, headless: true });
 }
 
-/** An authenticator of Chromium that verifies its user by itself. */
-export interface VirtualAuthenticator {
-  readonly authenticatorId: string;
-  readonly devtools: CDPSession;
-  credentials(): Promise<readonly { readonly credentialId: string }[]>;
-}
-
-export async function addAuthenticator(page: Page): Promise<VirtualAuthenticator> {
+/** Adds an authenticator of Chromium that verifies its user by itself. */
+export async function addAuthenticator(page: Page) {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('WebAuthn.enable');
   const options = {
@@ -50,8 +44,6 @@ export async function addAuthenticator(page: Page): Promise<VirtualAuthenticator
   } as const;
   const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', { options });
   return {
-    authenticatorId,
-    devtools,
     credentials: async () => (await devtools.send('WebAuthn.getCredentials', { authenticatorId })).credentials,
   };
 }

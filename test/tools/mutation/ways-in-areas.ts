@@ -55,7 +55,7 @@ export const waysIn: readonly Area[] = [
     ],
     [
       `${useCases}/{confirm-second-factor,check-factor,given-factor,open-seed,warn-of-guesses}.ts`,
-      'test/contract/{second-factor,second-factor-login,passkey-factor,provider-links}.test.ts',
+      'test/contract/{second-factor,second-factor-login,login-code,passkey-factor,provider-links}.test.ts',
     ],
   ),
   area('step-up', 'the use cases of a step-up, and the check of a password that it may take', [
