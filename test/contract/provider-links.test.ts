@@ -21,7 +21,7 @@ import {
   signIdToken,
 } from '../support/providers.ts';
 import { recordLog } from '../support/recorded-log.ts';
-import { codeAt, completeLogin, guardedAccount } from '../support/second-factor.ts';
+import { beginLogin, codeAt, completeLogin, guardedAccount } from '../support/second-factor.ts';
 import { createStoppableClock } from '../support/stoppable-clock.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
@@ -321,6 +321,25 @@ describe('a link in the transaction that logs in', () => {
     await later(60_000, async () =>
       expect(statusAndCode(await complete(await half()))).toEqual([429, 'ERR-RATE-LIMITED']),
     );
+  });
+
+  test.each<[string, (link_challenge_id: string) => Promise<object>]>([
+    ['a password', async () => ({ password })],
+    ['a code', (link_challenge_id) => proveByCode(api, link_challenge_id)],
+  ])('a trusted device links no identity by %s without the second factor', async (_, proofOf) => {
+    const { user_id, email, secret } = await guardedAccount(api, now());
+    await api.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });
+    const device_id = randomUUID();
+    const challenge_id = await beginLogin(api, email, { device_id });
+    await later(30_000, async () => {
+      const fields = { code: codeAt(secret, now()), trust_device: true };
+      const { trusted_device_token } = (await completeLogin(api, challenge_id, fields)).json.data;
+      const trusted = { device_id, trusted_device_token };
+      await logIn(api, email, trusted);
+      const { link_challenge_id } = await demandLink(api, newPerson({ email }));
+      const link = await linkByProof(api, link_challenge_id, { ...(await proofOf(link_challenge_id)), ...trusted });
+      expect(statusAndCode(link)).toEqual([403, 'ERR-SECOND-FACTOR-REQUIRED']);
+    });
   });
 
   test('the second factor of a link may make the device trusted', async () => {

@@ -29,7 +29,7 @@ interface OpenApiDocument {
     string,
     Record<string, { readonly responses: Record<string, { readonly headers: Record<string, DocumentedHeader> }> }>
   >;
-  readonly components: { readonly headers: Record<string, unknown> };
+  readonly components: { readonly headers: Record<string, DocumentedHeader> };
 }
 
 export function openApiChecker(document: OpenApiDocument): OpenApiChecker {
@@ -53,7 +53,8 @@ export function openApiChecker(document: OpenApiDocument): OpenApiChecker {
     for (const name of known) {
       const isThere = headers[name.toLowerCase()] !== undefined;
       if (isThere && !(name in documented)) return `${status} has the header ${name}, which is not documented`;
-      if (!isThere && documented[name]?.required) return `${status} lacks the header ${name}`;
+      const { required } = { ...(name in documented && document.components.headers[name]), ...documented[name] };
+      if (!isThere && required) return `${status} lacks the header ${name}`;
     }
     return undefined;
   }

@@ -1,5 +1,5 @@
 import type { Logger } from '@auth-account/telemetry';
-import express, { type Express } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { Histogram } from 'prom-client';
 import type { Audit } from './audit/audit.ts';
@@ -36,6 +36,12 @@ const securityHeaders = helmet({
   xXssProtection: false,
 });
 
+// An answer of an account service is nobody else's. What may be cached says so itself.
+const noStore: RequestHandler = (_req, res, next) => {
+  res.setHeader('Cache-Control', 'no-store');
+  next();
+};
+
 /** Creates the HTTP API as an Express application. It opens no connection and no port. */
 export function createApp(deps: AppDeps): Express {
   const { requestIdMode, trustedProxyHops, logger, audit, requestDuration, ...mount } = deps;
@@ -45,7 +51,7 @@ export function createApp(deps: AppDeps): Express {
   app.enable('case sensitive routing');
   app.enable('strict routing');
   app.set('trust proxy', trustedProxyHops);
-  app.use(inSequence([securityHeaders, beginRequest, nameRoute(), observeRequest(logger, requestDuration)]));
+  app.use(inSequence([securityHeaders, noStore, beginRequest, nameRoute(), observeRequest(logger, requestDuration)]));
   // Providers of identities send no request id.
   app.use('/api/v1/hooks', requireRequestId('generate'));
   app.use(/^\/api\/v1(?=\/|$)(?!\/hooks\/)/, requireRequestId(requestIdMode));

@@ -39,6 +39,7 @@ afterAll(() => issuer.close());
 const asked = () => issuer.asked() - askedBefore;
 
 const secondMs = 1_000;
+const risk = 'https://schemas.openid.net/secevent/risc/event-type';
 const provider = (change: Partial<IdentityProvider> = {}): IdentityProvider => ({
   name: 'office',
   issuers: ['https://other.example', issuer.issuer],
@@ -56,7 +57,15 @@ type Deps = Parameters<typeof createProviderVerifiers>[1];
 
 /** Creates the check of a provider's tokens, with keys of its own. */
 function open(change: Partial<IdentityProvider> = {}, deps: Partial<Deps> = {}) {
-  const verify = createProviderVerifiers(provider(change), {
+  const verify = openBoth(change, deps);
+  return (token: string) => verify.idToken(token, nonce);
+}
+
+/** Creates the check of a provider's notices. */
+const openNotices = (change: Partial<IdentityProvider>) => openBoth(change).notice;
+
+function openBoth(change: Partial<IdentityProvider>, deps: Partial<Deps> = {}) {
+  return createProviderVerifiers(provider(change), {
     fetch,
     onKeys: () => undefined,
     onError: ({ message }) => errors.push(message),
@@ -65,7 +74,6 @@ function open(change: Partial<IdentityProvider> = {}, deps: Partial<Deps> = {}) 
     now: () => new Date(Date.now() + passedMs),
     ...deps,
   });
-  return (token: string) => verify.idToken(token, nonce);
 }
 const sign = (change: object = {}, header?: Parameters<typeof issuer.sign>[1]) =>
   issuer.sign({ ...claims, ...change }, header);
@@ -111,6 +119,53 @@ describe('an ID token', () => {
     expect(await open()(await sign(change()))).toBeUndefined();
     expect(results).toEqual([fault]);
   });
+
+  const claimsOfAll = [
+    'iss',
+    'sub',
+    'aud',
+    'azp',
+    'exp',
+    'iat',
+    'nbf',
+    'nonce',
+    'email',
+    'email_verified',
+    'hd',
+    'name',
+  ];
+  test.each([...claimsOfAll, 'jti', 'events'])(
+    'a signed token whose %s has another type is no error',
+    async (claim) => {
+      const proved = { email: 'cook@office.example', email_verified: true };
+      // The first has no text: to make one of it throws.
+      for (const value of [{ toString: 'x' }, ['x'], 7, null]) {
+        const token = await sign({ ...proved, jti: 'notice', events: {}, [claim]: value });
+        const person = await open({ hostsDomains: true })(token);
+        expect(person?.isOwnAddress ?? false).toBe(
+          person !== undefined && claim !== 'email_verified' && claim !== 'email',
+        );
+        for (const notices of ['apple', 'risc'] as const) await openNotices({ notices })(token);
+      }
+    },
+  );
+
+  test.each(['sub', 'type', 'is_private_email', 'subject', 'reason'])(
+    'a signed notice whose %s has another type is no error',
+    async (field) => {
+      for (const value of [{ toString: 'x' }, ['x'], 7, null]) {
+        const apple = { type: 'email-disabled', sub: 'somebody', [field]: value };
+        const subjects = [value, { iss: value, sub: 'somebody' }, { iss: issuer.issuer, sub: value }];
+        const risc = subjects.map((subject) => [`${risk}/${subjects.indexOf(subject)}`, { subject, reason: value }]);
+        const events = { ...Object.fromEntries(risc), [`${risk}/sessions-revoked`]: value };
+        const open = (notices: 'apple' | 'risc', said: unknown) =>
+          sign({ jti: 'notice', events: said }).then(openNotices({ notices }));
+        expect(await open('apple', apple)).toMatchObject({ id: 'notice' });
+        expect(await open('apple', JSON.stringify(apple))).toMatchObject({ id: 'notice' });
+        expect(await open('risc', events)).toMatchObject({ id: 'notice' });
+      }
+    },
+  );
 
   test('an ID token for another of the apps is accepted, with its party', async () => {
     expect(await open()(await sign({ aud: 'app', azp: 'app.android' }))).toBeDefined();

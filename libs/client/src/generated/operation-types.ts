@@ -1025,8 +1025,6 @@ export interface OperationTypes {
       readonly device_id?: string;
       readonly device_name?: string;
       readonly platform?: 'ios' | 'android' | 'web' | 'other';
-      /** Spares the second factor on the device that got it (`device_id`), for 30 days. */
-      readonly trusted_device_token?: string;
     };
     readonly data: {
       readonly access_token: string;

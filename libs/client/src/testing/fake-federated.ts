@@ -70,15 +70,7 @@ export function federatedLoginsOf(deps: FakeOperationsDeps): Operations {
     },
     linkByProof({ body, key }) {
       const input = body as Body<'linkByProof'>;
-      const {
-        link_challenge_id,
-        trusted_device_token: token,
-        password,
-        credential,
-        code,
-        challenge_id,
-        ...device
-      } = input;
+      const { link_challenge_id, password, credential, code, challenge_id, ...device } = input;
       const link = records.links.get(link_challenge_id);
       if (link === undefined) throw new FakeRefusal(410, 'ERR-CODE-EXPIRED');
       proveAccount(link, input);
@@ -86,7 +78,7 @@ export function federatedLoginsOf(deps: FakeOperationsDeps): Operations {
       spend(records, link.provider_challenge_id, proof);
       const { user_id, person } = link;
       const login = { user_id, device, person, openedBy: { key: proof, body: '' }, ...(key && { key }) };
-      if (credential === undefined) demandSecondFactor(records, login, token);
+      if (credential === undefined) demandSecondFactor(records, login, undefined);
       addIdentity(records, user_id, person);
       return openSession(login);
     },

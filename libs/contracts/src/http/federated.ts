@@ -64,7 +64,6 @@ export const FederatedLinkRequest = Type.Object({
   device_id,
   device_name,
   platform,
-  trusted_device_token,
 });
 export type FederatedLinkRequest = Type.Static<typeof FederatedLinkRequest>;
 

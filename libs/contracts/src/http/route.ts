@@ -51,13 +51,9 @@ export interface Route {
     readonly example: unknown;
     /** Operations to call next with this answer. The body is an OpenAPI runtime expression. */
     readonly links?: Readonly<Record<string, { readonly operationId: string; readonly requestBody: string }>>;
-    /** `Cache-Control` of the success only, because errors must not be cached. */
+    /** `Cache-Control` of the success, if it may be cached. Every other answer has `no-store`. */
     readonly cacheControl?: string;
   };
-  /**
-   * True if the answer, or an error's details, can contain a token. Every answer then has `Cache-Control: no-store`.
-   */
-  readonly carriesToken: boolean;
   /** Every error code that the operation can return, by its name in the error catalogue. */
   readonly errors: readonly string[];
   /** Status by code, for codes whose status in this operation differs from the catalogue's. */

@@ -1,7 +1,7 @@
 import type { DocumentedError, DocumentedErrors } from './documented-error.ts';
 import { type ErrorAnswer, errorSchemaName, refTo, unionKey } from './error-schemas.ts';
 import type { Json, JsonObject } from './publish-schema.ts';
-import { headersOf } from './response-headers.ts';
+import { headersOf, headersOfAll } from './response-headers.ts';
 
 /**
  * Returns the error responses of an operation, by status: the codes, their occasions, the reactions, headers and
@@ -9,13 +9,13 @@ import { headersOf } from './response-headers.ts';
  */
 export function errorResponses(
   { operationId, codes }: { readonly operationId: string; readonly codes: readonly string[] },
-  { errors, names, further }: ErrorParts,
+  { errors, names }: ErrorParts,
 ): JsonObject {
   return Object.fromEntries(
     errorAnswers(operationId, codes, errors).map((answer) => {
       const group = answer.codes.map((code) => ({ code, error: errorOf(code, errors) }));
       const name = names.get(unionKey(answer)) ?? errorSchemaName(String(group[0]?.code), group[0]?.error.details);
-      return [String(answer.status), responseOf(answer.status, group, { $ref: refTo(name) }, further)];
+      return [String(answer.status), responseOf(answer.status, group, { $ref: refTo(name) })];
     }),
   );
 }
@@ -23,8 +23,6 @@ export function errorResponses(
 interface ErrorParts {
   readonly errors: DocumentedErrors;
   readonly names: ReadonlyMap<string, string>;
-  /** Headers of every error of the operation. */
-  readonly further: JsonObject;
 }
 
 /** Returns the errors that an operation can return, by status. Throws if the catalogue lacks a code or its example. */
@@ -52,13 +50,13 @@ interface Documented {
   readonly error: DocumentedError;
 }
 
-function responseOf(status: number, group: readonly Documented[], schema: JsonObject, further: JsonObject): JsonObject {
+function responseOf(status: number, group: readonly Documented[], schema: JsonObject): JsonObject {
   const examples = group.flatMap(({ error }) => error.examples.filter((example) => example.status === status));
-  const names = new Set(['X-Request-ID', ...examples.flatMap(({ headers }) => Object.keys(headers))]);
-  const isAlways = (name: string) => name === 'X-Request-ID' || examples.every(({ headers }) => name in headers);
+  const names = new Set([...headersOfAll, ...examples.flatMap(({ headers }) => Object.keys(headers))]);
+  const isAlways = (name: string) => headersOfAll.includes(name) || examples.every(({ headers }) => name in headers);
   return {
     description: group.map(({ code, error }) => `- \`${code}\`: ${error.meaning} ${error.advice}`).join('\n'),
-    headers: { ...headersOf(names, isAlways), ...further },
+    headers: headersOf(names, isAlways),
     content: {
       'application/json': {
         schema,

@@ -5,7 +5,7 @@ import type { DocumentedErrors } from './documented-error.ts';
 import { errorAnswers, errorResponses } from './error-responses.ts';
 import { codeSchemas, unionKey, unionNames, unionSchema } from './error-schemas.ts';
 import { type Json, type JsonObject, publishNamedSchemas, publishSchema } from './publish-schema.ts';
-import { headersOf, responseHeaders } from './response-headers.ts';
+import { headersOf, headersOfAll, responseHeaders } from './response-headers.ts';
 
 export type { DocumentedError, DocumentedErrors, ErrorExample } from './documented-error.ts';
 
@@ -101,14 +101,12 @@ export function openApiPath(path: string): string {
 }
 
 function operationOf(route: Route, errors: DocumentedErrors, names: ReadonlyMap<string, string>): JsonObject {
-  const { operationId, tag, summary, description: text, body, success, carriesToken } = route;
-  const noStore: JsonObject = carriesToken ? headersOf(['Cache-Control'], () => true) : {};
+  const { operationId, tag, summary, description: text, body, success } = route;
   const isIdempotent = route.headers.includes('Idempotency-Key');
   const replayed: JsonObject = isIdempotent ? headersOf(['Idempotency-Replayed'], () => false) : {};
   const parameters = parametersOf(route);
-  const ownHeaders = ['X-Request-ID', ...(success.cacheControl === undefined ? [] : ['Cache-Control'])];
   const answer = {
-    headers: { ...headersOf(ownHeaders, () => true), ...noStore, ...replayed },
+    headers: { ...headersOf(headersOfAll, () => true), ...replayed },
     content: { 'application/json': { schema: publishSchema(success.body), example: success.example as Json } },
     ...(success.links === undefined ? {} : { links: success.links }),
   };
@@ -127,15 +125,7 @@ function operationOf(route: Route, errors: DocumentedErrors, names: ReadonlyMap<
       },
       ...(success.created === undefined ? {} : { 201: { description: success.created, ...answer } }),
       ...(success.accepted === undefined ? {} : { 202: { description: success.accepted, ...answer } }),
-      // A request that is refused before its operation is known gets an answer without this header.
-      ...errorResponses(
-        { operationId, codes: route.errors },
-        {
-          errors: errorsOf(route, errors),
-          names,
-          further: carriesToken ? headersOf(['Cache-Control'], () => false) : {},
-        },
-      ),
+      ...errorResponses({ operationId, codes: route.errors }, { errors: errorsOf(route, errors), names }),
     },
   };
 }

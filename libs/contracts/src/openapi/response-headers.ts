@@ -6,6 +6,7 @@ const text: JsonObject = { type: 'string' };
 export const responseHeaders = {
   'X-Request-ID': {
     description: 'The identifier of the request, or a generated one if the request has none or a malformed one.',
+    required: true,
     schema: { type: 'string', minLength: 1, maxLength: 128 },
   },
   'X-Error-Code': {
@@ -19,7 +20,11 @@ export const responseHeaders = {
   Vary: { description: '`Accept-Language`: the texts depend on it.', schema: text },
   'Retry-After': { description: 'Seconds until a retry makes sense.', schema: { type: 'integer', minimum: 1 } },
   'WWW-Authenticate': { description: 'The challenge of RFC 6750.', schema: { type: 'string', pattern: '^Bearer' } },
-  'Cache-Control': { description: 'Directives for caches.', schema: text },
+  'Cache-Control': {
+    description: '`no-store`, except for the successes that may be cached.',
+    required: true,
+    schema: text,
+  },
   'Idempotency-Replayed': {
     description: '`true`: the answer is that of an earlier request with the same `Idempotency-Key`.',
     schema: { type: 'string', const: 'true' },
@@ -27,16 +32,25 @@ export const responseHeaders = {
   Allow: { description: 'The methods that the path has.', schema: text },
 } as const satisfies Record<string, JsonObject>;
 
+type HeaderName = keyof typeof responseHeaders;
+
+const isOfAll = (name: string) => name in responseHeaders && 'required' in responseHeaders[name as HeaderName];
+
+/** Headers of every answer, successes and errors. */
+export const headersOfAll: readonly string[] = Object.keys(responseHeaders).filter(isOfAll);
+
 /**
  * Returns references to the headers with these names. `always` returns true for a header that every answer of the
  * status has.
  */
 export function headersOf(names: Iterable<string>, always: (name: string) => boolean): JsonObject {
   const known = [...names].filter((name) => name in responseHeaders);
-  return Object.fromEntries(known.map((name) => [name, headerOf(name as keyof typeof responseHeaders, always(name))]));
+  return Object.fromEntries(known.map((name) => [name, headerOf(name as HeaderName, always(name))]));
 }
 
-/** Returns a reference, or the full header if it is required, because a reference can't be marked as required. */
-function headerOf(name: keyof typeof responseHeaders, isRequired: boolean): JsonObject {
-  return isRequired ? { ...responseHeaders[name], required: true } : { $ref: `#/components/headers/${name}` };
+/** Returns a reference, or the full header if only this answer requires it, because a reference can't be marked. */
+function headerOf(name: HeaderName, isRequired: boolean): JsonObject {
+  return isRequired && !isOfAll(name)
+    ? { ...responseHeaders[name], required: true }
+    : { $ref: `#/components/headers/${name}` };
 }

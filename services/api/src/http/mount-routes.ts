@@ -43,7 +43,6 @@ export function mountRoutes(app: Express, deps: MountDeps): void {
     const steps = [
       ...(route.auth === 'none' ? [] : [markGuarded]),
       ...(validateResponses ? [checkAnswersOf(route)] : []),
-      ...(route.carriesToken ? [noStore] : []),
       ...authentication(route, deps),
       ...readBody(route, bodyChecks[name]),
       ...(route.headers.includes('Idempotency-Key') ? [readIdempotencyKey] : []),
@@ -112,8 +111,3 @@ export function nameRoute(): RequestHandler {
     next();
   };
 }
-
-const noStore: RequestHandler = (_req, res, next) => {
-  res.setHeader('Cache-Control', 'no-store');
-  next();
-};

@@ -46,7 +46,6 @@ export const deletionRoutes = {
     body: DeletionRequest,
     requests: deletionExamples,
     success: scheduled,
-    carriesToken: false,
     errors: [...common, ...access, ...fresh],
     errorStatuses: refusedStepUp,
   },
@@ -66,7 +65,6 @@ export const deletionRoutes = {
     body: PasswordResetRequest,
     requests: passwordResetExamples,
     success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
-    carriesToken: false,
     errors: [...common, 'ERR-RATE-LIMITED'],
   },
   resendDeletion: {
@@ -82,7 +80,6 @@ export const deletionRoutes = {
     body: ResendCodeRequest,
     requests: resendCodeExamples,
     success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
-    carriesToken: false,
     errors: [...common, 'ERR-CODE-INVALID', 'ERR-CODE-EXPIRED', 'ERR-RATE-LIMITED'],
   },
   confirmDeletion: {
@@ -100,7 +97,6 @@ export const deletionRoutes = {
     body: ConfirmCodeRequest,
     requests: confirmCodeExamples,
     success: scheduled,
-    carriesToken: false,
     errors: [...common, 'ERR-CODE-INVALID', 'ERR-CODE-EXPIRED', 'ERR-RATE-LIMITED'],
   },
   restoreAccount: {
@@ -119,7 +115,6 @@ export const deletionRoutes = {
     body: RestoreRequest,
     requests: restoreExamples,
     success: { status: 200, description: 'The account stays.', body: RestoredResponse, example: restoredExample },
-    carriesToken: false,
     errors: [...common, 'ERR-INVALID-CREDENTIALS', 'ERR-ACCOUNT-DISABLED', 'ERR-RATE-LIMITED', 'ERR-OVERLOADED'],
   },
 } as const satisfies Record<string, Route>;

@@ -40,7 +40,6 @@ export const emailRoutes = {
     auth: 'bearer',
     headers: commonHeaders,
     success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
-    carriesToken: false,
     errors: [...withoutBody, ...access, 'ERR-RATE-LIMITED'],
   },
   resendEmailVerification: {
@@ -56,7 +55,6 @@ export const emailRoutes = {
     body: ResendCodeRequest,
     requests: resendCodeExamples,
     success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
-    carriesToken: false,
     errors: [...common, ...codeErrors],
   },
   confirmEmailVerification: {
@@ -80,7 +78,6 @@ export const emailRoutes = {
       body: EmailVerifiedResponse,
       example: emailVerifiedExample,
     },
-    carriesToken: false,
     errors: [...common, ...codeErrors],
   },
   requestEmailChange: {
@@ -99,7 +96,6 @@ export const emailRoutes = {
     body: EmailChangeRequest,
     requests: emailChangeExamples,
     success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
-    carriesToken: false,
     errors: [...common, ...access, ...fresh],
     errorStatuses: refusedStepUp,
   },
@@ -116,7 +112,6 @@ export const emailRoutes = {
     body: ResendCodeRequest,
     requests: resendCodeExamples,
     success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
-    carriesToken: false,
     errors: [...common, ...access, ...codeErrors],
   },
   confirmEmailChange: {
@@ -141,7 +136,6 @@ export const emailRoutes = {
       body: EmailChangedResponse,
       example: emailChangedExample,
     },
-    carriesToken: false,
     errors: [...common, ...access, ...codeErrors, 'ERR-EMAIL-ALREADY-EXISTS'],
   },
   undoEmailChange: {
@@ -165,7 +159,6 @@ export const emailRoutes = {
       body: EmailChangeUndoneResponse,
       example: emailChangeUndoneExample,
     },
-    carriesToken: false,
     errors: [...common, ...codeErrors, 'ERR-OVERLOADED'],
   },
 } as const satisfies Record<string, Route>;

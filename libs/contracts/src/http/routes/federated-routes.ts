@@ -26,7 +26,7 @@ import { access, codeSent, common, commonHeaders, fresh, refusedStepUp, withBody
 /** Without `IDENTITY_PROVIDERS` there are no such paths. A provider that is not configured has none either. */
 const notThere = 'ERR-ROUTE-NOT-FOUND';
 
-const shared = { tag: 'Identities', headers: commonHeaders, carriesToken: false } as const;
+const shared = { tag: 'Identities', headers: commonHeaders } as const;
 
 /** Operations with providers of OpenID Connect. */
 export const federatedRoutes = {
@@ -47,7 +47,6 @@ export const federatedRoutes = {
       body: FederatedChallengeResponse,
       example: federatedChallengeExample,
     },
-    carriesToken: true,
     // It reads no store.
     errors: ['PMA_TRACE_ID_MISSING', 'ERR-VALIDATION-FAILED', notThere],
   },
@@ -89,7 +88,6 @@ export const federatedRoutes = {
       body: TokenResponse,
       example: tokenExample,
     },
-    carriesToken: true,
     errors: [
       ...common,
       'ERR-INVALID-CREDENTIALS',
@@ -130,7 +128,6 @@ export const federatedRoutes = {
       body: TokenResponse,
       example: tokenExample,
     },
-    carriesToken: true,
     errors: [
       ...common,
       'ERR-IDENTITY-TOKEN-INVALID',
@@ -162,7 +159,6 @@ export const federatedRoutes = {
       description: 'The identities.',
       body: IdentityListResponse,
       example: identityListExample,
-      cacheControl: 'no-store',
     },
     errors: [...withoutBody, ...access, notThere],
   },

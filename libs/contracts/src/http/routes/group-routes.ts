@@ -43,9 +43,7 @@ export const groupRoutes = {
       description: 'The group.',
       body: CurrentGroupResponse,
       example: currentGroupExample,
-      cacheControl: 'no-store',
     },
-    carriesToken: false,
     errors: [...withoutBody, ...access],
   },
   renameGroup: {
@@ -66,9 +64,7 @@ export const groupRoutes = {
       description: 'The group now.',
       body: CurrentGroupResponse,
       example: groupRenamedExample,
-      cacheControl: 'no-store',
     },
-    carriesToken: false,
     errors: [...common, ...access, 'ERR-GROUP-OWNER-REQUIRED', 'ERR-RATE-LIMITED'],
   },
   handOverGroup: {
@@ -90,7 +86,6 @@ export const groupRoutes = {
       body: GroupHandedOverResponse,
       example: groupHandedOverExample,
     },
-    carriesToken: false,
     errors: [...common, ...access, 'ERR-GROUP-OWNER-REQUIRED', 'ERR-GROUP-MEMBER-NOT-FOUND', 'ERR-RATE-LIMITED'],
   },
   acceptInvite: {
@@ -117,7 +112,6 @@ export const groupRoutes = {
       body: MembershipResponse,
       example: joinedExample,
     },
-    carriesToken: true,
     errors: [
       ...common,
       ...access,
@@ -142,7 +136,6 @@ export const groupRoutes = {
     auth: 'bearer',
     headers: commonHeaders,
     success: { status: 200, description: 'The group of the user now.', body: MembershipResponse, example: leftExample },
-    carriesToken: false,
     errors: [...withoutBody, ...access, 'ERR-RATE-LIMITED'],
   },
   removeMember: {
@@ -165,7 +158,6 @@ export const groupRoutes = {
       body: MemberRemovedResponse,
       example: memberRemovedExample,
     },
-    carriesToken: false,
     errors: [...withoutBody, ...access, 'ERR-GROUP-OWNER-REQUIRED', 'ERR-GROUP-MEMBER-NOT-FOUND', 'ERR-RATE-LIMITED'],
   },
 } as const satisfies Record<string, Route>;

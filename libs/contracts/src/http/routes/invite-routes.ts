@@ -31,7 +31,6 @@ export const inviteRoutes = {
     body: CreateInviteRequest,
     requests: createInviteExamples,
     success: { status: 201, description: 'The invite is good.', body: InviteResponse, example: inviteCreatedExample },
-    carriesToken: true,
     errors: [
       ...common,
       ...access,
@@ -54,7 +53,6 @@ export const inviteRoutes = {
     auth: 'bearer',
     headers: commonHeaders,
     success: { status: 200, description: 'The invites.', body: InviteListResponse, example: inviteListExample },
-    carriesToken: true,
     errors: [...withoutBody, ...access, 'ERR-GROUP-OWNER-REQUIRED'],
   },
   findInvite: {
@@ -72,7 +70,6 @@ export const inviteRoutes = {
     params: { token: InviteTokenInPath },
     headers: commonHeaders,
     success: { status: 200, description: 'The invite.', body: InvitePreviewResponse, example: invitePreviewExample },
-    carriesToken: true,
     errors: [...withoutBody, 'ERR-INVITE-TOKEN-INVALID', 'ERR-RATE-LIMITED'],
     errorStatuses: { 'ERR-INVITE-TOKEN-INVALID': [404] },
   },
@@ -90,7 +87,6 @@ export const inviteRoutes = {
     params: { token: InviteTokenInPath },
     headers: commonHeaders,
     success: { status: 200, description: 'The invite is over.', body: InviteResponse, example: inviteRevokedExample },
-    carriesToken: true,
     errors: [...withoutBody, ...access, 'ERR-GROUP-OWNER-REQUIRED', 'ERR-INVITE-TOKEN-INVALID'],
     errorStatuses: { 'ERR-INVITE-TOKEN-INVALID': [404] },
   },

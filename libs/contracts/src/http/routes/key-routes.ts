@@ -16,7 +16,6 @@ const metadata = {
     example: metadataExample,
     cacheControl: 'public, max-age=300',
   },
-  carriesToken: false,
   errors: [],
 } as const;
 
@@ -41,7 +40,6 @@ export const keyRoutes = {
       example: jwksExample,
       cacheControl: 'public, max-age=300',
     },
-    carriesToken: false,
     errors: [],
   },
   getServerMetadata: {

@@ -24,7 +24,6 @@ export const loginCodeRoutes = {
     body: PasswordResetRequest,
     requests: passwordResetExamples,
     success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
-    carriesToken: false,
     errors: [...common, 'ERR-RATE-LIMITED', notThere],
   },
   resendLoginCode: {
@@ -37,7 +36,6 @@ export const loginCodeRoutes = {
     body: ResendCodeRequest,
     requests: resendCodeExamples,
     success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
-    carriesToken: false,
     errors: [...common, 'ERR-CODE-INVALID', 'ERR-CODE-EXPIRED', 'ERR-RATE-LIMITED', notThere],
   },
   logInByCode: {
@@ -55,7 +53,6 @@ export const loginCodeRoutes = {
     body: LogInByCodeRequest,
     requests: logInByCodeExamples,
     success: { status: 200, description: 'The session is open.', body: TokenResponse, example: tokenExample },
-    carriesToken: true,
     errors: [
       ...common,
       'ERR-CODE-INVALID',

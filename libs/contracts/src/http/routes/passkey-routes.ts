@@ -28,7 +28,6 @@ const shared = {
   client: 'core',
   auth: 'bearer',
   headers: commonHeaders,
-  carriesToken: false,
 } as const;
 
 /** Without `WEBAUTHN_RP_ID` there are no such paths. */
@@ -54,7 +53,6 @@ export const passkeyRoutes = {
       body: PasskeyChallengeResponse,
       example: passkeyChallengeExample,
     },
-    carriesToken: true,
     errors: [...common, ...access, ...fresh, 'ERR-PASSKEY-LIMIT-REACHED', notThere],
     errorStatuses: refusedStepUp,
   },
@@ -94,7 +92,6 @@ export const passkeyRoutes = {
       description: 'The passkeys.',
       body: PasskeyListResponse,
       example: passkeyListExample,
-      cacheControl: 'no-store',
     },
     errors: [...withoutBody, ...access, notThere],
   },
@@ -114,7 +111,6 @@ export const passkeyRoutes = {
       description: 'The passkey now.',
       body: PasskeyResponse,
       example: passkeyExample,
-      cacheControl: 'no-store',
     },
     errors: [...common, ...access, 'ERR-PASSKEY-NOT-FOUND', 'ERR-RATE-LIMITED', notThere],
   },
@@ -156,7 +152,6 @@ export const passkeyRoutes = {
       body: PasskeyLoginChallengeResponse,
       example: passkeyLoginChallengeExample,
     },
-    carriesToken: true,
     // It reads no store.
     errors: ['PMA_TRACE_ID_MISSING', 'ERR-VALIDATION-FAILED', notThere],
   },
@@ -175,7 +170,6 @@ export const passkeyRoutes = {
     headers: [...commonHeaders, 'DPoP'],
     body: PasskeyLoginRequest,
     success: { status: 200, description: 'The session is open.', body: TokenResponse, example: tokenExample },
-    carriesToken: true,
     errors: [
       ...common,
       'ERR-PASSKEY-INVALID',

@@ -29,7 +29,6 @@ export const passwordResetRoutes = {
     body: PasswordResetRequest,
     requests: passwordResetExamples,
     success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
-    carriesToken: false,
     errors: [...common, 'ERR-RATE-LIMITED'],
   },
   resendPasswordReset: {
@@ -47,7 +46,6 @@ export const passwordResetRoutes = {
     body: ResendCodeRequest,
     requests: resendCodeExamples,
     success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
-    carriesToken: false,
     errors: [...common, 'ERR-CODE-INVALID', 'ERR-CODE-EXPIRED', 'ERR-RATE-LIMITED'],
   },
   confirmPasswordReset: {
@@ -72,7 +70,6 @@ export const passwordResetRoutes = {
       body: PasswordResetResponse,
       example: passwordResetExample,
     },
-    carriesToken: false,
     errors: [...common, 'ERR-CODE-INVALID', 'ERR-CODE-EXPIRED', 'ERR-RATE-LIMITED', 'ERR-OVERLOADED'],
   },
 } as const satisfies Record<string, Route>;

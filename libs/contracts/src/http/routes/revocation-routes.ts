@@ -28,7 +28,6 @@ export const revocationRoutes = {
       body: RevocationsResponse,
       example: revocationsExample,
     },
-    carriesToken: true,
     errors: [...common, 'ERR-INVALID-CREDENTIALS', 'ERR-ROUTE-NOT-FOUND', 'ERR-RATE-LIMITED'],
   },
 } as const satisfies Record<string, Route>;

@@ -44,7 +44,6 @@ export const secondFactorRemovalRoutes = {
     body: PasswordResetRequest,
     requests: { minimal: passwordResetExamples.minimal },
     success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
-    carriesToken: false,
     errors: [...common, 'ERR-RATE-LIMITED'],
   },
   resendSecondFactorRemoval: {
@@ -62,7 +61,6 @@ export const secondFactorRemovalRoutes = {
     body: ResendCodeRequest,
     requests: resendCodeExamples,
     success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
-    carriesToken: false,
     errors: [...common, ...codeErrors],
   },
   confirmSecondFactorRemoval: {
@@ -86,7 +84,6 @@ export const secondFactorRemovalRoutes = {
       body: RemovalOrderedResponse,
       example: removalOrderedExample,
     },
-    carriesToken: false,
     errors: [...common, ...codeErrors],
   },
   stopSecondFactorRemoval: {
@@ -102,7 +99,6 @@ export const secondFactorRemovalRoutes = {
     body: StopRemovalRequest,
     requests: stopRemovalExamples,
     success: stopped,
-    carriesToken: false,
     errors: [...common, ...codeErrors],
   },
   deleteSecondFactorRemoval: {
@@ -116,7 +112,6 @@ export const secondFactorRemovalRoutes = {
     auth: 'bearer',
     headers: commonHeaders,
     success: stopped,
-    carriesToken: false,
     errors: [...withoutBody, ...access, 'ERR-CODE-EXPIRED', 'ERR-RATE-LIMITED'],
   },
 } as const satisfies Record<string, Route>;

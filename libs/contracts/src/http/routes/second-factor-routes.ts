@@ -41,9 +41,7 @@ export const secondFactorRoutes = {
       description: 'The factors.',
       body: FactorsResponse,
       example: factorsExample,
-      cacheControl: 'no-store',
     },
-    carriesToken: false,
     errors: [...withoutBody, ...access],
   },
   createTotp: {
@@ -66,7 +64,6 @@ export const secondFactorRoutes = {
       body: TotpCreatedResponse,
       example: totpCreatedExample,
     },
-    carriesToken: true,
     errors: [...common, ...access, ...fresh],
     errorStatuses: refusedStepUp,
   },
@@ -90,7 +87,6 @@ export const secondFactorRoutes = {
       body: TotpConfirmedResponse,
       example: totpConfirmedExample,
     },
-    carriesToken: true,
     errors: [...common, ...access, 'ERR-SECOND-FACTOR-INVALID', 'ERR-CODE-EXPIRED', 'ERR-RATE-LIMITED'],
   },
   deleteTotp: {
@@ -113,7 +109,6 @@ export const secondFactorRoutes = {
       body: TotpDeletedResponse,
       example: totpDeletedExample,
     },
-    carriesToken: false,
     errors: [...common, ...access, ...fresh],
     errorStatuses: refusedStepUp,
   },
@@ -135,7 +130,6 @@ export const secondFactorRoutes = {
       body: RecoveryCodesResponse,
       example: recoveryCodesExample,
     },
-    carriesToken: true,
     errors: [...common, ...access, ...fresh],
     errorStatuses: refusedStepUp,
   },
@@ -160,7 +154,6 @@ export const secondFactorRoutes = {
       body: SecondFactorResponse,
       example: secondFactorExample,
     },
-    carriesToken: true,
     errors: [
       ...common,
       'ERR-SECOND-FACTOR-INVALID',
@@ -189,7 +182,6 @@ export const secondFactorRoutes = {
       body: TrustEndedResponse,
       example: trustEndedExample,
     },
-    carriesToken: false,
     errors: [...withoutBody, ...access, 'ERR-RATE-LIMITED'],
   },
 } as const satisfies Record<string, Route>;

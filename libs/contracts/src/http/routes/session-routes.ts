@@ -53,7 +53,6 @@ export const sessionRoutes = {
       example: tokenExample,
       links: nextRefresh,
     },
-    carriesToken: true,
     errors: [
       ...common,
       'ERR-INVALID-CREDENTIALS',
@@ -93,7 +92,6 @@ export const sessionRoutes = {
       example: tokenExample,
       links: nextRefresh,
     },
-    carriesToken: true,
     errors: [...common, 'IAD_JWT_REFRESH_EXPIRED', 'IAD_JWT_REFRESH_STOLEN', 'ERR-RATE-LIMITED'],
   },
   logOut: {
@@ -111,7 +109,6 @@ export const sessionRoutes = {
     body: LogoutRequest,
     requests: logoutExamples,
     success: { status: 200, description: 'The session has ended.', body: LogoutResponse, example: loggedOutExample },
-    carriesToken: false,
     errors: [...common, 'IAD_JWT_ACCESS_INVALID', 'IAD_JWT_ACCESS_EXPIRED', 'ERR-LOGOUT-TARGET-NOT-FOUND'],
   },
   logOutAll: {
@@ -134,7 +131,6 @@ export const sessionRoutes = {
       body: LogoutAllResponse,
       example: loggedOutAllExample,
     },
-    carriesToken: false,
     errors: [...common, ...access, 'ERR-RATE-LIMITED'],
   },
   listSessions: {
@@ -152,9 +148,7 @@ export const sessionRoutes = {
       description: 'The sessions.',
       body: SessionListResponse,
       example: sessionListExample,
-      cacheControl: 'no-store',
     },
-    carriesToken: false,
     errors: [...withoutBody, ...access],
   },
   revokeSession: {
@@ -176,7 +170,6 @@ export const sessionRoutes = {
       body: SessionRevokedResponse,
       example: sessionRevokedExample,
     },
-    carriesToken: false,
     errors: [...withoutBody, ...access, 'ERR-LOGOUT-TARGET-NOT-FOUND', 'ERR-RATE-LIMITED'],
   },
 } as const satisfies Record<string, Route>;

@@ -33,7 +33,6 @@ export const stepUpRoutes = {
       body: StepUpChallengeResponse,
       example: stepUpChallengeExample,
     },
-    carriesToken: true,
     errors: [...common, ...access, 'ERR-RATE-LIMITED'],
   },
   confirmStepUp: {
@@ -53,7 +52,6 @@ export const stepUpRoutes = {
     body: StepUpRequest,
     requests: stepUpExamples,
     success: { status: 200, description: 'The proof was right.', body: StepUpResponse, example: stepUpExample },
-    carriesToken: true,
     errors: [
       ...common,
       ...access,

@@ -14,7 +14,6 @@ const file = {
   method: 'get',
   auth: 'none',
   headers: [],
-  carriesToken: false,
   errors: ['ERR-ROUTE-NOT-FOUND'],
 } as const;
 

@@ -51,3 +51,8 @@ export interface VerifiedIdentity {
 
 /** Returns the person to whom the provider has issued the token; undefined if the token does not count. */
 export type VerifyIdToken = (token: string, nonce: string) => Promise<VerifiedIdentity | undefined>;
+
+/** Returns true if a claim is true. Apple sends booleans as strings too. */
+export function isTrue(claim: unknown): boolean {
+  return claim === true || claim === 'true';
+}

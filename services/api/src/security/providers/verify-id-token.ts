@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { IdentityProvider } from '@auth-account/config';
 import { Email } from '@auth-account/contracts/http/fields';
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import { toleranceSeconds, type VerifiedIdentity, type VerifyIdToken } from './provider.ts';
+import { isTrue, toleranceSeconds, type VerifiedIdentity, type VerifyIdToken } from './provider.ts';
 import type { TokenFault } from './provider-metrics.ts';
 
 /** Longest time since the token was issued. Its nonce is ten minutes old at most. */
@@ -79,13 +79,13 @@ function faultOf(error: InstanceType<typeof errors.JOSEError>): TokenFault {
 /** Returns true if the token was issued for one of the apps, also if it names several. */
 function isFor({ aud, azp }: JWTPayload, clientIds: readonly string[]): boolean {
   const others = [aud ?? []].flat().filter((each) => !clientIds.includes(each));
-  return others.length === 0 && (azp === undefined || clientIds.includes(String(azp)));
+  return others.length === 0 && (azp === undefined || clientIds.some((each) => each === azp));
 }
 
 /** Returns true if the token has the nonce, in one of the forms in which apps pass it on. */
 function hasNonce({ nonce }: JWTPayload, wanted: string): boolean {
   const digests = (['hex', 'base64url'] as const).map((form) => hash('sha256', wanted, form));
-  return [wanted, ...digests].includes(String(nonce));
+  return [wanted, ...digests].some((each) => each === nonce);
 }
 
 function identityOf(payload: JWTPayload, provider: IdentityProvider): VerifiedIdentity | undefined {
@@ -100,8 +100,7 @@ function identityOf(payload: JWTPayload, provider: IdentityProvider): VerifiedId
     sub,
     clientId,
     email: address,
-    // Apple sends booleans as strings too.
-    isOwnAddress: String(email_verified) === 'true' && (isHosted || provider.emailDomains.includes(domain)),
+    isOwnAddress: isTrue(email_verified) && (isHosted || provider.emailDomains.includes(domain)),
     name: typeof name === 'string' ? name : undefined,
   };
 }

@@ -1,6 +1,6 @@
 import type { IdentityProvider } from '@auth-account/config';
 import { errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import { type NoticeEvent, type NoticeKind, noticeSeconds, toleranceSeconds, type VerifyNotice } from './provider.ts';
+import { isTrue, type NoticeEvent, type NoticeKind, noticeSeconds, toleranceSeconds, type VerifyNotice } from './provider.ts';
 
 const mostEvents = 10;
 
@@ -53,12 +53,12 @@ const appleKinds: ReadonlyMap<unknown, NoticeKind> = new Map([
   ['email-enabled', 'relay_on'],
 ]);
 
-/** Reads Apple's events, which are JSON in a text. Its booleans may be texts too. */
+/** Reads Apple's events, which are JSON in a text. */
 function readAppleEvents(claim: unknown): NoticeEvent[] {
   return [parse(claim)].flat().map((event) => {
     const { type, sub, is_private_email } = Object(event) as Claims;
     const kind = appleKinds.get(type) ?? 'other';
-    const isRelay = is_private_email === undefined || String(is_private_email) === 'true';
+    const isRelay = is_private_email === undefined || isTrue(is_private_email);
     return { kind: kind.startsWith('relay') && !isRelay ? 'other' : kind, sub: textOf(sub) };
   });
 }
@@ -91,7 +91,7 @@ function readSecurityEvents(claim: unknown, issuers: readonly string[]): NoticeE
     const kind = securityKinds.get(eventForm.exec(uri)?.[1]) ?? 'other';
     // An account that was made in bulk was not taken over. Without a reason it may have been.
     const isBulk = kind === 'account_hijacked' && reason === 'bulk-account';
-    return { kind: isBulk ? 'account_disabled' : kind, sub: issuers.includes(String(iss)) ? textOf(sub) : undefined };
+    return { kind: isBulk ? 'account_disabled' : kind, sub: issuers.some((each) => each === iss) ? textOf(sub) : undefined };
   });
 }
 

@@ -94,11 +94,10 @@ function createByPassword(deps: LinkByProofDeps): Link<string> {
       assertCounts(challenge, user, now());
       await assertEmailVerified(user, deviceId, origin);
       const first = { method: 'password', amr: ['pwd'] } as const;
-      const half = { ...first, first: spend, link: challenge.identity, device: input };
-      const isTrusted = demandSecondFactor(user, { ...half, trustedDeviceToken: input.trusted_device_token }, origin);
+      demandSecondFactor(user, { ...first, first: spend, link: challenge.identity, device: input }, origin);
       // Not before: somebody who knows only the password must not use up the owner's links.
       await limits.addIdentity(user._id, origin);
-      const proved = { seen: user, method: first.method, auth: { amr: first.amr, acr: '1' }, isTrusted } as const;
+      const proved = { seen: user, method: first.method, auth: { amr: first.amr, acr: '1' } } as const;
       return open({ ...proved, device: input, spends: [spend], link: challenge.identity }, origin);
     };
     return oncePerChallenge(spend, link, origin);

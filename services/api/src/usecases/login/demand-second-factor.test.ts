@@ -119,6 +119,12 @@ describe('trusted devices', () => {
     expect(audited).toEqual([]);
   });
 
+  test('a trusted device needs the second factor to link an identity', async () => {
+    const link = { provider: 'office', sub: 'person', email: 'cook@example.com' } as HalfLogin['link'];
+    const { code, challenge } = await refusal(trust(), { ...sent, link });
+    expect([code, challenge]).toEqual(['ERR-SECOND-FACTOR-REQUIRED', expect.objectContaining({ link })]);
+  });
+
   test.each<[string, object, object]>([
     ['no token', {}, { trustedDeviceToken: undefined }],
     ['another token', {}, { trustedDeviceToken: 'other' }],

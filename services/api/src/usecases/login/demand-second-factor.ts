@@ -59,7 +59,9 @@ export function createDemandSecondFactor(deps: DemandSecondFactorDeps): DemandSe
     const at = now();
     const sentId = device.device_id?.toLowerCase();
     if (!hasSecondFactor(user)) return false;
-    if (isTrusted(user, { deviceId: sentId, token: trustedDeviceToken, jkt: provenKey(origin) }, at)) return true;
+    const trust = { deviceId: sentId, token: trustedDeviceToken, jkt: provenKey(origin) };
+    // Trust is for logins. Who has the password and the device's storage must not add a way in.
+    if (link === undefined && isTrusted(user, trust, at)) return true;
     assertEnabled(user, origin);
     const half = { method, amr, first, link, device: { ...device, device_id: sentId ?? ids.deviceId() } };
     const challenge = newSecondFactorChallenge(
