@@ -17,18 +17,15 @@ import {
   requestReset,
   requestVerification,
   undoTokenOf,
-  wrongCodeOf,
 } from '../support/codes.ts';
-import { bearer, type Caller, expectSound, refresh } from '../support/groups.ts';
+import { bearer, type Caller, expectSound } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import { matchesSchema } from '../support/matches-schema.ts';
-import { createStoppableClock } from '../support/stoppable-clock.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
-const clock = createStoppableClock();
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi({ ACCOUNT_DELETION_GRACE_DAYS: '3' }, { now: clock.now });
+  api = await startTestApi({ ACCOUNT_DELETION_GRACE_DAYS: '3' });
 });
 afterAll(() => api.close());
 
@@ -54,6 +51,9 @@ describe('an order to delete the account', () => {
     const { deletes_at, timestamp } = answer.json.data;
     expect(answer.json).toEqual({ status: 'success', data: { message: 'DELETION_SCHEDULED', deletes_at, timestamp } });
     expect((await stored(phone.user_id))?.deletes_at?.toISOString()).toBe(deletes_at);
+    const [scheduled] = await eventsOf(phone.user_id, 'service.auth.events.deletion_scheduled');
+    expect(matchesSchema(DeletionScheduledEvent, scheduled)).toBe(true);
+    expect(Date.parse(deletes_at) - Date.parse(scheduled?.time ?? '')).toBe(3 * dayMs);
     for (const { refresh_token } of [phone, tablet]) {
       const { status, json } = await api.post('/api/v1/auth/refresh', { refresh_token });
       expect([status, json.details.reason]).toEqual([401, 'account_deleted']);
@@ -63,43 +63,6 @@ describe('an order to delete the account', () => {
     expect([refused.status, refused.json.error_code]).toEqual([403, 'ERR-ACCOUNT-DELETION-SCHEDULED']);
     expect(refused.json.details.deletes_at).toBe(deletes_at);
     await expectSound(api);
-  });
-
-  test('an order to delete the account is in an event and in a notice, without an email address', async () => {
-    const session = await newSession(api);
-    const { deletes_at } = (await order(session)).json.data;
-    const [scheduled] = await eventsOf(session.user_id, 'service.auth.events.deletion_scheduled');
-    const [notice] = await eventsOf(session.user_id, 'service.auth.events.notice');
-    expect([matchesSchema(DeletionScheduledEvent, scheduled), matchesSchema(NoticeEvent, notice)]).toEqual([
-      true,
-      true,
-    ]);
-    expect(scheduled?.data).toEqual({ user_id: session.user_id, scheduled_at: scheduled?.time, deletes_at });
-    expect(Date.parse(deletes_at) - Date.parse(scheduled?.time ?? '')).toBe(3 * dayMs);
-    expect(notice?.data).toEqual({
-      user_id: session.user_id,
-      purpose: 'deletion_scheduled',
-      locale: 'en',
-      deletes_at,
-    });
-    expect(JSON.stringify([scheduled, notice])).not.toContain('@');
-  });
-
-  test('an order to delete the account with a wrong password answers 403 and changes nothing', async () => {
-    const session = await newSession(api);
-    const before = await stored(session.user_id);
-    const answer = await order(session, { current_password: 'wrong password' });
-    expect([answer.status, answer.json.error_code]).toEqual([403, 'ERR-REAUTHENTICATION-FAILED']);
-    expect(await stored(session.user_id)).toEqual(before);
-    await refresh(api, session);
-  });
-
-  test('an order to delete the account without the password answers 422', async () => {
-    const answer = await order(await newSession(api), {});
-    expect(answer.status).toBe(422);
-    expect(answer.json.details).toEqual([
-      { loc: ['body', 'current_password'], msg: expect.any(String), type: 'missing' },
-    ]);
   });
 
   test('simultaneous orders to delete the account are one: one time, one event, one notice', async () => {
@@ -156,62 +119,6 @@ describe('a restore', () => {
     await api.collections.users.updateOne({ _id: user_id }, { $set: { locale: 'en' } });
     expect(await localeOf(await logIn(api, email), 'ru')).toEqual({ ...told, locale: 'en' });
   });
-
-  test('a repeated restore, and one of an account that is not to be deleted, answers 200 without an event', async () => {
-    const session = await newSession(api);
-    expect((await restore(session.email)).status).toBe(200);
-    expect(await eventsOf(session.user_id, 'service.auth.events.deletion_cancelled')).toHaveLength(0);
-    await order(session);
-    const answers = await Promise.all([1, 2, 3].map(() => patiently(() => restore(session.email))));
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-    expect(await eventsOf(session.user_id, 'service.auth.events.deletion_cancelled')).toHaveLength(1);
-    await refresh(api, await logIn(api, session.email));
-  });
-
-  test('a restore answers an unknown address, a wrong password and an account past its time alike', async () => {
-    const [late, wrong] = [await newSession(api), await newSession(api)];
-    for (const session of [late, wrong]) await order(session);
-    await api.collections.users.updateOne({ _id: late.user_id }, { $set: { deletes_at: new Date() } });
-    const answers = [
-      await restore(late.email),
-      await restore(wrong.email, 'wrong password'),
-      await restore(newEmail()),
-      await restore('no address'),
-    ];
-    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-    expect(answers[0]?.json.error_code).toBe('ERR-INVALID-CREDENTIALS');
-    for (const { user_id } of [late, wrong]) expect(await stored(user_id)).toHaveProperty('deletes_at');
-  });
-
-  test('a disabled account is not restored', async () => {
-    const session = await newSession(api);
-    await order(session);
-    await api.collections.users.updateOne({ _id: session.user_id }, { $set: { disabled_at: new Date() } });
-    const answer = await restore(session.email);
-    expect([answer.status, answer.json.error_code]).toEqual([403, 'ERR-ACCOUNT-DISABLED']);
-    expect(await stored(session.user_id)).toHaveProperty('deletes_at');
-  });
-
-  test('a restore counts under the rules of logins', async () => {
-    const { email, device_id, ...session } = await newSession(api);
-    await order(session);
-    const guess = (given: string) => api.post('/api/v1/auth/restore', { email, password: given, device_id });
-    await clock.stopped(async () => {
-      for (let i = 0; i < 5; i += 1) await guess('wrong password');
-      const answer = await guess(password);
-      expect([answer.status, answer.json.error_code]).toEqual([429, 'ERR-RATE-LIMITED']);
-      expect((await api.post('/api/v1/auth/login', { email, password, device_id })).status).toBe(429);
-    });
-  });
-
-  test('after a restore the old session cannot repeat the order', async () => {
-    const session = await newSession(api);
-    await order(session);
-    await restore(session.email);
-    expect((await order(session)).status).toBe(401);
-    expect(await stored(session.user_id)).not.toHaveProperty('deletes_at');
-  });
 });
 
 describe('a deletion by a code from the mailbox', () => {
@@ -264,49 +171,6 @@ describe('a deletion by a code from the mailbox', () => {
       expect((await api.post('/api/v1/auth/login', { email: squatter.email, password: given })).status).toBe(200);
     },
   );
-
-  test('a deletion by a mailed code leaves the password of an account whose address is verified', async () => {
-    const session = await newSession(api);
-    await api.collections.users.updateOne({ _id: session.user_id }, { $set: { email_verified_at: new Date() } });
-    const challenge_id = await requestDeletion(api, session.email);
-    expect((await confirm(challenge_id, await codeOf(api, challenge_id))).status).toBe(202);
-    expect((await restore(session.email)).status).toBe(200);
-    expect(await eventsOf(session.user_id, 'service.auth.events.password_changed')).toEqual([]);
-  });
-
-  test('a deletion by a mailed code keeps the time of an earlier order, and uses the code up', async () => {
-    const session = await newSession(api);
-    const challenge_id = await requestDeletion(api, session.email);
-    const { deletes_at } = (await order(session)).json.data;
-    const code = await codeOf(api, challenge_id);
-    expect((await confirm(challenge_id, code)).json.data.deletes_at).toBe(deletes_at);
-    expect((await confirm(challenge_id, code)).status).toBe(403);
-    expect(await eventsOf(session.user_id, 'service.auth.events.notice')).toHaveLength(1);
-  });
-
-  test('a deletion with a wrong code is refused, and nothing happens', async () => {
-    const { email, user_id } = await newSession(api);
-    const challenge_id = await requestDeletion(api, email);
-    const answer = await confirm(challenge_id, await wrongCodeOf(api, challenge_id));
-    expect([answer.status, answer.json.error_code, answer.json.details.tries_left]).toEqual([
-      403,
-      'ERR-CODE-INVALID',
-      4,
-    ]);
-    expect(await stored(user_id)).not.toHaveProperty('deletes_at');
-  });
-
-  test('a request for a deletion by code is answered alike for an address without an account, and mails nobody', async () => {
-    const { email } = await newSession(api);
-    const ask = (address: string) => api.post('/api/v1/auth/deletion', { email: address });
-    const [known, unknown] = [await ask(email), await ask(newEmail())];
-    expect([unknown.status, Object.keys(unknown.json.data)]).toEqual([known.status, Object.keys(known.json.data)]);
-    const { challenge_id } = unknown.json.data;
-    const row = await api.collections.outbox.findOne({ 'event.data.challenge_id': challenge_id });
-    expect(row?.state).toBe('delivered');
-    const refused = await confirm(challenge_id, await codeOf(api, challenge_id));
-    expect([refused.status, refused.json.error_code]).toEqual([403, 'ERR-CODE-INVALID']);
-  });
 });
 
 describe('an account whose time of erasure has come', () => {

@@ -10,8 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-const exportOf = (caller: Caller, current_password = password, on = api) =>
-  on.post('/api/v1/account/export', { current_password }, bearer(caller));
+const exportOf = (caller: Caller) => api.post('/api/v1/account/export', { current_password: password }, bearer(caller));
 
 const dates = Array.from({ length: 20 }, (_, index) => new Date(Date.UTC(2090, 0, 1 + index)));
 
@@ -134,21 +133,6 @@ describe('an export', () => {
     expect(answer.json.data.invites).toHaveLength(2);
   });
 
-  test('an export has the former addresses, and the codes that were asked for', async () => {
-    const session = await newSession(api);
-    const until = new Date('2026-11-24T10:00:00.000Z');
-    const former = { change_id: crypto.randomUUID(), email: 'Old@example.com', email_key: 'old@example.com', until };
-    await api.collections.users.updateOne({ _id: session.user_id }, { $set: { former_emails: [former] } });
-    const asked = await api.post('/api/v1/auth/password-reset', { email: session.email });
-    expect(asked.status).toBe(202);
-    const { text, json } = await exportOf(session);
-    expect(json.data.former_emails).toEqual([{ email: 'Old@example.com', undo_until: until.toISOString() }]);
-    const { challenge_id, expires_at } = asked.json.data;
-    const code = { purpose: 'password_reset', created_at: expect.any(String), expires_at };
-    expect(json.data.codes).toEqual([code]);
-    for (const secret of [challenge_id, former.change_id]) expect(text).not.toContain(secret);
-  });
-
   test.each(['users', 'sessions'] as const)(
     'an export has of %s what docs/privacy.md promises, and no other value',
     async (name) => {
@@ -189,39 +173,5 @@ describe('an export', () => {
     expect(data.invites).toMatchObject([{ home_group_id: owner.home_group_id, revoked_at: null }]);
     expect(data.group.home_group_id).not.toBe(owner.home_group_id);
     expect((await exportOf(member)).json.data.invites).toEqual([]);
-  });
-
-  test('an export needs the password', async () => {
-    const answer = await exportOf(await newSession(api), 'wrong password');
-    expect([answer.status, answer.json.error_code]).toEqual([403, 'ERR-REAUTHENTICATION-FAILED']);
-    expect(answer.text).not.toContain('@');
-  });
-});
-
-describe('the exports of an account', () => {
-  let limited: TestApi;
-  beforeAll(async () => {
-    limited = await startTestApi({ EXPORT_LIMIT_PER_USER: '3', MONGODB_DATABASE: api.database });
-  });
-  afterAll(() => limited.close({ keepData: true }));
-
-  test('exports past the limit answer 429 with Retry-After, from whatever session, and those of others go on', async () => {
-    const [phone, other] = [await newSession(limited), await newSession(limited)];
-    const tablet = await logIn(limited, phone.email);
-    for (const session of [phone, tablet, phone]) expect((await exportOf(session, password, limited)).status).toBe(200);
-    for (const session of [phone, tablet]) {
-      const { status, json, headers } = await exportOf(session, password, limited);
-      expect([status, json.error_code]).toEqual([429, 'ERR-RATE-LIMITED']);
-      const wait = Number(headers['retry-after']);
-      expect([wait >= 1, wait <= 3_600]).toEqual([true, true]);
-    }
-    expect(await limited.metric('auth_rate_limited_total', { rule: 'export_account' })).toBe(2);
-    expect((await exportOf(other, password, limited)).status).toBe(200);
-  });
-
-  test('wrong passwords do not use up the exports: a thief of a session alone keeps nobody from an export', async () => {
-    const session = await newSession(limited);
-    for (let i = 0; i < 4; i += 1) expect((await exportOf(session, 'wrong password', limited)).status).toBe(403);
-    expect((await exportOf(session, password, limited)).status).toBe(200);
   });
 });

@@ -1,18 +1,14 @@
-import { PasswordChangedEvent } from '@auth-account/contracts/events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newSession, password } from '../support/accounts.ts';
 import { confirmReset, requestReset } from '../support/codes.ts';
-import { bearer, type Caller, refresh } from '../support/groups.ts';
+import { bearer, type Caller } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import { newInvite } from '../support/invites.ts';
-import { matchesSchema } from '../support/matches-schema.ts';
-import { createStoppableClock } from '../support/stoppable-clock.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
-const clock = createStoppableClock();
 let api: TestApi;
 beforeAll(async () => {
-  api = await startTestApi({ PASSWORD_BLOCKLIST: 'common' }, { now: clock.now });
+  api = await startTestApi({ PASSWORD_BLOCKLIST: 'common' });
 });
 afterAll(() => api.close());
 
@@ -35,66 +31,11 @@ describe('a change of the password', () => {
     expect((await login(email, next)).status).toBe(200);
   });
 
-  test('a change of the password ends all other sessions, and this one goes on', async () => {
-    const phone = await newSession(api);
-    const [tablet, laptop] = [await logIn(api, phone.email), await logIn(api, phone.email)];
-    const stranger = await newSession(api);
-    expect((await change(phone)).json.data.sessions_ended).toBe(2);
-    for (const { refresh_token } of [tablet, laptop]) {
-      const { status, json } = await api.post('/api/v1/auth/refresh', { refresh_token });
-      expect([status, json.details.reason]).toEqual([401, 'password_changed']);
-    }
-    await refresh(api, phone);
-    await refresh(api, stranger);
-    expect((await live(phone.user_id)).map(({ _id }) => _id)).toEqual([phone.session_id]);
-    const gone = await api.send({ method: 'GET', path: '/api/v1/account', headers: bearer(tablet) });
-    expect(gone.json.error_code).toBe('IAD_JWT_ACCESS_INVALID');
-  });
-
   test('a change of the password leaves the invites that the account has made', async () => {
     const session = await newSession(api);
     const token = await newInvite(api, session);
     expect((await change(session)).status).toBe(200);
     expect((await api.collections.invites.findOne({ _id: token }))?.revoked_at).toBeNull();
-  });
-
-  test('a change of the password is in the account and in an event without secrets', async () => {
-    const session = await newSession(api);
-    const before = (await api.send({ method: 'GET', path: '/api/v1/account', headers: bearer(session) })).json.data;
-    await change(session);
-    const after = (await api.send({ method: 'GET', path: '/api/v1/account', headers: bearer(session) })).json.data;
-    expect(before.password_changed_at).toBe(before.created_at);
-    expect(Date.parse(after.password_changed_at)).toBeGreaterThan(Date.parse(before.created_at));
-    const rows = await api.collections.outbox.find({ 'event.subject': session.user_id }).toArray();
-    const event = rows.find(({ topic }) => topic === 'service.auth.events.password_changed')?.event;
-    expect(matchesSchema(PasswordChangedEvent, event)).toBe(true);
-    expect(event).toMatchObject({
-      subject: session.user_id,
-      requestid: 'test-request-1',
-      data: { user_id: session.user_id, changed_at: after.password_changed_at, reason: 'changed' },
-    });
-    for (const secret of [password, next, '@', '$argon2']) expect(JSON.stringify(event)).not.toContain(secret);
-  });
-
-  test('a change of the password with a wrong current password answers 403 and changes nothing', async () => {
-    const phone = await newSession(api);
-    await logIn(api, phone.email);
-    const before = await api.collections.users.findOne({ _id: phone.user_id });
-    const answer = await change(phone, { current_password: 'wrong password' });
-    expect([answer.status, answer.json.error_code]).toEqual([403, 'ERR-REAUTHENTICATION-FAILED']);
-    expect(answer.json.details).toEqual({ action: expect.any(String) });
-    expect(await api.collections.users.findOne({ _id: phone.user_id })).toEqual(before);
-    expect(await live(phone.user_id)).toHaveLength(2);
-  });
-
-  test('a wrong current password counts as a failed login of the device, and the next tries wait', async () => {
-    const { email, device_id, ...session } = await newSession(api);
-    await clock.stopped(async () => {
-      for (let i = 0; i < 5; i += 1) await change(session, { current_password: 'wrong password' });
-      const answer = await change(session);
-      expect([answer.status, answer.json.error_code]).toEqual([429, 'ERR-RATE-LIMITED']);
-      expect((await api.post('/api/v1/auth/login', { email, password, device_id })).status).toBe(429);
-    });
   });
 
   test.each([
@@ -166,11 +107,5 @@ describe('the changes of an account’s password', () => {
     expect(await limited.metric('auth_rate_limited_total', { rule: 'password_account' })).toBe(1);
     expect((await confirmReset(limited, challengeId, { new_password: 'four right staples' })).status).toBe(200);
     expect((await changeTo(next, password, await newSession(limited))).status).toBe(200);
-  });
-
-  test('wrong passwords do not use up the changes: a thief of a session alone keeps nobody from a change', async () => {
-    const session = await newSession(limited);
-    for (let i = 0; i < 4; i += 1) expect((await changeTo(next, 'wrong password', session)).status).toBe(403);
-    expect((await changeTo(next, password, session)).status).toBe(200);
   });
 });

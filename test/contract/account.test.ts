@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newSession } from '../support/accounts.ts';
-import { bearer, type Caller, insertInvite, joinByInvite, leave, refresh } from '../support/groups.ts';
+import { bearer, type Caller } from '../support/groups.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
@@ -42,23 +42,23 @@ describe('GET /account', () => {
   test('GET /account shows what the document has', async () => {
     const session = await newSession(api);
     const at = new Date('2026-11-22T10:00:00.000Z');
-    const set = { email_verified_at: at, pending_email: 'New@example.com', password_changed_at: at };
+    const set = {
+      email_verified_at: at,
+      pending_email: 'New@example.com',
+      password_changed_at: at,
+      role: 'member',
+    } as const;
     const pending_email_until = new Date(Date.now() + 600_000);
     await api.collections.users.updateOne({ _id: session.user_id }, { $set: { ...set, pending_email_until } });
     expect((await find(session)).json.data).toMatchObject({
       email_verified: true,
       pending_email: 'New@example.com',
       password_changed_at: at.toISOString(),
+      role: 'member',
     });
-  });
-
-  test('GET /account follows the user into another group', async () => {
-    const owner = await newSession(api);
-    const member = await joinByInvite(api, await insertInvite(api, owner.home_group_id));
-    expect((await find(member)).json.data).toMatchObject({ home_group_id: owner.home_group_id, role: 'member' });
-    const { json } = await leave(api, member);
-    const { home_group_id } = json.data;
-    expect((await find(await refresh(api, member))).json.data).toMatchObject({ home_group_id, role: 'owner' });
+    const lapsed = { $set: { pending_email_until: new Date() } };
+    await api.collections.users.updateOne({ _id: session.user_id }, lapsed);
+    expect((await find(session)).json.data.pending_email).toBeNull();
   });
 
   test('GET and PATCH /account of an account that is gone answer 401, so that the app refreshes', async () => {
@@ -103,15 +103,9 @@ describe('PATCH /account', () => {
   });
 
   test.each([
-    ['display_name', '', 'string_too_short'],
     ['display_name', 'x'.repeat(65), 'string_too_long'],
-    ['display_name', 'a\nb', 'string_pattern_mismatch'],
-    ['display_name', '   ', 'string_pattern_mismatch'],
-    ['display_name', '\u2800', 'string_pattern_mismatch'],
     ['display_name', 'Anna\u200f (owner)', 'string_pattern_mismatch'],
-    ['display_name', 7, 'string_type'],
     ['locale', 'de', 'enum'],
-    ['locale', '', 'enum'],
   ])('PATCH /account refuses %s %j', async (field, value, type) => {
     const answer = await change(await newSession(api), { [field]: value });
     expect(answer.status).toBe(422);

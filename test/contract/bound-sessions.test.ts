@@ -120,17 +120,6 @@ describe('a bound session', () => {
     }
   });
 
-  test('twenty simultaneous refreshes of a bound session get the same successor', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => refresh(session.refresh_token)));
-    expect(new Set(answers.map(({ json }) => json.data.refresh_token)).size).toBe(1);
-  });
-
-  test('a bound session answers a repeated refresh whose first answer was lost', async () => {
-    const first = await refresh(session.refresh_token);
-    const second = await refresh(session.refresh_token);
-    expect(second.json.data.refresh_token).toBe(first.json.data.refresh_token);
-  });
-
   test('a bound session still detects theft if a void token comes with a proof by its key', async () => {
     const second = (await refresh(session.refresh_token)).json.data.refresh_token;
     await refresh(second);
@@ -162,12 +151,6 @@ describe('a bound session', () => {
     ['of a wrong type', { header: { typ: 'JWT' } }],
   ])('a bound session takes no proof %s', async (_, wanted) => {
     expect(await reasonOf(() => refresh(session.refresh_token, wanted))).toBe('proof_wrong');
-  });
-
-  test('a bound session takes no two proofs', async () => {
-    const proof = key.prove({ path: refreshPath, token: session.refresh_token });
-    const request = { path: refreshPath, body: { refresh_token: session.refresh_token } };
-    expect(await reasonOf(() => api.send({ ...request, headers: { DPoP: [proof, proof] } }))).toBe('proof_wrong');
   });
 
   test('a bound session takes a proof that was recorded at an earlier refresh for nothing else', async () => {

@@ -1,27 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { logIn, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
+import { logIn, newEmail, newSession, password } from '../support/accounts.ts';
 import {
   changeEmail,
   codeOf,
   confirmChange,
   confirmReset,
-  expire,
-  makeResendDue,
   requestChange,
   requestReset,
   undoTokenOf,
-  wrongCodeOf,
 } from '../support/codes.ts';
 import { bearer } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
-const path = '/api/v1/account/email-change';
-
 let api: TestApi;
-let shiftMs = 0;
 beforeAll(async () => {
-  api = await startTestApi({}, { now: () => Date.now() + shiftMs });
+  api = await startTestApi();
 });
 afterAll(() => api.close());
 
@@ -49,54 +43,6 @@ describe('POST /account/email-change', () => {
     const event = (await rowsOf(session.user_id)).at(-1)?.event;
     expect(event?.data).toMatchObject({ challenge_id: challengeId, user_id: session.user_id, purpose: 'email_change' });
     expect(await logInStatus(new_email)).toBe(401);
-  });
-
-  test('a request to change the address needs the password', async () => {
-    const session = await newSession(api);
-    const body = { current_password: 'wrong password', new_email: newEmail() };
-    const { status, json } = await api.post(path, body, bearer(session));
-    expect([status, json.error_code]).toEqual([403, 'ERR-REAUTHENTICATION-FAILED']);
-    expect((await userOf(session))?.pending_email).toBeUndefined();
-  });
-
-  test('a change to the address of another account is answered alike: its holder gets a notice, and no code is sent', async () => {
-    const [session, holder] = [await newSession(api), await newSession(api)];
-    const body = { current_password: password, new_email: holder.email };
-    const { status, json } = await api.post(path, body, bearer(session));
-    expect([status, Object.keys(json.data)]).toEqual([202, ['challenge_id', 'expires_at', 'resend_at', 'timestamp']]);
-    expect(await accountOf(session)).toMatchObject({ pending_email: holder.email });
-    expect(await typesOf(session.user_id)).toEqual(['registered']);
-    const notice = (await rowsOf(holder.user_id)).at(-1)?.event.data;
-    expect(notice).toEqual({ user_id: holder.user_id, purpose: 'address_in_use', locale: 'en' });
-    const { challenge_id } = json.data;
-    await makeResendDue(api, challenge_id);
-    expect((await api.post(`${path}/resend`, { challenge_id }, bearer(session))).status).toBe(202);
-    expect((await rowsOf(session.user_id)).map(({ state }) => state)).toEqual(['pending', 'delivered']);
-    // Nobody knows the code, and even the right one would be refused.
-    expect((await confirmChange(api, session, challenge_id)).status).toBe(409);
-    expect((await userOf(session))?.email).toBe(session.email);
-  });
-
-  test('a second request to change the address makes the code of the first void', async () => {
-    const session = await newSession(api);
-    const first = await requestChange(api, session, newEmail());
-    const new_email = newEmail();
-    const second = await requestChange(api, session, new_email);
-    expect((await confirmChange(api, session, first)).status).toBe(403);
-    expect((await confirmChange(api, session, second)).json.data.email).toBe(new_email);
-  });
-
-  test('a request to change the address lapses after ten minutes', async () => {
-    const session = await newSession(api);
-    const challengeId = await requestChange(api, session, newEmail());
-    const { pending_email_until } = (await userOf(session)) ?? {};
-    const challenge = await api.collections.challenges.findOne({ _id: challengeId });
-    expect(pending_email_until).toBeDefined();
-    expect(Math.abs(Number(challenge?.expires_at) - Number(pending_email_until))).toBeLessThan(60_000);
-    await api.collections.users.updateOne({ _id: session.user_id }, { $set: { pending_email_until: new Date() } });
-    expect((await accountOf(session)).pending_email).toBeNull();
-    await expire(api, challengeId);
-    expect((await confirmChange(api, session, challengeId)).status).toBe(410);
   });
 });
 
@@ -127,21 +73,6 @@ describe('POST /account/email-change/confirm', () => {
     expect(notice?.data).toEqual(told);
   });
 
-  test('a confirmation takes no code of another caller’s challenge, and counts no try of it', async () => {
-    const [session, other] = [await newSession(api), await newSession(api)];
-    const challengeId = await requestChange(api, session, newEmail());
-    const { status, json } = await confirmChange(api, other, challengeId);
-    expect([status, json.details.tries_left]).toEqual([403, 0]);
-    expect((await api.collections.challenges.findOne({ _id: challengeId }))?.tries_left).toBe(5);
-  });
-
-  test('a confirmation of a new address refuses a wrong code', async () => {
-    const session = await newSession(api);
-    const challengeId = await requestChange(api, session, newEmail());
-    const { status, json } = await confirmChange(api, session, challengeId, await wrongCodeOf(api, challengeId));
-    expect([status, json.details.tries_left]).toEqual([403, 4]);
-  });
-
   test('of two accounts that want the same address, one gets it', async () => {
     const sessions = [await newSession(api), await newSession(api)];
     const new_email = newEmail();
@@ -154,24 +85,6 @@ describe('POST /account/email-change/confirm', () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
     expect(await api.collections.users.countDocuments({ email_key: new_email })).toBe(1);
   });
-
-  test('a change of the address can change the spelling of one’s own address', async () => {
-    const session = await newSession(api);
-    const spelt = session.email.toUpperCase();
-    await changeEmail(api, session, spelt);
-    expect((await accountOf(session)).email).toBe(spelt);
-    expect(await logInStatus(session.email)).toBe(200);
-  });
-});
-
-test('failed logins from before the address was the account’s do not keep its owner out', async () => {
-  const session = await newSession(api);
-  const new_email = newEmail();
-  let status = 401;
-  while (status === 401) status = await logInStatus(new_email, 'wrong password');
-  expect(status).toBe(429);
-  await changeEmail(api, session, new_email);
-  expect(await logInStatus(new_email)).toBe(200);
 });
 
 describe('an address that was left', () => {
@@ -253,47 +166,11 @@ describe('POST /auth/email-change/undo', () => {
     expect([status, json.details.tries_left]).toEqual([403, 0]);
   });
 
-  test('an undo of the last change of the address leaves the one before it', async () => {
-    const session = await newSession(api);
-    const middle = newEmail();
-    await changeEmail(api, session, middle);
-    const first = await undoTokenOf(api, session.user_id);
-    await changeEmail(api, session, newEmail());
-    expect((await undo(await undoTokenOf(api, session.user_id))).status).toBe(200);
-    expect((await userOf(session))?.email).toBe(middle);
-    expect((await undo(first)).status).toBe(200);
-    expect((await userOf(session))?.email).toBe(session.email);
-  });
-
   test('simultaneous undos of a change of the address succeed once', async () => {
     const session = await newSession(api);
     await changeEmail(api, session, newEmail());
     const token = await undoTokenOf(api, session.user_id);
     const all = await Promise.all(Array.from({ length: 4 }, () => patiently(() => undo(token))));
     expect(all.map(({ status }) => status).toSorted()).toEqual([200, 403, 403, 403]);
-  });
-
-  test('an undo of a change of the address is too late after 72 hours', async () => {
-    const session = await newSession(api);
-    await changeEmail(api, session, newEmail());
-    const token = await undoTokenOf(api, session.user_id);
-    try {
-      shiftMs = 72 * 3_600_000 + 60_000;
-      const { status, json } = await undo(token);
-      expect([status, json.error_code]).toEqual([410, 'ERR-CODE-EXPIRED']);
-    } finally {
-      shiftMs = 0;
-    }
-    expect((await undo(token)).status).toBe(200);
-  });
-
-  test('an undo of a change of the address takes no other token', async () => {
-    const session = await newSession(api);
-    await changeEmail(api, session, newEmail());
-    const token = await undoTokenOf(api, session.user_id);
-    for (const other of [`${token}x`, token.slice(1), session.refresh_token, (await registerAccount(api)).user_id]) {
-      const { status, json } = await undo(other);
-      expect([status, json.error_code, json.details.tries_left]).toEqual([403, 'ERR-CODE-INVALID', 0]);
-    }
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newSession, registerAccount } from '../support/accounts.ts';
-import { bearer, type Caller, currentGroup, insertInvite, joinByInvite, leave } from '../support/groups.ts';
+import { bearer, type Caller, currentGroup, insertInvite, joinByInvite } from '../support/groups.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
@@ -40,15 +40,6 @@ describe('the name of a group', () => {
     expect((await currentGroup(api, owner)).json.data.name).toBeNull();
   });
 
-  test('a caller who has left a group cannot rename it', async () => {
-    const { owner, member } = await newHousehold();
-    await rename(owner, { name: 'Ours' });
-    await leave(api, owner);
-    const answer = await rename(owner, { name: 'Mine' });
-    expect([answer.status, answer.json.error_code]).toEqual([401, 'IAD_JWT_ACCESS_INVALID']);
-    expect((await currentGroup(api, member)).json.data.name).toBe('Ours');
-  });
-
   test('a name from before the rules is shown as it is stored, a group’s and a person’s', async () => {
     const { owner, invite } = await newHousehold();
     const [name, display_name] = ['\u3164', 'Anna\u202e'];
@@ -58,29 +49,19 @@ describe('the name of a group', () => {
     expect(json.data).toMatchObject({ name, members: [{ display_name }, {}] });
     expect(await look(invite)).toMatchObject({ group_name: name, invited_by: display_name });
   });
+});
 
-  test.each([
-    [{}, 'missing'],
-    [{ name: '' }, 'string_too_short'],
-    [{ name: 'x'.repeat(65) }, 'string_too_long'],
-    [{ name: 'a\u202eb' }, 'string_pattern_mismatch'],
-    [{ name: '\u3164' }, 'string_pattern_mismatch'],
-    [{ name: ['a'] }, 'string_type'],
-  ])('the name of a group is not %j', async (body, type) => {
-    const answer = await rename(await newSession(api), body);
-    expect(answer.status).toBe(422);
-    expect(answer.json.details).toContainEqual({ loc: ['body', 'name'], msg: expect.any(String), type });
-  });
+test.each([
+  [{}, 'missing'],
+  [{ name: 'x'.repeat(65) }, 'string_too_long'],
+  [{ name: '\u3164' }, 'string_pattern_mismatch'],
+])('the name of a group is not %j', async (body, type) => {
+  const answer = await rename(await newSession(api), body);
+  expect(answer.status).toBe(422);
+  expect(answer.json.details).toContainEqual({ loc: ['body', 'name'], msg: expect.any(String), type });
 });
 
 describe('the name of a person', () => {
-  test('the name of a person is seen by the members of the group', async () => {
-    const { owner, member } = await newHousehold();
-    await introduce(owner, { display_name: 'Anna' });
-    const { members } = (await currentGroup(api, member)).json.data;
-    expect(members.map(({ display_name }: { display_name: unknown }) => display_name)).toEqual(['Anna', null]);
-  });
-
   test('the preview of an invite has the names of the person and the group, and nothing else of them', async () => {
     const { owner, invite } = await newHousehold();
     expect(await look(invite)).toMatchObject({ group_name: null, invited_by: null });

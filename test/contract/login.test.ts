@@ -68,33 +68,6 @@ test('an access token has the shape of RFC 9068 with the claims of the session',
   });
 });
 
-test.each([
-  ['', null],
-  [' ', null],
-  ['\u3164\u200f', null],
-  ['\u200fiPhone\u202e (1)\u2029', 'iPhone (1)'],
-  ['می‌خواهم ❤️', 'می‌خواهم ❤️'],
-])('a device_name %j is stored as %j, so that no name of a system keeps its user out', async (given, shown) => {
-  const session = await newSession(api, { device_name: given });
-  expect(await api.collections.sessions.findOne({ _id: session.session_id })).toMatchObject({ device_name: shown });
-});
-
-test('a session is stored with a hash in place of the token', async () => {
-  const session = await newSession(api, { device_name: 'Pixel 9', platform: 'android' });
-  const stored = await api.collections.sessions.findOne({ _id: session.session_id });
-  expect(stored).toMatchObject({
-    user_id: session.user_id,
-    is_revoked: false,
-    gen: 1,
-    parent: 0,
-    floor: 0,
-    claims: { home_group_id: session.home_group_id, account_type: 'HOME', ver: 1 },
-    device_name: 'Pixel 9',
-    platform: 'android',
-  });
-  expect(JSON.stringify(stored)).not.toContain(session.refresh_token);
-});
-
 test('a login takes no other letter for one of the address, such as the sign of the kelvin for k', async () => {
   const { email, user_id } = await registerAccount(api);
   const kelvin = email.replace('k', '\u212A');
@@ -117,21 +90,6 @@ test('a login takes a password however a keyboard composes it', async () => {
 });
 
 describe('wrong credentials', () => {
-  test('a wrong password and an unknown address get the same 401', async () => {
-    const { email } = await registerAccount(api);
-    const [wrong, unknown] = await Promise.all([
-      api.post(path, { email, password: 'wrong password' }),
-      api.post(path, { email: newEmail(), password }),
-    ]);
-    expect(wrong.status).toBe(401);
-    expect(wrong.json).toEqual({
-      error_code: 'ERR-INVALID-CREDENTIALS',
-      message: expect.any(String),
-      details: { action: expect.any(String) },
-    });
-    expect([unknown.status, unknown.text]).toEqual([wrong.status, wrong.text]);
-  });
-
   test.each([
     ['an address of bad syntax', { email: 'cook', password }],
     ['a short password', { email: 'cook@example.com', password: 'x' }],
@@ -168,20 +126,6 @@ test.each<[string, object, string, string]>([
 });
 
 describe('one session per user and device', () => {
-  test('a login on a device revokes the earlier session of that device, and no other', async () => {
-    const device_id = randomUUID();
-    const first = await newSession(api, { device_id });
-    const other = await logIn(api, first.email, { device_id: randomUUID() });
-    const second = await logIn(api, first.email, { device_id: device_id.toUpperCase() });
-    const { sessions } = api.collections;
-    expect(await sessions.findOne({ _id: first.session_id })).toMatchObject({
-      is_revoked: true,
-      revoked_reason: 'replaced',
-    });
-    expect(await sessions.findOne({ _id: other.session_id })).toMatchObject({ is_revoked: false });
-    expect(await sessions.findOne({ _id: second.session_id })).toMatchObject({ is_revoked: false, device_id });
-  });
-
   test('ten logins at once on one device leave one live session', async () => {
     const device_id = randomUUID();
     const { email, user_id } = await registerAccount(api);
@@ -191,17 +135,6 @@ describe('one session per user and device', () => {
     expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
     expect(await api.collections.sessions.countDocuments({ user_id, is_revoked: false })).toBe(1);
     expect(await api.collections.sessions.countDocuments({ user_id })).toBe(10);
-  });
-
-  test('past 50 live sessions the one unused for longest goes', async () => {
-    const { email, user_id } = await registerAccount(api);
-    const first = await logIn(api, email);
-    await insertSessionsBeside(api.collections, first.session_id, 49);
-    await logIn(api, email);
-    expect(await api.collections.sessions.countDocuments({ user_id, is_revoked: false })).toBe(50);
-    expect(await api.collections.sessions.findOne({ _id: first.session_id })).toMatchObject({
-      revoked_reason: 'session_limit',
-    });
   });
 
   test('simultaneous logins leave no more than 50 live sessions, and end as many as they must', async () => {

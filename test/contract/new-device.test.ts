@@ -4,8 +4,7 @@ import { NewDevicePayload } from '@auth-account/contracts';
 import { NoticeEvent } from '@auth-account/contracts/events';
 import { findFreePort } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { logIn, logOut, newEmail, newSession, password, registerAccount, type TokenPair } from '../support/accounts.ts';
-import { confirmChange, confirmReset, requestChange, requestReset } from '../support/codes.ts';
+import { logIn, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
 import { bearer } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import { matchesSchema } from '../support/matches-schema.ts';
@@ -106,26 +105,6 @@ describe('a login on a device that the account has not used', () => {
     for (const stream of streams) stream.socket.terminate();
   });
 
-  test('a device causes a notice only the first time, whether it is logged in still or again', async () => {
-    const { api } = services;
-    const phone = await newSession(api, newDevice());
-    const stream = await streamOf(phone);
-    const device = newDevice();
-    const first = await logIn(api, phone.email, device);
-    await logIn(api, phone.email, { device_id: device.device_id.toUpperCase() });
-    await logOut(api, await logIn(api, phone.email, device));
-    await logIn(api, phone.email, device);
-    const others: TokenPair[] = [];
-    const logInOther = async () => void others.push(await logIn(api, phone.email, newDevice()));
-    await logInOther();
-    const isOther = (sessionId: string) => others.map(idOf).includes(sessionId);
-    const told = await repeatUntil(readUntil(stream, isOther), logInOther);
-    const news = [first, ...others];
-    expect(await noticesOf(phone.user_id)).toEqual(news.map((session) => noticeOf(session, phone.user_id)));
-    expect(news.map(idOf)).toEqual(expect.arrayContaining(told));
-    stream.socket.terminate();
-  });
-
   test('a login on an unknown device causes a notice also if the device’s first try opened no session', async () => {
     const { api } = services;
     const { email, user_id } = await newSession(api, newDevice());
@@ -135,14 +114,6 @@ describe('a login on a device that the account has not used', () => {
     await api.collections.users.updateOne({ _id: user_id }, { $unset: { disabled_at: true } });
     const session = await logIn(api, email, device);
     expect(await noticesOf(user_id)).toEqual([noticeOf(session, user_id)]);
-  });
-
-  test('the notice of an unknown device is in the language of the account, or else of the request', async () => {
-    const { api } = services;
-    const { email, user_id } = await newSession(api, newDevice());
-    const body = { email, password, ...newDevice() };
-    expect((await api.post('/api/v1/auth/login', body, { 'Accept-Language': 'ru' })).status).toBe(200);
-    expect(await noticesOf(user_id)).toMatchObject([{ locale: 'ru' }]);
   });
 });
 
@@ -173,27 +144,6 @@ describe('a restore on a device that the account has not used', () => {
     expect(await repeatUntil(readUntil(stream, isOther), logInOther)).toHaveLength(1);
     expect(await noticesOf(user_id)).toEqual([told, ...others.map((session) => noticeOf(session, user_id))]);
     stream.socket.terminate();
-  });
-
-  test('a restore on an unknown device causes a notice beside that of the end of the deletion', async () => {
-    const { api } = services;
-    const phone = await newSession(api, newDevice());
-    await api.post('/api/v1/account/deletion', { current_password: password }, bearer(phone));
-    await restore(phone.email, newDevice());
-    const purposes = (await noticesOf(phone.user_id)).map(({ purpose }) => purpose);
-    expect(purposes).toEqual(['deletion_scheduled', 'deletion_cancelled', 'new_device']);
-  });
-
-  test('after a refused restore the device is still unknown', async () => {
-    const { api } = services;
-    const { email, user_id } = await newSession(api, newDevice());
-    const device = newDevice();
-    await api.collections.users.updateOne({ _id: user_id }, { $set: { disabled_at: new Date() } });
-    expect((await api.post('/api/v1/auth/restore', { email, password, ...device })).status).toBe(403);
-    await api.collections.users.updateOne({ _id: user_id }, { $unset: { disabled_at: true } });
-    expect(await noticesOf(user_id)).toEqual([]);
-    await restore(email, device);
-    expect(await noticesOf(user_id)).toHaveLength(1);
   });
 });
 
@@ -236,16 +186,6 @@ describe('the notices of new devices', () => {
     expect(await noticesOf(user_id)).toEqual([noticeOf(session, user_id)]);
     expect((await users.findOne({ _id: user_id }))?.new_device_notices).toHaveLength(10);
   });
-
-  test('logins that open no session use up no notices of unknown devices', async () => {
-    const { api } = services;
-    const { email, user_id } = await newSession(api, newDevice());
-    await api.collections.users.updateOne({ _id: user_id }, { $set: { disabled_at: new Date() } });
-    for (let i = 0; i < 10; i += 1) await expect(logIn(api, email, newDevice())).rejects.toThrow('403');
-    await api.collections.users.updateOne({ _id: user_id }, { $unset: { disabled_at: true } });
-    const session = await logIn(api, email, newDevice());
-    expect(await noticesOf(user_id)).toEqual([noticeOf(session, user_id)]);
-  });
 });
 
 test('a login while Redis is away succeeds, and its notice waits in the outbox', async () => {
@@ -260,83 +200,16 @@ test('a login while Redis is away succeeds, and its notice waits in the outbox',
   }
 });
 
-describe('a device whose session its owner has ended from another one', () => {
-  type Person = Awaited<ReturnType<typeof newSession>>;
-  const changed = 'three wrong staples';
-  const remove = ({ session_id }: TokenPair, caller: Person) =>
-    services.api.send({ method: 'DELETE', path: `/api/v1/auth/sessions/${session_id}`, headers: bearer(caller) });
-  const reset = async ({ email }: Person) =>
-    confirmReset(services.api, await requestReset(services.api, email), { new_password: changed });
-  type End = (owner: Person, other: TokenPair) => Promise<{ readonly status: number }>;
-  const ends: [string, End][] = [
-    ['by its id', (owner, other) => remove(other, owner)],
-    [
-      'with all others',
-      (owner) => services.api.post('/api/v1/auth/logout-all', { except_current: true }, bearer(owner)),
-    ],
-    [
-      'with a change of the password',
-      (owner) =>
-        services.api.post(
-          '/api/v1/account/password',
-          { current_password: password, new_password: changed },
-          bearer(owner),
-        ),
-    ],
-    ['with a reset of the password', reset],
-    [
-      'with a reset of the password of a verified account',
-      async (owner) => {
-        await services.api.collections.users.updateOne(
-          { _id: owner.user_id },
-          { $set: { email_verified_at: new Date() } },
-        );
-        return reset(owner);
-      },
-    ],
-    [
-      'with a change of the address',
-      async (owner) => confirmChange(services.api, owner, await requestChange(services.api, owner, newEmail())),
-    ],
-  ];
-
-  test.each(ends)('a device whose session its owner has ended %s causes a notice at its next login', async (_, end) => {
-    const { api } = services;
-    for (const device of [newDevice(), {}]) {
-      const owner = await newSession(api, newDevice());
-      const before = await logIn(api, owner.email, device);
-      expect((await end(owner, before)).status).toBe(200);
-      const user = await api.collections.users.findOne({ _id: owner.user_id });
-      const isChanged = user?.password_changed_at !== undefined;
-      const again = await logIn(api, String(user?.email), { ...device, ...(isChanged && { password: changed }) });
-      const told = (await noticesOf(owner.user_id)).filter(({ purpose }) => purpose === 'new_device');
-      expect(told).toEqual([noticeOf(before, owner.user_id), noticeOf(again, owner.user_id)]);
-    }
-  });
-
-  test('the end of another session leaves the owner’s own device known', async () => {
-    const { api } = services;
-    const own = newDevice();
-    const owner = await newSession(api, own);
-    const other = await logIn(api, owner.email, newDevice());
-    expect((await remove(other, owner)).status).toBe(200);
-    expect((await remove(owner, owner)).status).toBe(200);
-    await logIn(api, owner.email, own);
-    expect(await noticesOf(owner.user_id)).toEqual([noticeOf(other, owner.user_id)]);
-  });
-
-  test('a device causes a notice again also if the request that ended its session failed halfway', async () => {
-    const { api } = services;
-    const owner = await newSession(api, newDevice());
-    const device = newDevice();
-    const other = await logIn(api, owner.email, device);
-    const ended = { is_revoked: true, revoked_at: new Date(), revoked_reason: 'revoked_by_user' } as const;
-    await api.collections.sessions.updateOne({ _id: other.session_id }, { $set: ended });
-    expect((await remove(other, owner)).status).toBe(404);
-    const again = await logIn(api, owner.email, device);
-    const { user_id } = owner;
-    expect(await noticesOf(user_id)).toEqual([noticeOf(other, user_id), noticeOf(again, user_id)]);
-  });
+test('a device whose session its owner has ended by its id causes a notice at its next login', async () => {
+  const { api } = services;
+  for (const device of [newDevice(), {}]) {
+    const { user_id, email, ...owner } = await newSession(api, newDevice());
+    const before = await logIn(api, email, device);
+    const path = `/api/v1/auth/sessions/${before.session_id}`;
+    expect((await api.send({ method: 'DELETE', path, headers: bearer(owner) })).status).toBe(200);
+    const again = await logIn(api, email, device);
+    expect(await noticesOf(user_id)).toEqual([noticeOf(before, user_id), noticeOf(again, user_id)]);
+  }
 });
 
 describe('the first login', () => {
@@ -351,41 +224,6 @@ describe('the first login', () => {
     const { email, user_id } = await register(newDevice());
     const session = await logIn(services.api, email, newDevice());
     expect(await noticesOf(user_id)).toEqual([noticeOf(session, user_id)]);
-  });
-
-  test('the first login after a registration without a device causes no notice', async () => {
-    const { email, user_id } = await registerAccount(services.api);
-    await logIn(services.api, email, newDevice());
-    expect(await noticesOf(user_id)).toEqual([]);
-  });
-
-  test('a login to an account from before devices were remembered causes a notice only beside another session', async () => {
-    const { api } = services;
-    const { email, user_id, device_id } = await newSession(api, newDevice());
-    const forget = () => api.collections.users.updateOne({ _id: user_id }, { $unset: { known_devices: true } });
-    await forget();
-    await logIn(api, email, { device_id });
-    expect(await noticesOf(user_id)).toEqual([]);
-    await forget();
-    const session = await logIn(api, email, newDevice());
-    expect(await noticesOf(user_id)).toEqual([noticeOf(session, user_id)]);
-  });
-});
-
-describe('a login without a device_id', () => {
-  test('a login without a device_id causes one notice if the account has used devices, then no more', async () => {
-    const { api } = services;
-    const { email, user_id } = await newSession(api, newDevice());
-    const first = await logIn(api, email);
-    for (let i = 0; i < 3; i += 1) await logIn(api, email);
-    expect(await noticesOf(user_id)).toEqual([noticeOf(first, user_id)]);
-  });
-
-  test('a login without a device_id causes no notice if the account has used no device', async () => {
-    const { api } = services;
-    const { email, user_id } = await newSession(api);
-    for (let i = 0; i < 3; i += 1) await logIn(api, email);
-    expect(await noticesOf(user_id)).toEqual([]);
   });
 });
 

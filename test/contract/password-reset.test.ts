@@ -2,16 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { NoticeEvent } from '@auth-account/contracts/events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logIn, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
-import {
-  codeOf,
-  confirmReset,
-  expire,
-  makeResendDue,
-  requestReset,
-  unknownChallenge,
-  wrongCodeOf,
-} from '../support/codes.ts';
-import { bearer, insertInvite, refresh } from '../support/groups.ts';
+import { codeOf, confirmReset, expire, makeResendDue, requestReset } from '../support/codes.ts';
+import { insertInvite, refresh } from '../support/groups.ts';
 import { patiently } from '../support/http-client.ts';
 import { matchesSchema } from '../support/matches-schema.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
@@ -74,23 +66,6 @@ describe('POST /auth/password-reset', () => {
       expect((await api.post(path, { email })).status).toBe(202);
     },
   );
-
-  test('a request for a reset finds the account in whatever case the address is written', async () => {
-    const { email, user_id } = await registerAccount(api);
-    const challengeId = await requestReset(api, email.toUpperCase());
-    expect((await api.collections.challenges.findOne({ _id: challengeId }))?.user_id).toBe(user_id);
-  });
-
-  test('the mail of a reset is in the user’s language, or else in that of the request', async () => {
-    const session = await newSession(api);
-    const localeOf = async () => {
-      await api.post(path, { email: session.email }, { 'Accept-Language': 'ru' });
-      return (await eventsOf(session.user_id)).at(-1)?.data;
-    };
-    expect(await localeOf()).toMatchObject({ locale: 'ru' });
-    await api.send({ method: 'PATCH', path: '/api/v1/account', headers: bearer(session), body: { locale: 'en' } });
-    expect(await localeOf()).toMatchObject({ locale: 'en' });
-  });
 });
 
 describe('POST /auth/password-reset/confirm', () => {
@@ -117,49 +92,6 @@ describe('POST /auth/password-reset/confirm', () => {
     expect([notice?.data, matchesSchema(NoticeEvent, notice)]).toEqual([told, true]);
   });
 
-  test('a reset refuses a wrong code five times, then every code', async () => {
-    const { email } = await registerAccount(api);
-    const challengeId = await requestReset(api, email);
-    for (const tries_left of [4, 3, 2, 1, 0]) {
-      const { status, json } = await confirmReset(api, challengeId, { code: await wrongCodeOf(api, challengeId) });
-      expect([status, json.error_code, json.details.tries_left]).toEqual([403, 'ERR-CODE-INVALID', tries_left]);
-    }
-    const { status, json } = await confirmReset(api, challengeId);
-    expect([status, json.details.tries_left]).toEqual([403, 0]);
-    expect(await logInWith(email, password)).toBe(200);
-  });
-
-  test('a reset takes the right code at the fifth try', async () => {
-    const { email } = await registerAccount(api);
-    const challengeId = await requestReset(api, email);
-    const wrong = await wrongCodeOf(api, challengeId);
-    for (let i = 0; i < 4; i += 1) await confirmReset(api, challengeId, { code: wrong });
-    expect((await confirmReset(api, challengeId)).status).toBe(200);
-  });
-
-  test('a reset takes a code once', async () => {
-    const { email } = await registerAccount(api);
-    const challengeId = await requestReset(api, email);
-    const code = await codeOf(api, challengeId);
-    const all = await Promise.all(
-      Array.from({ length: 5 }, () => patiently(() => confirmReset(api, challengeId, { code }))),
-    );
-    expect(all.map(({ status }) => status).toSorted()).toEqual([200, 403, 403, 403, 403]);
-    const { status, json } = await confirmReset(api, challengeId, { code });
-    expect([status, json.details.tries_left]).toEqual([403, 0]);
-  });
-
-  test('a code that comes too late, right or wrong, answers 410', async () => {
-    const { email } = await registerAccount(api);
-    const challengeId = await requestReset(api, email);
-    const wrong = await wrongCodeOf(api, challengeId);
-    await expire(api, challengeId);
-    for (const fields of [{}, { code: wrong }]) {
-      const { status, json } = await confirmReset(api, challengeId, fields);
-      expect([status, json.error_code]).toEqual([410, 'ERR-CODE-EXPIRED']);
-    }
-  });
-
   test('the ten minutes of a code count by the api’s clock', async () => {
     const { email } = await registerAccount(api);
     const challengeId = await requestReset(api, email);
@@ -169,12 +101,6 @@ describe('POST /auth/password-reset/confirm', () => {
     } finally {
       shiftMs = 0;
     }
-  });
-
-  test('a reset refuses an unknown challenge like a dead one', async () => {
-    const body = { challenge_id: unknownChallenge(), code: '00000000', new_password: newPassword };
-    const { status, json } = await api.post(`${path}/confirm`, body);
-    expect([status, json.error_code, json.details.tries_left]).toEqual([403, 'ERR-CODE-INVALID', 0]);
   });
 
   test('a reset refuses every code of an address without an account, and counts its tries', async () => {
@@ -189,30 +115,6 @@ describe('POST /auth/password-reset/confirm', () => {
     expect((await confirmReset(api, late)).status).toBe(410);
   });
 
-  test('a reset makes the other open codes of the account void', async () => {
-    const { email } = await registerAccount(api);
-    const [one, other] = [await requestReset(api, email), await requestReset(api, email)];
-    expect((await confirmReset(api, one)).status).toBe(200);
-    const { status, json } = await confirmReset(api, other);
-    expect([status, json.details.tries_left]).toEqual([403, 0]);
-  });
-
-  test('a code for a reset is void after the password was changed', async () => {
-    const session = await newSession(api);
-    const challengeId = await requestReset(api, session.email);
-    const body = { current_password: password, new_password: 'four right staples' };
-    expect((await api.post('/api/v1/account/password', body, bearer(session))).status).toBe(200);
-    expect((await confirmReset(api, challengeId)).status).toBe(403);
-    expect(await logInWith(session.email, 'four right staples')).toBe(200);
-  });
-
-  test('a reset takes neither the code nor the challenge of another account', async () => {
-    const [mine, theirs] = [await registerAccount(api), await registerAccount(api)];
-    const [own, foreign] = [await requestReset(api, mine.email), await requestReset(api, theirs.email)];
-    const { status } = await confirmReset(api, foreign, { code: await codeOf(api, own) });
-    expect(status).toBe(403);
-  });
-
   test.each(['1234567', '123456789', '１２３４５６７８', ' 1234567', 12_345_678])(
     'a reset refuses %j as no code',
     async (code) => {
@@ -221,60 +123,38 @@ describe('POST /auth/password-reset/confirm', () => {
       expect((await api.collections.challenges.findOne({ _id: challengeId }))?.tries_left).toBe(5);
     },
   );
-
-  test('a reset finds a challenge in whatever case its id is written', async () => {
-    const { email } = await registerAccount(api);
-    const challengeId = await requestReset(api, email);
-    const code = await codeOf(api, challengeId);
-    const body = { challenge_id: challengeId.toUpperCase(), code, new_password: newPassword };
-    expect((await api.post(`${path}/confirm`, body)).status).toBe(200);
-  });
 });
 
-describe('an account that a reset takes back', () => {
-  const stored = ({ user_id }: { readonly user_id: string }) => api.collections.users.findOne({ _id: user_id });
-
-  test('a reset verifies an address that was never verified', async () => {
-    const squatter = await newSession(api);
-    await confirmReset(api, await requestReset(api, squatter.email));
-    const proved = await stored(squatter);
-    expect(proved).toMatchObject({ email_verified_at: expect.any(Date), known_devices: [] });
-    await confirmReset(api, await requestReset(api, squatter.email), { new_password: 'four right staples' });
-    expect((await stored(squatter))?.email_verified_at).toEqual(proved?.email_verified_at);
-    expect((await typesOf(squatter.user_id)).filter((type) => type === 'email_verified')).toHaveLength(1);
-  });
-
-  test.each([
-    ['was never verified', {}],
-    ['is verified', { email_verified_at: new Date() }],
-  ])(
-    'a reset of an account whose address %s revokes its open invites, in whatever group, and says how many',
-    async (_, fields) => {
-      const thief = await newSession(api);
-      const { user_id } = thief;
-      await api.collections.users.updateOne({ _id: user_id }, { $set: { account_type: 'HOME', ...fields } });
-      const [created_by, past] = [user_id, new Date(Date.now() - 1_000)];
-      const invite = (of: { home_group_id: string }, more: object) => insertInvite(api, of.home_group_id, more);
-      const open = [
-        await invite(thief, { created_by }),
-        await invite(await registerAccount(api), { created_by, max_uses: 2, uses: 1 }),
-      ];
-      const others = [
-        await invite(thief, { created_by: randomUUID() }),
-        await invite(thief, { created_by, max_uses: 1, uses: 1 }),
-        await invite(thief, { created_by, expires_at: past }),
-      ];
-      const over = await invite(thief, { created_by, revoked_at: past });
-      const { json } = await confirmReset(api, await requestReset(api, thief.email));
-      expect(json.data.invites_revoked).toBe(2);
-      const notice = (await eventsOf(user_id)).find(({ type }) => type === 'service.auth.events.notice');
-      expect(notice?.data).toMatchObject({ purpose: 'password_changed', invites_revoked: 2 });
-      const ids = [...open, ...others, over];
-      const found = await Promise.all(ids.map((_id) => api.collections.invites.findOne({ _id })));
-      expect(found.map((one) => one?.revoked_at)).toEqual([...Array(2).fill(expect.any(Date)), null, null, null, past]);
-    },
-  );
-});
+test.each([
+  ['was never verified', {}],
+  ['is verified', { email_verified_at: new Date() }],
+])(
+  'a reset of an account whose address %s revokes its open invites, in whatever group, and says how many',
+  async (_, fields) => {
+    const thief = await newSession(api);
+    const { user_id } = thief;
+    await api.collections.users.updateOne({ _id: user_id }, { $set: { account_type: 'HOME', ...fields } });
+    const [created_by, past] = [user_id, new Date(Date.now() - 1_000)];
+    const invite = (of: { home_group_id: string }, more: object) => insertInvite(api, of.home_group_id, more);
+    const open = [
+      await invite(thief, { created_by }),
+      await invite(await registerAccount(api), { created_by, max_uses: 2, uses: 1 }),
+    ];
+    const others = [
+      await invite(thief, { created_by: randomUUID() }),
+      await invite(thief, { created_by, max_uses: 1, uses: 1 }),
+      await invite(thief, { created_by, expires_at: past }),
+    ];
+    const over = await invite(thief, { created_by, revoked_at: past });
+    const { json } = await confirmReset(api, await requestReset(api, thief.email));
+    expect(json.data.invites_revoked).toBe(2);
+    const notice = (await eventsOf(user_id)).find(({ type }) => type === 'service.auth.events.notice');
+    expect(notice?.data).toMatchObject({ purpose: 'password_changed', invites_revoked: 2 });
+    const ids = [...open, ...others, over];
+    const found = await Promise.all(ids.map((_id) => api.collections.invites.findOne({ _id })));
+    expect(found.map((one) => one?.revoked_at)).toEqual([...Array(2).fill(expect.any(Date)), null, null, null, past]);
+  },
+);
 
 describe('POST /auth/password-reset/resend', () => {
   const resend = (challenge_id: string) => api.post(`${path}/resend`, { challenge_id });
@@ -297,16 +177,6 @@ describe('POST /auth/password-reset/resend', () => {
     expect((await confirmReset(api, challengeId, { code })).status).toBe(200);
   });
 
-  test('a resend is answered alike for an unknown address, and nobody gets a mail', async () => {
-    const challengeId = await requestReset(api, newEmail());
-    expect((await resend(challengeId)).status).toBe(429);
-    await makeResendDue(api, challengeId);
-    expect((await resend(challengeId)).status).toBe(202);
-    const challenge = await api.collections.challenges.findOne({ _id: challengeId });
-    const rows = await api.collections.outbox.find({ 'event.subject': challenge?.user_id ?? '' }).toArray();
-    expect(rows.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
-  });
-
   test('simultaneous resends send one mail', async () => {
     const { email, user_id } = await registerAccount(api);
     const challengeId = await requestReset(api, email);
@@ -315,18 +185,5 @@ describe('POST /auth/password-reset/resend', () => {
     expect(all.filter(({ status }) => status === 202)).toHaveLength(1);
     expect(all.filter(({ status }) => status === 429)).toHaveLength(7);
     expect(await typesOf(user_id)).toEqual(['registered', 'code_requested', 'code_requested']);
-  });
-
-  test('a resend refuses a challenge that is dead, too old or unknown', async () => {
-    const { email } = await registerAccount(api);
-    const [dead, late] = [await requestReset(api, email), await requestReset(api, email)];
-    await expire(api, late);
-    await api.collections.challenges.updateOne({ _id: dead }, { $set: { tries_left: 0 } });
-    const answers = await Promise.all([dead, late, unknownChallenge()].map(resend));
-    expect(answers.map(({ status, json }) => [status, json.error_code])).toEqual([
-      [403, 'ERR-CODE-INVALID'],
-      [410, 'ERR-CODE-EXPIRED'],
-      [403, 'ERR-CODE-INVALID'],
-    ]);
   });
 });

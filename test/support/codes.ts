@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { codeAddress } from '@auth-account/stores/challenges';
 import { createEmailChangeTokens, createEmailCodes, createRemovalStopTokens, loadKeyFile } from '@auth-account/tokens';
@@ -75,8 +74,6 @@ export async function makeResendDue({ collections }: Pick<TestApi, 'collections'
 export async function expire({ collections }: Pick<TestApi, 'collections'>, challengeId: string): Promise<void> {
   await collections.challenges.updateOne({ _id: challengeId }, { $set: { expires_at: new Date(0) } });
 }
-
-export const unknownChallenge = () => randomUUID();
 
 type Caller = { readonly access_token: string };
 

@@ -6,18 +6,7 @@ import { collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { createLogger, createMetrics } from '@auth-account/telemetry';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
-import { logIn, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
-import {
-  codeOf,
-  confirmChange,
-  confirmReset,
-  makeResendDue,
-  requestChange,
-  requestReset,
-  requestVerification,
-  undoTokenOf,
-  wrongCodeOf,
-} from '../../support/codes.ts';
+import { logIn, newEmail, newSession, password } from '../../support/accounts.ts';
 import { accept, cheapHashes, insertInvite, joinByInvite, leave, removeMember } from '../../support/groups.ts';
 import { type Answer, type SentRequest, send } from '../../support/http-client.ts';
 import { serviceEnvironment, testEnvironment, uniqueName } from '../../support/test-api.ts';
@@ -27,7 +16,6 @@ type Line = Readonly<Record<string, unknown>>;
 const lines: Line[] = [];
 const name = uniqueName();
 const mongo = new MongoClient(testEnvironment().mongodbUri);
-const { sessions, users } = collectionsOf(mongo.db(name));
 const metrics = createMetrics({ service: 'api' });
 let time = Date.now();
 let base: string;
@@ -103,27 +91,6 @@ test('a registration is one audit event, and its replay is none', async () => {
   expect(takeEvents()).toEqual([]);
 });
 
-test('a login is an audit event whether it succeeds or not, and so is the session that it ends', async () => {
-  const { email, user_id } = await registerAccount(api);
-  takeEvents();
-  const before = await counterOf('auth_logins_total', { outcome: 'failed' });
-  await api.post('/api/v1/auth/login', { email, password: 'wrong password' });
-  expect(takeEvents()).toEqual([{ event: 'login.failed', outcome: 'failure', user_id, reason: 'wrong_password' }]);
-  await api.post('/api/v1/auth/login', { email: newEmail(), password });
-  expect(takeEvents()).toEqual([{ event: 'login.failed', outcome: 'failure', reason: 'unknown_account' }]);
-  expect(await counterOf('auth_logins_total', { outcome: 'failed' })).toBe(before + 2);
-
-  const first = await logIn(api, email);
-  expect(takeEvents()).toEqual([
-    { event: 'login.succeeded', outcome: 'success', user_id, session_id: first.session_id, method: 'password' },
-  ]);
-  const second = await logIn(api, email, { device_id: first.device_id });
-  expect(takeEvents()).toEqual([
-    { event: 'login.succeeded', outcome: 'success', user_id, session_id: second.session_id, method: 'password' },
-    { event: 'session.revoked', outcome: 'success', user_id, session_id: first.session_id, reason: 'replaced' },
-  ]);
-});
-
 test('a refusal by a limit is an audit event that names the rule', async () => {
   const email = newEmail();
   for (let i = 0; i < 5; i += 1) await api.post('/api/v1/auth/login', { email, password });
@@ -133,43 +100,6 @@ test('a refusal by a limit is an audit event that names the rule', async () => {
   expect((await api.post('/api/v1/auth/login', { email, password })).status).toBe(429);
   expect(takeEvents()).toEqual([{ event: 'limit.exceeded', outcome: 'failure', reason: 'login_source' }]);
   expect(await counterOf('auth_rate_limited_total', labels)).toBe(before + 1);
-});
-
-test('a refresh is an audit event that names its outcome', async () => {
-  const { user_id, session_id, refresh_token: first } = await newSession(api);
-  const ids = { user_id, session_id };
-  const step = async (token: string): Promise<[Line[], string]> => {
-    lines.splice(0);
-    const { json } = await refresh(token);
-    return [takeEvents(), json.data?.refresh_token ?? ''];
-  };
-  const [rotated, second] = await step(first);
-  expect(rotated).toEqual([{ event: 'refresh.rotated', outcome: 'success', ...ids }]);
-  const [converged] = await step(first);
-  expect(converged).toEqual([{ event: 'refresh.converged', outcome: 'success', ...ids }]);
-  await step(second);
-  const [stolen] = await step(first);
-  expect(stolen).toEqual([
-    { event: 'refresh.stolen', outcome: 'failure', ...ids },
-    { event: 'session.revoked', outcome: 'success', ...ids, reason: 'refresh_token_reuse' },
-  ]);
-  const [revoked] = await step(second);
-  expect(revoked).toEqual([{ event: 'refresh.revoked', outcome: 'failure', ...ids }]);
-  const [strange] = await step('none of ours');
-  expect(strange).toEqual([{ event: 'refresh.expired', outcome: 'failure', reason: 'not_genuine' }]);
-  for (const outcome of ['rotated', 'converged', 'stolen', 'revoked', 'expired']) {
-    expect([outcome, await counterOf('auth_refreshes_total', { outcome })]).not.toEqual([outcome, 0]);
-  }
-});
-
-test('a refresh of an expired session is an audit event that names the session', async () => {
-  const { user_id, session_id, refresh_token } = await newSession(api);
-  await sessions.updateOne({ _id: session_id }, { $set: { expires_at: new Date(time - 1) } });
-  lines.splice(0);
-  await refresh(refresh_token);
-  expect(takeEvents()).toEqual([
-    { event: 'refresh.expired', outcome: 'failure', user_id, session_id, reason: 'expired' },
-  ]);
 });
 
 test('every way to end a session is an audit event for each session', async () => {
@@ -281,9 +211,8 @@ test('a change of group is an audit event, and so is what follows for the group 
   expect(takeEvents().map(({ event }) => event)).toEqual(['authorization.failed']);
 });
 
-test('each change of an account is an audit event, and so is a wrong password on the way', async () => {
+test('a change of an account is an audit event, and so is a wrong password', async () => {
   const phone = await newSession(api);
-  const tablet = await logIn(api, phone.email);
   const { user_id, session_id } = phone;
   const headers = bearer(phone.access_token);
   const success = { outcome: 'success', user_id, session_id };
@@ -302,85 +231,6 @@ test('each change of an account is an audit event, and so is a wrong password on
     { event: 'authorization.failed', ...failure, reason: 'ERR-REAUTHENTICATION-FAILED', route },
   ]);
   expect(await failed()).toBe(before + 1);
-  await api.post('/api/v1/account/export', { current_password: password }, headers);
-  expect(takeEvents()).toEqual([{ event: 'account.exported', ...success }]);
-
-  const ended = () => counterOf('auth_sessions_ended_total', { reason: 'password_changed' });
-  const endedBefore = await ended();
-  await api.post('/api/v1/account/password', { current_password: password, new_password: password }, headers);
-  expect(takeEvents()).toEqual([
-    { event: 'account.password_changed', ...success },
-    { event: 'session.revoked', ...success, session_id: tablet.session_id, reason: 'password_changed' },
-  ]);
-  expect(await ended()).toBe(endedBefore + 1);
-});
-
-test('a code that is requested, refused or confirmed is an audit event, and so is what it permits', async () => {
-  const session = await newSession(api);
-  const { user_id, session_id, access_token } = session;
-  const stack = { ...api, collections: collectionsOf(mongo.db(name)) };
-  const codes = (purpose: string, outcome: string) => counterOf('auth_codes_total', { purpose, outcome });
-  const before = await codes('password_reset', 'confirmed');
-  lines.splice(0);
-
-  const success = { outcome: 'success', user_id };
-  const events: Line[] = [];
-  /** Adds the events of a request to `events`. */
-  const took = async <T>(request: Promise<T>): Promise<T> => {
-    const answer = await request;
-    events.push(...takeEvents());
-    return answer;
-  };
-  const verification = await took(requestVerification(stack, { access_token }));
-  const verify = async (code: string) =>
-    took(api.post('/api/v1/account/email-verification/confirm', { challenge_id: verification, code }));
-  await makeResendDue(stack, verification);
-  await took(api.post('/api/v1/account/email-verification/resend', { challenge_id: verification }));
-  await verify(await wrongCodeOf(stack, verification));
-  await verify(await codeOf(stack, verification));
-  const purpose = 'email_verification';
-  expect(events.splice(0)).toEqual([
-    { event: 'code.requested', ...success, purpose },
-    { event: 'code.resent', ...success, purpose },
-    { event: 'code.failed', outcome: 'failure', user_id, purpose, reason: 'wrong' },
-    { event: 'account.email_verified', ...success },
-  ]);
-
-  const change = await took(requestChange(stack, { access_token }, newEmail()));
-  await took(confirmChange(stack, { access_token }, change));
-  const undo_token = await undoTokenOf(stack, user_id);
-  await took(api.post('/api/v1/auth/email-change/undo', { undo_token }));
-  expect(events.splice(0)).toEqual([
-    { event: 'code.requested', ...success, purpose: 'email_change' },
-    { event: 'account.email_changed', ...success, session_id },
-    { event: 'account.email_change_undone', ...success, invites_revoked: 0 },
-    { event: 'session.revoked', ...success, session_id, reason: 'password_changed' },
-  ]);
-
-  const reset = await took(requestReset(stack, session.email));
-  await took(confirmReset(stack, reset));
-  await took(confirmReset(stack, reset));
-  await took(requestReset(stack, newEmail()));
-  expect(events).toEqual([
-    { event: 'code.requested', ...success, purpose: 'password_reset' },
-    { event: 'account.password_reset', ...success, invites_revoked: 0 },
-    { event: 'code.failed', outcome: 'failure', user_id, purpose: 'password_reset', reason: 'dead' },
-    { event: 'code.requested', outcome: 'success', purpose: 'password_reset' },
-  ]);
-  expect(await codes('password_reset', 'confirmed')).toBe(before + 1);
-});
-
-test('a login or restore that is refused to a disabled account is an audit event', async () => {
-  const { email, user_id } = await registerAccount(api);
-  await users.updateOne({ _id: user_id }, { $set: { disabled_at: new Date() } });
-  lines.splice(0);
-  const before = await counterOf('auth_logins_total', { outcome: 'refused' });
-  const event = { event: 'login.refused', outcome: 'failure', user_id, reason: 'account_disabled' };
-  for (const path of ['login', 'restore']) {
-    await api.post(`/api/v1/auth/${path}`, { email, password });
-    expect(takeEvents()).toEqual([event]);
-  }
-  expect(await counterOf('auth_logins_total', { outcome: 'refused' })).toBe(before + 2);
 });
 
 test('a group that gets a name or another owner is an audit event', async () => {

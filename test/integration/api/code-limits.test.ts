@@ -209,20 +209,6 @@ describe('codes for a change of the address in a day', () => {
   });
 });
 
-test('a network gets twenty codes an hour, for whatever accounts', async () => {
-  const address = newAddress();
-  expect(await statuses(21, () => ask(newEmail(), address))).toEqual([...Array<number>(20).fill(202), refused]);
-  expect((await ask(newEmail())).status).toBe(202);
-});
-
-test('a network may try 30 codes a minute', async () => {
-  const address = newAddress();
-  const body = { challenge_id: randomUUID(), code: '00000000', new_password: 'three wrong staples' };
-  // All at once, so that they come within a minute on any machine.
-  const tries = await Promise.all(Array.from({ length: 31 }, () => api.post(`${path}/confirm`, body, from(address))));
-  expect(tries.map(({ status }) => status).sort()).toEqual([...Array<number>(30).fill(403), refused]);
-});
-
 describe('all emails to one address in a day', () => {
   const change = '/api/v1/account/email-change';
   let on: TestApi;

@@ -7,7 +7,7 @@ import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/m
 import { type RedisKeys, redisKeys } from '@auth-account/redis';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { newEmail, newSession, registerAccount } from '../../support/accounts.ts';
+import { newSession, registerAccount } from '../../support/accounts.ts';
 import { newDevice, signToken, startTestGateway } from '../../support/gateway-scene.ts';
 import { goodRequests, sendTo } from '../../support/good-requests.ts';
 import { bearer } from '../../support/groups.ts';
@@ -81,17 +81,6 @@ test.each(Object.keys(routes) as RouteName[])('%s answers while Redis is full, a
   const { success }: Route = routes[name];
   const good = [success.created === undefined ? success.status : 201, undefined];
   expect([answer.status, answer.json?.error_code]).toEqual(ofRedis.includes(name) ? unavailable : good);
-});
-
-test('limits are counted in memory while Redis is full', async () => {
-  await fill();
-  const email = newEmail();
-  const statuses: number[] = [];
-  for (let i = 0; i < 20; i += 1) {
-    statuses.push((await api.post(routes.logIn.path, { email, password: 'a wrong password' })).status);
-  }
-  expect([statuses[0], statuses.at(-1)]).toEqual([401, 429]);
-  expect(await api.metric('auth_login_limits_insured_total')).toBeGreaterThan(10);
 });
 
 test('a session that ends while Redis is full is refused at once, its close is published, and no list hides it', async () => {

@@ -160,6 +160,7 @@ describe('a login', () => {
     });
     expect(stored.nonce.value()).toHaveLength(32);
     expect(stored.ahead?.hashes.slice(43, 86)).toBe(stored.token);
+    expect(JSON.stringify(stored)).not.toContain(refresh_token);
     expect(answer).toMatchObject({ user_id: user._id, device_id: device_id.toLowerCase(), account_type: 'OFFICE' });
     expect(scene.audited).toEqual([
       [{ event: 'login.succeeded', user_id: user._id, session_id, method: 'password' }, origin],
@@ -191,7 +192,8 @@ describe('a login', () => {
     const nameOf = async (device_name: string) =>
       (await scene.asStored((await logIn({ email, device_name })).session_id))?.device_name;
     expect(await nameOf('Pi\u202exel\u2028 9')).toBe('Pixel 9');
-    expect(await nameOf('\u202e\u200b')).toBeNull();
+    expect(await nameOf('می‌خواهم ❤️')).toBe('می‌خواهم ❤️');
+    for (const invisible of ['', ' ', '\u202e\u200b', '\u3164\u200f']) expect(await nameOf(invisible)).toBeNull();
   });
 
   test('a login’s session has an end that is never past the absolute one', async () => {

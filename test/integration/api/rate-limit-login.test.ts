@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +8,6 @@ import { logIn, newEmail, newSession, password, registerAccount } from '../../su
 import { createProcessGuard } from '../../support/create-process-guard.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
-import { untilUnchanged } from '../../support/until-unchanged.ts';
 
 const path = '/api/v1/auth/login';
 const wrong = 'wrong password';
@@ -25,8 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-function logInFrom(address: string, body: object, to = api): Promise<Answer> {
-  return to.post(path, body, { 'X-Forwarded-For': address });
+function logInFrom(address: string, body: object): Promise<Answer> {
+  return api.post(path, body, { 'X-Forwarded-For': address });
 }
 
 function expectRefused(answer: Answer): void {
@@ -56,54 +54,6 @@ test('an address without an account is limited as one with an account', async ()
   expect(answers).toEqual([401, 401, 401, 401, 401, 429, 429]);
 });
 
-test('the case of the email address does not make another account', async () => {
-  const { email } = await registerAccount(api);
-  const spellings = [email, email.toUpperCase(), email.replace('c', 'C'), email, email, email.toUpperCase()];
-  const answers: number[] = [];
-  for (const spelling of spellings) {
-    answers.push((await logInFrom('192.0.2.4', { email: spelling, password: wrong })).status);
-  }
-  expect(answers).toEqual([401, 401, 401, 401, 401, 429]);
-});
-
-/** Returns the answers to 200 guesses, then to the owner, then to a stranger who knows the password. */
-async function attackNewAccount(to: TestApi) {
-  const device_id = randomUUID();
-  const { email } = await registerAccount(to);
-  expect((await logInFrom('192.0.2.5', { email, password, device_id }, to)).status).toBe(200);
-
-  const seen: number[] = [];
-  for (let batch = 0; batch < 10; batch += 1) {
-    const from = (i: number) => `198.51.${batch}.${i}`;
-    const tries = Array.from({ length: 20 }, (_, i) => logInFrom(from(i), { email, password: wrong }, to));
-    seen.push(...(await Promise.all(tries)).map(({ status }) => status));
-  }
-  const owner = [
-    await logInFrom('192.0.2.5', { email, password }, to),
-    await logInFrom('203.0.113.1', { email, password, device_id: device_id.toUpperCase() }, to),
-  ];
-  const stranger = await logInFrom('203.0.113.2', { email, password, device_id: randomUUID() }, to);
-  return { seen, owner, stranger };
-}
-
-test('the owner can log in after 200 failures of an attacker: from a known network, or on a known device', async () => {
-  // Here the daily limit keeps strangers out, because a delay might end before the stranger tries.
-  const ofADay = { LOGIN_ACCOUNT_FREE_FAILURES: '1000', LOGIN_ACCOUNT_FAILURES_PER_DAY: '50' };
-  const strict = await startTestApi({ ...cheap, ...ofADay, TRUST_PROXY_HOPS: '1' });
-  try {
-    const insured = () => strict.metric('auth_login_limits_insured_total');
-    const { seen, owner, stranger } = await untilUnchanged(insured, () => attackNewAccount(strict));
-    expect(seen).toHaveLength(200);
-    expect(seen.filter((status) => status === 401).length).toBeLessThanOrEqual(100);
-    expect(seen.every((status) => status === 401 || status === 429)).toBe(true);
-
-    expect(owner.map(({ status }) => status)).toEqual([200, 200]);
-    expectRefused(stranger);
-  } finally {
-    await strict.close();
-  }
-});
-
 test('a device id that the service has given is known once the app has logged in with it', async () => {
   const { email, device_id } = await newSession(api);
   await logIn(api, email, { device_id });
@@ -125,20 +75,6 @@ describe('the network of a client', () => {
     expect(await statusesOf([1, 2, 3, 4, 5, 6].map((i) => `10.0.0.${i}, 192.0.2.7`))).toEqual(sixth);
   });
 
-  test('a client is counted by its /64 of IPv6', async () => {
-    expect(await statusesOf([1, 2, 3, 4, 5, 6].map((i) => `2001:db8:0:1:${i}::${i}`))).toEqual(sixth);
-    expect(await statusesOf([1, 2, 3, 4, 5, 6].map((i) => `2001:db8:0:${i}::1`))).toEqual(Array(6).fill(401));
-  });
-
-  test('a client is counted by its IPv4 address, also if that is written as IPv6', async () => {
-    const both = ['192.0.2.8', '::ffff:192.0.2.8'];
-    expect(await statusesOf([...both, ...both, ...both])).toEqual(sixth);
-  });
-
-  test('clients with unreadable addresses are counted as one', async () => {
-    expect(await statusesOf(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `unknown-${name}`))).toEqual(sixth);
-  });
-
   test('a client is counted by its connection if no proxy is trusted', async () => {
     const now = Date.now();
     const direct = await startTestApi(cheap, { now: () => now });
@@ -153,49 +89,6 @@ describe('the network of a client', () => {
     } finally {
       await direct.close();
     }
-  });
-});
-
-describe('the totals of a network', () => {
-  let strict: TestApi | undefined;
-  afterAll(() => strict?.close());
-
-  test('the totals of a network are for logins, registrations and refreshes apart, and for that network alone', async () => {
-    strict = await startTestApi({
-      ...cheap,
-      TRUST_PROXY_HOPS: '1',
-      LOGIN_LIMIT_PER_ADDRESS: '3',
-      REGISTER_LIMIT_PER_ADDRESS: '2',
-      REFRESH_LIMIT_PER_ADDRESS: '4',
-    });
-    const on = strict;
-    const from = (address: string) => ({
-      post: (to: string, body: unknown) => on.post(to, body, { 'X-Forwarded-For': address }),
-    });
-    const here = from('192.0.2.9');
-    const first = await registerAccount(here);
-    await registerAccount(here);
-    const register = { email: newEmail(), password, space_creation_mode: 'CREATE_NEW_HOME' };
-    const refused = await here.post('/api/v1/auth/register', register);
-    expectRefused(refused);
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(3_500);
-    expect((await from('192.0.2.10').post('/api/v1/auth/register', register)).status).toBe(201);
-    // A malformed request gets 422, because the schema is checked first.
-    expect((await here.post('/api/v1/auth/register', {})).status).toBe(422);
-
-    const tokens = await logIn(here, first.email);
-    await logIn(here, first.email);
-    await logIn(here, first.email);
-    expectRefused(await here.post(path, { email: first.email, password }));
-    let { refresh_token } = tokens;
-    for (let i = 0; i < 4; i += 1) {
-      const answer = await here.post('/api/v1/auth/refresh', { refresh_token });
-      expect(answer.status).toBe(200);
-      refresh_token = answer.json.data.refresh_token;
-    }
-    expectRefused(await here.post('/api/v1/auth/refresh', { refresh_token }));
-    // The token of the refused refresh still works from another network.
-    expect((await from('192.0.2.10').post('/api/v1/auth/refresh', { refresh_token })).status).toBe(200);
   });
 });
 

@@ -311,21 +311,6 @@ describe('a network past its total', () => {
     expect(await limits.check(identity())).toMatchObject({ rule: 'login_address' });
   });
 
-  test('past the total of a network, a process verifies nothing and asks nothing while Redis is away', async () => {
-    const away = new Redis('redis://127.0.0.1:1', failFastOptions());
-    away.on('error', () => undefined);
-    let insured = 0;
-    const limits = limitsOf({ LOGIN_LIMIT_PER_ADDRESS: 3 }, away, () => {
-      insured += 1;
-    });
-    await fill(limits, 3);
-    for (let i = 0; i < 3; i += 1) {
-      expect(await limits.check(identity())).toMatchObject({ rule: 'login_address', waitMs: expect.any(Number) });
-    }
-    expect(insured).toBe(4);
-    away.disconnect();
-  });
-
   test('a login is one command again once the refusal is over', async () => {
     const networks = networksOf(settings.LOGIN_LIMIT_PER_ADDRESS);
     const deps = { redis, keys: keysOf(), networks, settings, now: () => time, onInsured: () => undefined };

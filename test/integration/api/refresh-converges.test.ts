@@ -36,44 +36,16 @@ const refused = async (token: string, code: string) => {
   expect([status, json.error_code]).toEqual([401, code]);
 };
 
-describe('an app that lost the answer to a refresh', () => {
-  test('an app that lost an answer an hour ago refreshes by the token that it still has, and stays logged in', async () => {
-    const kept = await begin();
-    const lost = tokenOf(await api.refresh(kept));
-    scene.clock.pass(hour);
-    const found = tokenOf(await api.refresh(kept));
-    expect(found).not.toBe(lost);
-    scene.clock.pass(hour);
-    const next = tokenOf(await other.refresh(found));
-    expect(tokenOf(await api.refresh(next))).toEqual(expect.any(String));
-  });
-
-  test('an app that loses five answers in a row, hours apart, stays logged in', async () => {
-    let token = await begin();
-    for (let round = 0; round < 4; round += 1) {
-      for (let loss = 0; loss < 5; loss += 1) {
-        tokenOf(await api.refresh(token));
-        scene.clock.pass(3 * hour);
-      }
-      token = tokenOf(await other.refresh(token));
+test('an app that loses five answers in a row, hours apart, stays logged in', async () => {
+  let token = await begin();
+  for (let round = 0; round < 4; round += 1) {
+    for (let loss = 0; loss < 5; loss += 1) {
+      tokenOf(await api.refresh(token));
+      scene.clock.pass(3 * hour);
     }
-    expect(await documentOf()).toMatchObject({ is_revoked: false, gen: 1 + 4 * 6 });
-  });
-
-  test('an app that lost an answer gets the same one again if it asks at once', async () => {
-    const kept = await begin();
-    const lost = tokenOf(await api.refresh(kept));
-    scene.clock.pass(20 * second);
-    expect(tokenOf(await other.refresh(kept))).toBe(lost);
-  });
-
-  test('an app that lost an answer may still receive and use it later', async () => {
-    const kept = await begin();
-    const late = tokenOf(await api.refresh(kept));
-    scene.clock.pass(hour);
-    tokenOf(await api.refresh(kept));
-    expect(tokenOf(await api.refresh(late))).toEqual(expect.any(String));
-  });
+    token = tokenOf(await other.refresh(token));
+  }
+  expect(await documentOf()).toMatchObject({ is_revoked: false, gen: 1 + 4 * 6 });
 });
 
 describe('a repeated refresh', () => {
@@ -116,28 +88,14 @@ describe('a repeated refresh', () => {
   });
 });
 
-describe('the thief of a refresh token', () => {
-  test('a thief who refreshes first and hides the result is detected at his next refresh after the owner’s next', async () => {
-    const stolen = await begin();
-    const hidden = tokenOf(await other.refresh(stolen));
-    scene.clock.pass(hour);
-    const owners = tokenOf(await api.refresh(stolen));
-    expect(owners).not.toBe(hidden);
-    scene.clock.pass(hour);
-    const next = tokenOf(await api.refresh(owners));
-    await refused(hidden, 'IAD_JWT_REFRESH_STOLEN');
-    await refused(next, 'IAD_JWT_REFRESH_STOLEN');
-    expect(await documentOf()).toMatchObject({ is_revoked: true, revoked_reason: 'refresh_token_reuse' });
-  });
-
-  test('a thief who goes on by himself is detected by the owner’s next refresh', async () => {
-    const stolen = await begin();
-    const first = tokenOf(await other.refresh(stolen));
-    const then = tokenOf(await other.refresh(first));
-    scene.clock.pass(hour);
-    await refused(stolen, 'IAD_JWT_REFRESH_STOLEN');
-    await refused(then, 'IAD_JWT_REFRESH_STOLEN');
-  });
+test('a thief who goes on by himself is detected by the owner’s next refresh', async () => {
+  const stolen = await begin();
+  const first = tokenOf(await other.refresh(stolen));
+  const then = tokenOf(await other.refresh(first));
+  scene.clock.pass(hour);
+  await refused(stolen, 'IAD_JWT_REFRESH_STOLEN');
+  await refused(then, 'IAD_JWT_REFRESH_STOLEN');
+  expect(await documentOf()).toMatchObject({ is_revoked: true, revoked_reason: 'refresh_token_reuse' });
 });
 
 test('a restart of the api between two refreshes is not noticed', async () => {

@@ -3,8 +3,8 @@ import { defaultDeadlineMs } from '@auth-account/stores';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { newEmail, password, registerAccount } from '../../support/accounts.ts';
 import { withFailPoint } from '../../support/fail-point.ts';
+import { insertInvite } from '../../support/groups.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
-import { storesOf } from '../../support/stores-of.ts';
 import { startTestApi, type TestApi, testEnvironment, uniqueName } from '../../support/test-api.ts';
 import { withoutDeadlines } from '../../support/without-deadlines.ts';
 
@@ -37,20 +37,7 @@ async function everything(): Promise<unknown[]> {
   );
 }
 
-async function newInvite(): Promise<string> {
-  const { home_group_id, user_id } = await registerAccount(api);
-  const _id = randomUUID();
-  const expires_at = new Date(Date.now() + 3_600_000);
-  const invite = { _id, home_group_id, account_type: 'HOME', created_by: user_id, created_at: new Date() } as const;
-  await storesOf(api.collections).invites.insert({
-    ...invite,
-    expires_at,
-    max_uses: null,
-    uses: 0,
-    revoked_at: null,
-  });
-  return _id;
-}
+const newInvite = async () => insertInvite(api, (await registerAccount(api)).home_group_id);
 
 describe('a registration that fails', () => {
   const operationFailed = 96;
