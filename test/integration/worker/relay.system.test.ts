@@ -32,6 +32,10 @@ describe('the relay', () => {
       // A worker that stalls may lose its claim or its job to the other worker. Then the promise is "at least once".
       const delivered = isStalled ? [...new Set(good.ids())] : good.ids();
       expect(delivered.sort()).toEqual(events.map(({ id }) => id).sort());
+      const claims = await Promise.all(workers.map((worker) => worker.metric('auth_outbox_claims_total')));
+      // Nobody has published every other event.
+      expect(claims.reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(15);
+      await eventually('the outbox is empty', async () => (await workers[0].metric('auth_outbox_depth')) === 0);
     }),
   );
 
