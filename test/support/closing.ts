@@ -11,15 +11,25 @@ export type Closing = <T extends Part>(part: T) => T;
  */
 export function closingAll(work: (closing: Closing) => Promise<void>): () => Promise<void> {
   return async () => {
-    const parts: Part[] = [];
-    const closing: Closing = (part) => {
-      parts.push(part);
-      return part;
-    };
+    const { closing, closeAll } = openParts();
     try {
       await work(closing);
     } finally {
-      for (const part of parts.reverse()) await part.close();
+      await closeAll();
     }
+  };
+}
+
+/** Keeps the parts of one test after the other. `closeAll` closes in reverse order those that are open. */
+export function openParts(): { readonly closing: Closing; closeAll(): Promise<void> } {
+  const parts: Part[] = [];
+  return {
+    closing(part) {
+      parts.push(part);
+      return part;
+    },
+    async closeAll() {
+      for (const part of parts.splice(0).reverse()) await part.close();
+    },
   };
 }

@@ -19,7 +19,7 @@ export interface ConsumerAclScene {
 }
 
 export const subscriber = 'kitchen';
-export const keyPrefix = 'auth';
+const keyPrefix = 'auth';
 export const keys = redisKeys(keyPrefix);
 export const queueName = subscriberQueueName(registeredTopic, subscriber);
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { loadConfig } from '@auth-account/config';
 import type { CloseReason } from '@auth-account/contracts';
+import { waitUntil } from '@auth-account/local-stack';
 import { createCommandPublisher, type GatewayCommand } from '@auth-account/messaging/commands';
 import { createDenyList, type Denial, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { compose, type TestOverrides } from '@auth-account/push-gateway/compose';
@@ -165,4 +166,12 @@ export async function startTestGateway(
     },
     close: stop,
   };
+}
+
+/** Starts a gateway in the same way, and waits until it is ready. */
+export async function startReadyGateway(...given: Parameters<typeof startTestGateway>): Promise<TestGateway> {
+  const gateway = await startTestGateway(...given);
+  const isReady = async () => (await gateway.unreadiness()).length === 0;
+  await waitUntil(isReady, { what: 'the gateway to be ready', timeoutMs: 60_000, intervalMs: 20 });
+  return gateway;
 }

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isAppError } from '@auth-account/errors';
 import { startRedis } from '@auth-account/local-stack';
 import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { openRedis, redisKeys, workerOptions } from '@auth-account/redis';
@@ -10,13 +11,24 @@ import type { Redis } from 'ioredis';
 import { createProcessGuard } from './create-process-guard.ts';
 import { readDocumentedAcl } from './documented-acl.ts';
 import { startTestApi, type TestApi } from './test-api.ts';
+import type { TestServices } from './test-services.ts';
 import { eventually } from './worker-scene.ts';
 
 /** Issuer and audience of the api by default. */
 export const issuer = 'https://auth.local';
 export const audience = 'food-storage';
 
-export interface OpenedVerifier extends Verifier {
+/** The refusal of a token that is revoked, or whose claims are of a former group. */
+export const refused = 'IAD_JWT_ACCESS_INVALID';
+
+interface JudgingVerifier extends Verifier {
+  /** Returns `good`, or the code with which the token is refused. */
+  verdict(token: string): Promise<string>;
+  /** Waits until this is the verdict on the token. */
+  until(token: string, wanted: string): Promise<void>;
+}
+
+export interface OpenedVerifier extends JudgingVerifier {
   readonly reports: VerifierReport[];
   /** Moves the verifier's clock on, but not the clock of its tokens. */
   pass(ms: number): void;
@@ -91,7 +103,7 @@ export async function openVerifierScene(
       });
       open.add(verifier);
       return {
-        ...verifier,
+        ...judging(verifier),
         reports,
         pass(ms) {
           passed += ms;
@@ -112,6 +124,26 @@ export async function openVerifierScene(
       guard.dismiss();
     },
   };
+}
+
+function judging(verifier: Verifier): JudgingVerifier {
+  const verdict = (token: string) =>
+    verifier.verify(token).then(
+      () => 'good',
+      (error) => (isAppError(error) ? error.code : Promise.reject(error)),
+    );
+  const until = (token: string, wanted: string) => eventually(wanted, async () => (await verdict(token)) === wanted);
+  return { ...verifier, verdict, until };
+}
+
+/** Opens the verifier of a sibling of these services, which reads their deny list at this address of Redis. */
+export function openSibling(
+  { name, api }: Pick<TestServices, 'name' | 'api'>,
+  REDIS_URL: string,
+  options: Partial<VerifierOptions> = {},
+): JudgingVerifier {
+  const revocations = redisRevocations({ REDIS_URL, KEY_PREFIX: name });
+  return judging(createVerifier({ issuer, audience, reachedAt: api.base, revocations, ...options }));
 }
 
 /** Claims of an access token that belongs to nobody. */

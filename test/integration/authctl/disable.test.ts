@@ -21,16 +21,16 @@ const show = (user: string) => authctlJson(['user', 'show', user], options);
 const login = (email: string, given = password) => scene.post('/api/v1/auth/login', { email, password: given });
 const live = (user_id: string) => scene.collections.sessions.countDocuments({ user_id, is_revoked: false });
 
-/** The commands that end all sessions, what their sessions end by, and the answer to a login afterwards. */
+/** The commands that end all sessions: what the sessions end by, what is audited, and the answer to a login afterwards. */
 const endings = [
-  ['disable', 'account_disabled', 403, 'ERR-ACCOUNT-DISABLED'],
-  ['delete', 'account_deleted', 403, 'ERR-ACCOUNT-DELETION-SCHEDULED'],
-  ['reset-password', 'password_changed', 401, 'ERR-INVALID-CREDENTIALS'],
+  ['disable', 'account_disabled', 'account.disabled', 403, 'ERR-ACCOUNT-DISABLED'],
+  ['delete', 'account_deleted', 'account.deletion_scheduled', 403, 'ERR-ACCOUNT-DELETION-SCHEDULED'],
+  ['reset-password', 'password_changed', 'account.password_voided', 401, 'ERR-INVALID-CREDENTIALS'],
 ] as const;
 
-describe.each(endings)('user %s', (name, reason, status, errorCode) => {
-  const run = (user: string, given = options) =>
-    authctl(['user', name, user, ...why, ...(name === 'disable' ? [] : ['--yes'])], given);
+describe.each(endings)('user %s', (name, reason, event, status, errorCode) => {
+  const run = (user: string, given = options, ...more: string[]) =>
+    authctl(['user', name, user, ...why, ...more, ...(name === 'disable' ? [] : ['--yes'])], given);
 
   test('a command that ends all sessions of an account closes its streams and lets nobody log in', async () => {
     const phone = await newSession(scene);
@@ -45,6 +45,22 @@ describe.each(endings)('user %s', (name, reason, status, errorCode) => {
     const right = await login(phone.email);
     expect([right.status, right.json.error_code]).toEqual([status, errorCode]);
     expect((await login(phone.email, 'wrong password')).status).toBe(401);
+  });
+
+  test('a command that ends all sessions is in the audit log with the name of the operator, without the email', async () => {
+    const { email, user_id, session_id } = await newSession(scene);
+    const { stderr } = await run(email, options, '--as', 'Ольга');
+    const shared = {
+      ...{ level: 'info', service: 'authctl', audit: true, outcome: 'success', user_id, operator: 'Ольга' },
+      request_id: expect.stringMatching(/^authctl-/),
+    };
+    expect(auditLinesOf(stderr)).toMatchObject([
+      { ...shared, event, operator_reason: 'spam' },
+      { ...shared, event: 'session.revoked', session_id, reason },
+    ]);
+    expect(stderr).not.toContain('@');
+    const session = await scene.collections.sessions.findOne({ _id: session_id });
+    expect(session?.revoked_request_id).toBe(auditLinesOf(stderr)[0]?.request_id);
   });
 
   test('a command that ends all sessions lets no concurrent login slip past', async () => {
@@ -65,29 +81,43 @@ describe.each(endings)('user %s', (name, reason, status, errorCode) => {
   });
 });
 
-describe('user disable', () => {
-  test('user disable is in the audit log with the name of the operator, and in what support sees', async () => {
-    const phone = await newSession(scene);
-    const run = await disable(phone.user_id, '--as', 'Ольга');
-    const shared = {
-      level: 'info',
-      service: 'authctl',
-      audit: true,
-      outcome: 'success',
-      user_id: phone.user_id,
-      operator: 'Ольга',
-      request_id: expect.stringMatching(/^authctl-/),
-    };
-    expect(auditLinesOf(run.stderr)).toMatchObject([
-      { ...shared, event: 'account.disabled', operator_reason: 'spam' },
-      { ...shared, event: 'session.revoked', session_id: phone.session_id, reason: 'account_disabled' },
-    ]);
-    const seen = await show(phone.user_id);
-    expect(seen).toMatchObject({ disabled_at: expect.any(String), disabled_by: 'Ольга', disabled_reason: 'spam' });
-    const session = await scene.collections.sessions.findOne({ _id: phone.session_id });
-    expect(session?.revoked_request_id).toBe(auditLinesOf(run.stderr)[0]?.request_id);
+describe.each(['delete', 'reset-password'])('user %s without --yes', (name) => {
+  const ask = (user: string, answer?: AuthctlOptions['answer']) =>
+    authctl(['user', name, user, ...why], answer === undefined ? options : { ...options, answer });
+
+  test('a command that ends all sessions asks first: no is no, yes is yes, and if nobody can be asked it needs --yes', async () => {
+    const { user_id } = await newSession(scene);
+    expect(await ask(user_id)).toMatchObject({
+      exitCode: 2,
+      stdout: '',
+      stderr: expect.stringContaining('give --yes'),
+    });
+    expect(await ask(user_id, 'n')).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining('[y/N]'),
+    });
+    expect(await live(user_id)).toBe(1);
+    expect(await ask(user_id, 'y')).toMatchObject({ exitCode: 0 });
+    expect(await live(user_id)).toBe(0);
   });
 
+  test('a command that ends all sessions does nothing to an account that changes while the operator is asked', async () => {
+    const { user_id } = await newSession(scene);
+    const { users } = scene.collections;
+    const [before, password_changed_at] = [await users.findOne({ _id: user_id }), new Date()];
+    const run = await ask(user_id, async () => {
+      await users.updateOne({ _id: user_id }, { $set: { password_changed_at } });
+      return 'y';
+    });
+    expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('was changed or erased') });
+    expect(auditLinesOf(run.stderr)).toEqual([]);
+    expect(await users.findOne({ _id: user_id })).toEqual({ ...before, password_changed_at });
+    expect(await live(user_id)).toBe(1);
+  });
+});
+
+describe('user disable', () => {
   test('trace of user disable shows who did it and why, and never shows another one’s', async () => {
     const { user_id, email } = await newSession(scene);
     const first = auditLinesOf((await disable(user_id, '--as', 'Olga')).stderr)[0]?.request_id;
@@ -132,6 +162,7 @@ describe('user disable', () => {
   test('user disable of an account that is disabled already says so, and changes nothing', async () => {
     const { user_id } = await newSession(scene);
     await disable(user_id, '--as', 'first');
+    expect(await show(user_id)).toMatchObject({ disabled_at: expect.any(String), disabled_reason: 'spam' });
     const run = await disable(user_id, '--as', 'second');
     expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('is disabled already') });
     expect(auditLinesOf(run.stderr)).toEqual([]);

@@ -46,6 +46,17 @@ export async function openOperatorScene(settings: Readonly<Record<string, string
   }
 }
 
+/** Returns the number of documents by collection, without empty collections and the subscribers. */
+export async function countStored({
+  collections,
+}: Pick<OperatorScene, 'collections'>): Promise<Record<string, number>> {
+  const { subscribers: _, ...others } = collections;
+  const counts = await Promise.all(
+    Object.entries(others).map(async ([name, collection]) => [name, await collection.countDocuments()] as const),
+  );
+  return Object.fromEntries(counts.filter(([, count]) => count > 0));
+}
+
 async function startParts(
   settings: Readonly<Record<string, string>>,
   endings: (() => Promise<unknown>)[],

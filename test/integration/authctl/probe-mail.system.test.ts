@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { newEmail } from '../../support/accounts.ts';
 import { authctl, authctlJson } from '../../support/authctl.ts';
 import { startProbe, untilRuns } from '../../support/probe-process.ts';
-import { type OperatorScene, openOperatorScene } from './operator-scene.ts';
+import { countStored, type OperatorScene, openOperatorScene } from './operator-scene.ts';
 
 const token = 'a token of the mailbox';
 let scene: OperatorScene;
@@ -54,15 +54,6 @@ const withMail = [
 ];
 const stepsOf = ({ steps }: { readonly steps: readonly { readonly step: string }[] }) => steps.map(({ step }) => step);
 
-/** Returns the names of the collections that have documents. */
-async function stored(): Promise<string[]> {
-  const { subscribers: _, ...collections } = scene.collections;
-  const counts = await Promise.all(
-    Object.entries(collections).map(async ([name, collection]) => [name, await collection.countDocuments()] as const),
-  );
-  return counts.flatMap(([name, count]) => (count > 0 ? [name] : []));
-}
-
 describe('probe --with-mail', () => {
   test('probe --with-mail resets the password and orders the deletion with codes from the mailbox, and leaves nothing', async () => {
     const run = await authctl(['probe', '--with-mail', '--json'], { env });
@@ -76,7 +67,7 @@ describe('probe --with-mail', () => {
     const codes = sink.mails().flatMap(({ subject }) => subject.match(/[0-9]{8}/) ?? []);
     expect(codes).toHaveLength(2);
     for (const secret of [...codes, token, '@']) expect([secret, run.stdout.includes(secret)]).toEqual([secret, false]);
-    expect(await stored()).toEqual([]);
+    expect(await countStored(scene)).toEqual({});
   });
 
   test.each([
@@ -91,7 +82,7 @@ describe('probe --with-mail', () => {
     expect(report).toMatchObject({ ok: false, close: expect.any(Object), clean_up: { outcome: 'done' } });
     expect(stepsOf(report)).toEqual([...main, 'reset', 'reset_mail']);
     expect(report.steps.at(-1)).toMatchObject({ step: 'reset_mail', ok: false, fault });
-    expect(await stored()).toEqual([]);
+    expect(await countStored(scene)).toEqual({});
   });
 
   test('a mailbox that wants another token is reported by its status', async () => {

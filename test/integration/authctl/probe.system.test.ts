@@ -10,7 +10,7 @@ import { logIn, newEmail, password, registerAccount } from '../../support/accoun
 import { authctl, authctlJson, authctlProcess } from '../../support/authctl.ts';
 import { startProbe, untilRuns } from '../../support/probe-process.ts';
 import { eventually } from '../../support/worker-scene.ts';
-import { type OperatorScene, openOperatorScene } from './operator-scene.ts';
+import { countStored, type OperatorScene, openOperatorScene } from './operator-scene.ts';
 
 let scene: OperatorScene;
 let env: Record<string, string>;
@@ -24,14 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-/** Returns the number of documents by collection, without empty collections. */
-async function stored(): Promise<Record<string, number>> {
-  const { subscribers: _, ...collections } = scene.collections;
-  const counts = await Promise.all(
-    Object.entries(collections).map(async ([name, collection]) => [name, await collection.countDocuments()] as const),
-  );
-  return Object.fromEntries(counts.filter(([, count]) => count > 0));
-}
+const stored = () => countStored(scene);
 
 // What a test has left must not be found by the next one.
 afterEach(async () => {

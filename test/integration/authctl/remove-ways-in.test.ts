@@ -141,16 +141,6 @@ test('remove-ways-in lets no concurrent login slip past', async () => {
   expect(await live(phone.user_id)).toBe(0);
 });
 
-test('remove-ways-in holds without Redis: the worker does the rest', async () => {
-  const phone = await newSession(scene);
-  await addPasskey(scene, phone);
-  const stream = await scene.openStream(phone);
-  const env = { ...options.env, REDIS_URL: 'redis://127.0.0.1:1' };
-  const run = await authctl([...command(phone.user_id), '--yes'], { env });
-  expect(run).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('the worker closes them') });
-  expect(await stream.closed).toMatchObject({ code: 4001 });
-});
-
 test('an owner gets an account back from a thief with a passkey, an identity and an authenticator app', async () => {
   const thief = await newSession(scene);
   const { email, user_id } = thief;

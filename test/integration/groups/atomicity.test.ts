@@ -123,16 +123,6 @@ describe('a change of group whose commit loses its reply', () => {
     expect(answer.status).toBe(200);
     await expectMoved(scene);
   });
-
-  test('a change of group whose commit never took effect is committed by another try', async () => {
-    const scene = await newScene();
-    const lost = { failCommands: ['commitTransaction'], closeConnection: true, appName };
-    const answer = await withFailPoint(api.mongo, { times: 3 }, lost, () =>
-      withoutDeadlines(() => accept(api, scene.owner, scene.invite)),
-    );
-    expect(answer.status).toBe(200);
-    await expectMoved(scene);
-  });
 });
 
 test('a change of group whose answer is lost is repaired by the refresh that the app sends anyway', async () => {

@@ -2,8 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { provideRedisBinary } from '@auth-account/local-stack';
-import { createVerifier } from '@auth-account/verifier';
-import { redisRevocations } from '@auth-account/verifier/redis';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logOut, newSession, type TokenPair } from '../../support/accounts.ts';
@@ -12,7 +10,7 @@ import { bearer } from '../../support/groups.ts';
 import { type SentinelGroup, startSentinelGroup } from '../../support/redis-sentinel.ts';
 import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';
 import { startTestServices, type TestServices } from '../../support/test-services.ts';
-import { audience, issuer } from '../../support/verifier-scene.ts';
+import { openSibling } from '../../support/verifier-scene.ts';
 import { eventually } from '../../support/worker-scene.ts';
 import { startTestWorker, type TestWorker } from '../../support/worker-service.ts';
 
@@ -51,24 +49,11 @@ const hasReplica = async () => !(await onPrimary.info('replication')).includes('
 const listedBy = async (api: TestApi, session: TokenPair) =>
   (await api.send({ method: 'GET', path: '/api/v1/auth/sessions', headers: bearer(session) })).status;
 
-/** Opens a sibling's verifier. `verdict` returns `good`, or the code with which a token is refused. */
-function openVerifier() {
-  const revocations = redisRevocations({ REDIS_URL: group.url, KEY_PREFIX: services.name });
-  const options = { issuer, audience, reachedAt: services.api.base, revocations, graceSeconds: 1 };
-  const { verify, close } = createVerifier(options);
-  const verdict = ({ access_token }: TokenPair): Promise<string> =>
-    verify(access_token).then(
-      () => 'good',
-      ({ code }) => code,
-    );
-  return { verdict, close };
-}
-
 test('after a split, no service at the abandoned primary says "allow" for a session that has ended at the new one', async () => {
   const { api } = services;
   const [ended, kept] = [await newSession(api), await newSession(api)];
-  const sibling = openVerifier();
-  await eventually('the sibling has the list', async () => (await sibling.verdict(ended)) === 'good');
+  const sibling = openSibling(services, group.url, { graceSeconds: 1 });
+  await sibling.until(ended.access_token, 'good');
   // The worker would write MongoDB's revocations to the abandoned primary.
   await services.worker.close();
   await group.splitBrain();
@@ -82,13 +67,13 @@ test('after a split, no service at the abandoned primary says "allow" for a sess
   const heard = new Set<string | number>();
   const ask = async () => {
     heard.add(await listedBy(api, ended)).add(await services.refusal(ended));
-    return sibling.verdict(ended);
+    return sibling.verdict(ended.access_token);
   };
   await eventually('the sibling’s grace has ended', async () => (await ask()) !== 'good');
   for (let round = 0; round < 50; round += 1) heard.add(await ask());
   expect(heard).toEqual(new Set([401, 503, 'ERR-DEPENDENCY-UNAVAILABLE']));
   expect([await listedBy(api, kept), await services.refusal(kept)]).toEqual([200, 503]);
-  expect(await sibling.verdict(kept)).toBe('ERR-DEPENDENCY-UNAVAILABLE');
+  expect(await sibling.verdict(kept.access_token)).toBe('ERR-DEPENDENCY-UNAVAILABLE');
   expect([await listedBy(elsewhere, ended), await listedBy(elsewhere, kept)]).toEqual([401, 200]);
   sibling.close();
 });

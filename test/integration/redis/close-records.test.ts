@@ -4,7 +4,7 @@ import {
   type GatewayScene,
   newDevice,
   openGatewayScene,
-  startTestGateway,
+  startReadyGateway,
   type TestGateway,
 } from '../../support/gateway-scene.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -14,8 +14,7 @@ let gateway: TestGateway;
 
 beforeAll(async () => {
   scene = await openGatewayScene();
-  gateway = await startTestGateway(scene);
-  await eventually('readiness', async () => (await gateway.unreadiness()).length === 0);
+  gateway = await startReadyGateway(scene);
 });
 
 afterAll(async () => {

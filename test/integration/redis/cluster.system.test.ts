@@ -12,16 +12,7 @@ import {
   subscriberQueueName,
 } from '@auth-account/messaging';
 import { createStreamNumbers } from '@auth-account/messaging/commands';
-import {
-  createSubscription,
-  failFastOptions,
-  openRedis,
-  redisKeys,
-  subscriberOptions,
-  workerOptions,
-} from '@auth-account/redis';
-import { createVerifier } from '@auth-account/verifier';
-import { redisRevocations } from '@auth-account/verifier/redis';
+import { failFastOptions, openRedis, redisKeys, workerOptions } from '@auth-account/redis';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
@@ -34,7 +25,7 @@ import { type RedisCluster, startRedisCluster } from '../../support/redis-cluste
 import { testEnvironment } from '../../support/test-environment.ts';
 import { startTestServices, type TestServices } from '../../support/test-services.ts';
 import { untilUnchanged } from '../../support/until-unchanged.ts';
-import { audience, issuer } from '../../support/verifier-scene.ts';
+import { openSibling, refused } from '../../support/verifier-scene.ts';
 import { newEvent } from '../../support/worker-events.ts';
 import { eventually } from '../../support/worker-scene.ts';
 import { startExampleConsumer } from '../../tools/demo/example-consumer.ts';
@@ -113,15 +104,6 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
     expect((await untilUnchanged(() => api.metric('auth_deny_list_fallbacks_total'), ask)).status).toBe(401);
   });
 
-  test('a second stream of a session replaces the first on a cluster', async () => {
-    const tokens = await newSession(services.api);
-    const first = await services.openStream(tokens);
-    const second = await services.openStream(tokens);
-    expect((await first.closed).code).toBe(4003);
-    expect(second.isOpen()).toBe(true);
-    second.terminate();
-  });
-
   test('the script in a cluster limits guessing, not the process', async () => {
     const device_id = '0198c0de-0000-7000-8000-000000000001';
     const guess = async () => {
@@ -158,29 +140,6 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
     ];
     const slots = await Promise.all(names.map((name) => redis.call('CLUSTER', 'KEYSLOT', name)));
     expect(new Set(slots).size).toBe(1);
-    redis.disconnect();
-  });
-
-  test('a subscription to a cluster that is refused says so once, and subscribes when it may', async () => {
-    const [user, channel] = [`${services.name}-listener`, redisKeys(services.name).messages];
-    const everywhere = (...args: [string, ...string[]]) =>
-      Promise.all(cluster.nodes.map((node) => commandTo(node, 'ACL', ...args)));
-    await everywhere('SETUSER', user, 'on', '>secret', '+@all', '~*', 'resetchannels');
-    const url = cluster.url.replace('://', `://${user}:secret@`);
-    const redis = openRedis({ REDIS_URL: url }, subscriberOptions());
-    const errors: string[] = [];
-    const subscription = createSubscription({
-      redis,
-      channels: [channel],
-      onMessage: () => undefined,
-      onSubscribed: () => undefined,
-      onError: (error) => errors.push(String(error)),
-    });
-    await eventually('the report', () => errors.some((error) => error.includes('NOPERM')));
-    await everywhere('SETUSER', user, `&${channel}`);
-    await eventually('the subscription', subscription.isSubscribed);
-    expect(new Set(errors).size).toBe(errors.length);
-    subscription.stop();
     redis.disconnect();
   });
 
@@ -221,23 +180,12 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
       right.replace('{auth}', `{${services.name}}`),
     );
     for (const node of cluster.nodes) await commandTo(node, 'ACL', 'SETUSER', user, ...rights);
-    const verifier = createVerifier({
-      ...{ issuer, audience, reachedAt: services.api.base },
-      revocations: redisRevocations({
-        REDIS_URL: cluster.url.replace('://', `://${user}:secret@`),
-        KEY_PREFIX: services.name,
-      }),
-    });
+    const sibling = openSibling(services, cluster.url.replace('://', `://${user}:secret@`));
     const session = await newSession(services.api);
-    const codeOf = () =>
-      verifier.verify(session.access_token).then(
-        () => 'good',
-        ({ code }) => code,
-      );
-    await eventually('the list', async () => (await codeOf()) === 'good');
+    await sibling.until(session.access_token, 'good');
     await logOut(services.api, session);
-    await eventually('the refusal', async () => (await codeOf()) === 'IAD_JWT_ACCESS_INVALID');
-    verifier.close();
+    await sibling.until(session.access_token, refused);
+    sibling.close();
   });
 
   test('authctl ends by itself, because it reads the map of the slots no second time', async () => {

@@ -17,15 +17,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { type ClientSession, MongoClient } from 'mongodb';
 import {
   type ConsumerAclScene,
-  keyPrefix,
   keys,
   openConsumerAclScene,
   queueName,
   refusal,
   subscriber,
 } from '../../support/consumer-acl-scene.ts';
-import { startConsumerProcess } from '../../support/consumer-process.ts';
-import { endJobLock } from '../../support/end-job-lock.ts';
 import { testEnvironment, uniqueName } from '../../support/test-environment.ts';
 import { newDeletedEvent, newEvent } from '../../support/worker-events.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -149,23 +146,6 @@ describe('a sibling’s Redis user with the rights of docs/consumers.md', () => 
     // If the machine stalls, the consumer can lose the lock.
     const lostLock = /could not renew lock|Missing lock/;
     expect((await refusals()).filter((one) => !lostLock.test(String(one)))).toEqual([]);
-  });
-
-  test('a sibling’s Redis user takes over the event of a process that was killed', async () => {
-    const event = newEvent();
-    const env = { MONGODB_URI: testEnvironment().mongodbUri, MONGODB_DATABASE: database, KEY_PREFIX: keyPrefix };
-    const killed = startConsumerProcess({ ...env, REDIS_URL: scene.url }, subscriber, 'acknowledgement');
-    try {
-      await addEvent(queue, event);
-      await eventually('it hangs', () => killed.output().includes('hangs before acknowledgement'));
-    } finally {
-      await killed.kill();
-    }
-    await endJobLock(scene.admin, `${keys.queuePrefix}:${queueName}`, event.id);
-    const { reports, refusals } = await consume(async () => undefined);
-    await eventually('the event is delivered again', () => reports.length === 1);
-    expect(reports.map(({ eventId, outcome }) => [eventId, outcome])).toEqual([[event.id, 'duplicate']]);
-    expect(await refusals()).toEqual([]);
   });
 
   test('a sibling’s Redis user consumes nothing of another subscriber', async () => {

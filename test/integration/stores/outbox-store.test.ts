@@ -155,6 +155,17 @@ describe('rows that are held', () => {
     expect([first.length, second.length]).toEqual([2, 1]);
     expect(await claimHeld(['stuck'], 2)).toEqual([]);
   });
+
+  test('held rows are due at once when their event is sent again', async () => {
+    const { replay, subscribers: known } = storesOf(collections);
+    await known.configure(subscribers, at(0));
+    const { _id } = await stored({ state: 'delivered', deliveries: { analytics: at(1), billing: at(1) } });
+    const held = { for: ['billing'], until: at(3_600_000) };
+    await collections.outbox.updateOne({ _id }, { $set: { held, locked_until: new Date(8_640_000_000_000_000) } });
+    expect(await replay({ eventId: _id, subscriber: 'analytics', deadOnly: false, at: at(9) })).toEqual(['analytics']);
+    expect((await row(_id))?.held).toBeUndefined();
+    expect(idsOf(await outbox.claim({ lease: 'mine', now: at(9), limit: 1 }))).toEqual([_id]);
+  });
 });
 
 test('the end of the leases touches only rows that were claimed and are still leased', async () => {

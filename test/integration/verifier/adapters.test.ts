@@ -31,10 +31,10 @@ import {
   issuer,
   type OpenedVerifier,
   openVerifierScene,
+  refused,
   someClaims,
   type VerifierScene,
 } from '../../support/verifier-scene.ts';
-import { eventually } from '../../support/worker-scene.ts';
 
 let scene: VerifierScene;
 let verifier: OpenedVerifier;
@@ -47,12 +47,7 @@ beforeAll(async () => {
   const session = await newSession(scene.api);
   await logOut(scene.api, session);
   revoked = session.access_token;
-  await eventually('the revocation', async () =>
-    verifier.verify(revoked).then(
-      () => false,
-      () => true,
-    ),
-  );
+  await verifier.until(revoked, refused);
 });
 afterAll(() => scene.close());
 

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isAppError } from '@auth-account/errors';
 import { createAccessTokenSigner, generateSigningKey } from '@auth-account/tokens';
 import type { VerifierOptions } from '@auth-account/verifier';
 import { feedRevocations } from '@auth-account/verifier/feed';
@@ -15,6 +14,7 @@ import {
   issuer,
   type OpenedVerifier,
   openVerifierScene,
+  refused,
   someClaims,
   type VerifierScene,
 } from '../../support/verifier-scene.ts';
@@ -43,12 +43,6 @@ const openSibling = (options: Partial<VerifierOptions> = {}): OpenedVerifier =>
     ...options,
   });
 
-const verdict = (verifier: OpenedVerifier, token: string): Promise<string> =>
-  verifier.verify(token).then(
-    () => 'good',
-    (error) => (isAppError(error) ? error.code : Promise.reject(error)),
-  );
-
 describe('a change of the longest life', () => {
   const readKeys = () => readFile(join(testEnvironment().keysDir, 'access-token-public-keys.json'), 'utf8');
 
@@ -57,7 +51,7 @@ describe('a change of the longest life', () => {
     const keys = { keys: [await generateSigningKey('EdDSA')] } as const;
     const sign = createAccessTokenSigner({ keys, algorithm: 'EdDSA', issuer, audience, ttlSeconds: 600 });
     sibling.pass(2_000);
-    expect(await verdict(sibling, sign(someClaims))).not.toBe('good');
+    expect(await sibling.verdict(sign(someClaims))).not.toBe('good');
   }
 
   test.each<[string, Partial<VerifierOptions>, boolean]>([
@@ -89,8 +83,8 @@ describe('a change of the longest life', () => {
     life = undefined;
     await showUnknownKey(sibling);
     const other = await newSession(scene.api);
-    await eventually('a good token', async () => (await verdict(sibling, other.access_token)) === 'good');
-    expect(await verdict(sibling, revoked.access_token)).toBe('IAD_JWT_ACCESS_INVALID');
+    await sibling.until(other.access_token, 'good');
+    expect(await sibling.verdict(revoked.access_token)).toBe(refused);
     sibling.close();
   });
 });
@@ -124,7 +118,7 @@ describe('a list of several pages', () => {
     });
     const sibling = openSibling();
     const session = await newSession(scene.api);
-    const found = await verdict(sibling, session.access_token);
+    const found = await sibling.verdict(session.access_token);
     sibling.close();
     return { found, changed };
   }

@@ -4,7 +4,7 @@ import { openMongoInbox } from '@auth-account/messaging/mongo-inbox';
 import { expect, test } from '@jest/globals';
 import { closingAll } from '../../support/closing.ts';
 import { commitEvent, longAgo, newCodeRequest, newDeletedEvent, newEvent } from '../../support/worker-events.ts';
-import { startReceiver, status } from '../../support/worker-receiver.ts';
+import { startReceiver } from '../../support/worker-receiver.ts';
 import { eventually, openWorkerScene, type WorkerScene } from '../../support/worker-scene.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
 
@@ -85,27 +85,6 @@ test.concurrent(
     await eventually('it is settled', () => scene.isDelivered(late));
     expect(outcomes).not.toContain(`processed ${late.id}`);
     expect(await scene.collections.deadLetters.countDocuments()).toBe(0);
-  }),
-);
-
-test.concurrent(
-  'a deletion outlives the limit of age, and is delivered when its subscriber takes it',
-  closingAll(async (closing) => {
-    const receiver = closing(await startReceiver('analytics', status(500)));
-    const scene = closing(await openWorkerScene([receiver.subscriber]));
-    // Every attempt is past the limit, so any other event is given up at its first attempt.
-    closing(await startTestWorker({ ...scene.env, DELIVERY_GIVE_UP_SECONDS: '1' }));
-    const [deleted, other] = [newDeletedEvent(), newCodeRequest()];
-    for (const event of [deleted, other]) await scene.publish(event);
-    await eventually('the other is given up', async () => (await scene.row(other)).state === 'dead');
-    await eventually('the deletion has failed later than that', async () => {
-      const failed = (await scene.row(deleted)).attempt_log ?? [];
-      return failed.some(({ at }) => at.getTime() - Date.parse(deleted.time) > 1_000);
-    });
-    expect(await scene.row(deleted)).toMatchObject({ state: 'pending' });
-    receiver.answerWith(status(204));
-    await eventually('it is delivered', () => scene.isDelivered(deleted));
-    expect(await scene.collections.deadLetters.distinct('event_id')).toEqual([other.id]);
   }),
 );
 

@@ -5,9 +5,8 @@ import { subscriberQueueName } from '@auth-account/messaging';
 import { expect, test } from '@jest/globals';
 import { closingAll } from '../../support/closing.ts';
 import { endJobLock } from '../../support/end-job-lock.ts';
-import { get } from '../../support/http-client.ts';
 import { newEvent } from '../../support/worker-events.ts';
-import { hang, startReceiver, status } from '../../support/worker-receiver.ts';
+import { startReceiver, status } from '../../support/worker-receiver.ts';
 import { eventually, openWorkerScene } from '../../support/worker-scene.ts';
 import { startTestWorker, startWorkerProcess, type WorkerProcess } from '../../support/worker-service.ts';
 
@@ -40,30 +39,6 @@ test.concurrent(
     // This worker stalls with the test, and may deliver again.
     expect(receiver.received.length).toBeGreaterThanOrEqual(3);
     expect(new Set(receiver.ids())).toEqual(new Set([event.id]));
-  }),
-);
-
-test.concurrent(
-  'a worker that is told to stop breaks off a hanging delivery, and the next worker makes it again',
-  closingAll(async (closing) => {
-    const receiver = closing(await startReceiver('analytics', hang));
-    const scene = closing(await openWorkerScene([receiver.subscriber]));
-    const event = newEvent();
-    await scene.publish(event);
-    const first = await startWorkerProcess({ ...scene.env, DELIVERY_TIMEOUT_MS: '60000' });
-    closing({ close: async () => void (await first.end('SIGKILL')) });
-    await eventually('the delivery is under way', () => receiver.received.length > 0);
-    // The worker limits the time of its shutdown: after 10 s it exits with 1.
-    expect(await first.end('SIGTERM')).toEqual({ code: 0, signal: null });
-
-    receiver.answerWith(status(204));
-    const second = await startWorkerProcess(scene.env);
-    closing({ close: async () => void (await second.end('SIGKILL')) });
-    await eventually('the row is delivered', () => scene.isDelivered(event));
-    const ready = await get(`http://127.0.0.1:${second.opsPort}`, '/readyz');
-    expect([ready.status, ready.json as unknown]).toEqual([200, expect.objectContaining({ ok: true })]);
-    const metrics = async () => (await get(`http://127.0.0.1:${second.opsPort}`, '/metrics')).text;
-    await eventually('the outbox is empty', async () => /^auth_outbox_depth 0$/m.test(await metrics()));
   }),
 );
 

@@ -2,22 +2,15 @@ import { registeredTopic } from '@auth-account/contracts';
 import { reliableWorkerOptions, subscriberQueueName } from '@auth-account/messaging';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { UnrecoverableError, Worker } from 'bullmq';
+import { openParts } from '../../support/closing.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { longAgo, newEvent } from '../../support/worker-events.ts';
-import { firstPause, firstThen, startReceiver, status } from '../../support/worker-receiver.ts';
+import { startReceiver, status } from '../../support/worker-receiver.ts';
 import { eventually, openWorkerScene, type WorkerScene } from '../../support/worker-scene.ts';
 import { startTestWorker } from '../../support/worker-service.ts';
 
-const toClose: { close(): Promise<void> }[] = [];
-
-afterEach(async () => {
-  for (const part of toClose.splice(0).reverse()) await part.close();
-});
-
-function closing<T extends { close(): Promise<void> }>(part: T): T {
-  toClose.push(part);
-  return part;
-}
+const { closing, closeAll } = openParts();
+afterEach(closeAll);
 
 /** Creates an operator's functions, which use only MongoDB. */
 function operator({ collections }: WorkerScene) {
@@ -36,6 +29,7 @@ describe('an event that is given up', () => {
     const event = newEvent();
     await scene.publish(event, longAgo());
     await eventually('its row waits for nobody', async () => (await scene.row(event)).state === 'dead');
+    expect((await scene.row(event)).last_error).toBe('failing: given up: answered 400');
 
     const [letter, ...others] = await letters.list({ limit: 10 });
     expect(others).toEqual([]);
@@ -46,9 +40,8 @@ describe('an event that is given up', () => {
       ['given_up', 400],
     ]);
     const [firstAt, lastAt] = [letter?.first_attempt_at.getTime() ?? 0, letter?.last_attempt_at.getTime() ?? 0];
-    // On a slow machine the first attempt may be the last one.
-    if (failing.received.length > 1) expect(firstAt).toBeLessThan(lastAt);
-    else expect(firstAt).toBe(lastAt);
+    // If a slow machine leaves time for one attempt only, the job counts as the first.
+    expect(firstAt).toBeLessThan(lastAt);
     expect(await scene.collections.outbox.countDocuments({ state: 'pending' })).toBe(0);
     await first.close();
 
@@ -205,16 +198,4 @@ test('a webhook that answers 410 is paused for all workers, until an operator re
     async () => (await scene.collections.outbox.countDocuments({ state: 'delivered' })) === 7,
   );
   expect(await restarted.metric('auth_subscriber_parked', { subscriber: 'gone' })).toBe(0);
-});
-
-test('a webhook that answers 429 with Retry-After gets nothing until that time has passed', async () => {
-  const busy = closing(await startReceiver('busy', firstThen(status(429, { 'retry-after': '1' }), status(204))));
-  const scene = closing(await openWorkerScene([busy.subscriber]));
-  closing(await startTestWorker(scene.env));
-  await scene.publish(newEvent());
-  await eventually('it was tried', () => busy.received.length > 0);
-  const second = newEvent();
-  await scene.publish(second);
-  await eventually('the second is delivered', () => busy.ids().includes(second.id));
-  expect(firstPause(busy)).toBeGreaterThan(990);
 });

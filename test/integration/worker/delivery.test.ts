@@ -2,7 +2,8 @@ import { registeredTopic } from '@auth-account/contracts';
 import { reliableWorkerOptions, subscriberQueueName } from '@auth-account/messaging';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Worker } from 'bullmq';
-import { commitEvent, longAgo, newEvent } from '../../support/worker-events.ts';
+import { openParts } from '../../support/closing.ts';
+import { newEvent } from '../../support/worker-events.ts';
 import {
   type Answer,
   firstPause,
@@ -15,17 +16,8 @@ import {
 import { eventually, openWorkerScene, type WorkerScene } from '../../support/worker-scene.ts';
 import { startTestWorker, type TestWorker } from '../../support/worker-service.ts';
 
-const toClose: { close(): Promise<void> }[] = [];
-
-afterEach(async () => {
-  for (const part of toClose.splice(0).reverse()) await part.close();
-});
-
-/** Registers a part to be closed when the test ends. Parts are closed in reverse order. */
-function closing<T extends { close(): Promise<void> }>(part: T): T {
-  toClose.push(part);
-  return part;
-}
+const { closing, closeAll } = openParts();
+afterEach(closeAll);
 
 async function receiver(name: string, answer?: Answer): Promise<Receiver> {
   return closing(await startReceiver(name, answer));
@@ -74,35 +66,6 @@ describe('delivery to webhooks', () => {
     );
   });
 
-  test('a webhook’s request is the CloudEvent in structured mode, signed, with the ids of the event and of its request', async () => {
-    const good = await receiver('analytics');
-    const { env, publish } = await scene([good.subscriber]);
-    await worker(env);
-    const event = newEvent();
-    await publish(event);
-    await eventually('it is delivered', () => good.received.length > 0);
-
-    const [delivery] = good.received;
-    expect(JSON.parse(delivery?.body ?? '')).toEqual(event);
-    expect(delivery?.headers).toMatchObject({
-      'content-type': 'application/cloudevents+json; charset=utf-8',
-      'webhook-id': event.id,
-      'x-request-id': event.requestid,
-      traceparent: event.traceparent,
-    });
-  });
-
-  test('a redirect by a webhook is a failure and is not followed', async () => {
-    const target = await receiver('target');
-    const moved = await receiver('moved', status(307, { location: target.subscriber.url }));
-    const { env, publish, row } = await scene([moved.subscriber]);
-    await worker(env);
-    const event = newEvent();
-    await publish(event);
-    await eventually('the failure is recorded', async () => (await row(event)).last_error === 'moved: answered 307');
-    expect(target.received).toEqual([]);
-  });
-
   test('a worker waits for the Retry-After of a 503', async () => {
     const busy = await receiver('busy', firstThen(status(503, { 'retry-after': '1' }), status(204)));
     const { env, publish, isDelivered } = await scene([busy.subscriber]);
@@ -112,28 +75,6 @@ describe('delivery to webhooks', () => {
     await eventually('it is delivered', () => isDelivered(event));
     expect(firstPause(busy)).toBeGreaterThan(990);
     expect(busy.received).toHaveLength(2);
-  });
-
-  test('a delivery that fails for longer than the limit is given up, its row says why, and its job stays', async () => {
-    const failing = await receiver('failing', status(400));
-    const { env, publish, row, redis, keys } = await scene([failing.subscriber]);
-    const service = await worker({ ...env, DELIVERY_GIVE_UP_SECONDS: '1' });
-    const event = newEvent();
-    await publish(event);
-    await eventually('it is given up', async () => (await row(event)).last_error === 'failing: given up: answered 400');
-    const failed = `${keys.queuePrefix}:${subscriberQueueName(registeredTopic, 'failing')}:failed`;
-    await eventually('the job has failed', async () => (await redis.zscore(failed, event.id)) !== null);
-    expect((await row(event)).state).toBe('dead');
-    expect(await service.metric('auth_event_deliveries_total', { outcome: 'given_up' })).toBe(1);
-  });
-
-  test('an event without a subscriber counts as delivered, published or not', async () => {
-    const { env, publish, isDelivered, mongo, db } = await scene([]);
-    await worker(env);
-    const [published, left] = [newEvent(), newEvent()];
-    await publish(published);
-    await commitEvent(mongo, db, left, longAgo());
-    await eventually('both are delivered', async () => (await isDelivered(published)) && (await isDelivered(left)));
   });
 });
 
@@ -165,27 +106,5 @@ describe('delivery to queue consumers', () => {
     closing({ close: () => consumer.close() });
     await eventually('the row is delivered', () => isDelivered(event));
     expect(consumed).toEqual([event]);
-  });
-
-  test('the relay finds a completion that no worker saw', async () => {
-    const { env, publish, isDelivered, keys, redis } = await scene([{ name, kind: 'queue' }]);
-    const first = await worker(env);
-    const event = newEvent();
-    await publish(event, longAgo());
-    const consumer = new Worker(queueName, async () => undefined, {
-      connection: { url: env.REDIS_URL ?? '' },
-      prefix: keys.queuePrefix,
-      autorun: false,
-    });
-    closing({ close: () => consumer.close() });
-    const jobs = `${keys.queuePrefix}:${queueName}`;
-    await eventually('the job is there', async () => (await redis.llen(`${jobs}:wait`)) === 1);
-    await first.close();
-
-    void consumer.run();
-    await eventually('it is completed', async () => (await redis.zcard(`${jobs}:completed`)) === 1);
-    expect(await isDelivered(event)).toBe(false);
-    await worker(env);
-    await eventually('the row is delivered', () => isDelivered(event));
   });
 });

@@ -141,8 +141,9 @@ describe('a round of erasures', () => {
   test('an erasure leaves the group, with its name and invites, to its longest-standing member', async () => {
     const user = await dueAccount();
     const { home_group_id } = user;
-    await scene.collections.groups.updateOne({ _id: home_group_id }, { $set: { member_count: 2 } });
-    const heir = await scene.user({ home_group_id, role: 'member' });
+    await scene.collections.groups.updateOne({ _id: home_group_id }, { $set: { member_count: 3 } });
+    await scene.user({ home_group_id, role: 'member', joined_at: ago(1) });
+    const heir = await scene.user({ home_group_id, role: 'member', joined_at: ago(2) });
     const invite = { _id: randomUUID(), home_group_id, account_type: 'HOME', created_by: user._id } as const;
     const open = { created_at: ago(1), expires_at: ago(-1), max_uses: null, uses: 0, revoked_at: null };
     await scene.collections.invites.insertOne({ ...invite, ...open });

@@ -10,8 +10,6 @@ import { type ErasureScene, newDueAccount, openErasureScene, orderDeletion } fro
 import { bearer, expectSound, insertInvite, joinByInvite } from '../../support/groups.ts';
 import { matchesSchema } from '../../support/matches-schema.ts';
 import { recordLog } from '../../support/recorded-log.ts';
-import { newSessionDocument } from '../../support/session-document.ts';
-import { storesOf } from '../../support/stores-of.ts';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
 import { startTestWorker, type TestWorker } from '../../support/worker-service.ts';
@@ -39,19 +37,6 @@ const deletedEvents = (userId: string) =>
     .find({ 'event.subject': userId, topic: 'service.auth.events.deleted' })
     .map(({ event }) => event)
     .toArray();
-
-test('an account with very many sessions that have ended is erased like any other', async () => {
-  const { collections } = scene.api;
-  const session = await newSession(scene.api);
-  const { user_id } = session;
-  const ended = { user_id, is_revoked: true, revoked_at: new Date(0), revoked_reason: 'logout' } as const;
-  await collections.sessions.insertMany(Array.from({ length: 5_200 }, () => ({ ...newSessionDocument(), ...ended })));
-  await storesOf(collections).deletions.removeEndedSessions(user_id, 5_100);
-  expect(await collections.sessions.countDocuments({ user_id, is_revoked: true })).toBe(5_100);
-  await orderDeletion(scene.api, session);
-  await untilGone(user_id);
-  expect(await collections.sessions.countDocuments({ user_id })).toBe(0);
-});
 
 test('an erased account leaves no trace of the person, and its address is free', async () => {
   const { api } = scene;
@@ -125,25 +110,6 @@ test('the event and the audit log have the erased account’s id, and its group 
   await expectSound(api);
 });
 
-test('the longest-standing member inherits the group, and the invites stay without their creator', async () => {
-  const { api } = scene;
-  const owner = await newSession(api);
-  const { home_group_id } = owner;
-  const invite = await insertInvite(api, home_group_id);
-  const [heir, other] = [await joinByInvite(api, invite), await joinByInvite(api, invite)];
-  await orderDeletion(api, owner);
-  await untilGone(owner.user_id);
-  const group = await api.send({ method: 'GET', path: '/api/v1/groups/current', headers: bearer(heir) });
-  expect(group.json.data.members.map(({ user_id, role }: Record<string, string>) => [user_id, role])).toEqual([
-    [heir.user_id, 'owner'],
-    [other.user_id, 'member'],
-  ]);
-  const { json } = await api.send({ method: 'GET', path: '/api/v1/invites', headers: bearer(heir) });
-  expect(json.data.invites).toEqual([expect.objectContaining({ invite_token: invite, valid: true, created_by: null })]);
-  await joinByInvite(api, invite);
-  await expectSound(api);
-});
-
 test('an erased member leaves the group to the others', async () => {
   const { api } = scene;
   const { home_group_id } = await registerAccount(api);
@@ -152,17 +118,6 @@ test('an erased member leaves the group to the others', async () => {
   await untilGone(member.user_id);
   expect(await api.collections.groups.findOne({ _id: home_group_id })).toMatchObject({ member_count: 1 });
   await expectSound(api);
-});
-
-test('an account that is not due yet, or that was restored, stays', async () => {
-  const { api } = scene;
-  const [waiting, due] = [await registerAccount(api), await newSession(api)];
-  const deletes_at = new Date(Date.now() + 86_400_000);
-  await api.collections.users.updateOne({ _id: waiting.user_id }, { $set: { deletes_at } });
-  await orderDeletion(api, due);
-  await untilGone(due.user_id);
-  expect(await isGone(waiting.user_id)).toBe(false);
-  expect((await api.post('/api/v1/auth/restore', { email: waiting.email, password })).status).toBe(200);
 });
 
 test(
@@ -245,27 +200,6 @@ describe('requests at the moment of the erasure', () => {
     await expectRefused();
   });
 });
-
-test(
-  'a session’s end that Redis never heard of is announced before its document is removed',
-  closingAll(async (closing) => {
-    const other = await openErasureScene(uniqueName());
-    closing({ close: () => other.close() });
-    const { users } = other.api.collections;
-    const session = await newSession(other.api);
-    await users.updateOne({ _id: session.user_id }, { $set: { deletes_at: new Date(Date.now() + 3_600_000) } });
-    // The deny list has only one round, while the session is live, so the session's end stays unannounced until the
-    // erasure.
-    closing(await startTestWorker({ ...other.env, DENY_LIST_INTERVAL_MS: '600000' }));
-    const complete = `{${other.api.keyPrefix}}:deny-list-complete`;
-    await eventually('the deny list is complete', async () => (await redis.exists(complete)) === 1);
-    const key = `{${other.api.keyPrefix}}:denied:${session.session_id}`;
-    expect(await redis.exists(key)).toBe(0);
-    await users.updateOne({ _id: session.user_id }, { $set: { deletes_at: new Date() } });
-    await eventually('it is erased', async () => (await users.findOne({ _id: session.user_id })) === null);
-    expect(await redis.exists(key)).toBe(1);
-  }),
-);
 
 test(
   'an account that stays past its time is overdue',

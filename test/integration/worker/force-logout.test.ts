@@ -124,13 +124,6 @@ describe('a forced logout', () => {
     expect(await Promise.all([owner, member, stranger].map(isRevoked))).toEqual([true, true, false]);
   });
 
-  test('the refresh token of a session that was forced to end is refused', async () => {
-    const phone = await newSession(api);
-    await force({ user_id: phone.user_id, reason });
-    const answer = await api.post('/api/v1/auth/refresh', { refresh_token: phone.refresh_token });
-    expect(answer.json.error_code).toBe('IAD_JWT_REFRESH_STOLEN');
-  });
-
   test('a forced logout that matches no live session is done, and leaves an ended session as it was', async () => {
     const phone = await newSession(api);
     await force({ session_id: phone.session_id, reason }, 'first');

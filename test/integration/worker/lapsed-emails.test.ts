@@ -4,8 +4,8 @@ import { emailKey } from '@auth-account/stores';
 import { loadKeyFile, readSecret } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { newEmail, newSession, registerAccount } from '../../support/accounts.ts';
-import { changeEmail, requestChange, undoTokenOf } from '../../support/codes.ts';
+import { newEmail, newSession } from '../../support/accounts.ts';
+import { changeEmail } from '../../support/codes.ts';
 import { type ErasureScene, openErasureScene } from '../../support/erasure-scene.ts';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -80,65 +80,4 @@ describe('a former address', () => {
     await sweep(session);
     expect(await hasPlaces(session.email)).toBe(false);
   });
-
-  test('a former address keeps its known devices and networks if the account has it again', async () => {
-    const { session, new_email } = await newChanged();
-    await changeEmail(scene.api, session, session.email);
-    await lapse(session);
-    await sweep(session);
-    expect([await hasPlaces(session.email), await hasPlaces(new_email)]).toEqual([true, false]);
-  });
-
-  test('a former address keeps the known devices and networks of an account that has registered with it since', async () => {
-    const { session } = await newChanged();
-    await lapse(session);
-    await registerAccount(scene.api, session.email);
-    await sweep(session);
-    expect(await hasPlaces(session.email)).toBe(true);
-  });
-});
-
-test('an address that an undo took away is removed, and its known devices and networks are forgotten', async () => {
-  const { session, new_email } = await newChanged();
-  const last = newEmail();
-  const undo_token = await undoTokenOf(scene.api, session.user_id);
-  await changeEmail(scene.api, session, last);
-  expect((await scene.api.post('/api/v1/auth/email-change/undo', { undo_token })).status).toBe(200);
-  expect(await formerOf(session)).toEqual([new_email, last]);
-  await lapse(session);
-  await sweep(session);
-  expect(await Promise.all([session.email, new_email, last].map(hasPlaces))).toEqual([true, false, false]);
-});
-
-test('a worker that fails between the two steps leaves the address to the next round', async () => {
-  const { session } = await newChanged();
-  const { mongo, database, collections } = scene.api;
-  // The store itself refuses this one update, because the order of a worker's updates depends on the machine.
-  const refuse = (validator: object) =>
-    mongo.db(database).command({ collMod: collections.users.collectionName, validator });
-  await refuse({ $or: [{ _id: { $ne: session.user_id } }, { former_emails: { $exists: true } }] });
-  await lapse(session);
-  const worker = await startTestWorker(scene.env);
-  try {
-    await eventually('its places are forgotten', async () => !(await hasPlaces(session.email)));
-    expect(await formerOf(session)).toEqual([session.email]);
-    await refuse({});
-    await eventually('it is removed', async () => (await formerOf(session)) === undefined);
-  } finally {
-    await refuse({});
-    await worker.close();
-  }
-});
-
-test('the address of an unconfirmed change is removed when it has lapsed', async () => {
-  const [lapsed, open] = [await newSession(scene.api), await newSession(scene.api)];
-  const new_email = newEmail();
-  for (const session of [lapsed, open]) await requestChange(scene.api, session, new_email);
-  const pending_email_until = new Date(Date.now() - 3_600_000);
-  await scene.api.collections.users.updateOne({ _id: lapsed.user_id }, { $set: { pending_email_until } });
-  await sweep(lapsed, () =>
-    eventually('it is removed', async () => (await userOf(lapsed))?.pending_email === undefined),
-  );
-  expect(await userOf(lapsed)).not.toHaveProperty('pending_email_until');
-  expect(await userOf(open)).toMatchObject({ pending_email: new_email, pending_email_until: expect.any(Date) });
 });

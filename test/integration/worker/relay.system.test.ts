@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,69 +8,12 @@ import { describe, expect, test } from '@jest/globals';
 import { type Closing, closingAll } from '../../support/closing.ts';
 import { createProcessGuard } from '../../support/create-process-guard.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
-import { storesOf } from '../../support/stores-of.ts';
 import { commitEvent, longAgo, newEvent } from '../../support/worker-events.ts';
 import { hang, startReceiver, status } from '../../support/worker-receiver.ts';
 import { eventually, openWorkerScene } from '../../support/worker-scene.ts';
 import { startTestWorker, startWorkerProcess } from '../../support/worker-service.ts';
 
 describe('the relay', () => {
-  test.concurrent(
-    'the relay enqueues an event that was committed and never published, once it is due',
-    closingAll(async (closing) => {
-      const good = closing(await startReceiver('analytics'));
-      const { env, mongo, db, isDelivered } = closing(await openWorkerScene([good.subscriber]));
-      const events = Array.from({ length: 25 }, newEvent);
-      for (const event of events) await commitEvent(mongo, db, event, longAgo());
-      const worker = closing(await startTestWorker({ ...env, RELAY_BATCH: '10' }));
-
-      for (const event of events) await eventually('the row is delivered', () => isDelivered(event));
-      expect(good.ids().sort()).toEqual(events.map(({ id }) => id).sort());
-      // A worker that starts ends the existing leases, possibly including its own first leases.
-      expect(await worker.metric('auth_outbox_claims_total')).toBeGreaterThanOrEqual(25);
-    }),
-  );
-
-  test.concurrent(
-    'the relay leaves a fresh row to the publish that follows the commit',
-    closingAll(async (closing) => {
-      const { env, mongo, db, row, isDelivered } = closing(await openWorkerScene());
-      const [fresh, due] = [newEvent(), newEvent()];
-      await commitEvent(mongo, db, fresh, new Date(Date.now() + 60_000)); // fresh for as long as the test may take
-      await commitEvent(mongo, db, due, longAgo());
-      closing(await startTestWorker(env));
-      await eventually('the row that is due is delivered', () => isDelivered(due));
-      expect((await row(fresh)).attempts).toBe(0);
-    }),
-  );
-
-  test.concurrent(
-    'two workers claim no row twice',
-    closingAll(async (closing) => {
-      const { mongo, db, collections } = closing(await openWorkerScene());
-      const ids = new Set<string>();
-      for (let i = 0; i < 60; i++) {
-        const event = newEvent();
-        ids.add(event.id);
-        await commitEvent(mongo, db, event, longAgo());
-      }
-      const claimed: string[] = [];
-      // No lease ends meanwhile, however slow the machine is.
-      const now = new Date();
-      const claimAll = async () => {
-        const outbox = storesOf(collections).outbox;
-        for (;;) {
-          const rows = await outbox.claim({ lease: randomUUID(), now, limit: 7 });
-          claimed.push(...rows.map(({ _id }) => _id));
-          const left = await collections.outbox.countDocuments({ attempts: 0 });
-          if (left === 0) return;
-        }
-      };
-      await Promise.all([claimAll(), claimAll(), claimAll()]);
-      expect(claimed.sort()).toEqual([...ids].sort());
-    }),
-  );
-
   test.concurrent(
     'two workers deliver each event once',
     closingAll(async (closing) => {
@@ -90,6 +32,10 @@ describe('the relay', () => {
       // A worker that stalls may lose its claim or its job to the other worker. Then the promise is "at least once".
       const delivered = isStalled ? [...new Set(good.ids())] : good.ids();
       expect(delivered.sort()).toEqual(events.map(({ id }) => id).sort());
+      const claims = await Promise.all(workers.map((worker) => worker.metric('auth_outbox_claims_total')));
+      // Nobody has published every other event.
+      expect(claims.reduce((sum, count) => sum + count)).toBeGreaterThanOrEqual(15);
+      await eventually('the outbox is empty', async () => (await workers[0].metric('auth_outbox_depth')) === 0);
     }),
   );
 
@@ -210,28 +156,6 @@ describe('the relay with a Redis that fails', () => {
       expect(await scene.redis.exists(kept)).toBe(0);
       for (const event of events) await eventually('it is delivered', () => scene.isDelivered(event));
       expect(new Set(good.ids())).toEqual(new Set(events.map(({ id }) => id)));
-    }),
-  );
-
-  test.concurrent(
-    'an event committed while Redis is away is delivered when it is back, and nothing is leased meanwhile',
-    closingAll(async (closing) => {
-      const redis = await startOwnRedis(closing);
-      const good = closing(await startReceiver('analytics'));
-      const scene = closing(await openWorkerScene([good.subscriber], redis.url));
-      const worker = closing(await startTestWorker(scene.env));
-      await eventually('the worker is ready', async () => (await worker.readiness()).redis?.ok === true);
-      await redis.kill();
-      await eventually('it is not ready', async () => (await worker.readiness()).redis?.ok === false);
-      const events = Array.from({ length: 5 }, newEvent);
-      for (const event of events) await commitEvent(scene.mongo, scene.db, event, longAgo());
-      // Time for several reads in vain.
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      expect(await scene.collections.outbox.countDocuments({ attempts: { $gt: 0 } })).toBe(0);
-
-      await redis.start();
-      for (const event of events) await eventually('it is delivered', () => scene.isDelivered(event));
-      expect(good.ids().sort()).toEqual(events.map(({ id }) => id).sort());
     }),
   );
 

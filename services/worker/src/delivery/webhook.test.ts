@@ -108,8 +108,9 @@ describe('attempts at a webhook that succeed', () => {
     const signatures: string[] = [];
     const verify: boolean[] = [];
     let headers: Record<string, string> = {};
+    let body = '';
     const server = createHttpServer(async (request, response) => {
-      const body = await text(request);
+      body = await text(request);
       headers = request.headers as Record<string, string>;
       signatures.push(headers['webhook-signature'] ?? '');
       for (const one of [secret, next]) verify.push(Boolean(new Webhook(one).verify(body, headers)));
@@ -121,7 +122,10 @@ describe('attempts at a webhook that succeed', () => {
     expect([first, second, others]).toEqual([expect.stringMatching(/^v1,/), expect.stringMatching(/^v1,/), []]);
     expect(first).not.toBe(second);
     expect(verify).toEqual([true, true]);
+    // A CloudEvent in structured mode.
+    expect(JSON.parse(body)).toEqual(event);
     expect(headers).toMatchObject({
+      'webhook-id': event.id,
       'content-type': 'application/cloudevents+json; charset=utf-8',
       'user-agent': 'auth-account-worker',
       'x-request-id': 'request-1',
