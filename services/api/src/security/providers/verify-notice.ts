@@ -1,6 +1,13 @@
 import type { IdentityProvider } from '@auth-account/config';
 import { errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
-import { isTrue, type NoticeEvent, type NoticeKind, noticeSeconds, toleranceSeconds, type VerifyNotice } from './provider.ts';
+import {
+  isTrue,
+  type NoticeEvent,
+  type NoticeKind,
+  noticeSeconds,
+  toleranceSeconds,
+  type VerifyNotice,
+} from './provider.ts';
 
 const mostEvents = 10;
 
@@ -91,7 +98,10 @@ function readSecurityEvents(claim: unknown, issuers: readonly string[]): NoticeE
     const kind = securityKinds.get(eventForm.exec(uri)?.[1]) ?? 'other';
     // An account that was made in bulk was not taken over. Without a reason it may have been.
     const isBulk = kind === 'account_hijacked' && reason === 'bulk-account';
-    return { kind: isBulk ? 'account_disabled' : kind, sub: issuers.some((each) => each === iss) ? textOf(sub) : undefined };
+    return {
+      kind: isBulk ? 'account_disabled' : kind,
+      sub: issuers.some((each) => each === iss) ? textOf(sub) : undefined,
+    };
   });
 }
 
