@@ -1,7 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { type Account, logIn, newEmail, newSession, password, registerAccount } from '../support/accounts.ts';
+import {
+  type Account,
+  logIn,
+  newDevice,
+  newEmail,
+  newSession,
+  password,
+  registerAccount,
+  withHeaders,
+} from '../support/accounts.ts';
 import {
   codeOf,
   confirmReset,
@@ -362,9 +371,10 @@ test('a code makes its network known only without a second factor', async () => 
   expect(half.json.error_code).toBe('ERR-SECOND-FACTOR-REQUIRED');
   // Five wrong factors from this place use up the tries of strangers, because it is not known.
   const wrong = { method: 'recovery_code', code: 'wrong' };
-  for (let sent = 0; sent < 5; sent += 1) await completeLogin(api, half.json.details.challenge_id, wrong);
-  const elsewhere = await logInByCode(api, await requestLoginCode(api, account.email));
-  expect((await completeLogin(api, elsewhere.json.details.challenge_id, wrong)).status).toBe(429);
+  const there = withHeaders(api, place);
+  for (let sent = 0; sent < 5; sent += 1) await completeLogin(there, half.json.details.challenge_id, wrong);
+  const strange = withHeaders(api, { 'X-Forwarded-For': '203.0.113.8' });
+  expect((await completeLogin(strange, half.json.details.challenge_id, wrong)).status).toBe(429);
 });
 
 test('a code makes its device and network known to the limits of logins', async () => {
@@ -375,15 +385,14 @@ test('a code makes its device and network known to the limits of logins', async 
       const { email, user_id } = await registerAccount(strict);
       if (email_verified_at)
         await strict.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at } });
-      const device_id = randomUUID();
-      const [home, elsewhere] = ['203.0.113.9', '198.51.100.7'].map((place) => ({ 'X-Forwarded-For': place }));
-      await logInByCode(strict, await requestLoginCode(strict, email), { device_id }, home);
-      const guess = async (device?: string, place = elsewhere) => {
-        const body = { email, password: 'a wrong password', device_id: device ?? randomUUID() };
-        return (await strict.post('/api/v1/auth/login', body, place)).status;
-      };
+      const device = newDevice();
+      const at = (place: string): Record<string, string> => ({ 'X-Forwarded-For': place });
+      const [home, elsewhere] = [at('203.0.113.9'), at('198.51.100.7')];
+      await logInByCode(strict, await requestLoginCode(strict, email), {}, { ...home, ...device });
+      const guess = async (headers = elsewhere) =>
+        (await strict.post('/api/v1/auth/login', { email, password: 'a wrong password' }, headers)).status;
       for (let sent = 0; sent < 5; sent += 1) expect(await guess()).toBe(401);
-      expect([await guess(), await guess(device_id), await guess(undefined, home)]).toEqual([429, 401, 401]);
+      expect([await guess(), await guess({ ...elsewhere, ...device }), await guess(home)]).toEqual([429, 401, 401]);
     }
   } finally {
     await strict.close();

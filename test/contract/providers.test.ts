@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { type Account, newSession, password, registerAccount } from '../support/accounts.ts';
+import { type Account, newDevice, newSession, password, registerAccount, withHeaders } from '../support/accounts.ts';
 import { codeOf, confirmReset, logInByCode, requestLoginCode, requestReset } from '../support/codes.ts';
 import { newDeviceKey } from '../support/device-key.ts';
 import { bearer, insertInvite, refresh } from '../support/groups.ts';
@@ -321,14 +321,14 @@ describe('a person who has an account', () => {
     const session = await newSession(api);
     const person = newPerson();
     await linkIdentity(api, session, person);
-    const device_id = randomUUID();
-    expect((await logInByProvider(api, person, { device_id })).status).toBe(200);
-    const guess = (fields: object) => api.post('/api/v1/auth/login', { email: session.email, ...fields });
-    const wrong = { password: 'wrong horse battery' };
+    const own = withHeaders(api, newDevice());
+    expect((await logInByProvider(own, person)).status).toBe(200);
+    const guess = (on: Pick<TestApi, 'post'>, given: string) =>
+      on.post('/api/v1/auth/login', { email: session.email, password: given });
     // The pauses grow with each guess, so that even a slow machine gets into one.
-    const isRefused = async () => (await guess({ ...wrong, device_id: randomUUID() })).status === 429;
+    const isRefused = async () => (await guess(api, 'wrong horse battery')).status === 429;
     for (let tries = 0; !(await isRefused()); tries += 1) expect(tries).toBeLessThan(60);
-    expect((await guess({ password, device_id })).status).toBe(200);
+    expect((await guess(own, password)).status).toBe(200);
   });
 
   test('a person is another one at another provider', async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { newSession, password, type TokenPair } from '../support/accounts.ts';
+import { newDevice, newSession, password, type TokenPair, withHeaders } from '../support/accounts.ts';
 import { codeOf, logInByCode, requestLoginCode, requestReset } from '../support/codes.ts';
 import { type DeviceKey, newDeviceKey } from '../support/device-key.ts';
 import { bearer, refresh } from '../support/groups.ts';
@@ -53,15 +53,14 @@ const audited = (user_id: string): Line[] =>
     .filter((line) => /factor|recovery|confirmed|trust/.test(`${line.event}`) && line.user_id === user_id);
 let lastAddress = 0;
 /** Returns a client from an address that nobody else uses. */
-function stranger(): Pick<TestApi, 'post'> {
+function stranger(device: object = {}): Pick<TestApi, 'post'> {
   lastAddress += 1;
-  const address = { 'X-Forwarded-For': `198.18.0.${lastAddress}` };
-  return { post: (path, body, headers = {}) => api.post(path, body, { ...address, ...headers }) };
+  return withHeaders(api, { 'X-Forwarded-For': `198.18.0.${lastAddress}`, ...device });
 }
-/** Completes a login of a stranger with a wrong code, or with the given fields. */
+/** Completes a login somewhere, on a device with these headers, with a wrong code or with the given fields. */
 async function guess({ email, secret }: GuardedAccount, device: object = {}, fields: object = {}): Promise<Answer> {
-  const somewhere = stranger();
-  const challenge_id = await beginLogin(somewhere, email, device);
+  const somewhere = stranger(device);
+  const challenge_id = await beginLogin(somewhere, email);
   return completeLogin(somewhere, challenge_id, { code: wrongCodeFor(secret, now()), ...fields });
 }
 
@@ -198,16 +197,24 @@ describe('a login to an account whose second factor is on', () => {
     }
   });
 
-  test('a login makes its device known, unless that was made up: strangers do not use up its tries', async () => {
+  test('a login makes a device known by what it holds and not by its id: strangers do not use up its tries', async () => {
     const guarded = await account();
-    const device = { device_id: randomUUID() };
+    const [bySecret, key] = [newDevice(), newDeviceKey()];
     const from = stranger();
-    const entry = await completeLogin(from, await beginLogin(from, guarded.email), { code: nextCode(guarded.secret) });
-    const madeUp = { device_id: entry.json.data.device_id };
-    expect(await guess(guarded, device, { code: nextCode(guarded.secret) })).toMatchObject({ status: 200 });
+    const named = { device_id: guarded.device_id };
+    const byName = async () =>
+      completeLogin(from, await beginLogin(from, guarded.email, named), { code: wrongCodeFor(guarded.secret, now()) });
+    const byKey = async (code: string) => {
+      const somewhere = stranger();
+      const keyed = withHeaders(somewhere, { DPoP: key.prove({ path: '/api/v1/auth/login', at: now() }) });
+      return completeLogin(somewhere, await beginLogin(keyed, guarded.email), { code });
+    };
+    expect(await guess(guarded, bySecret, { code: nextCode(guarded.secret) })).toMatchObject({ status: 200 });
+    expect(await byKey(nextCode(guarded.secret))).toMatchObject({ status: 200 });
     for (let i = 0; i < 5; i += 1) expect((await guess(guarded)).status).toBe(403);
-    expect([(await guess(guarded)).status, (await guess(guarded, madeUp)).status]).toEqual([429, 429]);
-    expect((await guess(guarded, device)).json.details.tries_left).toBe(4);
+    expect([(await guess(guarded)).status, (await byName()).status]).toEqual([429, 429]);
+    expect((await guess(guarded, bySecret)).json.details.tries_left).toBe(4);
+    expect((await byKey(wrongCodeFor(guarded.secret, now()))).json.details.tries_left).toBe(4);
   });
 });
 

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newDevice, password, withHeaders } from '../support/accounts.ts';
+import { bearer } from '../support/groups.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
 import { beginLogin, codeAt, completeLogin, guardedAccount, wrongCodeFor } from '../support/second-factor.ts';
 import { startTestApi, type TestApi, uniqueName } from '../support/test-api.ts';
@@ -25,11 +27,10 @@ afterAll(async () => {
 
 let lastAddress = 0;
 /** Returns a client of one of the apis, from an address that nobody else uses. */
-function stranger(): Pick<TestApi, 'post'> {
+function stranger(device: object = {}): Pick<TestApi, 'post'> {
   lastAddress += 1;
   const address = { 'X-Forwarded-For': `198.18.${lastAddress >> 8}.${lastAddress & 255}` };
-  const on = apis[lastAddress % 2] ?? apis[0];
-  return { post: (path, body, headers = {}) => on.post(path, body, { ...address, ...headers }) };
+  return withHeaders(apis[lastAddress % 2] ?? apis[0], { ...address, ...device });
 }
 
 const nextCode = (secret: string) => {
@@ -40,8 +41,9 @@ const countOf = (answers: readonly Answer[], status: number) => answers.filter((
 
 test('parallel challenges from many networks get five verdicts, and the owner logs in from a known device', async () => {
   const owner = await guardedAccount(apis[0], now());
-  const device = { device_id: randomUUID() };
-  const entry = await completeLogin(apis[0], await beginLogin(apis[0], owner.email, device), {
+  const device = newDevice();
+  const from = stranger(device);
+  const entry = await completeLogin(from, await beginLogin(from, owner.email), {
     code: nextCode(owner.secret),
   });
   expect(entry.status).toBe(200);
@@ -52,8 +54,8 @@ test('parallel challenges from many networks get five verdicts, and the owner lo
   expect([countOf(answers, 403), countOf(answers, 429)]).toEqual([5, 45]);
   const right = await completeLogin(stranger(), challenges[0] ?? '', { code: nextCode(owner.secret) });
   expect(right.status).toBe(429);
-  const home = stranger();
-  const again = await completeLogin(home, await beginLogin(home, owner.email, device), {
+  const away = stranger(device);
+  const again = await completeLogin(away, await beginLogin(away, owner.email), {
     code: nextCode(owner.secret),
   });
   expect(again.status).toBe(200);
@@ -79,4 +81,54 @@ test.each(['totp', 'recovery_code'] as const)('one %s in parallel challenges ope
   );
   expect(countOf(answers, 200)).toBe(1);
   expect(await apis[0].collections.sessions.countDocuments({ user_id, is_revoked: false })).toBe(2);
+});
+
+test('a thief with the password and a trusted device’s token gets at most 100 verdicts, by whatever path', async () => {
+  const owner = await guardedAccount(apis[0], now());
+  const home = newDevice();
+  const enter = async (on: Pick<TestApi, 'post'>, fields: object = {}) =>
+    completeLogin(on, await beginLogin(on, owner.email), { code: nextCode(owner.secret), ...fields });
+  const trusted = await enter(stranger(home), { trust_device: true });
+  const { device_id, trusted_device_token } = trusted.json.data;
+  let verdicts = 0;
+  const count = (answers: readonly Answer[]) => {
+    const wrong = answers.filter(({ json }) => json.error_code === 'ERR-SECOND-FACTOR-INVALID').length;
+    verdicts += wrong;
+    return wrong;
+  };
+  /** Tries wrong codes and wrong recovery codes by logins of fresh devices, and in a session that is made for them. */
+  async function attack(): Promise<number> {
+    const thief = stranger();
+    const login = { email: owner.email, password, device_id, trusted_device_token };
+    const { json } = await thief.post('/api/v1/auth/login', login);
+    const caller = bearer(json.data);
+    const asked = await thief.post('/api/v1/account/step-up/challenge', { purpose: 'totp' }, caller);
+    const inSession = {
+      challenge_id: asked.json.data?.challenge_id,
+      method: 'totp',
+      code: wrongCodeFor(owner.secret, now()),
+    };
+    const challenges = await Promise.all(
+      [device_id, randomUUID(), randomUUID()].map((id) => beginLogin(stranger(), owner.email, { device_id: id })),
+    );
+    const factors = [
+      { code: wrongCodeFor(owner.secret, now()) },
+      { method: 'recovery_code', code: 'AAAAA-AAAAA-AAAAA-AAAAA-AAAAA' },
+    ];
+    return count(
+      await Promise.all([
+        ...Array.from({ length: 8 }, () => stranger().post('/api/v1/account/step-up', inSession, caller)),
+        ...challenges.flatMap((id) => factors.map((given) => completeLogin(stranger(), id, given))),
+      ]),
+    );
+  }
+  for (let quarters = 0; quarters < 24; quarters += 1) {
+    await attack();
+    shiftMs += 15 * 60_000;
+  }
+  expect(verdicts).toBeLessThanOrEqual(100);
+  // All that strangers have, and those of the session's device.
+  expect(verdicts).toBe(80);
+  expect((await enter(stranger())).status).toBe(429);
+  expect((await enter(stranger(home))).status).toBe(200);
 });

@@ -78,8 +78,8 @@ const hasher: PasswordHasher = {
 /** Creates limits that allow everything, and record each call in `told`. */
 function recordingLimits(told: unknown[]): AccountDeps['limits'] {
   const attempt = { fail: async () => void told.push('failed'), succeed: async () => void told.push('succeeded') };
-  const guess: AccountDeps['limits']['guess'] = async (login) => {
-    told.push(login);
+  const guess = async (email: string) => {
+    told.push(email);
     return attempt;
   };
   return {
@@ -88,10 +88,10 @@ function recordingLimits(told: unknown[]): AccountDeps['limits'] {
     askForCode: async () => void told.push('code'),
     requestCode: async (order) => void told.push(order),
     tryCode: async () => void told.push('try'),
-    registered: async (login) => void told.push(['registered', login]),
-    proved: async (login) => void told.push(['proved', login]),
+    registered: async (email) => void told.push(['registered', email]),
+    proved: async (email) => void told.push(['proved', email]),
     undone: async (email) => void told.push(['undone', email]),
-    verified: async (login) => void told.push(['verified', login]),
+    verified: async (email) => void told.push(['verified', email]),
     orderDeletion: async (email) => void told.push(['deletion', email]),
   };
 }

@@ -1,10 +1,19 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import type { Answer } from './http-client.ts';
 
 /** The part of an api that these functions need. A `TestApi` has it, and a client of a running stack has it too. */
 export interface ApiClient {
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
 }
+
+/** Returns the header of a device that holds a secret of its own. */
+export const newDevice = () => ({ 'X-Device-Secret': randomBytes(16).toString('base64url') });
+
+/** Returns the client with those headers on every request. */
+export const withHeaders = <C extends ApiClient>(client: C, own: object): C => ({
+  ...client,
+  post: (path: string, body: unknown, headers: object = {}) => client.post(path, body, { ...own, ...headers }),
+});
 
 export const password = 'correct horse battery';
 

@@ -26,7 +26,7 @@ ${clientRoutes.map(operationRow).join('\n')}
 }
 
 /** Parts of a request that the client adds, if the operation takes them. */
-const parts = { Token: 1, Body: 2, DeviceId: 4, IdempotencyKey: 8, Proof: 16 } as const;
+const parts = { Token: 1, Body: 2, DeviceId: 4, IdempotencyKey: 8, Proof: 16, DeviceSecret: 32 } as const;
 
 function partConstants(): string {
   return Object.entries(parts)
@@ -40,7 +40,8 @@ function operationRow({ operationId, method, path, auth, body, headers }: Route)
     (body ? parts.Body : 0) +
     (takesDeviceId(body) ? parts.DeviceId : 0) +
     (headers.includes('Idempotency-Key') ? parts.IdempotencyKey : 0) +
-    (headers.includes('DPoP') ? parts.Proof : 0);
+    (headers.includes('DPoP') ? parts.Proof : 0) +
+    (headers.includes('X-Device-Secret') ? parts.DeviceSecret : 0);
   const row = [operationId, method.toUpperCase(), path.replace(/:(\w+)/g, '{$1}')].map((text) => `'${text}'`);
   return `export const ${operationId}: Operation<'${operationId}'> = [${row.join(', ')}, ${sum}];`;
 }

@@ -1,6 +1,6 @@
 import { createCall } from './calls/call.ts';
 import type { ClientGroup, ClientGroupDeps } from './calls/client-group.ts';
-import { createDeviceId } from './calls/device-id.ts';
+import { createDeviceId, type DeviceId, withDeviceSecret } from './calls/device-id.ts';
 import { type Credentials, createLogIn, type LogInWith } from './calls/log-in.ts';
 import { createRegister, type Register } from './calls/register.ts';
 import { createServiceFetch, type ServiceFetch } from './calls/service-fetch.ts';
@@ -156,7 +156,7 @@ function assemble(options: AuthClientOptions) {
       },
     },
   );
-  const { log, exchange, keeper, vault, holder } = parts;
+  const { log, keeper, vault, holder } = parts;
   const events = createEvents(log);
   const changes = createChanges(() => keeper, events.tell);
   const tabs = openTabs(platform, prefix, {
@@ -165,7 +165,10 @@ function assemble(options: AuthClientOptions) {
     onEvent: events.tell,
     onCheck: (afterMs) => stream.checkOwn(afterMs),
   });
-  const deviceId = createDeviceId(platform, parts.exclusive, prefix, log);
+  const [deviceId, secret] = ['device', 'device-secret'].map((slot) =>
+    createDeviceId(platform, parts.exclusive, `${prefix}.${slot}`, log),
+  ) as [DeviceId, DeviceId];
+  const exchange = withDeviceSecret(parts.exchange, secret);
   const call = createCall({ platform, exchange, keeper, deviceId });
   const waking: Waking = createWaking(platform, parts, () => stream);
   const isOff = options.stream === false;
@@ -182,5 +185,5 @@ function assemble(options: AuthClientOptions) {
     },
     checkElsewhere: tabs.tellCheck,
   });
-  return { ...parts, platform, baseUrl, prefix, events, changes, tabs, call, waking, stream, deviceId };
+  return { ...parts, exchange, platform, baseUrl, prefix, events, changes, tabs, call, waking, stream, deviceId };
 }

@@ -12,10 +12,7 @@ export interface LimitKeys {
    * Returns the pseudonym of a limited account, device or network. It has 128 bits, and changes only with the server's
    * key.
    */
-  tagOf(
-    kind: 'account' | 'address' | 'account-address' | 'account-device' | 'session',
-    ...parts: readonly string[]
-  ): string;
+  tagOf(kind: 'account' | 'address' | 'account-address' | 'account-holder', ...parts: readonly string[]): string;
   /**
    * Sorted set of the devices and networks that an account knows. Tag of the device or network → time of its last
    * success.
@@ -25,7 +22,19 @@ export interface LimitKeys {
   delayOf(tag: string): string;
   /** Returns the key of the list with the times of failures, for the same tags. */
   failuresOf(tag: string): string;
-  /** Returns the key of the list with the times at which second factors were tried, for the same tags or a session's. */
+  /**
+   * Sorted set of the devices and networks whose user has shown the account's password: tag → time of the newest right
+   * password.
+   */
+  provenOf(account: string): string;
+  /**
+   * Hash of an account's wrong verdicts on one secret, over all places: tag of a device or network that was known by the
+   * secret → those from there, `all` → those of everybody else.
+   */
+  wrongOf(secret: 'password' | 'factor', account: string): string;
+  /** Key that is there for some days after a recovery has cleared the wrong second factors. */
+  recoveredOf(account: string): string;
+  /** Returns the key of the list with the times at which second factors were tried, for the same tags. */
   factorTriesOf(tag: string): string;
   /**
    * Sorted set like `knownOf`, of the devices and networks on which the account has logged in with two factors. A proof
@@ -33,10 +42,10 @@ export interface LimitKeys {
    */
   factorKnownOf(account: string): string;
   /**
-   * Sorted set of the accounts for which tries of that kind from unknown devices and networks are stored. Tag of
-   * an account → time of the newest try.
+   * Sorted set of the accounts for which tries of that kind from unknown devices and networks, or all wrong passwords,
+   * are stored. Tag of an account → time of the newest try.
    */
-  crowdOf(kind: 'login' | 'code'): string;
+  crowdOf(kind: 'login' | 'code' | 'password'): string;
 }
 
 const tagLength = 22;
@@ -57,6 +66,9 @@ export function createLimitKeys(prefix: string, secret: () => KeyObject): LimitK
     delayOf: (tag) => nameOf(`login-delay:${tag}`),
     failuresOf: (tag) => nameOf(`login-failed:${tag}`),
     factorKnownOf: (account) => nameOf(`second-factor-known:${account}`),
+    provenOf: (account) => nameOf(`login-proven:${account}`),
+    wrongOf: (secret, account) => nameOf(`wrong-${secret}:${account}`),
+    recoveredOf: (account) => nameOf(`recovered:${account}`),
     factorTriesOf: (tag) => nameOf(`second-factor:${tag}`),
     crowdOf: (kind) => nameOf(`crowd:${kind}`),
   };

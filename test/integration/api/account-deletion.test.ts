@@ -79,11 +79,7 @@ describe('an order to delete the account', () => {
       [{ event: 'session.revoked', ...ids, reason }, scene.origin],
     ]);
     expect(scene.announced).toEqual([{ sessionIds: [phone.document._id], reason: 'SESSION_REVOKED', requestId, at }]);
-    expect(scene.told).toEqual([
-      { email: user.email, deviceId: phone.document.device_id },
-      'succeeded',
-      ['deletion', user.email],
-    ]);
+    expect(scene.told).toEqual([user.email, 'succeeded', ['deletion', user.email]]);
     expect(scene.verdicts).toEqual([false, true]);
   });
 
@@ -94,7 +90,7 @@ describe('an order to delete the account', () => {
     expect(await scene.asStored(phone.document._id)).toMatchObject({ is_revoked: false });
     expect([await scene.rows(), scene.published, scene.announced, scene.audited]).toEqual([[], [], [], []]);
     // The request does not count as an order of the day either.
-    expect(scene.told).toEqual([{ email: user.email, deviceId: phone.document.device_id }, 'succeeded']);
+    expect(scene.told).toEqual([user.email, 'succeeded']);
   });
 
   test('an order to delete the account is refused with a wrong password', async () => {

@@ -116,7 +116,7 @@ describe('a change of the password', () => {
     ]);
     const { requestId } = scene.origin;
     expect(scene.announced).toEqual([{ sessionIds: [tablet.document._id], reason: 'SESSION_REVOKED', requestId, at }]);
-    expect(told).toEqual([{ email: user.email, deviceId: phone.document.device_id }, 'succeeded', user._id]);
+    expect(told).toEqual([user.email, 'succeeded', user._id]);
     expect(scene.verdicts).toEqual([false, true]);
   });
 
@@ -148,7 +148,7 @@ describe('a change of the password', () => {
     await expect(change(phone, {}, { current_password: 'wrong' })).rejects.toMatchObject({
       code: 'ERR-REAUTHENTICATION-FAILED',
     });
-    expect(told).toEqual([{ email: user.email, deviceId: phone.document.device_id }, 'failed']);
+    expect(told).toEqual([user.email, 'failed']);
     const ids = { user_id: user._id, session_id: phone.document._id };
     expect(scene.audited).toEqual([[{ event: 'reauthentication.failed', ...ids }, scene.origin]]);
     expect(await stored(user._id)).toEqual(user);

@@ -23,11 +23,15 @@ const newAddress = () => {
   lastAddress += 1;
   return `203.0.${lastAddress >> 8}.${lastAddress & 255}`;
 };
-const from = (address: string) => ({ 'X-Forwarded-For': address });
+const newDevice = () => randomBytes(16).toString('base64url');
+const from = (address: string, device?: string) => ({
+  'X-Forwarded-For': address,
+  ...(device && { 'X-Device-Secret': device }),
+});
 const path = '/api/v1/auth/password-reset';
 const purposes = [path, '/api/v1/auth/deletion'];
-const ask = (email: string, address = newAddress(), fields: object = {}, to = path) =>
-  api.post(to, { email, ...fields }, from(address));
+const ask = (email: string, address = newAddress(), device?: string, to = path) =>
+  api.post(to, { email }, from(address, device));
 const statuses = async (count: number, one: (i: number) => ReturnType<typeof ask>) => {
   const all: number[] = [];
   for (let i = 0; i < count; i += 1) all.push((await one(i)).status);
@@ -36,20 +40,20 @@ const statuses = async (count: number, one: (i: number) => ReturnType<typeof ask
 const [five, refused] = [Array<number>(5).fill(202), 429];
 
 /** Returns a client of the api whose requests come from this address. */
-const at = (address: string): Pick<TestApi, 'post' | 'collections'> => ({
+const at = (address: string, device?: string): Pick<TestApi, 'post' | 'collections'> => ({
   collections: api.collections,
-  post: (to, body, headers = {}) => api.post(to, body, { ...from(address), ...headers }),
+  post: (to, body, headers = {}) => api.post(to, body, { ...from(address, device), ...headers }),
 });
 
 /** Registers and logs in from this address. */
-const knownAt = (address: string) => newSession(at(address), { device_id: randomUUID() });
+const knownAt = (address: string, device?: string) => newSession(at(address, device), { device_id: randomUUID() });
 
 /** Registers on a device at the address `home`, and verifies the mailbox at the address `proof`. */
-async function verifiedAt(home: string, proof: string) {
+async function verifiedAt(home: string, proof: string, device = newDevice()) {
   const [email, device_id] = [newEmail(), randomUUID()];
   const body = { email, password, device_id, space_creation_mode: 'CREATE_NEW_HOME' };
-  const { json } = await at(home).post('/api/v1/auth/register', body);
-  const session = await logIn(at(home), email, { device_id });
+  const { json } = await at(home, device).post('/api/v1/auth/register', body);
+  const session = await logIn(at(home, device), email, { device_id });
   const challenge_id = await requestVerification(at(home), session);
   const code = await codeOf(api, challenge_id);
   const { status } = await at(proof).post('/api/v1/account/email-verification/confirm', { challenge_id, code });
@@ -73,29 +77,29 @@ describe('codes for one account in a day', () => {
   test('an account’s five codes in a day are for all purposes together', async () => {
     const [{ email }, unknown] = [await registerAccount(at(newAddress())), newEmail()];
     for (const one of [email, unknown]) {
-      const all = await statuses(6, (i) => ask(one, newAddress(), {}, purposes[i % 2]));
+      const all = await statuses(6, (i) => ask(one, newAddress(), undefined, purposes[i % 2]));
       expect(all).toEqual([...five, refused]);
     }
   });
 
   test('all known devices and networks of an unverified address together get five more codes in a day', async () => {
-    const home = newAddress();
-    const { email, device_id } = await knownAt(home);
+    const [home, device] = [newAddress(), newDevice()];
+    const { email } = await knownAt(home, device);
     expect(await statuses(6, () => ask(email))).toEqual([...five, refused]);
     const asked: Awaited<ReturnType<typeof ask>>[] = [];
     for (let i = 0; i < 4; i += 1) {
       const away = newAddress();
       await logIn(at(away), email, { device_id: randomUUID() });
-      for (const purpose of purposes) asked.push(await ask(email, away, {}, purpose));
+      for (const purpose of purposes) asked.push(await ask(email, away, undefined, purpose));
     }
     expect(asked.map(({ status }) => status)).toEqual([...five, ...Array<number>(3).fill(refused)]);
     expect((await ask(email, home)).status).toBe(refused);
-    expect((await ask(email, newAddress(), { device_id })).status).toBe(refused);
+    expect((await ask(email, newAddress(), device)).status).toBe(refused);
   });
 
   test('each device and network that has registered or verified an account has five codes in a day of its own', async () => {
-    const [home, proof] = [newAddress(), newAddress()];
-    const { email, device_id } = await verifiedAt(home, proof);
+    const [home, proof, device] = [newAddress(), newAddress(), newDevice()];
+    const { email } = await verifiedAt(home, proof, device);
     for (let i = 0; i < 4; i += 1) {
       const away = newAddress();
       await logIn(at(away), email, { device_id: randomUUID() });
@@ -104,15 +108,15 @@ describe('codes for one account in a day', () => {
     expect(await statuses(6, () => ask(email))).toEqual([...five, refused]);
     expect(await statuses(6, () => ask(email, proof))).toEqual([...five, refused]);
     // First the five codes of the device, then the five codes of its network.
-    expect(await statuses(6, () => ask(email, newAddress(), { device_id }))).toEqual([...five, refused]);
-    expect(await statuses(6, () => ask(email, home, { device_id }))).toEqual([...five, refused]);
+    expect(await statuses(6, () => ask(email, newAddress(), device))).toEqual([...five, refused]);
+    expect(await statuses(6, () => ask(email, home, device))).toEqual([...five, refused]);
   });
 
   test('all other known devices and networks of a verified account together get five codes in a day', async () => {
     const { email } = await verifiedAt(newAddress(), newAddress());
     const askOnNewDevice = async () => {
-      const [away, device] = [newAddress(), { device_id: randomUUID() }];
-      await logIn(at(away), email, device);
+      const [away, device] = [newAddress(), newDevice()];
+      await logIn(at(away, device), email, { device_id: randomUUID() });
       return ask(email, newAddress(), device);
     };
     // The code that has verified the address is one of the five.
@@ -151,7 +155,7 @@ test('codes to very many addresses are counted only for the addresses of the lat
   const keys = createLimitKeys(uniqueName(), () => secret);
   let time = Date.now();
   const limit = createCodeLimit({ redis, keys, perDay: 1, crowd: 10, now: () => time });
-  const stranger = { deviceId: undefined, prefix: '192.0.2.1/32', userId: undefined, recipient: undefined };
+  const stranger = { holder: undefined, prefix: '192.0.2.1/32', userId: undefined, recipient: undefined };
   const count = (i: number) => {
     time += 1;
     return limit.count({ ...stranger, emailKey: `cook-${i}@example.com`, hasOwnCounts: false, hasAccess: false });
@@ -218,8 +222,8 @@ describe('all emails to one address in a day', () => {
   });
   afterAll(() => on.close());
 
-  const post = (to: string, body: unknown, session?: TokenPair, address = newAddress()) =>
-    on.post(to, body, { ...from(address), ...(session && bearer(session)) });
+  const post = (to: string, body: unknown, session?: TokenPair, address = newAddress(), device?: string) =>
+    on.post(to, body, { ...from(address, device), ...(session && bearer(session)) });
   const anywhere = { post: (to: string, body: unknown) => on.post(to, body, from(newAddress())) };
 
   /** Requests each resend of the code that the challenge allows. */
@@ -231,8 +235,8 @@ describe('all emails to one address in a day', () => {
       await post(`${to}/resend`, { challenge_id }, session);
     }
   }
-  const askAndResend = async (to: string, body: unknown, session?: TokenPair, address = newAddress()) =>
-    resend(to, await post(to, body, session, address), session);
+  const askAndResend = async (to: string, body: unknown, session?: TokenPair, ...place: [string?, string?]) =>
+    resend(to, await post(to, body, session, ...place), session);
 
   /** Lets accounts request a change to the address. Returns how many mails this causes. */
   async function askForChanges(new_email: string): Promise<number> {
@@ -251,16 +255,15 @@ describe('all emails to one address in a day', () => {
    */
   async function askForCodes(email: string, given?: string): Promise<void> {
     for (let i = 0; i < 12; i += 1) {
-      const address = newAddress();
-      const device = { device_id: randomUUID() };
-      const login = { email, password: given, ...device };
-      const session = given && (await post('/api/v1/auth/login', login, undefined, address)).json.data;
+      const place = [newAddress(), newDevice()] as const;
+      const login = { email, password: given, device_id: randomUUID() };
+      const session = given && (await post('/api/v1/auth/login', login, undefined, ...place)).json.data;
       if (i >= 4) continue;
       for (const to of purposes) {
-        await askAndResend(to, { email, ...device }, undefined, address);
+        await askAndResend(to, { email }, undefined, ...place);
         await askAndResend(to, { email });
       }
-      if (session) await askAndResend('/api/v1/account/email-verification', undefined, session, address);
+      if (session) await askAndResend('/api/v1/account/email-verification', undefined, session, ...place);
     }
   }
 

@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Account, logIn, newEmail, password, type TokenPair } from '../../support/accounts.ts';
+import {
+  type Account,
+  logIn,
+  newDevice,
+  newEmail,
+  password,
+  type TokenPair,
+  withHeaders,
+} from '../../support/accounts.ts';
 import {
   changeEmail,
   codeOf,
@@ -35,8 +43,12 @@ const from = (network: string): Pick<TestApi, 'post' | 'collections'> => ({
   post: (path, body, headers = {}) => api.post(path, body, { 'X-Forwarded-For': network, ...headers }),
 });
 
-const logInStatus = async (network: string, email: string, given: string, fields: object = {}) =>
-  (await from(network).post('/api/v1/auth/login', { email, password: given, ...fields })).status;
+const logInStatus = async (
+  network: string,
+  email: string,
+  given: string,
+  device: Readonly<Record<string, string>> = {},
+) => (await from(network).post('/api/v1/auth/login', { email, password: given }, device)).status;
 
 /** Lets strangers use up the day's wrong passwords. */
 async function attack(email: string): Promise<void> {
@@ -49,18 +61,22 @@ async function register(
   network: string,
   email: string,
   key: string = randomUUID(),
-  device_id?: string,
+  device: Readonly<Record<string, string>> = {},
 ): Promise<Account> {
-  const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME', device_id };
-  const { status, json } = await from(network).post('/api/v1/auth/register', body, { 'Idempotency-Key': key });
+  const body = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
+  const headers = { 'Idempotency-Key': key, ...device };
+  const { status, json } = await from(network).post('/api/v1/auth/register', body, headers);
   expect(status).toBe(201);
   return { email, ...json.data };
 }
 
 /** Registers and logs in from this network. */
-async function newSession(network: string, fields: object = {}): Promise<Account & TokenPair> {
+async function newSession(
+  network: string,
+  device: Readonly<Record<string, string>> = {},
+): Promise<Account & TokenPair> {
   const account = await register(network, newEmail());
-  return { ...account, ...(await logIn(from(network), account.email, fields)) };
+  return { ...account, ...(await logIn(withHeaders(from(network), device), account.email)) };
 }
 
 /** Verifies the address by its code, from this network. */
@@ -82,8 +98,8 @@ describe('a reset of the password', () => {
     'a reset lets the owner log in from where it was made, whatever others have tried (address verified: %p)',
     async (isVerified) => {
       const [home, away, elsewhere] = [newNetwork(), newNetwork(), newNetwork()];
-      const device_id = randomUUID();
-      const session = await newSession(home, { device_id });
+      const device = newDevice();
+      const session = await newSession(home, device);
       const { email } = session;
       if (isVerified) await verify(session);
       await attack(email);
@@ -97,7 +113,7 @@ describe('a reset of the password', () => {
       // If the address was verified, the places that were known before stay known. Otherwise they are forgotten.
       const known = isVerified ? 200 : 429;
       expect(await logInStatus(home, email, newPassword)).toBe(known);
-      expect(await logInStatus(newNetwork(), email, newPassword, { device_id })).toBe(known);
+      expect(await logInStatus(newNetwork(), email, newPassword, device)).toBe(known);
     },
   );
 });
@@ -134,15 +150,15 @@ describe('the known devices and networks of an account', () => {
       { Authorization: `Bearer ${access_token}` },
     );
 
-  test('known devices and networks are not displaced by logins without a device id, nor by their sessions', async () => {
-    const [home, other, device_id] = [newNetwork(), newNetwork(), randomUUID()];
-    const { email } = await newSession(home, { device_id });
+  test('known devices and networks are not displaced by logins on devices that hold nothing, nor by their sessions', async () => {
+    const [home, other, device] = [newNetwork(), newNetwork(), newDevice()];
+    const { email } = await newSession(home, device);
     for (let i = 0; i < 20; i += 1) {
       const session = await logIn(from(other), email);
       expect((await exportOf(session, other)).status).toBe(200);
     }
     await attack(email);
-    expect(await logInStatus(newNetwork(), email, password, { device_id })).toBe(200);
+    expect(await logInStatus(newNetwork(), email, password, device)).toBe(200);
     expect(await logInStatus(home, email, password)).toBe(200);
   });
 
@@ -156,19 +172,19 @@ describe('the known devices and networks of an account', () => {
 
   test('the devices and networks of registration and codes stay known, wherever somebody logs in with the password', async () => {
     const [home, reset_at, verified_at] = [newNetwork(), newNetwork(), newNetwork()];
-    const [email, device_id] = [newEmail(), randomUUID()];
-    await register(home, email, undefined, device_id);
+    const [email, device] = [newEmail(), newDevice()];
+    await register(home, email, undefined, device);
     const session = await logIn(from(home), email);
     await verify(session, verified_at);
     await reset(reset_at, email);
     for (let i = 0; i < 25; i += 1) {
-      expect(await logInStatus(newNetwork(), email, newPassword, { device_id: randomUUID() })).toBe(200);
+      expect(await logInStatus(newNetwork(), email, newPassword, newDevice())).toBe(200);
     }
     await attack(email);
     for (const network of [home, verified_at, reset_at]) {
       expect(await logInStatus(network, email, newPassword)).toBe(200);
     }
-    expect(await logInStatus(newNetwork(), email, newPassword, { device_id })).toBe(200);
+    expect(await logInStatus(newNetwork(), email, newPassword, device)).toBe(200);
   });
 });
 
@@ -177,8 +193,8 @@ describe('an undone change of the email address', () => {
     'an undone change of the email address keeps known devices only if the former one was verified (%p)',
     async (isVerified) => {
       const [before, owners] = [newNetwork(), newNetwork()];
-      const device_id = randomUUID();
-      const session = await newSession(before, { device_id });
+      const device = newDevice();
+      const session = await newSession(before, device);
       const { email, user_id } = session;
       if (isVerified) await verify(session);
       await changeEmail(from(before), session, newEmail());
@@ -192,7 +208,7 @@ describe('an undone change of the email address', () => {
       expect(await logInStatus(owners, email, newPassword)).toBe(200);
       const known = isVerified ? 200 : 429;
       expect(await logInStatus(before, email, newPassword)).toBe(known);
-      expect(await logInStatus(newNetwork(), email, newPassword, { device_id })).toBe(known);
+      expect(await logInStatus(newNetwork(), email, newPassword, device)).toBe(known);
     },
   );
 });

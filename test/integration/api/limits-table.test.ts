@@ -98,7 +98,7 @@ describe('a limit of one request', () => {
     const all = newLimits({ [setting]: 1 });
     const take = (network: string, account: string) => async () => {
       const origin = { ...here, network };
-      if (name === 'logIn') await all.limits.logIn({ email: account, deviceId: undefined }, origin);
+      if (name === 'logIn') await all.limits.logIn(account, origin);
       else
         await (all.limits[name] as (...args: unknown[]) => Promise<void>)(
           ...(per === 'network' ? [] : [account]),
@@ -145,39 +145,40 @@ describe('denials that were sent to a sibling service', () => {
 describe('the count of a code for an account', () => {
   const email = 'Cook@example.com';
   const account = 'cook@example.com';
-  const deviceId = 'b3c1f2d4-6d0a-4f6e-9a8b-7c5d4e3f2a10';
+  const deviceSecret = 'b3c1f2d46d0a4f6e9a8b7c';
+  const byDevice: RequestOrigin = { ...here, deviceSecret };
+  const byDeviceElsewhere: RequestOrigin = { ...elsewhere, deviceSecret };
   const accountTag = () => keys().tagOf('account', account);
-  const deviceTag = () => keys().tagOf('account-device', account, deviceId);
+  const deviceTag = () => keys().tagOf('account-holder', account, `secret:${deviceSecret}`);
   const networkTag = () => keys().tagOf('account-address', account, network);
   const change = { userId: 'user-1', to: 'New@example.com' };
-  const ofRequest = { email, deviceId, isVerified: true, hasAccess: false };
+  const ofRequest = { email, isVerified: true, hasAccess: false };
 
   /** Returns the names, without the common part, of all keys that a request for a code writes. */
-  async function writtenBy(order: Partial<Parameters<Limits['requestCode']>[0]>, origin = here): Promise<string[]> {
+  async function writtenBy(order: Partial<Parameters<Limits['requestCode']>[0]>, origin = byDevice): Promise<string[]> {
     const { limits } = newLimits();
-    await limits.registered({ email, deviceId }, here);
+    await limits.registered(email, byDevice);
     await limits.requestCode({ ...ofRequest, ...order }, origin);
     const written = (await keysLike('*')).map((key) => key.slice(`{${prefix}}:limit:`.length));
-    return written.filter((name) => !name.startsWith('login-known:'));
+    return written.filter((name) => !/^(login-known|login-proven|recovered):/.test(name));
   }
 
   test('a code is counted for the device on which a verified account was registered', async () => {
     expect(await writtenBy({})).toEqual([`code-device:${deviceTag()}`]);
-    expect(await writtenBy({}, elsewhere)).toEqual([`code-device:${deviceTag()}`]);
+    expect(await writtenBy({}, byDeviceElsewhere)).toEqual([`code-device:${deviceTag()}`]);
   });
 
   test('a code is counted for the network from which a verified account was registered', async () => {
-    expect(await writtenBy({ deviceId: undefined })).toEqual([`code-network:${networkTag()}`]);
+    expect(await writtenBy({}, here)).toEqual([`code-network:${networkTag()}`]);
   });
 
   test('a code is counted for all known clients of an unverified account, and of one to which the client has access', async () => {
     expect(await writtenBy({ isVerified: false })).toEqual([`code-known:${accountTag()}`]);
-    const access = { deviceId: undefined, hasAccess: true };
-    expect(await writtenBy(access, elsewhere)).toEqual([`code-known:${accountTag()}`]);
+    expect(await writtenBy({ hasAccess: true }, elsewhere)).toEqual([`code-known:${accountTag()}`]);
   });
 
   test('a code is counted for all unknown clients together', async () => {
-    const written = await writtenBy({ deviceId: undefined }, elsewhere);
+    const written = await writtenBy({}, elsewhere);
     expect(written).toEqual([`code-strange:${accountTag()}`, 'crowd:code']);
     expect(await redis.zrange(keys().crowdOf('code'), '0', '-1')).toEqual([accountTag()]);
   });
@@ -204,7 +205,12 @@ describe('the count of a code for an account', () => {
 });
 
 describe('a try of a password', () => {
-  const login = { email: 'Cook@example.com', deviceId: 'b3c1f2d4-6d0a-4f6e-9a8b-7c5d4e3f2a10' };
+  const email = 'Cook@example.com';
+  const deviceSecret = 'b3c1f2d46d0a4f6e9a8b7c';
+  const atHome = { ...here, deviceSecret };
+  /** Begins a try by that way. */
+  const begin = (limits: Limits, step: 'logIn' | 'replay' | 'guess', origin: RequestOrigin) =>
+    step === 'guess' ? limits.guess(email, { device_id: 'phone', amr: ['pwd'] }, origin) : limits[step](email, origin);
   const failures = () => keysLike('login-failed:*');
 
   /**
@@ -212,7 +218,7 @@ describe('a try of a password', () => {
    * them.
    */
   async function known(): Promise<unknown[]> {
-    const device = keys().tagOf('account-device', 'cook@example.com', login.deviceId);
+    const device = keys().tagOf('account-holder', 'cook@example.com', `secret:${deviceSecret}`);
     const place = keys().tagOf('account-address', 'cook@example.com', network);
     const scores = await redis.zmscore(keys().knownOf(keys().tagOf('account', 'cook@example.com')), device, place);
     return scores.map((score) => score && Number(score) > 1e15);
@@ -225,7 +231,7 @@ describe('a try of a password', () => {
     'a password checked by %s counts for %i logins of its network, and makes device and network known as %j',
     async (step, logins, places) => {
       const { limits, refusals } = newLimits();
-      const attempt = await limits[step](login, here);
+      const attempt = await begin(limits, step, atHome);
       expect(await keysLike('login:*')).toHaveLength(logins);
       expect(await keysLike('login-*')).toEqual([]);
       await attempt.fail();
@@ -239,12 +245,12 @@ describe('a try of a password', () => {
   test.each(['logIn', 'replay', 'guess'] as const)(
     'a failure and a success after the hash of %s are refused past the limit too',
     async (step) => {
-      const { limits, refusals } = newLimits({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 1 });
-      const attempt = await limits[step](login, here);
+      const { limits, refusals } = newLimits({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 1, LOGIN_KNOWN_FAILURES_PER_DAY: 1 });
+      const attempt = await begin(limits, step, here);
       await attempt.fail();
       await expect(attempt.fail()).rejects.toMatchObject(limited);
       await expect(attempt.succeed()).rejects.toMatchObject(limited);
-      await expect(limits[step](login, elsewhere)).rejects.toMatchObject(limited);
+      await expect(begin(limits, step, elsewhere)).rejects.toMatchObject(limited);
       const refused = [here, here, elsewhere].map((origin) => refusedBy('login_account_day', origin));
       expect(refusals).toEqual(refused);
     },
@@ -258,8 +264,8 @@ describe('a try of a password', () => {
     'the step %s makes device and network permanently known, and leaves %i counts of failures',
     async (step, left) => {
       const { limits } = newLimits();
-      await (await limits.logIn(login, elsewhere)).fail();
-      await limits[step](login, here);
+      await (await limits.logIn(email, elsewhere)).fail();
+      await limits[step](email, atHome);
       expect(await known()).toEqual([true, true]);
       expect(await failures()).toHaveLength(left);
     },
@@ -271,7 +277,7 @@ describe('a try of a password', () => {
       made += 1;
       return secret;
     });
-    const attempt = await limits.logIn(login, here);
+    const attempt = await limits.logIn(email, here);
     const first = made;
     await attempt.fail();
     expect([first > 0, made]).toEqual([true, first]);

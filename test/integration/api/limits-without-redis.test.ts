@@ -75,7 +75,7 @@ describe('codes by email without Redis', () => {
     const limit = createCodeLimit({ redis, keys, perDay, now: Date.now });
     return (emailKey: string, change: { readonly userId?: string; readonly recipient?: string } = {}) => {
       const { userId, recipient } = change;
-      const place = { deviceId: undefined, prefix: '192.0.2.1/32' };
+      const place = { holder: undefined, prefix: '192.0.2.1/32' };
       return limit.count({ ...place, emailKey, userId, recipient, hasOwnCounts: true, hasAccess: true });
     };
   };
@@ -124,7 +124,7 @@ describe('logins without Redis', () => {
     };
     return createLoginLimits({ redis, keys, networks, settings: all, now: Date.now, onInsured });
   };
-  const at = (prefix: string, emailKey = 'a') => ({ emailKey, deviceId: 'd', prefix });
+  const at = (prefix: string, emailKey = 'a') => ({ emailKey, holder: 'd', prefix });
   const [here, there] = [at('192.0.2.1/32'), at('192.0.2.2/32')];
   const quarterMs = 900_000;
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type LocalRedis, startRedis } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { logIn, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
+import { newDevice, newEmail, newSession, password, registerAccount, withHeaders } from '../../support/accounts.ts';
 import { createProcessGuard } from '../../support/create-process-guard.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
@@ -54,12 +54,14 @@ test('an address without an account is limited as one with an account', async ()
   expect(answers).toEqual([401, 401, 401, 401, 401, 429, 429]);
 });
 
-test('a device id that the service has given is known once the app has logged in with it', async () => {
-  const { email, device_id } = await newSession(api);
-  await logIn(api, email, { device_id });
+test('a device is known by its secret once it has logged in, and by no id', async () => {
+  const device = newDevice();
+  const { email, device_id } = await newSession(withHeaders(api, device));
   for (let i = 0; i < 6; i += 1) await logInFrom('192.0.2.6', { email, password: wrong });
   expectRefused(await logInFrom('192.0.2.6', { email, password }));
-  expect((await logInFrom('192.0.2.6', { email, password, device_id })).status).toBe(200);
+  expectRefused(await logInFrom('192.0.2.6', { email, password, device_id }));
+  const known = { 'X-Forwarded-For': '192.0.2.6', ...device };
+  expect((await api.post(path, { email, password }, known)).status).toBe(200);
 });
 
 describe('the network of a client', () => {

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { newEmail, password } from '../../support/accounts.ts';
+import { newDevice, newEmail, password } from '../../support/accounts.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { openSocket } from '../../support/raw-connection.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
@@ -28,16 +28,17 @@ interface From {
   readonly address?: string;
   readonly key?: string;
   readonly on?: TestApi;
+  readonly device?: object;
 }
 
-function register(body: object, { address = '192.0.2.1', key, on = api }: From = {}): Promise<Answer> {
+function register(body: object, { address = '192.0.2.1', key, on = api, device = {} }: From = {}): Promise<Answer> {
   const household = { password, space_creation_mode: 'CREATE_NEW_HOME', ...body };
-  const headers = { 'X-Forwarded-For': address, ...(key === undefined ? {} : { 'Idempotency-Key': key }) };
+  const headers = { ...device, 'X-Forwarded-For': address, ...(key === undefined ? {} : { 'Idempotency-Key': key }) };
   return on.post('/api/v1/auth/register', household, headers);
 }
 
-const logIn = (body: object, address: string) =>
-  api.post('/api/v1/auth/login', { password, ...body }, { 'X-Forwarded-For': address });
+const logIn = (body: object, address: string, device: object = {}) =>
+  api.post('/api/v1/auth/login', { password, ...body }, { 'X-Forwarded-For': address, ...device });
 
 const count = (answers: readonly Answer[], wanted: number) => answers.filter(({ status }) => status === wanted).length;
 
@@ -92,12 +93,12 @@ describe('a new account', () => {
     expect((await logIn({ email }, '192.0.2.20')).status).toBe(200);
   });
 
-  test('a new account knows the device of its registration, in whatever case its id is written', async () => {
-    const [email, device_id] = [newEmail(), randomUUID()];
+  test('a new account knows the device of its registration by its secret', async () => {
+    const [email, device] = [newEmail(), newDevice()];
     await failFrom(email, '198.51.100', 40);
-    expect((await register({ email, device_id: device_id.toUpperCase() }, { address: '192.0.2.21' })).status).toBe(201);
+    expect((await register({ email }, { address: '192.0.2.21', device })).status).toBe(201);
     await failFrom(email, '203.0.113', 40);
-    expect((await logIn({ email, device_id }, '192.0.2.22')).status).toBe(200);
+    expect((await logIn({ email }, '192.0.2.22', device)).status).toBe(200);
   });
 
   test('a new account is not limited for what failed at its address before, from anywhere', async () => {

@@ -65,7 +65,7 @@ function limitsOf(
 
 const identity = (change: Partial<LoginIdentity> = {}): LoginIdentity => ({
   emailKey: 'cook@example.com',
-  deviceId: randomUUID(),
+  holder: randomUUID(),
   prefix: '192.0.2.1/32',
   ...change,
 });
@@ -192,13 +192,13 @@ describe('one account from many networks', () => {
     }
   });
 
-  test('a hundred failures of one account get a verdict within any day, however they are spread over it', async () => {
-    const limits = limitsOf();
+  test('so many failures of one account as are set get a verdict within any day, however they are spread over it', async () => {
+    const limits = limitsOf({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 50 });
     const start = time;
     const early = await spread(limits, 60);
     expect(early).toBeGreaterThan(20);
     time = start + day - 3_000_000;
-    expect(await spread(limits, 300, 1_000)).toBe(100 - early);
+    expect(await spread(limits, 300, 1_000)).toBe(50 - early);
     time = start + day - 1;
     // The oldest failures leave the window of 24 hours first.
     expect(await guess(limits, stranger(5_000))).toEqual({ rule: 'login_account_day', waitMs: 1 });
@@ -207,13 +207,13 @@ describe('one account from many networks', () => {
   });
 
   describe('an account after 300 tries of an attacker', () => {
-    const deviceId = 'b3c1f2d4-6d0a-4f6e-9a8b-7c5d4e3f2a10';
+    const holder = 'b3c1f2d4-6d0a-4f6e-9a8b-7c5d4e3f2a10';
     const elsewhere = '203.0.113.9/32';
 
     async function attacked() {
       const limits = limitsOf();
-      expect(await enter(limits, identity({ deviceId }))).toBeUndefined();
-      expect(await spread(limits, 300)).toBe(100);
+      expect(await enter(limits, identity({ holder }))).toBeUndefined();
+      expect(await spread(limits, 300)).toBe(70);
       return limits;
     }
 
@@ -222,27 +222,54 @@ describe('one account from many networks', () => {
     });
 
     test('after 300 tries of an attacker, the owner can log in on the known device, wherever it is', async () => {
-      expect(await enter(await attacked(), identity({ deviceId, prefix: elsewhere }))).toBeUndefined();
+      expect(await enter(await attacked(), identity({ holder, prefix: elsewhere }))).toBeUndefined();
     });
 
     test('after 300 tries of an attacker, a new device at a new network has to wait', async () => {
       const refusal = await enter(await attacked(), identity({ prefix: elsewhere }));
-      expect(refusal).toMatchObject({ rule: 'login_account_day' });
-      expect(refusal?.waitMs).toBeGreaterThan(quarter);
+      expect(refusal).toEqual({ rule: 'login_account_total', waitMs: day });
     });
 
     test('after an attack from the owner’s own network, the owner can log in on the known device', async () => {
       const limits = await attacked();
       await guessTimes(limits, 30, identity());
       expect(await enter(limits, identity())).toMatchObject({ rule: 'login_source' });
-      expect(await enter(limits, identity({ deviceId }))).toBeUndefined();
+      expect(await enter(limits, identity({ holder }))).toBeUndefined();
     });
 
-    test('after 300 tries of an attacker, a success of the owner allows no unknown client a try', async () => {
+    test('after 300 tries of an attacker, a success at the known network allows no unknown client a try', async () => {
       const limits = await attacked();
-      expect(await enter(limits, identity({ deviceId }))).toBeUndefined();
+      expect(await enter(limits, identity())).toBeUndefined();
+      time += day;
       expect(await spread(limits, 100, 7_000)).toBe(0);
     });
+
+    test('after 300 tries of an attacker, a success of a device that holds something begins the count anew', async () => {
+      const limits = await attacked();
+      expect(await enter(limits, identity({ holder }))).toBeUndefined();
+      time += day;
+      expect(await spread(limits, 300, 7_000)).toBe(70);
+    });
+
+    test('after 300 tries of an attacker, a login without password begins no count anew, wherever it is', async () => {
+      const limits = await attacked();
+      time += day;
+      for (let i = 0; i < 5; i += 1) {
+        const minted = identity({ prefix: `203.0.113.${i}/32` });
+        await limits.know(minted);
+        expect(await guess(limits, minted)).toMatchObject({ rule: 'login_account_total' });
+      }
+    });
+
+    test.each(['prove', 'register'] as const)(
+      'after 300 tries of an attacker, the step %s begins the count anew',
+      async (step) => {
+        const limits = await attacked();
+        await limits[step](identity({ prefix: elsewhere }));
+        time += day;
+        expect(await spread(limits, 300, 7_000)).toBe(70);
+      },
+    );
   });
 });
 
@@ -250,13 +277,43 @@ describe('the known devices and networks of an account', () => {
   test('a known device has failures of its own, and counts as an unknown one past them', async () => {
     const limits = limitsOf({ LOGIN_FREE_FAILURES: 1_000, LOGIN_ACCOUNT_FREE_FAILURES: 1_000 });
     await enter(limits, identity());
-    expect((await guessTimes(limits, 200, identity())).filter(isVerdict)).toHaveLength(20 + 100);
+    expect((await guessTimes(limits, 200, identity())).filter(isVerdict)).toHaveLength(10 + 70);
+  });
+
+  test('a password that is sent with a session has ten verdicts on each device, if its user has shown the password there', async () => {
+    const limits = limitsOf({ LOGIN_FREE_FAILURES: 1_000, LOGIN_KNOWN_FAILURES_PER_DAY: 100 });
+    const inSession = (device: string, hasPassword: boolean) => ({
+      ...stranger(1),
+      holder: device,
+      session: { hasPassword },
+    });
+    const verdicts = async (who: LoginIdentity) => (await guessTimes(limits, 100, who)).filter(isVerdict).length;
+    // Sessions of a provider can be minted, each on another device.
+    expect(await verdicts(inSession('minted-1', false))).toBe(70);
+    expect(await verdicts(inSession('minted-2', false))).toBe(0);
+    expect(await verdicts(inSession('phone', true))).toBe(10);
+    time += day;
+    expect(await limits.confirm(inSession('tablet', true))).toBeUndefined();
+    expect(await verdicts(inSession('minted-3', false))).toBeGreaterThan(0);
+  });
+
+  test('simultaneous wrong passwords of all paths get no more verdicts than the total allows', async () => {
+    const limits = limitsOf({ LOGIN_FREE_FAILURES: 1_000, LOGIN_ACCOUNT_FREE_FAILURES: 1_000 });
+    await enter(limits, identity({ holder: 'own' }));
+    const paths: ((i: number) => LoginIdentity)[] = [
+      stranger,
+      () => identity({ holder: 'own' }),
+      (i) => ({ ...stranger(i), holder: 'session', session: { hasPassword: true } }),
+      (i) => ({ ...stranger(i), holder: `minted-${i}`, session: { hasPassword: false } }),
+    ];
+    const all = Array.from({ length: 400 }, (_, i) => limits.fail((paths[i % 4] ?? stranger)(i)));
+    expect((await Promise.all(all)).filter(isVerdict)).toHaveLength(100);
   });
 
   test('a known device is forgotten after 180 days, and the one unseen for longest past twenty', async () => {
     const limits = limitsOf({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 1 });
     for (let i = 0; i < 12; i += 1) {
-      await enter(limits, identity({ prefix: stranger(i).prefix, deviceId: `device-${i}` }));
+      await enter(limits, identity({ prefix: stranger(i).prefix, holder: `device-${i}` }));
       time += 1_000;
     }
     expect(await guess(limits, identity({ prefix: '203.0.113.9/32' }))).toBeUndefined();
@@ -269,8 +326,8 @@ describe('the known devices and networks of an account', () => {
 
   test('a device that one account knows is unknown to other accounts', async () => {
     const limits = limitsOf({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 1 });
-    await enter(limits, identity({ deviceId: 'd' }));
-    const other = identity({ emailKey: 'other@example.com', deviceId: 'd' });
+    await enter(limits, identity({ holder: 'd' }));
+    const other = identity({ emailKey: 'other@example.com', holder: 'd' });
     expect(await guess(limits, other)).toBeUndefined();
     expect(await guess(limits, other)).toMatchObject({ rule: 'login_account_day' });
   });
@@ -367,7 +424,9 @@ test('no key names an account, a device or a network, and every key ends', async
   const found = await redis.keys(`{${prefix}}:*`);
   expect(found.length).toBeGreaterThan(5);
   for (const key of found) {
-    expect(key).toMatch(/^\{test-[0-9a-f-]+\}:limit:(login(-known|-delay|-failed)?:[A-Za-z0-9_-]{22}|crowd:login)$/);
+    expect(key).toMatch(
+      /^\{test-[0-9a-f-]+\}:limit:((login(-known|-proven|-delay|-failed)?|wrong-password):[A-Za-z0-9_-]{22}|crowd:(login|password))$/,
+    );
     expect(await redis.pttl(key)).toBeGreaterThan(0);
   }
   const members = await redis.zrange(found.find((key) => key.includes('known')) ?? '', '0', '-1');

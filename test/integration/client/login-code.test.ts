@@ -54,3 +54,35 @@ test('a code waits for the second factor, and a device that is trusted needs non
   await client.logIn({ email, password });
   expect(client.state().status).toBe('signed_in');
 });
+
+test('a device shows its secret where the account may know it by that, and wrong passwords of others do not lock it out', async () => {
+  const { client, email, network, storage } = await scene.signedIn(noStream);
+  await client.logOut();
+  for (let i = 0; i < 6; i += 1) {
+    await scene.api.post('/api/v1/auth/login', { email, password: 'a wrong password' });
+  }
+  await client.logIn({ email, password });
+  await client.account.passwordReset.request({ email });
+  const shown = (part: string) => network.to(part).map(({ headers }) => headers.get('X-Device-Secret'));
+  const secret = await storage.get('auth-account.device-secret');
+  expect(secret).toMatch(/^[\w-]{36}$/);
+  expect([...shown('/auth/login'), ...shown('/password-reset')]).toEqual(Array(3).fill(secret));
+  expect(shown('/logout')).toEqual([null]);
+});
+
+test('a device whose secret can’t be read logs in without it', async () => {
+  const { client, email, network, storage } = await scene.signedIn(noStream);
+  await client.logOut();
+  const again = scene.app(noStream, {
+    ...storage,
+    get: async (key) => {
+      if (key.endsWith('.device-secret')) throw new Error('the storage is locked');
+      return storage.get(key);
+    },
+  });
+  await again.client.logIn({ email, password });
+  expect(again.network.to('/auth/login')[0]?.headers.get('X-Device-Secret')).toBeNull();
+  expect(await storage.get('auth-account.device-secret')).toBe(
+    network.to('/auth/login')[0]?.headers.get('X-Device-Secret'),
+  );
+});

@@ -100,10 +100,10 @@ test('two tabs that start for the first time are one device', async () => {
   const storage = createMemoryStorage();
   const tabs = [scene.app({ ...noStream, ...shared }, storage), scene.app({ ...noStream, ...shared }, storage)];
   await Promise.all(tabs.map(({ client }) => client.account.passwordReset.request({ email: newEmail() })));
-  const ids = tabs.flatMap(({ network }) =>
-    network.to('/password-reset').map(({ body }) => JSON.parse(body).device_id),
+  const secrets = tabs.flatMap(({ network }) =>
+    network.to('/password-reset').map(({ headers }) => headers.get('X-Device-Secret')),
   );
-  expect(ids).toEqual([expect.any(String), ids[0]]);
+  expect(secrets).toEqual([expect.stringMatching(/^[\w-]{36}$/), secrets[0]]);
 });
 
 test('a logout that the storage refused does not end what was opened after it in another tab', async () => {

@@ -53,7 +53,8 @@ test('the adapter uses React Native’s own AppState', () => {
 
 test('nothing secret is read before the prompt', async () => {
   const storage = promptedStorage(memoryStorage(), async () => undefined);
-  const secret = ['auth-account.session.0', 'auth-account.session.1', 'auth-account.trusted'];
+  const names = ['session.0', 'session.1', 'trusted', 'device-secret'];
+  const secret = names.map((name) => `auth-account.${name}`);
   for (const key of secret) await expect(storage.get(key)).rejects.toThrow('the storage is locked');
   expect(await storage.get('auth-account.device')).toBeUndefined();
   await storage.unlock();

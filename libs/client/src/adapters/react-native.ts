@@ -123,7 +123,7 @@ export function promptedStorage(storage: AuthStorage, prompt: () => Promise<unkn
     },
     async get(key) {
       // The device's id and the keys of intents are not secret.
-      if (!isUnlocked && /\.(session\.\d|trusted)$/.test(key)) throw new Error('the storage is locked');
+      if (!isUnlocked && /\.(session\.\d|trusted|device-secret)$/.test(key)) throw new Error('the storage is locked');
       return storage.get(key);
     },
   };

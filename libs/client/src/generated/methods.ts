@@ -30,7 +30,7 @@ export interface AccountMethods {
   delete(body?: OperationTypes['scheduleDeletion']['body']): Promise<OperationTypes['scheduleDeletion']['data']>;
   readonly deletion: {
     /** Ask for a code to delete an account. Raises `ERR-RATE-LIMITED`. */
-    request(body: Omit<OperationTypes['requestDeletion']['body'], 'device_id'>): Promise<OperationTypes['requestDeletion']['data']>;
+    request(body: OperationTypes['requestDeletion']['body']): Promise<OperationTypes['requestDeletion']['data']>;
     /** Send the code to delete an account again. Raises `ERR-CODE-INVALID`, `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`. */
     resend(body: OperationTypes['resendDeletion']['body']): Promise<OperationTypes['resendDeletion']['data']>;
     /** Delete an account with the code. Raises `ERR-CODE-INVALID`, `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`. */
@@ -43,7 +43,7 @@ export interface AccountMethods {
   restore(body: Omit<OperationTypes['restoreAccount']['body'], 'device_id'>): Promise<OperationTypes['restoreAccount']['data']>;
   readonly passwordReset: {
     /** Ask for a code to reset the password. Raises `ERR-RATE-LIMITED`. */
-    request(body: Omit<OperationTypes['requestPasswordReset']['body'], 'device_id'>): Promise<OperationTypes['requestPasswordReset']['data']>;
+    request(body: OperationTypes['requestPasswordReset']['body']): Promise<OperationTypes['requestPasswordReset']['data']>;
     /** Send the code to reset the password again. Raises `ERR-CODE-INVALID`, `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`. */
     resend(body: OperationTypes['resendPasswordReset']['body']): Promise<OperationTypes['resendPasswordReset']['data']>;
     /**
@@ -137,7 +137,7 @@ export interface SecondFactorMethods {
   /** End the trust in a device. Raises `ERR-RATE-LIMITED`. */
   deleteTrustedDevice(device_id: string): Promise<OperationTypes['deleteTrustedDevice']['data']>;
   /** Ask for a code to remove a lost second factor. Raises `ERR-RATE-LIMITED`. */
-  requestRemoval(body: Omit<OperationTypes['requestSecondFactorRemoval']['body'], 'device_id'>): Promise<OperationTypes['requestSecondFactorRemoval']['data']>;
+  requestRemoval(body: OperationTypes['requestSecondFactorRemoval']['body']): Promise<OperationTypes['requestSecondFactorRemoval']['data']>;
   /**
    * Send the code to remove a lost second factor again.
    * Raises `ERR-CODE-INVALID`, `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`.
@@ -188,7 +188,7 @@ export const sessionsMethods: MethodTable<SessionsMethods> = {
 
 export interface LoginCodeMethods {
   /** Ask for a code to log in. Raises `ERR-RATE-LIMITED`, `ERR-ROUTE-NOT-FOUND`. */
-  request(body: Omit<OperationTypes['requestLoginCode']['body'], 'device_id'>): Promise<OperationTypes['requestLoginCode']['data']>;
+  request(body: OperationTypes['requestLoginCode']['body']): Promise<OperationTypes['requestLoginCode']['data']>;
   /**
    * Send the code to log in again.
    * Raises `ERR-CODE-INVALID`, `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`, `ERR-ROUTE-NOT-FOUND`.
@@ -238,7 +238,7 @@ export interface FederatedMethods {
   /** Begin a login by a provider. Raises `ERR-ROUTE-NOT-FOUND`. */
   challenge(): Promise<OperationTypes['createFederatedChallenge']['data']>;
   /** Mail a code that links an identity. Raises `ERR-CODE-EXPIRED`, `ERR-RATE-LIMITED`, `ERR-ROUTE-NOT-FOUND`. */
-  requestLinkCode(body: Omit<OperationTypes['requestLinkCode']['body'], 'device_id'>): Promise<OperationTypes['requestLinkCode']['data']>;
+  requestLinkCode(body: OperationTypes['requestLinkCode']['body']): Promise<OperationTypes['requestLinkCode']['data']>;
   /** List the identities at providers. Raises `ERR-ROUTE-NOT-FOUND`. */
   identities(): Promise<OperationTypes['listIdentities']['data']>;
   /**

@@ -215,7 +215,6 @@ export interface OperationTypes {
   readonly requestDeletion: {
     readonly body: {
       readonly email: string;
-      readonly device_id?: string;
     };
     readonly data: {
       readonly challenge_id: string;
@@ -267,7 +266,6 @@ export interface OperationTypes {
   readonly requestPasswordReset: {
     readonly body: {
       readonly email: string;
-      readonly device_id?: string;
     };
     readonly data: {
       readonly challenge_id: string;
@@ -526,7 +524,6 @@ export interface OperationTypes {
   readonly requestSecondFactorRemoval: {
     readonly body: {
       readonly email: string;
-      readonly device_id?: string;
     };
     readonly data: {
       readonly challenge_id: string;
@@ -688,7 +685,6 @@ export interface OperationTypes {
   readonly requestLoginCode: {
     readonly body: {
       readonly email: string;
-      readonly device_id?: string;
     };
     readonly data: {
       readonly challenge_id: string;
@@ -994,7 +990,6 @@ export interface OperationTypes {
   readonly requestLinkCode: {
     readonly body: {
       readonly link_challenge_id: string;
-      readonly device_id?: string;
     };
     readonly data: {
       readonly challenge_id: string;

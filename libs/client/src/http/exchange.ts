@@ -23,6 +23,7 @@ export interface Outgoing {
   readonly body?: unknown;
   readonly accessToken?: string | undefined;
   readonly idempotencyKey?: string | undefined;
+  readonly deviceSecret?: string | undefined;
   /** Ends the exchange early; it then fails with `CLIENT_SUPERSEDED`. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -43,7 +44,7 @@ export function createExchange(
   const limit = Math.min(timeoutMs, maxTimeoutMs);
 
   function requestOf(operation: Operation, outgoing: Outgoing, requestId: string, signal: AbortSignal) {
-    const { accessToken, idempotencyKey, body, params = [] } = outgoing;
+    const { accessToken, idempotencyKey, deviceSecret, body, params = [] } = outgoing;
     const [, method, path] = operation;
     let filled = path;
     for (const param of params) filled = filled.replace(/\{\w+\}/, () => encodeURIComponent(param));
@@ -51,6 +52,7 @@ export function createExchange(
     if (language) headers['Accept-Language'] = language();
     if (accessToken) headers.Authorization = `Bearer ${accessToken}`;
     if (idempotencyKey) headers['Idempotency-Key'] = idempotencyKey;
+    if (deviceSecret) headers['X-Device-Secret'] = deviceSecret;
     if (body !== undefined) headers['Content-Type'] = 'application/json';
     const init: RequestInit = { method, headers, signal, credentials: 'omit', redirect: 'error' };
     if (body !== undefined) init.body = JSON.stringify(body);

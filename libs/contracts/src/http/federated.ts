@@ -51,7 +51,7 @@ export const FederatedLoginRequest = Type.Object({
 export type FederatedLoginRequest = Type.Static<typeof FederatedLoginRequest>;
 
 /** Body of `POST /api/v1/auth/federated/link/code`. */
-export const LinkCodeRequest = Type.Object({ link_challenge_id: SealedToken, device_id });
+export const LinkCodeRequest = Type.Object({ link_challenge_id: SealedToken });
 export type LinkCodeRequest = Type.Static<typeof LinkCodeRequest>;
 
 /** Body of `POST /api/v1/auth/federated/link`: with one proof of the account, the first that it has of these. */

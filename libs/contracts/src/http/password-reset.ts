@@ -1,10 +1,10 @@
 import * as Type from '../type.ts';
 import { ConfirmCodeRequest, exampleChallengeId, exampleCode } from './challenges.ts';
-import { InvitesRevoked, NewPassword, Success, Timestamp, Uuid } from './fields.ts';
+import { InvitesRevoked, NewPassword, Success, Timestamp } from './fields.ts';
 import { GivenEmail } from './login.ts';
 
 /** Body of `POST /api/v1/auth/password-reset`. A malformed address counts as an unknown one. */
-export const PasswordResetRequest = Type.Object({ email: GivenEmail, device_id: Type.Optional(Uuid) });
+export const PasswordResetRequest = Type.Object({ email: GivenEmail });
 export type PasswordResetRequest = Type.Static<typeof PasswordResetRequest>;
 
 /** Body of `POST /api/v1/auth/password-reset/confirm`. */
@@ -21,11 +21,7 @@ export const PasswordResetResponse = Success(
 export type PasswordResetResponse = Type.Static<typeof PasswordResetResponse>;
 
 export const passwordResetExamples = {
-  device: {
-    summary: 'From an app that has logged in before',
-    value: { email: 'cook@example.com', device_id: '7d0f7a34-52f1-4a4e-9b0e-3a1c5d2e8f90' },
-  },
-  minimal: { summary: 'From anywhere else', value: { email: 'cook@example.com' } },
+  minimal: { summary: 'The address', value: { email: 'cook@example.com' } },
 } satisfies Record<string, { summary: string; value: PasswordResetRequest }>;
 
 export const confirmPasswordResetExamples = {

@@ -43,6 +43,15 @@ export const requestHeaders = {
     schema: Type.String({ pattern: '^[\\w-]+\\.[\\w-]+\\.[\\w-]+$' }),
     example: 'eyJ0eXAiOiJkcG9wK2p3dCJ9.eyJodG0iOiJQT1NUIn0.c2ln',
   },
+  'X-Device-Secret': {
+    required: false,
+    description:
+      'Random secret of the installation, by which an account knows the device again (OWASP, device cookies): made ' +
+      'once with at least 122 random bits (a UUID will do), kept as safely as a token, and sent with each login and ' +
+      'request for a code. Wrong passwords and codes from elsewhere then do not keep its user out.',
+    schema: Type.String({ pattern: '^[\\w-]{22,128}$' }),
+    example: 'q0Zt3mJx9cVf4sLhYb7N2w',
+  },
 } as const;
 
 export type RequestHeader = keyof typeof requestHeaders;

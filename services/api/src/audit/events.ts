@@ -105,7 +105,7 @@ export const auditEvents = {
     outcome: 'failure',
     fields: user,
     meaning:
-      'Strangers who had passed the first step of logins used up the tries of the second factor, or ten in a day. The owner was mailed, once in 24 hours.',
+      'Somebody who had passed the first step of logins, or had a session, used up the tries of the second factor in a place or in all, or ten in a day. The owner was mailed, once in 24 hours.',
   },
   'account.recovery_codes_created': { fields: session, meaning: 'The user made new recovery codes.' },
   'account.trust_ended': { fields: session, meaning: 'The user ended the trust in a device.' },

@@ -32,7 +32,7 @@ export function composeRehearsal({ deps, users, readSessions }: RehearsalParts):
       async logIn(req, res) {
         await readSessions();
         const body: LoginRequest = req.body;
-        await authenticate({ ...body, deviceId: body.device_id }, contextOf(res));
+        await authenticate(body, contextOf(res));
       },
     },
   });

@@ -11,7 +11,7 @@ import { authenticate } from './middleware/authenticate.ts';
 import { authenticateSibling } from './middleware/authenticate-sibling.ts';
 import { jsonBody, tokenOrJsonBody } from './middleware/json-body.ts';
 import { readDeviceProof } from './middleware/read-device-proof.ts';
-import { readIdempotencyKey } from './middleware/read-idempotency-key.ts';
+import { readHeaders } from './middleware/read-header.ts';
 import { validateBody } from './middleware/validate-body.ts';
 import { contextOf, extendContext } from './request-context.ts';
 import type { BodyCheck, BodyChecks } from './validation/body-checks.ts';
@@ -45,7 +45,7 @@ export function mountRoutes(app: Express, deps: MountDeps): void {
       ...(validateResponses ? [checkAnswersOf(route)] : []),
       ...authentication(route, deps),
       ...readBody(route, bodyChecks[name]),
-      ...(route.headers.includes('Idempotency-Key') ? [readIdempotencyKey] : []),
+      ...readHeaders(route.headers),
       ...(route.headers.includes('DPoP') ? [readDeviceProof(verifyDeviceProof, name === 'refreshTokens')] : []),
       handlers[name],
     ];

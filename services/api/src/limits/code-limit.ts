@@ -1,6 +1,6 @@
 import type { LimitKeys, RedisClient } from '@auth-account/redis';
 import { crowdLimit, crowdScript } from './crowd.ts';
-import { dayMs, deviceTag, knownMs, type LoginIdentity, type Refusal } from './login-limits.ts';
+import { dayMs, holderTag, knownMs, type LoginIdentity, type Refusal } from './login-limits.ts';
 import { placesScript } from './login-script.ts';
 import { createMemoryCounts } from './memory-counts.ts';
 
@@ -124,18 +124,18 @@ export function createCodeLimit({ redis, keys, perDay, now, crowd = crowdLimit }
 
   return {
     async count(identity) {
-      const { emailKey, deviceId, prefix, userId: counted = emailKey, hasOwnCounts, hasAccess, recipient } = identity;
+      const { emailKey, holder, prefix, userId: counted = emailKey, hasOwnCounts, hasAccess, recipient } = identity;
       const account = keys.tagOf('account', counted);
       const names = [
         keys.knownOf(keys.tagOf('account', emailKey)),
-        listOf('device', deviceTag(keys, counted, deviceId)),
+        listOf('device', holderTag(keys, counted, holder)),
         listOf('network', keys.tagOf('account-address', counted, prefix)),
         listOf('known', account),
         listOf('strange', account),
         listOf('recipient', keys.tagOf('account', recipient ?? counted)),
         keys.crowdOf('code'),
       ];
-      const place = [deviceTag(keys, emailKey, deviceId), keys.tagOf('account-address', emailKey, prefix)];
+      const place = [holderTag(keys, emailKey, holder), keys.tagOf('account-address', emailKey, prefix)];
       const flags = [hasOwnCounts, hasAccess, recipient !== undefined].map(Number);
       const args = [now(), ...place, knownMs, perDay, dayMs, ...flags, account, crowd];
       try {

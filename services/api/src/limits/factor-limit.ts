@@ -1,33 +1,47 @@
 import type { LimitKeys, RedisClient } from '@auth-account/redis';
-import { dayMs, deviceTag, knownMs, type LoginIdentity } from './login-limits.ts';
-import { placesScript } from './login-script.ts';
+import { dayMs, holderTag, knownMs, type LoginIdentity, ownTotal, sharedTotal } from './login-limits.ts';
+import { placesScript, totalScript } from './login-script.ts';
 import { createMemoryCounts } from './memory-counts.ts';
 
 /** A try of a second factor, taken before the factor is compared. */
 export type TakenTry =
   | {
-      /** Tries that are left if this one is wrong. */
+      /** Tries that are left in this place if this one is wrong. */
       readonly triesLeft: number;
       /**
-       * True if the try is a stranger's, and strangers have no further try now, or have had many in a day. The owner should
-       * know then, if this one is wrong.
+       * True if the place has no further try now or has had many in a day, or if the account has no further try at all.
+       * The owner should know then, if this one is wrong.
        */
       readonly isAlarming: boolean;
-      /** Called when the factor was right. The try counts no longer. Never rejects. */
+      /** Called when the try was no guess, such as after an outage. It counts no longer. Never rejects. */
       readonly giveBack: () => Promise<void>;
+      /**
+       * Called when the factor was right. The try counts no longer, and from a device that holds something no earlier
+       * one does. Never rejects.
+       */
+      readonly succeed: () => Promise<void>;
     }
   | { readonly waitMs: number };
 
+/** The account, device and network of a try. A session's device is always known. */
+export interface FactorIdentity extends Omit<LoginIdentity, 'session'> {
+  /** True if the device is known by its session, which has needed the factor or a device's trust. */
+  readonly hasSession: boolean;
+  /** False for a factor that can't be guessed. It does not count towards the account's total. */
+  readonly isGuess: boolean;
+}
+
 /** Counts tries of second factors. None of its functions rejects. */
 export interface FactorLimit {
-  /** Takes one try of a login, unless the limit is reached. */
-  take(identity: LoginIdentity): Promise<TakenTry>;
-  /** Takes one try of a session's user, unless the limit is reached. A session has tries of its own. */
-  takeOf(sessionId: string): Promise<TakenTry>;
+  /** Takes one try, unless all places of the device or the account's total are used up. */
+  take(identity: FactorIdentity): Promise<TakenTry>;
   /** Called when a login with two factors has succeeded. The account then knows its device and network. */
   know(identity: LoginIdentity): Promise<void>;
-  /** Makes the account know no place, because a known one may be a thief's. */
-  forget(emailKey: string): Promise<void>;
+  /**
+   * Called after a recovery. The account knows no place then, because a known one may be a thief's. Its total begins
+   * anew, but once in 72 hours only, because who has the mailbox repeats recoveries.
+   */
+  recover(emailKey: string): Promise<void>;
 }
 
 export interface FactorLimitDeps {
@@ -42,111 +56,156 @@ const mostTries = 5;
 const windowMs = 15 * 60_000;
 /** Limit of NIST SP 800-63B-4, section 3.2.2, for each place in a day. */
 const mostPerDay = 100;
-/** Tries of strangers in a day from which on a wrong one is alarming. A patient guesser leaves the last try of a window. */
+/** Tries of a place in a day from which on a wrong one is alarming. A patient guesser leaves the last try of a window. */
 const alarmingPerDay = 10;
 /** Limit for the devices and networks that an account knows. */
 const mostKnown = 20;
+/** Time in which an owner can stop the removal of a factor, and in which one recovery gives tries back. */
+const recoveredMs = 3 * dayMs;
 
 /**
- * KEYS: 1 the devices and networks that the account knows, then lists of the times of tries, newest first: 2 the
- * device's, 3 the network's, 4 that of all strangers, or of a session.
+ * KEYS: 1 the devices and networks that the account knows, 2 its wrong verdicts over all places, then lists of the times
+ * of tries, newest first: 3 the device's, 4 the network's, 5 that of all strangers.
  *
  * ARGV: 1 now, 2 tag of the device, 3 tag of the network, 4 for how long a success is remembered, 5 limit for the tries,
- * 6 length of the window, 7 limit for the tries of a day, 8 length of a day, 9 number of tries in a day that are many.
+ * 6 length of the window, 7 limit for the tries of a day, 8 length of a day, 9 number of tries in a day that are many,
+ * 10 and 11 limits for the wrong verdicts of everybody and of one known place, then flags (1 or 0): 12 the device is known by
+ * its session, 13 the factor can be guessed.
  *
- * Returns the place of the list in KEYS, the number of its tries in the window, the milliseconds to wait, and 1 if there
- * were many in the day. A refused try changes nothing.
+ * Returns the place of the list in KEYS, the number of its tries in the window, the milliseconds to wait, 1 if the try is
+ * alarming, the field of the total that counts it (or ''), and what a right factor makes forget (see
+ * {@link giveBackScript}). A refused try changes nothing.
  */
-const script = `${placesScript}
+const takeScript = `${placesScript}${totalScript}
 local now, most, window, day = tonumber(ARGV[1]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[8])
 local function is_known(tag)
   return seen_at(KEYS[1], tag) + tonumber(ARGV[4]) > now
 end
-local place = is_known(ARGV[2]) and 2 or is_known(ARGV[3]) and 3 or 4
-local list = KEYS[place]
-local count, oldest = 1, now
-for _, at in ipairs(redis.call('LRANGE', list, 0, most - 1)) do
-  if tonumber(at) + window > now then count, oldest = count + 1, tonumber(at) end
+local holds = ARGV[12] == '1' or is_known(ARGV[2])
+local known = {}
+if holds then known[1] = ARGV[2] end
+if is_known(ARGV[3]) then known[#known + 1] = ARGV[3] end
+local function share_now()
+  if ARGV[13] == '0' then return '' end
+  return share_of(KEYS[2], known, tonumber(ARGV[10]), tonumber(ARGV[11]))
 end
-if count > most then return {place, count, oldest + window - now, 0} end
-local last = redis.call('LINDEX', list, ARGV[7] - 1)
-if last and tonumber(last) + day > now then return {place, count, tonumber(last) + day - now, 0} end
+local share = share_now()
+if not share then return {5, most, day, 0, '', ''} end
+
+local places = {}
+if holds then places[1] = 3 end
+if ARGV[12] == '0' then
+  if known[#known] == ARGV[3] then places[#places + 1] = 4 end
+  places[#places + 1] = 5
+end
+local place, count, wait
+for _, each in ipairs(places) do
+  local tries, oldest, ms = 1, now, 0
+  for _, at in ipairs(redis.call('LRANGE', KEYS[each], 0, most - 1)) do
+    if tonumber(at) + window > now then tries, oldest = tries + 1, tonumber(at) end
+  end
+  if tries > most then ms = oldest + window - now end
+  local last = redis.call('LINDEX', KEYS[each], ARGV[7] - 1)
+  if last then ms = math.max(ms, tonumber(last) + day - now) end
+  if not place or ms < wait then place, count, wait = each, tries, ms end
+  if ms <= 0 then break end
+end
+if wait > 0 then return {place, count, wait, 0, '', ''} end
+
+local list = KEYS[place]
 redis.call('LPUSH', list, ARGV[1])
 redis.call('LTRIM', list, 0, ARGV[7] - 1)
 redis.call('PEXPIRE', list, day)
+if share ~= '' then add_wrong(KEYS[2], share, ARGV[4]) end
 local early = redis.call('LINDEX', list, ARGV[9] - 1)
-return {place, count, 0, early and tonumber(early) + day > now and 1 or 0}`;
+local is_many = early and tonumber(early) + day > now
+return {place, count, 0, (count == most or is_many or not share_now()) and 1 or 0, share, holds and 'every' or known[1] or ''}`;
 
-/** Place of the strangers' list in the script's KEYS. */
-const strangersPlace = 4;
+/**
+ * KEYS: 1 the account's wrong verdicts, 2 the list of the try. ARGV: 1 the field that has counted the try, or '', 2 its
+ * time, 3 the field to forget: `every` for all of them, or ''.
+ */
+const giveBackScript = `
+redis.call('LREM', KEYS[2], 1, ARGV[2])
+if tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '0') > 0 then redis.call('HINCRBY', KEYS[1], ARGV[1], -1) end
+if ARGV[3] == 'every' then redis.call('DEL', KEYS[1]) else redis.call('HDEL', KEYS[1], ARGV[3]) end`;
 
-type FactorScript = (
-  keyCount: number,
-  ...args: (string | number)[]
-) => Promise<[place: number, count: number, waitMs: number, isMany: number]>;
+/** KEYS: 1 the known places, 2 the wrong verdicts, 3 the mark of a recovery. ARGV: 1 for how long the mark stays. */
+const recoverScript = `
+redis.call('DEL', KEYS[1])
+if redis.call('SET', KEYS[3], '1', 'NX', 'PX', ARGV[1]) then redis.call('DEL', KEYS[2]) end`;
+
+type Place = 3 | 4 | 5;
+type Script<T> = (...args: (string | number)[]) => Promise<T>;
+interface FactorScripts {
+  readonly takeFactorTry: Script<
+    [place: Place, count: number, waitMs: number, isAlarming: number, share: string, forgotten: string]
+  >;
+  readonly giveBackFactorTry: Script<null>;
+  readonly recoverFactor: Script<null>;
+}
 
 /**
  * Creates the limit of wrong second factors (docs/specification/sign-in.md, "Second factor"): in 15 minutes five from
- * all strangers together, and five from each device and network on which the account has logged in with two factors, so
- * that no stranger keeps the owner out. Neither the password nor the mailbox makes a place known. A session has five of
- * its own, so that a thief of the session does not use up those of its device. The number of challenges does not matter.
- * No place has more than 100 in a day.
+ * all strangers together, and five from each device that holds something and from each network, if the account has
+ * logged in there with two factors. So no stranger keeps the owner out. Neither the password nor the mailbox makes a
+ * place known. A place that is used up falls back to the next: device, network, strangers. A session's device has five of
+ * its own and no other place, so that a thief of the session does not use up those of a login. No place has more than 100 in a day, and the account no more than {@link sharedTotal} says, however
+ * many challenges, sessions, devices and networks there are.
  *
  * A try is taken first and given back if it was right. So of simultaneous tries no more are compared than the limit
  * allows. While Redis is away, each process counts for itself and treats everybody as a stranger.
  */
 export function createFactorLimit({ redis, keys, now }: FactorLimitDeps): FactorLimit {
   const insurance = createMemoryCounts(windowMs / 1_000);
-  redis.defineCommand('takeFactorTry', { lua: script });
-  const takeFactorTry = (redis as unknown as { takeFactorTry: FactorScript }).takeFactorTry.bind(redis);
+  redis.defineCommand('takeFactorTry', { lua: takeScript, numberOfKeys: 5 });
+  redis.defineCommand('giveBackFactorTry', { lua: giveBackScript, numberOfKeys: 2 });
+  redis.defineCommand('recoverFactor', { lua: recoverScript, numberOfKeys: 3 });
+  const scripts = redis as unknown as FactorScripts;
 
   function takeHere(account: string): TakenTry {
     const { count, endsInMs } = insurance.add(account);
     if (count > mostTries) return { waitMs: endsInMs };
-    return {
-      triesLeft: mostTries - count,
-      isAlarming: count === mostTries,
-      async giveBack() {
-        insurance.add(account, -1);
-      },
+    const giveBack = async () => {
+      insurance.add(account, -1);
     };
+    return { triesLeft: mostTries - count, isAlarming: count === mostTries, giveBack, succeed: giveBack };
   }
 
-  async function takeFrom(known: string, lists: readonly string[], tags: readonly string[]): Promise<TakenTry> {
-    const at = now();
-    const strangers = lists.at(-1) ?? '';
-    try {
-      const args = [at, ...tags, knownMs, mostTries, windowMs, mostPerDay, dayMs, alarmingPerDay];
-      const [place, count, waitMs, isMany] = await takeFactorTry(4, known, ...lists, ...args);
-      if (waitMs > 0) return { waitMs };
-      return {
-        triesLeft: mostTries - count,
-        isAlarming: place === strangersPlace && (count === mostTries || isMany === 1),
-        async giveBack() {
-          // If Redis is away now, the try stays counted until its window ends.
-          await redis.lrem(lists[place - 2] ?? '', 1, at).catch(() => undefined);
-        },
-      };
-    } catch {
-      return takeHere(strangers);
-    }
-  }
-
-  const tagsOf = ({ emailKey, deviceId, prefix }: LoginIdentity) => [
-    deviceTag(keys, emailKey, deviceId),
+  const tagsOf = ({ emailKey, holder, prefix }: Pick<LoginIdentity, 'emailKey' | 'holder' | 'prefix'>) => [
+    holderTag(keys, emailKey, holder),
     keys.tagOf('account-address', emailKey, prefix),
   ];
 
   return {
-    take(identity) {
+    async take(identity) {
+      const at = now();
       const account = keys.tagOf('account', identity.emailKey);
+      const wrong = keys.wrongOf('factor', account);
       const tags = tagsOf(identity);
-      return takeFrom(keys.factorKnownOf(account), [...tags, account].map(keys.factorTriesOf), tags);
-    },
-    async takeOf(sessionId) {
-      const list = keys.factorTriesOf(keys.tagOf('session', sessionId));
-      const taken = await takeFrom(list, [list, list, list], ['', '']);
-      return 'waitMs' in taken ? taken : { ...taken, isAlarming: false };
+      const lists = [...tags, account].map(keys.factorTriesOf);
+      const limits = [knownMs, mostTries, windowMs, mostPerDay, dayMs, alarmingPerDay, sharedTotal, ownTotal];
+      const flags = [identity.hasSession, identity.isGuess].map(Number);
+      try {
+        const [place, count, waitMs, isAlarming, share, ifRight] = await scripts.takeFactorTry(
+          ...[keys.factorKnownOf(account), wrong, ...lists],
+          ...[at, ...tags, ...limits, ...flags],
+        );
+        if (waitMs > 0) return { waitMs };
+        // If Redis is away now, the try stays counted until its window ends.
+        const giveBack = async (forgotten: string) => {
+          const list = lists[place - 3] ?? '';
+          await scripts.giveBackFactorTry(wrong, list, share, at, forgotten).catch(() => undefined);
+        };
+        return {
+          triesLeft: mostTries - count,
+          isAlarming: isAlarming === 1,
+          giveBack: () => giveBack(''),
+          succeed: () => giveBack(ifRight),
+        };
+      } catch {
+        return takeHere(account);
+      }
     },
     async know(identity) {
       const known = keys.factorKnownOf(keys.tagOf('account', identity.emailKey));
@@ -161,9 +220,11 @@ export function createFactorLimit({ redis, keys, now }: FactorLimitDeps): Factor
       // Without Redis the place stays unknown until its next login.
       await write.exec().catch(() => undefined);
     },
-    async forget(emailKey) {
+    async recover(emailKey) {
+      const account = keys.tagOf('account', emailKey);
+      const names = [keys.factorKnownOf(account), keys.wrongOf('factor', account), keys.recoveredOf(account)];
       // Without Redis the places stay known until the next recovery, or until they lapse.
-      await redis.unlink(keys.factorKnownOf(keys.tagOf('account', emailKey))).catch(() => undefined);
+      await scripts.recoverFactor(...names, recoveredMs).catch(() => undefined);
     },
   };
 }

@@ -303,11 +303,17 @@ export const specialLimits = {
       ),
     },
   },
+  login_account_total: {
+    page: 'login-and-tokens.md',
+    counts: 'over all places and paths, until a right one from a device that has shown the password before, or a reset',
+    limit: '70, and 10 each for such a device, its session and its network',
+    settings: {},
+  },
   second_factor: {
     page: 'sign-in.md',
     counts:
-      'wrong second factors of one account in 15 minutes: from all strangers, and from each known place for itself',
-    limit: '5 each',
+      'wrong second factors of one account: in 15 minutes from all strangers, and from each known place for itself; over all places and paths until a right one from a device that holds something, or a recovery',
+    limit: '5 each; 70, and 10 each for such a device, its session and its network',
     settings: {},
   },
   code_account: {

@@ -3,16 +3,19 @@ import { AppError } from '@auth-account/errors';
 import { networkOf, type PrefixLength } from '@auth-account/lifecycle';
 import { createLimitKeys, type RedisClient } from '@auth-account/redis';
 import { emailKey } from '@auth-account/stores';
-import type { RequestOrigin } from '../request/request-origin.ts';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
+import { heldBy, type RequestOrigin } from '../request/request-origin.ts';
 import { createCodeLimit } from './code-limit.ts';
 import { createFactorLimit, type TakenTry } from './factor-limit.ts';
 import { type LimitRule, type LimitSettings, type RequestLimitRow, requestLimits } from './limits-table.ts';
-import { createLoginLimits, type LoginIdentity, type Refusal } from './login-limits.ts';
+import { createLoginLimits, type LoginIdentity, type LoginLimits, type Refusal } from './login-limits.ts';
 import { createRequestLimit, type RequestLimit, type RequestLimitOptions } from './request-limit.ts';
 import { createSettledLimit } from './settled-limit.ts';
 
 /** The account that a code is requested for, and the source of the request. */
-export interface CodeOrder extends Login {
+export interface CodeOrder {
+  /** Address of the account. */
+  readonly email: string;
   /** True if the mailbox is known to belong to the account. */
   readonly isVerified: boolean;
   /** True if the request comes with a session or the password. */
@@ -24,16 +27,6 @@ export interface CodeOrder extends Login {
     /** Address that the code goes to, or would go to if no other account had the address. */
     readonly to: string;
   };
-}
-
-/** The account of a login, and the device that logs in. */
-export interface Login {
-  readonly email: string;
-  /**
-   * In lower case; undefined if the client sent no id. An id that the service generated instead must never be given
-   * here.
-   */
-  readonly deviceId: string | undefined;
 }
 
 /**
@@ -50,17 +43,19 @@ export interface LoginAttempt {
   succeed(login?: { readonly isHalf: boolean }): Promise<void>;
 }
 
-/** An admitted try of a second factor, which may be compared. It is counted until it is given back. */
-export interface FactorTry {
-  /** Tries that are left if this one is wrong. */
-  readonly triesLeft: number;
-  /**
-   * True if the try is a stranger's, and strangers have no further try now, or have had many in a day. The owner should
-   * know then, if this one is wrong.
-   */
-  readonly isAlarming: boolean;
-  /** Called when the factor was right. Never raises. */
-  giveBack(): Promise<void>;
+/** An admitted try of a second factor, which may be compared. It is counted until it is given back or succeeds. */
+export type FactorTry = Exclude<TakenTry, { readonly waitMs: number }>;
+
+/** A try of a second factor: at a login, or in a session. */
+export interface FactorAttempt {
+  /** Address of the account. */
+  readonly email: string;
+  /** Key that the login has proven; the request's own by default. */
+  readonly jkt?: string | undefined;
+  /** Session whose user shows the factor. */
+  readonly session?: Pick<VerifiedAccessToken, 'device_id'> | undefined;
+  /** False for a factor that can't be guessed. It does not count towards the account's total. */
+  readonly isGuess: boolean;
 }
 
 /** The functions of the table's limits, by the names of their rows. */
@@ -86,46 +81,48 @@ export interface Limits extends CountRequests {
    * The steps of the returned attempt also raise the error, so that of simultaneous attempts no more get a verdict than
    * the rules allow.
    */
-  logIn(login: Login, origin: RequestOrigin): Promise<LoginAttempt>;
+  logIn(email: string, origin: RequestOrigin): Promise<LoginAttempt>;
   /**
-   * Like `logIn`, for a password that is sent with a session. It does not count for the network's total of logins, and
-   * the account learns no device or network from it.
+   * Like `logIn`, for a password that is sent with a session, by which the device is known. It does not count for the
+   * network's total of logins, and the account learns no device or network from it.
    */
-  guess(login: Login, origin: RequestOrigin): Promise<LoginAttempt>;
-  /** Like `guess`, for a repeated registration. The account learns the device and network, as it does from a login. */
-  replay(login: Login, origin: RequestOrigin): Promise<LoginAttempt>;
+  guess(
+    email: string,
+    session: Pick<VerifiedAccessToken, 'device_id' | 'amr'>,
+    origin: RequestOrigin,
+  ): Promise<LoginAttempt>;
+  /** Like `logIn`, for a repeated registration. It does not count for the network's total of logins. */
+  replay(email: string, origin: RequestOrigin): Promise<LoginAttempt>;
   /** Takes a try of a second factor. Strangers can't use up the tries of the places that the account knows. */
-  secondFactor(login: Login, origin: RequestOrigin): Promise<FactorTry>;
-  /** Takes one try of a second factor by the user of a session. */
-  stepUp(sessionId: string, origin: RequestOrigin): Promise<FactorTry>;
+  secondFactor(attempt: FactorAttempt, origin: RequestOrigin): Promise<FactorTry>;
   /**
-   * Called when a login was right. The account then knows this device and network, and their failures are forgotten.
-   * Never raises.
+   * Called when a login without password was right. The account then knows this device and network, and their failures
+   * are forgotten. Never raises.
    */
-  known(login: Login, origin: RequestOrigin): Promise<void>;
+  known(email: string, origin: RequestOrigin): Promise<void>;
   /**
    * Called when two factors have completed a login, or have been shown in a session. The account then knows this device
-   * and network. Never raises.
+   * and network. `jkt` is the key that the login has proven, if that was not by this request. Never raises.
    */
-  completed(login: Login, origin: RequestOrigin): Promise<void>;
+  completed(email: string, origin: RequestOrigin, jkt?: string): Promise<void>;
   /**
    * Called when the account has been created, or its address proved for the first time. It then knows only this device
    * and network, none of them for its second factor, and earlier failures no longer count. Never raises.
    */
-  registered(login: Login, origin: RequestOrigin): Promise<void>;
+  registered(email: string, origin: RequestOrigin): Promise<void>;
   /**
    * Called when a code from the account's mailbox has set a new password. The account then knows this device and
    * network too, and failures of strangers no longer count. For its second factor it knows no place until the next login
    * with two factors. Never raises.
    */
-  proved(login: Login, origin: RequestOrigin): Promise<void>;
+  proved(email: string, origin: RequestOrigin): Promise<void>;
   /** Called when the account got its verified address back. It then knows no place for its second factor. Never raises. */
   undone(email: string): Promise<void>;
   /**
    * Called when a code from the account's mailbox was right. The account then knows this device and network too. Never
    * raises.
    */
-  verified(login: Login, origin: RequestOrigin): Promise<void>;
+  verified(email: string, origin: RequestOrigin): Promise<void>;
 }
 
 export interface LimitsDeps {
@@ -171,8 +168,37 @@ function countBy({ rule, per }: Row, limit: Pick<RequestLimit, 'count'>, refuse:
   return per === 'e-mail address' ? (email: string, origin: RequestOrigin) => count(emailKey(email), origin) : count;
 }
 
-function identityOf({ email, deviceId }: Login, origin: RequestOrigin): LoginIdentity {
-  return { emailKey: emailKey(email), deviceId, prefix: networkOf(origin.network, subscriberPrefix) };
+function identityOf(email: string, origin: RequestOrigin, holder = heldBy(origin)): LoginIdentity {
+  return { emailKey: emailKey(email), holder, prefix: networkOf(origin.network, subscriberPrefix) };
+}
+
+/** Names the device of a session, which the session has made known. */
+const heldInSession = ({ device_id }: Pick<VerifiedAccessToken, 'device_id'>) => `session:${device_id}`;
+
+/** Creates the limits of passwords. */
+function createAttempts(logins: LoginLimits, refuse: Refuse): Pick<Limits, 'logIn' | 'guess' | 'replay'> {
+  async function attempt(
+    [first, last]: readonly ['check' | 'checkGuess', 'succeed' | 'confirm'],
+    identity: LoginIdentity,
+    origin: RequestOrigin,
+  ): Promise<LoginAttempt> {
+    const take = async (step: keyof LoginLimits) => {
+      const refusal = await logins[step](identity);
+      if (refusal !== undefined) refuse(refusal, origin);
+    };
+    await take(first);
+    return { fail: () => take('fail'), succeed: (half) => take(half?.isHalf ? 'confirm' : last) };
+  }
+
+  return {
+    logIn: (email, origin) => attempt(['check', 'succeed'], identityOf(email, origin), origin),
+    guess(email, session, origin) {
+      const identity = identityOf(email, origin, heldInSession(session));
+      const hasPassword = session.amr?.includes('pwd') === true;
+      return attempt(['checkGuess', 'confirm'], { ...identity, session: { hasPassword } }, origin);
+    },
+    replay: (email, origin) => attempt(['checkGuess', 'succeed'], identityOf(email, origin), origin),
+  };
 }
 
 /**
@@ -198,29 +224,15 @@ export function createLimits(deps: LimitsDeps): Limits {
 
   const admit = (taken: TakenTry, origin: RequestOrigin) =>
     'waitMs' in taken ? refuse({ rule: 'second_factor', ...taken }, origin) : taken;
-  const after = (step: 'succeed' | 'register' | 'prove' | 'verify') => async (login: Login, origin: RequestOrigin) => {
-    await logins[step](identityOf(login, origin));
+  const after = (step: 'know' | 'register' | 'prove' | 'verify') => async (email: string, origin: RequestOrigin) => {
+    await logins[step](identityOf(email, origin));
   };
-
-  async function attempt(
-    [first, last]: readonly ['check' | 'checkGuess', 'succeed' | 'confirm'],
-    login: Login,
-    origin: RequestOrigin,
-  ): Promise<LoginAttempt> {
-    const identity = identityOf(login, origin);
-    const take = async (step: keyof typeof logins) => {
-      const refusal = await logins[step](identity);
-      if (refusal !== undefined) refuse(refusal, origin);
-    };
-    await take(first);
-    return { fail: () => take('fail'), succeed: (half) => take(half?.isHalf ? 'confirm' : last) };
-  }
 
   return {
     ...(ofEachRow((row, name) => countBy(row, counters[name], refuse)) as CountRequests),
-    async requestCode({ isVerified, hasAccess, change, ...login }, origin) {
+    async requestCode({ email, isVerified, hasAccess, change }, origin) {
       const refusal = await accountCodes.count({
-        ...identityOf(login, origin),
+        ...identityOf(email, origin),
         // Pinned sources have no counts of their own during a change of the address. The change pins the requester's
         // device and network, and would give them fresh counts each time.
         hasOwnCounts: isVerified && change === undefined,
@@ -234,19 +246,24 @@ export function createLimits(deps: LimitsDeps): Limits {
       const points = Math.floor(count / denialsPerPoint);
       if (points > 0) await counters.readRevocations.count(sibling, points);
     },
-    logIn: (login, origin) => attempt(['check', 'succeed'], login, origin),
-    guess: (login, origin) => attempt(['checkGuess', 'confirm'], login, origin),
-    replay: (login, origin) => attempt(['checkGuess', 'succeed'], login, origin),
-    secondFactor: async (login, origin) => admit(await factors.take(identityOf(login, origin)), origin),
-    stepUp: async (sessionId, origin) => admit(await factors.takeOf(sessionId), origin),
-    async completed(login, origin) {
-      const identity = identityOf(login, origin);
-      await Promise.all([logins.succeed(identity), factors.know(identity)]);
+    ...createAttempts(logins, refuse),
+    async secondFactor({ email, jkt, session, isGuess }, origin) {
+      const holder = session === undefined ? heldBy(origin, jkt) : heldInSession(session);
+      const identity = { ...identityOf(email, origin, holder), hasSession: session !== undefined, isGuess };
+      return admit(await factors.take(identity), origin);
     },
-    known: after('succeed'),
-    registered: after('register'),
-    proved: after('prove'),
-    undone: (email) => factors.forget(emailKey(email)),
+    async completed(email, origin, jkt) {
+      const identity = identityOf(email, origin, heldBy(origin, jkt));
+      await Promise.all([logins.know(identity), factors.know(identity)]);
+    },
+    known: after('know'),
+    async registered(email, origin) {
+      await Promise.all([after('register')(email, origin), factors.recover(emailKey(email))]);
+    },
+    async proved(email, origin) {
+      await Promise.all([after('prove')(email, origin), factors.recover(emailKey(email))]);
+    },
+    undone: (email) => factors.recover(emailKey(email)),
     verified: after('verify'),
   };
 }

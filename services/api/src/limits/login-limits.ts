@@ -16,10 +16,15 @@ export interface Refusal {
 export interface LoginIdentity {
   /** The e-mail address in the form in which addresses are compared. There may be no account with it. */
   readonly emailKey: string;
-  /** In lower case; undefined if the client sent no id. Then no device is remembered. */
-  readonly deviceId: string | undefined;
+  /** What the device holds (`heldBy`), or the session of a guess; undefined if it holds nothing. Then no device is remembered. */
+  readonly holder: string | undefined;
   /** The client's network. */
   readonly prefix: string;
+  /** Given if the password is sent with a session: the device is known by that. */
+  readonly session?: {
+    /** True if the session's user has shown the password in it. */
+    readonly hasPassword: boolean;
+  };
 }
 
 /**
@@ -35,9 +40,11 @@ export interface LoginSteps {
   fail(identity: LoginIdentity): Promise<Refusal | undefined>;
   /**
    * Called when the password was right. The account then knows this device and network, and their failures are
-   * forgotten.
+   * forgotten. If the device has shown the password before, so are all wrong verdicts.
    */
   succeed(identity: LoginIdentity): Promise<Refusal | undefined>;
+  /** Like `succeed`, for a login without the password. No wrong verdicts are forgotten. */
+  know(identity: LoginIdentity): Promise<Refusal | undefined>;
   /** Like `succeed`, for a password that is sent with a session. The account learns no device or network from it. */
   confirm(identity: LoginIdentity): Promise<Refusal | undefined>;
   /**
@@ -88,6 +95,14 @@ const knownLimit = 20;
  * never push them out.
  */
 const pinnedLimit = 5;
+/**
+ * Limits for the wrong verdicts on an account's password, or on its second factor, until its owner's next right one from
+ * a device that holds something, or a recovery: those of everybody together, and those that each such device, each of
+ * their sessions and each of their networks has besides. So a thief of one device, at the owner's network, has a hundred
+ * in all (NIST SP 800-63B-4, section 3.2.2).
+ */
+export const sharedTotal = 70;
+export const ownTotal = 10;
 /** Milliseconds without a failure after which a delay is forgotten, unless the delay itself is longer. */
 const forgetMs = 3_600_000;
 
@@ -115,6 +130,7 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
   const namesOf = createNamesOf(keys, networks);
 
   async function judge(step: LoginStep, identity: LoginIdentity): Promise<Refusal | undefined> {
+    const { session } = identity;
     const { names, device, network, account } = namesOf(identity);
     const [rule, waitMs] = await judgeLogin(
       names.length,
@@ -125,6 +141,7 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
       ...[settings.LOGIN_ACCOUNT_FREE_FAILURES, settings.LOGIN_ACCOUNT_LONGEST_DELAY_SECONDS * 1_000],
       ...[forgetMs, networks.windowMs],
       ...[pinnedLimit, account, crowd],
+      ...[session === undefined ? 0 : 1, session?.hasPassword ? 1 : 0, sharedTotal, ownTotal],
     );
     if (rule === 'login_address') networks.refuse(identity.prefix, waitMs);
     return rule === '' ? undefined : { rule, waitMs };
@@ -153,6 +170,7 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
     checkGuess,
     fail: take('fail', insurance.fail),
     succeed: take('succeed', insurance.succeed),
+    know: take('know', insurance.succeed),
     register: take('register', insurance.register),
     prove: take('prove', insurance.prove),
     confirm: take('confirm', insurance.confirm),
@@ -174,17 +192,19 @@ function createNamesOf(keys: LimitKeys, networks: RequestLimit): (identity: Logi
   return (identity) => {
     const earlier = known.get(identity);
     if (earlier !== undefined) return earlier;
-    const { emailKey, deviceId, prefix } = identity;
+    const { emailKey, holder, prefix } = identity;
     const account = keys.tagOf('account', emailKey);
     const network = keys.tagOf('account-address', emailKey, prefix);
-    const device = deviceTag(keys, emailKey, deviceId);
+    const device = holderTag(keys, emailKey, holder);
     const owed = [device || network, network, account].flatMap((tag) => [keys.delayOf(tag), keys.failuresOf(tag)]);
     const names = [
       networks.keyOf(prefix),
       keys.knownOf(account),
       ...owed,
       keys.crowdOf('login'),
-      keys.factorKnownOf(account),
+      keys.provenOf(account),
+      keys.wrongOf('password', account),
+      keys.crowdOf('password'),
     ];
     const made = { names, device, network, account };
     known.set(identity, made);
@@ -192,9 +212,9 @@ function createNamesOf(keys: LimitKeys, networks: RequestLimit): (identity: Logi
   };
 }
 
-/** Returns the tag of an account's device. Without a device the tag is empty, and no account knows an empty tag. */
-export function deviceTag(keys: LimitKeys, account: string, deviceId: string | undefined): string {
-  return deviceId === undefined ? '' : keys.tagOf('account-device', account, deviceId);
+/** Returns the tag of what a device holds. It is empty for a device that holds nothing, and no account knows that tag. */
+export function holderTag(keys: LimitKeys, account: string, holder: string | undefined): string {
+  return holder === undefined ? '' : keys.tagOf('account-holder', account, holder);
 }
 
 const sourceWindowSeconds = 15 * 60;
@@ -231,6 +251,7 @@ function createLoginInsurance(settings: LoginSettings): LoginSteps {
   return {
     check,
     succeed,
+    know: succeed,
     confirm: succeed,
     register: forget,
     prove: forget,

@@ -12,6 +12,22 @@ local function seen_at(known, tag)
 end`;
 
 /**
+ * Part of the scripts that count wrong verdicts on a secret of an account, over all its places. `wrong` is a hash: tag of
+ * a device or network that was known by the secret → its verdicts, `all` → those of everybody else.
+ */
+export const totalScript = `
+local function share_of(wrong, known, shared_most, own_most)
+  for _, tag in ipairs(known) do
+    if tonumber(redis.call('HGET', wrong, tag) or '0') < own_most then return tag end
+  end
+  if tonumber(redis.call('HGET', wrong, 'all') or '0') < shared_most then return 'all' end
+end
+local function add_wrong(wrong, share, life)
+  redis.call('HINCRBY', wrong, share, 1)
+  redis.call('PEXPIRE', wrong, life)
+end`;
+
+/**
  * Judges and counts a login attempt in one step. This needs a script, because the rules depend on whether the account
  * knows the device or network, while rate-limiter-flexible decides by one key at a time.
  *
@@ -24,12 +40,14 @@ end`;
  * - 5 and 6: the same for the network
  * - 7 and 8: the same for the account
  * - 9: the accounts with failures by strangers
- * - 10: the devices and networks that the account knows for its second factor
+ * - 10: the devices and networks whose user has shown the password (sorted set: tag → time)
+ * - 11: the wrong verdicts on the password, over all places (see {@link totalScript})
+ * - 12: the accounts with such verdicts
  *
  * ARGV, with times in milliseconds since the epoch by the clock of the api:
  * - 1: the step. Before the hash: `check` for a login, `checkGuess` for another guess. After it: `fail`, `succeed` or
- *   `confirm`. Without a hash: `register` for a new account, `prove` for a proof of the mailbox with a new password,
- *   `verify` for a proof of the mailbox alone.
+ *   `confirm`. Without a hash: `know` for a login without password, `register` for a new account, `prove` for a proof of
+ *   the mailbox with a new password, `verify` for a proof of the mailbox alone.
  * - 2: the time now
  * - 3 and 4: the tags of the device (empty if there is none) and of the network
  * - 5 and 6: how long, and how many, devices and networks are remembered after a success
@@ -42,12 +60,14 @@ end`;
  * - 16: length of the network's window
  * - 17: number of pinned devices and networks
  * - 18: tag of the account
- * - 19: number of accounts whose failures by strangers are kept
+ * - 19: number of accounts whose failures by strangers, and whose wrong verdicts, are kept
+ * - 20 and 21: 1 if the device is known by its session, and if that session's user has shown the password
+ * - 22 and 23: limits for the wrong verdicts of everybody, and of one such device or network
  *
  * Returns the rule that refuses (or '') and the milliseconds to wait. A refused step changes nothing except the number
  * of the network's logins, which `check` counts.
  */
-export const loginScript = `${placesScript}${crowdScript}
+export const loginScript = `${placesScript}${totalScript}${crowdScript}
 local step, now, device, network = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
 local known_ms, day = tonumber(ARGV[5]), tonumber(ARGV[8])
 local known_allowance, account_allowance = tonumber(ARGV[9]), tonumber(ARGV[10])
@@ -78,9 +98,21 @@ local function know_both()
   redis.call('ZREMRANGEBYRANK', KEYS[2], 0, -1 - tonumber(ARGV[6]))
   redis.call('PEXPIRE', KEYS[2], known_ms)
 end
+local function prove_both()
+  redis.call('ZADD', KEYS[10], now, network)
+  if device ~= '' then redis.call('ZADD', KEYS[10], now, device) end
+  redis.call('PEXPIRE', KEYS[10], known_ms)
+  local over = redis.call('ZRANGE', KEYS[10], 0, -1 - tonumber(ARGV[6]))
+  if #over == 0 then return end
+  redis.call('ZREM', KEYS[10], unpack(over))
+  redis.call('HDEL', KEYS[11], unpack(over))
+end
 if step == 'register' or step == 'prove' or step == 'verify' then
   if step == 'register' then redis.call('DEL', KEYS[2]) end
-  if step ~= 'verify' then redis.call('DEL', KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[10]) end
+  if step ~= 'verify' then
+    redis.call('DEL', KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[10], KEYS[11])
+    prove_both()
+  end
   know_both()
   return {'', 0}
 end
@@ -92,26 +124,52 @@ end
 local function wait(key)
   return math.max(0, tonumber(redis.call('HGET', key, 'until') or '0') - now)
 end
-local function is_known(tag, failures)
-  return seen_at(KEYS[2], tag) + known_ms > now and spent(failures, known_allowance) == 0
+local function is_known(tag)
+  return seen_at(KEYS[2], tag) + known_ms > now
 end
 
-local source, stranger = 5, false
-if is_known(device, KEYS[4]) then source = 3 else stranger = not is_known(network, KEYS[6]) end
+-- A device that holds something comes first, then the network. A place that is used up falls back to the next. The device
+-- of a session has no other place, so that a thief of the session does not use up those of a login.
+local places = {}
+if ARGV[20] == '1' or is_known(device) then places[1] = 3 end
+if ARGV[20] == '0' then
+  if is_known(network) then places[#places + 1] = 5 end
+  places[#places + 1] = 7
+end
 
-local rule, longest = '', 0
-local function hold(name, ms)
-  if ms > longest then rule, longest = name, ms end
+local place, rule, longest
+for _, each in ipairs(places) do
+  local name, ms = 'login_source', wait(KEYS[each == 7 and 5 or each])
+  local function hold(other, other_ms)
+    if other_ms > ms then name, ms = other, other_ms end
+  end
+  if each == 7 then
+    hold('login_account', wait(KEYS[7]))
+    hold('login_account_day', spent(KEYS[8], account_allowance))
+  else
+    hold('login_account_day', spent(KEYS[each + 1], known_allowance))
+  end
+  if not place or ms < longest then place, rule, longest = each, name, ms end
+  if ms == 0 then break end
 end
-hold('login_source', wait(KEYS[source]))
-if stranger then
-  hold('login_account', wait(KEYS[7]))
-  hold('login_account_day', spent(KEYS[8], account_allowance))
+
+local function has_shown(tag)
+  return tag == device and ARGV[21] == '1' or seen_at(KEYS[10], tag) + known_ms > now
 end
-if rule ~= '' or is_check then return {rule, longest} end
+local proven = {}
+if has_shown(device) then proven[1] = device end
+if has_shown(network) then proven[#proven + 1] = network end
+local share = share_of(KEYS[11], proven, tonumber(ARGV[22]), tonumber(ARGV[23]))
+if not share and step ~= 'know' then rule, longest = 'login_account_total', day end
+if longest > 0 or is_check then return {longest > 0 and rule or '', longest} end
 
 if step ~= 'fail' then
   redis.call('DEL', KEYS[3], KEYS[4], KEYS[5], KEYS[6])
+  if step ~= 'know' then
+    redis.call('HDEL', KEYS[11], network)
+    if has_shown(device) then redis.call('DEL', KEYS[11]) end
+    prove_both()
+  end
   know_both()
   return {'', 0}
 end
@@ -128,14 +186,18 @@ local function note(key, allowance)
   redis.call('LTRIM', key, 0, allowance - 1)
   redis.call('PEXPIRE', key, day)
 end
-delay(KEYS[source], tonumber(ARGV[11]), tonumber(ARGV[12]))
-if stranger then
+add_wrong(KEYS[11], share, known_ms)
+join_crowd(KEYS[12], ARGV[18], now, known_ms, tonumber(ARGV[19]), function(tag)
+  redis.call('DEL', key_of(KEYS[11], tag))
+end)
+delay(KEYS[place == 7 and 5 or place], tonumber(ARGV[11]), tonumber(ARGV[12]))
+if place == 7 then
   delay(KEYS[7], tonumber(ARGV[13]), tonumber(ARGV[14]))
   note(KEYS[8], account_allowance)
   join_crowd(KEYS[9], ARGV[18], now, day, tonumber(ARGV[19]), function(tag)
     redis.call('DEL', key_of(KEYS[7], tag), key_of(KEYS[8], tag))
   end)
 else
-  note(KEYS[source + 1], known_allowance)
+  note(KEYS[place + 1], known_allowance)
 end
 return {'', 0}`;

@@ -18,6 +18,8 @@ export interface RequestOrigin {
    * is wrong, because it needs none unless its session is bound.
    */
   readonly proof?: DeviceProof | ProofFault;
+  /** Secret of the installation (`X-Device-Secret`), if the route takes one and the client sent it. */
+  readonly deviceSecret?: string;
   /** IP address of the client, before the trusted proxies; undefined if its connection has ended. */
   readonly network: string | undefined;
   /** W3C trace context of the active span; without tracing, the request's own context if it is well-formed. */
@@ -27,6 +29,16 @@ export interface RequestOrigin {
 /** Returns the thumbprint of the device's key that the request has proven. */
 export function provenKey({ proof }: RequestOrigin): string | undefined {
   return typeof proof === 'object' ? proof.jkt : undefined;
+}
+
+/**
+ * Names what the device of a request holds, by which an account knows it again: its secret, or else a key that it has
+ * proven; undefined if it has shown nothing. A `device_id` shows nothing, because it stands in every access token.
+ */
+export function heldBy(origin: RequestOrigin, jkt = provenKey(origin)): string | undefined {
+  // A request for a code has no proof, so the secret comes first.
+  if (origin.deviceSecret !== undefined) return `secret:${origin.deviceSecret}`;
+  return jkt && `key:${jkt}`;
 }
 
 /** Returns the language of a mail: the user's if known, otherwise the language that the client asks for. */

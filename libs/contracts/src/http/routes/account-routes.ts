@@ -14,7 +14,7 @@ import {
 } from '../account.ts';
 import { RegisterRequest, RegisterResponse, registerExamples, registeredExample } from '../register.ts';
 import type { Route } from '../route.ts';
-import { access, common, commonHeaders, fresh, refusedStepUp, withoutBody } from './shared.ts';
+import { access, common, commonHeaders, fresh, knownHeaders, refusedStepUp, withoutBody } from './shared.ts';
 
 /** Operations on accounts. */
 export const accountRoutes = {
@@ -33,7 +33,7 @@ export const accountRoutes = {
     method: 'post',
     path: '/api/v1/auth/register',
     auth: 'none',
-    headers: [...commonHeaders, 'Idempotency-Key'],
+    headers: [...knownHeaders, 'Idempotency-Key'],
     body: RegisterRequest,
     requests: registerExamples,
     success: { status: 201, description: 'The account exists.', body: RegisterResponse, example: registeredExample },

@@ -18,7 +18,7 @@ import {
 } from '../deletion.ts';
 import { PasswordResetRequest, passwordResetExamples } from '../password-reset.ts';
 import type { Route } from '../route.ts';
-import { access, codeSent, common, commonHeaders, fresh, refusedStepUp } from './shared.ts';
+import { access, codeSent, common, commonHeaders, fresh, knownHeaders, refusedStepUp } from './shared.ts';
 
 const scheduled = {
   status: 202,
@@ -61,7 +61,7 @@ export const deletionRoutes = {
     method: 'post',
     path: '/api/v1/auth/deletion',
     auth: 'none',
-    headers: commonHeaders,
+    headers: knownHeaders,
     body: PasswordResetRequest,
     requests: passwordResetExamples,
     success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
@@ -111,7 +111,7 @@ export const deletionRoutes = {
     method: 'post',
     path: '/api/v1/auth/restore',
     auth: 'none',
-    headers: commonHeaders,
+    headers: knownHeaders,
     body: RestoreRequest,
     requests: restoreExamples,
     success: { status: 200, description: 'The account stays.', body: RestoredResponse, example: restoredExample },

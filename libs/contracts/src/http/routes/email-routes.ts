@@ -18,7 +18,7 @@ import {
 } from '../email-change.ts';
 import { EmailVerifiedResponse, emailVerifiedExample } from '../email-verification.ts';
 import type { Route } from '../route.ts';
-import { access, codeSent, common, commonHeaders, fresh, refusedStepUp, withoutBody } from './shared.ts';
+import { access, codeSent, common, commonHeaders, fresh, knownHeaders, refusedStepUp, withoutBody } from './shared.ts';
 
 const codeErrors = ['ERR-CODE-INVALID', 'ERR-CODE-EXPIRED', 'ERR-RATE-LIMITED'] as const;
 
@@ -38,7 +38,7 @@ export const emailRoutes = {
     method: 'post',
     path: '/api/v1/account/email-verification',
     auth: 'bearer',
-    headers: commonHeaders,
+    headers: knownHeaders,
     success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
     errors: [...withoutBody, ...access, 'ERR-RATE-LIMITED'],
   },
@@ -69,7 +69,7 @@ export const emailRoutes = {
     method: 'post',
     path: '/api/v1/account/email-verification/confirm',
     auth: 'none',
-    headers: commonHeaders,
+    headers: knownHeaders,
     body: ConfirmCodeRequest,
     requests: confirmCodeExamples,
     success: {
@@ -92,7 +92,7 @@ export const emailRoutes = {
     method: 'post',
     path: '/api/v1/account/email-change',
     auth: 'bearer',
-    headers: commonHeaders,
+    headers: knownHeaders,
     body: EmailChangeRequest,
     requests: emailChangeExamples,
     success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
@@ -127,7 +127,7 @@ export const emailRoutes = {
     method: 'post',
     path: '/api/v1/account/email-change/confirm',
     auth: 'bearer',
-    headers: commonHeaders,
+    headers: knownHeaders,
     body: ConfirmCodeRequest,
     requests: confirmCodeExamples,
     success: {

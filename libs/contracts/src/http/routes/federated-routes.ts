@@ -21,7 +21,18 @@ import { Uuid } from '../fields.ts';
 import { TokenResponse, tokenExample } from '../login.ts';
 import { ProviderNoticeRequest, ProviderNoticeResponse, providerNoticeExample } from '../provider-notice.ts';
 import type { Route } from '../route.ts';
-import { access, codeSent, common, commonHeaders, fresh, refusedStepUp, withBody, withoutBody } from './shared.ts';
+import {
+  access,
+  codeSent,
+  common,
+  commonHeaders,
+  fresh,
+  knownHeaders,
+  loginHeaders,
+  refusedStepUp,
+  withBody,
+  withoutBody,
+} from './shared.ts';
 
 /** Without `IDENTITY_PROVIDERS` there are no such paths. A provider that is not configured has none either. */
 const notThere = 'ERR-ROUTE-NOT-FOUND';
@@ -60,6 +71,7 @@ export const federatedRoutes = {
       'another mail, ask again.',
     method: 'post',
     path: '/api/v1/auth/federated/link/code',
+    headers: knownHeaders,
     auth: 'none',
     body: LinkCodeRequest,
     requests: linkCodeExamples,
@@ -79,7 +91,7 @@ export const federatedRoutes = {
     method: 'post',
     path: '/api/v1/auth/federated/link',
     auth: 'none',
-    headers: [...commonHeaders, 'DPoP'],
+    headers: loginHeaders,
     body: FederatedLinkRequest,
     requests: federatedLinkExamples,
     success: {
@@ -119,7 +131,7 @@ export const federatedRoutes = {
     path: '/api/v1/auth/federated/:provider',
     auth: 'none',
     params: { provider: ProviderName },
-    headers: [...commonHeaders, 'DPoP'],
+    headers: loginHeaders,
     body: FederatedLoginRequest,
     success: {
       status: 200,

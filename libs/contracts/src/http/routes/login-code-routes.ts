@@ -3,7 +3,7 @@ import { TokenResponse, tokenExample } from '../login.ts';
 import { LogInByCodeRequest, logInByCodeExamples } from '../login-code.ts';
 import { PasswordResetRequest, passwordResetExamples } from '../password-reset.ts';
 import type { Route } from '../route.ts';
-import { codeSent, common, commonHeaders } from './shared.ts';
+import { codeSent, common, commonHeaders, knownHeaders, loginHeaders } from './shared.ts';
 
 const shared = { tag: 'Sessions', method: 'post', auth: 'none', headers: commonHeaders } as const;
 
@@ -21,6 +21,7 @@ export const loginCodeRoutes = {
       'Sends a code of 8 digits to the address, which is good for 10 minutes. The answer is the same for an address ' +
       'without an account; nobody is sent a mail then. Only the app that has asked knows `challenge_id`.',
     path: '/api/v1/auth/login-code',
+    headers: knownHeaders,
     body: PasswordResetRequest,
     requests: passwordResetExamples,
     success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
@@ -49,7 +50,7 @@ export const loginCodeRoutes = {
       'If the address was never verified, it is now. All other sessions end then, and so do the password and the other ' +
       'ways to sign in, because somebody else may have registered the account.',
     path: '/api/v1/auth/login-code/confirm',
-    headers: [...commonHeaders, 'DPoP'],
+    headers: loginHeaders,
     body: LogInByCodeRequest,
     requests: logInByCodeExamples,
     success: { status: 200, description: 'The session is open.', body: TokenResponse, example: tokenExample },

@@ -21,7 +21,7 @@ import {
   renamePasskeyExamples,
 } from '../passkeys.ts';
 import type { Route } from '../route.ts';
-import { access, common, commonHeaders, fresh, refusedStepUp, withoutBody } from './shared.ts';
+import { access, common, commonHeaders, fresh, loginHeaders, refusedStepUp, withoutBody } from './shared.ts';
 
 const shared = {
   tag: 'Passkeys',
@@ -167,7 +167,7 @@ export const passkeyRoutes = {
     method: 'post',
     path: '/api/v1/auth/passkeys/login',
     auth: 'none',
-    headers: [...commonHeaders, 'DPoP'],
+    headers: loginHeaders,
     body: PasskeyLoginRequest,
     success: { status: 200, description: 'The session is open.', body: TokenResponse, example: tokenExample },
     errors: [

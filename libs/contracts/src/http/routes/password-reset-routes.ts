@@ -8,7 +8,7 @@ import {
   passwordResetExamples,
 } from '../password-reset.ts';
 import type { Route } from '../route.ts';
-import { codeSent, common, commonHeaders } from './shared.ts';
+import { codeSent, common, commonHeaders, knownHeaders } from './shared.ts';
 
 /** Operations for a forgotten password. */
 export const passwordResetRoutes = {
@@ -20,12 +20,12 @@ export const passwordResetRoutes = {
     description:
       'Sends a code of 8 digits to the address, which is good for 10 minutes. The answer is the same for an address ' +
       'without an account; nobody is sent a mail then. Only the app that has asked knows `challenge_id`.\n\n' +
-      'Send the `device_id` that the app sends at login: a device that has logged in to the account has a limit of its ' +
-      'own (429), which strangers can’t use up.',
+      'Send the `X-Device-Secret` that the app sends at login: a device that has logged in to the account has a limit ' +
+      'of its own (429), which strangers can’t use up.',
     method: 'post',
     path: '/api/v1/auth/password-reset',
     auth: 'none',
-    headers: commonHeaders,
+    headers: knownHeaders,
     body: PasswordResetRequest,
     requests: passwordResetExamples,
     success: { ...codeSent, body: ChallengeResponse, example: challengeExample },
@@ -61,7 +61,7 @@ export const passwordResetRoutes = {
     method: 'post',
     path: '/api/v1/auth/password-reset/confirm',
     auth: 'none',
-    headers: commonHeaders,
+    headers: knownHeaders,
     body: ConfirmPasswordResetRequest,
     requests: confirmPasswordResetExamples,
     success: {

@@ -16,7 +16,7 @@ import {
   StopRemovalRequest,
   stopRemovalExamples,
 } from '../second-factor-removal.ts';
-import { access, codeSent, common, commonHeaders, withoutBody } from './shared.ts';
+import { access, codeSent, common, commonHeaders, knownHeaders, withoutBody } from './shared.ts';
 
 const codeErrors = ['ERR-CODE-INVALID', 'ERR-CODE-EXPIRED', 'ERR-RATE-LIMITED'] as const;
 
@@ -40,7 +40,7 @@ export const secondFactorRemovalRoutes = {
     method: 'post',
     path: '/api/v1/auth/second-factor-removal',
     auth: 'none',
-    headers: commonHeaders,
+    headers: knownHeaders,
     body: PasswordResetRequest,
     requests: { minimal: passwordResetExamples.minimal },
     success: { ...codeSent, body: ChallengeResponse, example: challengeExample },

@@ -22,7 +22,7 @@ import {
   totpDeletedExample,
   trustEndedExample,
 } from '../second-factor.ts';
-import { access, common, commonHeaders, fresh, refusedStepUp, withoutBody } from './shared.ts';
+import { access, common, commonHeaders, fresh, loginHeaders, refusedStepUp, withoutBody } from './shared.ts';
 
 /** Operations on the second factor. */
 export const secondFactorRoutes = {
@@ -145,7 +145,7 @@ export const secondFactorRoutes = {
     method: 'post',
     path: '/api/v1/auth/login/second-factor',
     auth: 'none',
-    headers: [...commonHeaders, 'DPoP'],
+    headers: loginHeaders,
     body: ConfirmSecondFactorRequest,
     requests: confirmSecondFactorExamples,
     success: {

@@ -13,7 +13,7 @@ import {
   sessionListExample,
   sessionRevokedExample,
 } from '../sessions.ts';
-import { access, common, commonHeaders, withoutBody } from './shared.ts';
+import { access, common, commonHeaders, loginHeaders, withoutBody } from './shared.ts';
 
 /**
  * Link from a token pair to the refresh that replaces it. The link's body is the whole `data`, because the generators'
@@ -43,7 +43,7 @@ export const sessionRoutes = {
     method: 'post',
     path: '/api/v1/auth/login',
     auth: 'none',
-    headers: [...commonHeaders, 'Idempotency-Key', 'DPoP'],
+    headers: [...loginHeaders, 'Idempotency-Key'],
     body: LoginRequest,
     requests: loginExamples,
     success: {

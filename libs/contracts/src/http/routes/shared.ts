@@ -46,3 +46,9 @@ export const codeSent = {
 
 /** Headers that every operation of `/api/v1` takes. */
 export const commonHeaders = ['X-Request-ID', 'Accept-Language'] as const;
+
+/** Headers of every operation by which an account learns a device, or knows it again. */
+export const knownHeaders = [...commonHeaders, 'X-Device-Secret'] as const;
+
+/** Headers of every operation that logs in. */
+export const loginHeaders = [...knownHeaders, 'DPoP'] as const;

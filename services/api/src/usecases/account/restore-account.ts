@@ -41,7 +41,7 @@ export function createRestoreAccount(deps: RestoreAccountDeps) {
   const restore = createRestore(deps);
 
   return async (input: RestoreRequest, origin: RequestOrigin): Promise<RestoredResponse['data']> => {
-    const seen = await authenticate({ ...input, deviceId: input.device_id?.toLowerCase() }, origin);
+    const seen = await authenticate(input, origin);
     const { _id: user_id } = seen;
     await restore(seen, knownAs(input), origin).catch((error: unknown) => {
       const reason = loginRefusalOf(error);

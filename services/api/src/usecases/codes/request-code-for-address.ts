@@ -22,14 +22,11 @@ export function createRequestCodeForAddress(
   purpose: CodePurpose,
   isMeant: (user: Addressee) => boolean = () => true,
 ) {
-  return async (
-    { email, device_id }: PasswordResetRequest,
-    origin: RequestOrigin,
-  ): Promise<ChallengeResponse['data']> => {
+  return async ({ email }: PasswordResetRequest, origin: RequestOrigin): Promise<ChallengeResponse['data']> => {
     await limits.askForCode(origin);
     const user = await users.findAddressee({ email });
     const isVerified = user?.email_verified_at !== undefined;
-    await limits.requestCode({ email, deviceId: device_id?.toLowerCase(), isVerified, hasAccess: false }, origin);
+    await limits.requestCode({ email, isVerified, hasAccess: false }, origin);
     const userId = user !== undefined && isMeant(user) ? user._id : undefined;
     return requestCode({ purpose, userId, locale: mailLocale(user, origin) }, origin);
   };

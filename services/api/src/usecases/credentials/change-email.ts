@@ -70,7 +70,7 @@ export function createChangeEmail(deps: ChangeEmailDeps) {
       throw isDuplicateKey(error, 'email_key') ? takenError(change.email, error) : error;
     });
     // As with a registration, failed attempts that strangers made on this address before must not lock its owner out.
-    await limits.registered({ email: change.email, deviceId }, origin);
+    await limits.registered(change.email, origin);
     const sessions_ended = ended.sessionIds.length;
     return { message: 'EMAIL_CHANGED', email: change.email, sessions_ended, timestamp: now().toISOString() };
   };

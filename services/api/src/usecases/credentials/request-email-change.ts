@@ -44,7 +44,7 @@ export function createRequestEmailChange(deps: RequestEmailChangeDeps) {
     const user = await reauthenticate(input, caller, origin, 'email_change');
     const { email, _id: userId } = user;
     await limits.askForCode(origin);
-    const asker = { email, deviceId: caller.device_id, isVerified: user.email_verified_at !== undefined };
+    const asker = { email, isVerified: user.email_verified_at !== undefined };
     await limits.requestCode({ ...asker, hasAccess: true, change: { userId, to: new_email } }, origin);
     const at = now();
     const holder = await emailChanges.findHolder(new_email, at);

@@ -17,15 +17,12 @@ export interface RequestEmailVerificationDeps {
  */
 export function createRequestEmailVerification({ users, limits, requestCode }: RequestEmailVerificationDeps) {
   const purpose = 'email_verification';
-  return async (
-    { user_id, device_id: deviceId }: VerifiedAccessToken,
-    origin: RequestOrigin,
-  ): Promise<ChallengeResponse['data']> => {
+  return async ({ user_id }: VerifiedAccessToken, origin: RequestOrigin): Promise<ChallengeResponse['data']> => {
     await limits.askForCode(origin);
     const user = await users.find(user_id);
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
     const isVerified = user.email_verified_at !== undefined;
-    await limits.requestCode({ email: user.email, deviceId, isVerified, hasAccess: true }, origin);
+    await limits.requestCode({ email: user.email, isVerified, hasAccess: true }, origin);
     return requestCode({ purpose, userId: user_id, locale: mailLocale(user, origin) }, origin);
   };
 }

@@ -57,8 +57,8 @@ export function createResetPassword(deps: ResetPasswordDeps) {
     const check = () => checkCode('password_reset', input, origin);
     const set = (right: RightCode) => setPassword(right, password_hash, origin);
     const { user, invites_revoked } = await changeByCode(check, set, code);
-    const login = { email: user.email, deviceId: undefined };
-    await (user.email_verified_at === undefined ? limits.registered(login, origin) : limits.proved(login, origin));
+    const { email, email_verified_at } = user;
+    await (email_verified_at === undefined ? limits.registered(email, origin) : limits.proved(email, origin));
     return { message: 'PASSWORD_RESET', invites_revoked, timestamp: now().toISOString() };
   };
 }

@@ -87,7 +87,7 @@ export function createUndoEmailChange(deps: UndoEmailChangeDeps) {
       invites_revoked = await undo(found, password_hash, at, origin);
     }
     const { email, verified_at } = found.former;
-    if (verified_at === undefined) await limits.registered({ email, deviceId: undefined }, origin);
+    if (verified_at === undefined) await limits.registered(email, origin);
     else await limits.undone(email);
     return { message: 'EMAIL_CHANGE_UNDONE', invites_revoked, timestamp: now().toISOString() };
   };

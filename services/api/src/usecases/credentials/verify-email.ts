@@ -31,7 +31,7 @@ export function createVerifyEmail(deps: VerifyEmailDeps) {
     await limits.tryCode(origin);
     const check = () => checkCode('email_verification', input, origin);
     const { email } = await changeByCode(check, (code) => verify(code, origin));
-    await limits.verified({ email, deviceId: undefined }, origin);
+    await limits.verified(email, origin);
     return { message: 'EMAIL_VERIFIED', timestamp: now().toISOString() };
   };
 }

@@ -43,7 +43,6 @@ export interface LinkByProofDeps {
 interface Asked {
   readonly input: FederatedLinkRequest;
   readonly challenge: LinkChallenge;
-  readonly deviceId: string | undefined;
   /** Part of the proof that each way has: a repeat must come from the same device. */
   readonly device: readonly unknown[];
   readonly origin: RequestOrigin;
@@ -67,10 +66,9 @@ export function createLinkByProof(deps: LinkByProofDeps) {
 
   return async (input: FederatedLinkRequest, origin: RequestOrigin): Promise<TokenResponse['data']> => {
     const { link_challenge_id, password, credential, challenge_id, code } = input;
-    const deviceId = input.device_id?.toLowerCase();
-    const device = deviceOfProof(deviceId, origin);
+    const device = deviceOfProof(input.device_id?.toLowerCase(), origin);
     const challenge = await openLinkChallenge(deps.sealedTokens, link_challenge_id);
-    const asked = { input, challenge, deviceId, device, origin };
+    const asked = { input, challenge, device, origin };
     if (password !== undefined) return byPassword(password, asked);
     if (credential !== undefined) return byPasskey(credential, asked);
     if (challenge_id === undefined || code === undefined)
@@ -86,13 +84,13 @@ export function createLinkByProof(deps: LinkByProofDeps) {
 function createByPassword(deps: LinkByProofDeps): Link<string> {
   const { authenticate, oncePerChallenge, assertEmailVerified, demandSecondFactor, limits, now } = deps;
   const open = createOpen(deps);
-  return async (password, { input, challenge, deviceId, device, origin }) => {
+  return async (password, { input, challenge, device, origin }) => {
     const { email } = challenge.identity;
-    const user = await authenticate({ email, password, deviceId }, origin);
+    const user = await authenticate({ email, password }, origin);
     const spend = spendOf(challenge, ['password', user._id, ...device]);
     const link = async () => {
       assertCounts(challenge, user, now());
-      await assertEmailVerified(user, deviceId, origin);
+      await assertEmailVerified(user, origin);
       const first = { method: 'password', amr: ['pwd'] } as const;
       demandSecondFactor(user, { ...first, first: spend, link: challenge.identity, device: input }, origin);
       // Not before: somebody who knows only the password must not use up the owner's links.
@@ -122,7 +120,7 @@ function createByPasskey(deps: LinkByProofDeps): Link<UsedCredential> {
   }
 
   return async (credential, asked) => {
-    const { input, challenge, deviceId, device, origin } = asked;
+    const { input, challenge, device, origin } = asked;
     await limits.logInByPasskey(origin);
     const spend = spendOf(challenge, ['passkey', credential.id, credential.response, ...device]);
     const link = async () => {
@@ -130,11 +128,11 @@ function createByPasskey(deps: LinkByProofDeps): Link<UsedCredential> {
       if (user === undefined) throw new AppError('ERR-CODE-EXPIRED');
       const { auth, use } = await prove(user, credential, asked);
       assertCounts(challenge, user, now());
-      await assertEmailVerified(user, deviceId, origin);
+      await assertEmailVerified(user, origin);
       await limits.addIdentity(user._id, origin);
       const proved = { seen: user, device: input, method: 'passkey', auth, use } as const;
       const data = await open({ ...proved, spends: [spend], link: challenge.identity }, origin);
-      await limits.completed({ email: user.email, deviceId }, origin);
+      await limits.completed(user.email, origin);
       return data;
     };
     return oncePerChallenge(spend, link, origin);

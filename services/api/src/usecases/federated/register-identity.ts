@@ -65,7 +65,7 @@ export function createRegisterIdentity(deps: RegisterIdentityDeps): RegisterIden
       const isTaken = isDuplicateKey(error, 'email_key') || isDuplicateKey(error, 'identities.sub');
       throw isTaken ? takenError(email, error) : error;
     });
-    await limits.registered({ email, deviceId: input.device_id?.toLowerCase() }, origin);
+    await limits.registered(email, origin);
     return { user, isCreated: true };
   }
 

@@ -20,16 +20,13 @@ export interface RequestLinkCodeDeps {
  * names its provider. Raises `ERR-RATE-LIMITED`, and `ERR-CODE-EXPIRED` if the challenge does not count now.
  */
 export function createRequestLinkCode({ users, sealedTokens, requestCode, limits, now }: RequestLinkCodeDeps) {
-  return async (
-    { link_challenge_id, device_id }: LinkCodeRequest,
-    origin: RequestOrigin,
-  ): Promise<ChallengeResponse['data']> => {
+  return async ({ link_challenge_id }: LinkCodeRequest, origin: RequestOrigin): Promise<ChallengeResponse['data']> => {
     await limits.askForCode(origin);
     const challenge = await openLinkChallenge(sealedTokens, link_challenge_id);
     const user = await users.find(challenge.userId);
     assertCounts(challenge, user, now());
     const isVerified = user.email_verified_at !== undefined;
-    const order = { email: user.email, deviceId: device_id?.toLowerCase(), isVerified, hasAccess: false };
+    const order = { email: user.email, isVerified, hasAccess: false };
     await limits.requestCode(order, origin);
     const link = { id: linkDigest(challenge), provider: challenge.identity.provider };
     return requestCode({ purpose: 'identity_link', userId: user._id, locale: mailLocale(user, origin), link }, origin);

@@ -18,11 +18,7 @@ export interface AssertEmailVerifiedDeps {
 }
 
 /** Raises an error unless the account may log in with its present address. */
-export type AssertEmailVerified = (
-  user: UserDocument,
-  deviceId: string | undefined,
-  origin: RequestOrigin,
-) => Promise<void>;
+export type AssertEmailVerified = (user: UserDocument, origin: RequestOrigin) => Promise<void>;
 
 /**
  * Creates the check that follows when the password of a login was right. If verified addresses are required and the
@@ -34,7 +30,7 @@ export function createAssertEmailVerified(deps: AssertEmailVerifiedDeps): Assert
   const { challenges, requestCode, limits, audit, isRequired, now } = deps;
   const purpose = 'email_verification';
 
-  return async (user, deviceId, origin) => {
+  return async (user, origin) => {
     if (!isRequired || user.email_verified_at !== undefined) return;
     assertMayLogIn(user);
     const { _id: userId, email } = user;
@@ -42,7 +38,7 @@ export function createAssertEmailVerified(deps: AssertEmailVerifiedDeps): Assert
     const open = await challenges.findOpen(userId, purpose, at);
     if (open === undefined) {
       await limits.askForCode(origin);
-      await limits.requestCode({ email, deviceId, isVerified: false, hasAccess: true }, origin);
+      await limits.requestCode({ email, isVerified: false, hasAccess: true }, origin);
     }
     const { challenge_id, expires_at, resend_at } =
       open === undefined

@@ -14,11 +14,10 @@ export interface AuthenticateDeps {
   readonly audit: Audit;
 }
 
-/** An address and a password, and the device that has sent them. */
+/** An address and a password. */
 export interface GivenCredentials {
   readonly email: string;
   readonly password: string;
-  readonly deviceId: string | undefined;
 }
 
 /** Returns the account that has this address and password. */
@@ -49,8 +48,8 @@ export function createAuthenticate({ users, hasher, limits, audit }: Authenticat
     }
   }
 
-  return async ({ email, password, deviceId }, origin) => {
-    const attempt = await limits.logIn({ email, deviceId }, origin);
+  return async ({ email, password }, origin) => {
+    const attempt = await limits.logIn(email, origin);
     // The hash gate comes first, so that a shed request has not read the account.
     const { user, isRight } = await hasher.admit(origin, async (turn) => {
       const found = await users.findByEmail(email);

@@ -67,7 +67,7 @@ describe('the demand for a second factor', () => {
     ]);
     expect(challenge).toEqual({
       ...{ id: expect.stringMatching(/^[\w-]{22}$/), userId: 'cook', version: credentialsVersion(guarded) },
-      ...{ method: 'password', amr: ['pwd'], first, isDeviceSent: true, jkt: 'key', expiresAt: later(600_000) },
+      ...{ method: 'password', amr: ['pwd'], first, jkt: 'key', expiresAt: later(600_000) },
       ...{ trustToken: expect.stringMatching(/^[\w-]{43}$/), device: { ...device, device_id } },
     });
     const refused = { event: 'login.refused', user_id: 'cook', reason: 'second_factor_required' };
@@ -76,7 +76,7 @@ describe('the demand for a second factor', () => {
 
   test('an app that has sent no device gets a generated one with the demand', async () => {
     const { challenge } = await refusal(guarded);
-    expect(challenge).toMatchObject({ isDeviceSent: false, jkt: undefined, first: undefined });
+    expect(challenge).toMatchObject({ jkt: undefined, first: undefined });
     expect(challenge?.device).toStrictEqual({ device_id: 'made up' });
   });
 

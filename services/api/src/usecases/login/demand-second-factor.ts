@@ -64,11 +64,7 @@ export function createDemandSecondFactor(deps: DemandSecondFactorDeps): DemandSe
     if (link === undefined && isTrusted(user, trust, at)) return true;
     assertEnabled(user, origin);
     const half = { method, amr, first, link, device: { ...device, device_id: sentId ?? ids.deviceId() } };
-    const challenge = newSecondFactorChallenge(
-      user,
-      { ...half, isDeviceSent: sentId !== undefined, jkt: provenKey(origin) },
-      at,
-    );
+    const challenge = newSecondFactorChallenge(user, { ...half, jkt: trust.jkt }, at);
     audit({ event: 'login.refused', user_id: user._id, reason: 'second_factor_required' }, origin);
     const challenge_id = sealChallenge(sealedTokens, challenge);
     const methods = factorMethods(user, rpId !== undefined);

@@ -107,9 +107,8 @@ export function createOpenByCode(deps: OpenByCodeDeps): OpenByCode {
       use,
     };
     const { data } = await openSession(login, origin);
-    const known = { email: user.email, deviceId: input.device_id?.toLowerCase() };
-    if (isFirstProof) await limits.registered(known, origin);
-    else if (!hasSecondFactor(user)) await limits.verified(known, origin);
+    if (isFirstProof) await limits.registered(user.email, origin);
+    else if (!hasSecondFactor(user)) await limits.verified(user.email, origin);
     return data;
   };
 }

@@ -24,9 +24,8 @@ export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: Requ
   const authenticate = createAuthenticate(deps);
 
   return async (input, origin) => {
-    const deviceId = input.device_id?.toLowerCase();
-    const seen = await authenticate({ ...input, deviceId }, origin);
-    await assertEmailVerified(seen, deviceId, origin);
+    const seen = await authenticate(input, origin);
+    await assertEmailVerified(seen, origin);
     const first = { method: 'password', amr: ['pwd'] } as const;
     const isTrusted = demandSecondFactor(
       seen,

@@ -23,7 +23,6 @@ export interface SecondFactorChallenge {
   readonly amr: readonly string[];
   /** The device that the session will belong to. Its id was made up if the app sent none. */
   readonly device: DeviceFields & { readonly device_id: string };
-  readonly isDeviceSent: boolean;
   /** Challenge of the first proof, which the second one uses up; undefined after a password. */
   readonly first: FirstChallenge | undefined;
   /** Identity that the login links to the account. */
@@ -43,7 +42,7 @@ const lifeMs = 600_000;
 /** Returns the challenge for a login whose first proof was right. */
 export function newSecondFactorChallenge(
   user: UserDocument,
-  login: Pick<SecondFactorChallenge, 'method' | 'amr' | 'first' | 'link' | 'device' | 'isDeviceSent' | 'jkt'>,
+  login: Pick<SecondFactorChallenge, 'method' | 'amr' | 'first' | 'link' | 'device' | 'jkt'>,
   at: Date,
 ): SecondFactorChallenge {
   return {
@@ -68,7 +67,6 @@ interface Sealed {
   readonly d: string;
   readonly n?: string | undefined;
   readonly p?: Platform | undefined;
-  readonly s: boolean;
   readonly k?: string | undefined;
   readonly t: string;
   readonly x: number;
@@ -78,9 +76,9 @@ const label = 'second-factor';
 
 /** Returns the `challenge_id` that apps get. */
 export function sealChallenge(sealedTokens: Pick<SealedTokens, 'seal'>, challenge: SecondFactorChallenge): string {
-  const { id, userId, version, method, amr, first, link, device, isDeviceSent, jkt, trustToken, expiresAt } = challenge;
+  const { id, userId, version, method, amr, first, link, device, jkt, trustToken, expiresAt } = challenge;
   const sealed: Sealed = {
-    ...{ i: id, u: userId, v: version, m: method, a: amr, s: isDeviceSent, t: trustToken, x: expiresAt.getTime() },
+    ...{ i: id, u: userId, v: version, m: method, a: amr, t: trustToken, x: expiresAt.getTime() },
     ...{
       f: first && [first.id, first.until.getTime()],
       l: link,
@@ -101,9 +99,9 @@ export async function openChallenge(
   // Only this service can make a token that opens, so its content has the right form.
   const sealed = (await sealedTokens.open(label, challengeId)) as Sealed | undefined;
   if (sealed === undefined) return;
-  const { i, u, v, m, a, f, l, d, n, p, s, k, t, x } = sealed;
+  const { i, u, v, m, a, f, l, d, n, p, k, t, x } = sealed;
   return {
-    ...{ id: i, userId: u, version: v, method: m, amr: a, isDeviceSent: s, jkt: k, trustToken: t },
+    ...{ id: i, userId: u, version: v, method: m, amr: a, jkt: k, trustToken: t },
     first: f && { id: f[0], until: new Date(f[1]) },
     link: l,
     expiresAt: new Date(x),

@@ -67,17 +67,17 @@ export function createLogInByPasskey(deps: LogInByPasskeyDeps) {
     const { challenge_id, credential } = input;
     const challenge = (await sealedTokens.open('passkey-login', challenge_id)) as LoginChallenge | undefined;
     if (challenge === undefined) throw new AppError('ERR-PASSKEY-INVALID');
-    const deviceId = input.device_id?.toLowerCase();
-    const proof = ['passkey', credential.id, credential.response, ...deviceOfProof(deviceId, origin)];
+    const device = deviceOfProof(input.device_id?.toLowerCase(), origin);
+    const proof = ['passkey', credential.id, credential.response, ...device];
     const spend = { id: challenge.id, proof, until: new Date(challenge.until) };
 
     async function open(): Promise<TokenResponse['data']> {
       if (spend.until <= now()) throw new AppError('ERR-CODE-EXPIRED');
       const { user, auth, use } = await prove(input, origin);
-      await assertEmailVerified(user, deviceId, origin);
+      await assertEmailVerified(user, origin);
       const login = { seen: user, device: input, method: 'passkey', auth, spends: [spend], use } as const;
       const { data } = await openSession(login, origin);
-      await limits.completed({ email: user.email, deviceId }, origin);
+      await limits.completed(user.email, origin);
       return data;
     }
 

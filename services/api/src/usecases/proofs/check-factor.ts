@@ -6,7 +6,7 @@ import type { SecondFactorStore } from '@auth-account/stores/second-factors';
 import type { ClientSession } from 'mongodb';
 import type { Outcome } from '../../announcements/commit.ts';
 import type { Audit } from '../../audit/audit.ts';
-import type { Limits } from '../../limits/limits.ts';
+import type { FactorAttempt, Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import { findRecoveryCode } from '../../security/recovery-codes.ts';
@@ -20,7 +20,7 @@ export interface CheckFactorDeps {
   readonly openSeed: OpenSeed;
   /** Undefined if the service has no passkeys. */
   readonly passkeyProof: PasskeyProof | undefined;
-  readonly limits: Pick<Limits, 'secondFactor' | 'stepUp'>;
+  readonly limits: Pick<Limits, 'secondFactor'>;
   readonly warnOfGuesses: WarnOfGuesses;
   readonly audit: Audit;
   readonly ids: Pick<Ids, 'entityId'>;
@@ -45,8 +45,8 @@ export interface RightFactor {
   during<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** The device that logs in, or the session whose user shows the factor. Each has its own tries. */
-export type FactorSource = { readonly deviceId: string | undefined } | { readonly sessionId: string };
+/** The key that the login has proven, or the session whose user shows the factor. Each has its own tries. */
+export type FactorSource = Pick<FactorAttempt, 'jkt'> | Pick<FactorAttempt, 'session'>;
 
 /** Compares a second factor. */
 export type CheckFactor = (
@@ -68,8 +68,8 @@ interface Compared {
 type Compare<G> = (user: UserDocument, given: G, origin: RequestOrigin) => Promise<Compared | undefined>;
 
 /**
- * Creates the check of a second factor, which the limits must admit first. When strangers have used up their tries, or
- * try again and again, the owner is warned. Raises `ERR-SECOND-FACTOR-INVALID` for a wrong factor and for one that was used before, and
+ * Creates the check of a second factor, which the limits must admit first. When a place has used up its tries, or
+ * tries again and again, the owner is warned. Raises `ERR-SECOND-FACTOR-INVALID` for a wrong factor and for one that was used before, and
  * `ERR-RATE-LIMITED`.
  */
 export function createCheckFactor(deps: CheckFactorDeps): CheckFactor {
@@ -85,9 +85,8 @@ export function createCheckFactor(deps: CheckFactorDeps): CheckFactor {
 
   return async (user, given, source, origin) => {
     const { _id: user_id, email } = user;
-    const { triesLeft, isAlarming, giveBack } = await ('sessionId' in source
-      ? limits.stepUp(source.sessionId, origin)
-      : limits.secondFactor({ email, ...source }, origin));
+    const attempt = { email, ...source, isGuess: given.method !== 'passkey' };
+    const { triesLeft, isAlarming, giveBack, succeed } = await limits.secondFactor(attempt, origin);
     const refused = () => {
       audit({ event: 'second_factor.failed', user_id, reason: given.method }, origin);
       return new AppError('ERR-SECOND-FACTOR-INVALID', { details: { tries_left: triesLeft } });
@@ -109,7 +108,7 @@ export function createCheckFactor(deps: CheckFactorDeps): CheckFactor {
       amr: compared.amr,
       async during(work) {
         const done = await work().catch(settle);
-        await giveBack();
+        await succeed();
         return done;
       },
       async use(at, session) {

@@ -25,8 +25,9 @@ export type CheckPassword = (
  * device. Raises `ERR-REAUTHENTICATION-FAILED`, `ERR-RATE-LIMITED` and `ERR-OVERLOADED`.
  */
 export function createCheckPassword({ hasher, limits, audit }: CheckPasswordDeps): CheckPassword {
-  return async ({ email, password_hash }, password, { user_id, sid: session_id, device_id: deviceId }, origin) => {
-    const attempt = await limits.guess({ email, deviceId }, origin);
+  return async ({ email, password_hash }, password, caller, origin) => {
+    const { user_id, sid: session_id } = caller;
+    const attempt = await limits.guess(email, caller, origin);
     const isRight = await hasher.admit(origin, (turn) => turn.verify(password_hash, password));
     if (!isRight) {
       await attempt.fail();

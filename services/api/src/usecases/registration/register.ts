@@ -84,7 +84,7 @@ function createRegisterOnce(deps: RegisterDeps) {
     // Only a registration that can still succeed asks the hash gate for a hash.
     const password_hash = await hasher.admit(origin, (turn) => turn.hash(input.password));
     const { data } = await storeAccount({ ...input, space, fields: { password_hash } }, origin, idempotent.keep);
-    await limits.registered(loginOf(input), origin);
+    await limits.registered(input.email, origin);
     return data;
   };
 }
@@ -108,24 +108,18 @@ function createReplay(deps: RegisterDeps) {
     input: RegisterRequest,
     origin: RequestOrigin,
   ): Promise<RegisterOutput> => {
-    const login = loginOf(input);
-    const attempt = await limits.replay(login, origin);
+    const attempt = await limits.replay(input.email, origin);
     if (earlier.isSame) {
       // A reset may have taken the account from the person who registered it. The account must not learn that person's
       // device and network again.
       if (await isUnchanged(earlier, input)) await attempt.succeed();
-      else await limits.replay(login, origin);
+      else await limits.replay(input.email, origin);
     } else {
       await attempt.fail();
       audit({ event: 'login.failed', user_id: earlier.answer.user_id, reason: 'idempotency_key_reused' }, origin);
     }
     return { data: replayed(earlier), isReplayed: true };
   };
-}
-
-/** Returns the account and device that a login with the data of this request would have. */
-function loginOf({ email, device_id }: RegisterRequest) {
-  return { email, deviceId: device_id?.toLowerCase() };
 }
 
 /** Throws the error for the caller if a registration has failed. */

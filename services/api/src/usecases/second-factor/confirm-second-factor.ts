@@ -72,10 +72,9 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
   const findUser = createFindUser(deps);
 
   return async ({ challenge, given, isTrusted, spend }: Confirmation, origin: RequestOrigin) => {
-    const { method, amr, first, link, device, isDeviceSent, jkt } = challenge;
+    const { method, amr, first, link, device, jkt } = challenge;
     const user = await findUser(challenge);
-    const deviceId = isDeviceSent ? device.device_id : undefined;
-    const factor = await checkFactor(user, given, { deviceId }, origin);
+    const factor = await checkFactor(user, given, { jkt }, origin);
     const purpose = link === undefined ? 'login' : 'identity_link';
     const code = { event: 'code.confirmed', user_id: user._id, purpose } as const;
     const confirmed = method === 'email_code' ? [code] : none;
@@ -97,7 +96,7 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
         if (link !== undefined) await limits.addIdentity(user._id, origin);
         return openSession(login, origin);
       });
-      await limits.completed({ email: user.email, deviceId }, origin);
+      await limits.completed(user.email, origin, jkt);
       return data;
     } catch (error) {
       // A way in has been changed since the challenge was checked.

@@ -16,7 +16,7 @@ export interface ConfirmTotpDeps {
   readonly users: Pick<UserStore, 'find'>;
   readonly openSeed: OpenSeed;
   readonly changeSecondFactor: ChangeSecondFactor;
-  readonly limits: Pick<Limits, 'stepUp' | 'changeFactor' | 'completed'>;
+  readonly limits: Pick<Limits, 'secondFactor' | 'changeFactor' | 'completed'>;
   readonly audit: Audit;
   readonly now: () => Date;
 }
@@ -33,14 +33,17 @@ export function createConfirmTotp(deps: ConfirmTotpDeps) {
 
   return async (
     { factor_id, code }: ConfirmTotpRequest,
-    { user_id, sid: sessionId, device_id: deviceId }: VerifiedAccessToken,
+    session: VerifiedAccessToken,
     origin: RequestOrigin,
   ): Promise<TotpConfirmedResponse['data']> => {
+    const { user_id, sid: sessionId } = session;
     const user = await users.find(user_id);
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
     const at = now();
     const pending = pendingOf(user, factor_id.toLowerCase(), at);
-    const { triesLeft, giveBack } = await limits.stepUp(sessionId, origin);
+    // The caller has been shown the seed, so there is nothing to guess.
+    const attempt = { email: user.email, session, isGuess: false };
+    const { triesLeft, giveBack } = await limits.secondFactor(attempt, origin);
     const seed = await openSeed(user, pending).catch(async (error: unknown) => {
       await giveBack();
       await limits.changeFactor(user._id, origin);
@@ -73,7 +76,7 @@ export function createConfirmTotp(deps: ConfirmTotpDeps) {
       },
       origin,
     );
-    await limits.completed({ email: user.email, deviceId }, origin);
+    await limits.completed(user.email, origin);
     return { message: 'TOTP_CONFIRMED', recovery_codes, sessions_ended, timestamp: now().toISOString() };
   };
 }

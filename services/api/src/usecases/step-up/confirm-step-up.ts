@@ -194,7 +194,7 @@ function createFactorBy({ checkFactor }: ConfirmStepUpDeps) {
   return (method: GivenFactor['method']) =>
     async ({ input, user, caller, origin }: OpenStepUp): Promise<RightProof> => {
       const given = givenFactor({ ...input, method });
-      const { amr, use, during } = await checkFactor(user, given, { sessionId: caller.sid }, origin);
+      const { amr, use, during } = await checkFactor(user, given, { session: caller }, origin);
       return { amr, acr: '2', once: { use, isCommitted: 'by event', during } };
     };
 }

@@ -26,10 +26,10 @@ export function createCreateStepUpChallenge(deps: CreateStepUpChallengeDeps) {
   const { users, limits, requestCode, stepUpTokens, rpId, now } = deps;
   const findMethods = createFindStepUpMethods(deps);
 
-  async function mailCode(user: UserDocument, caller: VerifiedAccessToken, origin: RequestOrigin): Promise<string> {
+  async function mailCode(user: UserDocument, origin: RequestOrigin): Promise<string> {
     await limits.askForCode(origin);
     const isVerified = user.email_verified_at !== undefined;
-    const order = { email: user.email, deviceId: caller.device_id, isVerified, hasAccess: true };
+    const order = { email: user.email, isVerified, hasAccess: true };
     await limits.requestCode(order, origin);
     const request = { purpose: 'step_up', userId: user._id, locale: mailLocale(user, origin) } as const;
     return (await requestCode(request, origin)).challenge_id;
@@ -44,7 +44,7 @@ export function createCreateStepUpChallenge(deps: CreateStepUpChallengeDeps) {
     const user = await users.find(caller.user_id);
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
     const methods = await findMethods(user, purpose, caller);
-    const code = methods.includes('email_code') ? await mailCode(user, caller, origin) : undefined;
+    const code = methods.includes('email_code') ? await mailCode(user, origin) : undefined;
     const { text, until } = stepUpTokens.challenge({ user, caller, purpose }, code);
     const expires_at = until.toISOString();
     const byPasskey = rpId !== undefined && methods.includes('passkey');
