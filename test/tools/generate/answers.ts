@@ -2,7 +2,7 @@
 interface Answer {
   readonly report: string;
   readonly address: string;
-  /** What happened there. */
+  /** The text below the tag: what happened there. */
   readonly what: string;
   readonly file: string;
   readonly title: string;
