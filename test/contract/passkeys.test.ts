@@ -243,7 +243,10 @@ describe('the scope of a challenge', () => {
     ];
     expect(answers.map(statusAndCode)).toEqual(Array(3).fill([403, 'ERR-PASSKEY-INVALID']));
     const proof = { method: 'passkey', credential: byCreation };
-    expect(statusAndCode(await confirmStepUp(api, own, creation.challenge_id, proof))).toEqual([410, 'ERR-CODE-EXPIRED']);
+    expect(statusAndCode(await confirmStepUp(api, own, creation.challenge_id, proof))).toEqual([
+      410,
+      'ERR-CODE-EXPIRED',
+    ]);
   });
 
   test('a challenge counts only for ten minutes', async () => {
