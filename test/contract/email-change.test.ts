@@ -35,6 +35,8 @@ const liveOf = async ({ user_id }: Pick<Session, 'user_id'>) =>
   (await api.collections.sessions.find({ user_id, is_revoked: false }).toArray()).map(({ _id }) => _id);
 
 describe('POST /account/email-change', () => {
+  // answers: better-auth 7196, https://github.com/better-auth/better-auth/issues/7196
+  // A new address with a typing error counted before its owner had proved it.
   test('a request to change the address sends a code to the new address, and changes nothing yet', async () => {
     const session = await newSession(api);
     const new_email = newEmail();

@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Account, logIn, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
+import {
+  type Account,
+  logIn,
+  newEmail,
+  newSession,
+  password,
+  registerAccount,
+  type TokenPair,
+} from '../support/accounts.ts';
 import { bearer, joinByInvite } from '../support/groups.ts';
 import type { Answer } from '../support/http-client.ts';
 import { joinBy, newInvite } from '../support/invites.ts';
@@ -218,6 +226,18 @@ describe('GET /api/v1/invites', () => {
     expect(listed).toEqual([...newest.reverse(), good]);
     expect(has_more).toBe(true);
   });
+});
+
+// answers: better-auth CVE-2026-53514, https://github.com/advisories/GHSA-fmh4-wcc4-5jm3
+// An account accepted the invite of an address that it had registered and never verified.
+test('an invite is for nobody’s address: who has registered a guest’s address gets no invite by that', async () => {
+  const guest = newEmail();
+  const token = await newInvite(api, await newSession(api), { email: guest });
+  expect(JSON.stringify(await stored(token))).not.toContain(guest);
+  await registerAccount(api, guest);
+  const squatter = await logIn(api, guest);
+  expect((await list(squatter)).json.data.invites).toEqual([]);
+  expectError(await list(await joinByInvite(api, token)), 403, 'ERR-GROUP-OWNER-REQUIRED');
 });
 
 describe('DELETE /api/v1/invites/{token}', () => {

@@ -74,6 +74,8 @@ describe('POST /auth/login-code', () => {
     expect(row).toMatchObject({ state: 'pending', event: { data: { challenge_id, user_id, purpose: 'login' } } });
   });
 
+  // answers: Ory Kratos 4521, https://github.com/ory/kratos/issues/4521
+  // A request for a login code told whether the address had an account.
   test('POST /auth/login-code is answered alike for an unknown address, and nobody gets a mail', async () => {
     const { status, json } = await api.post(path, { email: newEmail() });
     expect([status, Object.keys(json.data)]).toEqual([202, ['challenge_id', 'expires_at', 'resend_at', 'timestamp']]);
@@ -262,6 +264,8 @@ describe('a code to log in while the second factor is on', () => {
 });
 
 describe('the first proof of an address', () => {
+  // answers: better-auth GHSA-qq9h-g4jm-xgf3, https://github.com/advisories/GHSA-qq9h-g4jm-xgf3
+  // After the owner’s first login by a mailed code, the password of whoever had registered the address still worked.
   test('the first proof of an address takes away what somebody else may have set up, and leaves one session', async () => {
     const squatter = await newSession(api, { device_id: randomUUID() });
     const { authenticator } = await addPasskey(api, squatter);

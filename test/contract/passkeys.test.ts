@@ -14,7 +14,7 @@ import {
   requestPasskeyLogin,
 } from '../support/passkeys.ts';
 import { recordLog } from '../support/recorded-log.ts';
-import { stepUp } from '../support/step-up.ts';
+import { confirmStepUp, stepUp } from '../support/step-up.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 
 let api: TestApi;
@@ -226,6 +226,8 @@ describe('the scope of a challenge', () => {
     expect(statusAndCode(answer)).toEqual([403, 'ERR-PASSKEY-INVALID']);
   });
 
+  // answers: Logto CVE-2026-55377, https://github.com/logto-io/logto/security/advisories/GHSA-q4h3-38gc-4p4j
+  // The registration of a new passkey counted as a step-up.
   test('a challenge counts only for its purpose', async () => {
     const own = await newSession(api);
     const { authenticator } = await addPasskey(api, own);
@@ -240,6 +242,11 @@ describe('the scope of a challenge', () => {
       await logIn({ challenge_id: 'none', credential: byCreation }),
     ];
     expect(answers.map(statusAndCode)).toEqual(Array(3).fill([403, 'ERR-PASSKEY-INVALID']));
+    const proof = { method: 'passkey', credential: byCreation };
+    expect(statusAndCode(await confirmStepUp(api, own, creation.challenge_id, proof))).toEqual([
+      410,
+      'ERR-CODE-EXPIRED',
+    ]);
   });
 
   test('a challenge counts only for ten minutes', async () => {

@@ -114,6 +114,8 @@ describe('an identity', () => {
     expect((await stored(session.user_id))?.identities?.[0]).not.toHaveProperty('email');
   });
 
+  // answers: better-auth GHSA-j8v8-g9cx-5qf4, https://github.com/advisories/GHSA-j8v8-g9cx-5qf4
+  // A connection had no owner, so every user could manage and delete it.
   test('an identity that the caller does not have answers 404, and nobody else’s is listed or removed', async () => {
     const [session, other] = [await newSession(api), await newSession(api)];
     const { identity_id } = (await linkIdentity(api, other, newPerson())).json.data;

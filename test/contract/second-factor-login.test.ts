@@ -71,6 +71,8 @@ async function logInBy({ email, secret }: GuardedAccount, device: object = {}, f
 }
 
 describe('a login to an account whose second factor is on', () => {
+  // answers: better-auth GHSA-xg6x-h9c9-2m83, https://github.com/advisories/GHSA-xg6x-h9c9-2m83
+  // A cached session counted before the second factor.
   test('a login with the right password gets a challenge and no session while the second factor is on', async () => {
     const { email, user_id } = await account();
     const { status, json, headers } = await login(email);
@@ -173,6 +175,8 @@ describe('a login to an account whose second factor is on', () => {
     expect(await completeLogin(api, challenge_id, { code: nextCode(secret) })).toMatchObject({ status: 200 });
   });
 
+  // answers: Keycloak CVE-2026-90997, https://github.com/keycloak/keycloak/issues/52834
+  // The row count of a database let used TOTP codes and proofs pass as new.
   test('a login refuses a code that was used, and any earlier code', async () => {
     const { email, secret } = await account();
     const [one, other] = [await beginLogin(api, email), await beginLogin(api, email)];

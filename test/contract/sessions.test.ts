@@ -33,6 +33,8 @@ test('the list of sessions leaves out revoked and expired sessions, and other us
   expect(sessions.map(({ session_id }: TokenPair) => session_id)).toEqual([phone.session_id]);
 });
 
+// answers: FusionAuth 25, https://github.com/FusionAuth/fusionauth-issues/issues/25
+// A signed-out user’s access token could be used until it expired.
 test('DELETE of another device’s session revokes it, and its tokens are refused at once', async () => {
   const phone = await newSession(api);
   const tablet = await logIn(api, phone.email);

@@ -13,6 +13,7 @@ import {
   newHome,
   newPerson,
   proveByCode,
+  provePerson,
 } from '../support/providers.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
 import { flood } from './flood.ts';
@@ -70,6 +71,8 @@ test('only one of many link challenges of one account and person links and logs 
   expect([await sessionsOf(user_id), (await stored(user_id))?.identities?.length]).toEqual([1, 1]);
 });
 
+// answers: Keycloak CVE-2026-15571, https://github.com/keycloak/keycloak/issues/51832
+// A client could predict the hash that protected a link, and link its identity to a victim’s account.
 test('the link challenge of another account is refused with one’s own password, passkey or code', async () => {
   const victim = await newSession(api);
   const thief = await newSession(api);
@@ -86,6 +89,34 @@ test('the link challenge of another account is refused with one’s own password
   expect(handles.map(({ status }) => status)).toEqual([403, 403, 403]);
   expect((await linkByProof(api, link_challenge_id, { password: 'the thief has another' })).status).toBe(401);
   expect([await sessionsOf(victim.user_id), (await stored(victim.user_id))?.identities]).toEqual([1, undefined]);
+});
+
+// answers: better-auth CVE-2026-114607, https://nvd.nist.gov/vuln/detail/CVE-2026-114607
+// A state was taken as a link.
+test('a challenge of a login links nothing, and a link challenge logs nobody in', async () => {
+  const victim = await newSession(api);
+  const person = newPerson({ email: victim.email });
+  const thief = await newSession(api);
+  const { link_challenge_id } = await demandLink(api, person);
+  const { challenge_id, id_token } = await provePerson(api, newPerson());
+  const asked = { link: { user_id: victim.user_id }, link_challenge_id, user_id: victim.user_id };
+  const answers = [
+    await linkByProof(api, challenge_id, { password }),
+    await api.post('/api/v1/auth/federated/office', { challenge_id: link_challenge_id, id_token }),
+    await api.post(
+      '/api/v1/account/identities/office',
+      { challenge_id: link_challenge_id, id_token, current_password: password },
+      bearer(thief),
+    ),
+    await api.post('/api/v1/auth/federated/office', { challenge_id, id_token, ...asked }),
+  ];
+  expect(answers.map(({ status, json }) => [status, json.error_code])).toEqual([
+    [410, 'ERR-CODE-EXPIRED'],
+    [410, 'ERR-CODE-EXPIRED'],
+    [410, 'ERR-CODE-EXPIRED'],
+    [403, 'ERR-REGISTRATION-REQUIRED'],
+  ]);
+  for (const { user_id } of [victim, thief]) expect((await stored(user_id))?.identities).toBeUndefined();
 });
 
 const readAccount = (caller: Parameters<typeof bearer>[0]) =>
@@ -129,6 +160,9 @@ const preHijacks: Readonly<Record<string, (email: string) => Promise<() => Promi
   },
 };
 
+// answers: better-auth CVE-2026-53516, https://github.com/advisories/GHSA-g38m-r43w-p2q7
+// Somebody registered an address without proving it. The owner’s first login by a provider linked the identity to that
+// account.
 test.each(Object.keys(preHijacks))(
   'after the pre-hijack “%s”, a victim who links by code has the account alone',
   async (name) => {

@@ -32,6 +32,8 @@ afterAll(async () => {
   await api.close();
 });
 
+// answers: Zitadel CVE-2025-46815, https://github.com/zitadel/zitadel/security/advisories/GHSA-g4r8-mp7g-85fq
+// The result of one login by a provider opened sessions again and again.
 test('one ID token opens one session, however many requests send it at once to two pods', async () => {
   const person = newPerson();
   const { json } = await logInByProvider(api, person, newHome);

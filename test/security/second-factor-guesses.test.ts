@@ -71,6 +71,8 @@ test('one code in many parallel requests with one challenge opens one session', 
   expect(await apis[0].collections.sessions.countDocuments({ user_id, is_revoked: false })).toBe(2);
 });
 
+// answers: Logto CVE-2026-55370, https://github.com/logto-io/logto/security/advisories/GHSA-6wj7-c66m-6c82
+// A TOTP code was accepted again within its window.
 test.each(['totp', 'recovery_code'] as const)('one %s in parallel challenges opens one session', async (method) => {
   const { email, secret, recovery_codes, user_id } = await guardedAccount(apis[0], now());
   const clients = Array.from({ length: 20 }, stranger);

@@ -4,6 +4,8 @@ import { loggedNetwork, networkOf } from './network-of.ts';
 /** Prefix lengths that distinguish the connections of single customers. */
 const subscriberPrefix = { v4: 32, v6: 64 };
 
+// answers: better-auth CVE-2026-45364, https://vulnerability.circl.lu/vuln/ghsa-p6v2-xcpg-h6xw
+// Each IPv6 address, in each spelling, had limits of its own.
 test.each([
   ['192.0.2.77', '192.0.2.77/32'],
   ['::ffff:192.0.2.77', '192.0.2.77/32'],

@@ -275,6 +275,8 @@ describe('a change of the address', () => {
     await expectUnchanged({ ...house, phone });
   });
 
+  // answers: better-auth CVE-2026-134315, https://nvd.nist.gov/vuln/detail/CVE-2026-134315
+  // A link for a change counted without its user.
   test('a change of the address accepts only the caller’s own code, and only of this purpose', async () => {
     const house = await changing();
     const invalid = { code: 'ERR-CODE-INVALID' };

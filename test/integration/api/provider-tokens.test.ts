@@ -167,6 +167,16 @@ describe('an ID token', () => {
     },
   );
 
+  // answers: better-auth CVE-2026-134312, https://nvd.nist.gov/vuln/detail/CVE-2026-134312
+  // The text "false" was read as a verified address.
+  test.each(['false', 'False', 'TRUE', '1', '', 1])(
+    'an ID token whose email_verified is %j verifies no address',
+    async (email_verified) => {
+      const person = await open()(await sign({ email: 'cook@office.example', email_verified }));
+      expect(person).toMatchObject({ email: 'cook@office.example', isOwnAddress: false });
+    },
+  );
+
   test('an ID token for another of the apps is accepted, with its party', async () => {
     expect(await open()(await sign({ aud: 'app', azp: 'app.android' }))).toBeDefined();
   });

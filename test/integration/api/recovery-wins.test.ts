@@ -182,6 +182,8 @@ async function inAStorm({ victim, act, survivors }: Attempt): Promise<number> {
 }
 
 describe('operations while the account’s sessions are refreshed as fast as the api answers', () => {
+  // answers: Keycloak 51312, https://github.com/keycloak/keycloak/issues/51312
+  // A refresh during a revocation got new tokens.
   test.each<[string, () => Promise<Attempt>]>([
     ['a reset of the password', byReset],
     ['a change of the password', byPasswordChange],

@@ -36,6 +36,8 @@ const refused = async (token: string, code: string) => {
   expect([status, json.error_code]).toEqual([401, code]);
 };
 
+// answers: Supabase Auth 2136, https://github.com/supabase/auth/issues/2136
+// “Invalid Refresh Token: Already Used”: users were signed out.
 test('an app that loses five answers in a row, hours apart, stays logged in', async () => {
   let token = await begin();
   for (let round = 0; round < 4; round += 1) {
@@ -62,6 +64,8 @@ describe('a repeated refresh', () => {
     expect(tokenOf(await api.refresh(answered))).toEqual(expect.any(String));
   });
 
+  // answers: Keycloak 45647 (CVE-2026-1035), https://github.com/keycloak/keycloak/issues/45647
+  // Simultaneous refreshes by a token for one use each got tokens.
   test('a hundred refreshes by one token at once, over two apis, all get 200 and one successor', async () => {
     const token = await begin();
     const answers = await Promise.all(
@@ -107,6 +111,19 @@ test('a restart of the api between two refreshes is not noticed', async () => {
   const next = tokenOf(await again.refresh(token));
   expect(tokenOf(await api.refresh(token))).toBe(next);
   await again.close();
+});
+
+// answers: Keycloak 49426 (CVE-2026-9802), https://github.com/keycloak/keycloak/issues/49426
+// After a restart of the server, used refresh tokens were accepted.
+// answers: Keycloak 50999, https://github.com/keycloak/keycloak/issues/50999
+// A refresh token of the same second was accepted after its successor.
+test('a token of two refreshes ago is theft, also in the same second and at an api that has just started', async () => {
+  const stolen = await begin();
+  const newest = tokenOf(await api.refresh(tokenOf(await api.refresh(stolen))));
+  const again = await scene.start();
+  expect((await again.refresh(stolen)).json.error_code).toBe('IAD_JWT_REFRESH_STOLEN');
+  await again.close();
+  await refused(newest, 'IAD_JWT_REFRESH_STOLEN');
 });
 
 // After a failover, a change of group can have the same version as an earlier change that was read and then rolled

@@ -47,6 +47,8 @@ describe('1. only a catalogue code ends a session', () => {
     'hangs',
   ];
 
+  // answers: amplify-js 10393, https://github.com/aws-amplify/amplify-js/issues/10393
+  // Users who opened the app offline with an expired token seemed to be signed out.
   test.each(harmless)('a refresh whose fate is %s ends no session', async (fate) => {
     const app = await scene.signedIn(noStream);
     expire(app);
@@ -106,6 +108,8 @@ describe('2. one refresh is in flight', () => {
     expect(second).toBe(first);
   });
 
+  // answers: Keycloak 14122, https://github.com/keycloak/keycloak/issues/14122
+  // With rotation, tabs of one browser made each other’s refresh tokens void.
   test('two tabs share one refresh, and both go on with it', async () => {
     const shared = createSharedTabs();
     const storage = createMemoryStorage();

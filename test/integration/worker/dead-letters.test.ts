@@ -19,6 +19,8 @@ function operator({ collections }: WorkerScene) {
 }
 
 describe('an event that is given up', () => {
+  // answers: FusionAuth 3549, https://github.com/FusionAuth/fusionauth-issues/issues/3549
+  // A webhook that failed lost its event for good.
   test('an event that is given up becomes a dead letter with its reason, delays no other, and is replayed under its id', async () => {
     const failing = closing(await startReceiver('failing', status(400)));
     const good = closing(await startReceiver('good'));

@@ -32,6 +32,8 @@ async function worker(env: Readonly<Record<string, string>>): Promise<TestWorker
 }
 
 describe('delivery to webhooks', () => {
+  // answers: Keycloak 45303, https://github.com/keycloak/keycloak/issues/45303
+  // A request for events that reach other services reliably.
   test('a webhook that is down or hangs delays no other, and gets the event when it recovers', async () => {
     const good = await receiver('analytics');
     const failing = await receiver('notification', status(500));

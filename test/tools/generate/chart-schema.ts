@@ -1,16 +1,11 @@
-import { existsSync } from 'node:fs';
-import { readChartFile, readValueEntries, writeOrCheck } from './chart/chart-files.ts';
+import { readValueEntries } from './chart/chart-files.ts';
 import { toValuesSchema } from './chart/values-schema.ts';
+import { generateFile } from './page-sections.ts';
 
 /**
- * Writes charts/auth-account/values.schema.json from values.yaml and its comments, and from the services' configuration
- * schemas. With --check it writes nothing, and exits with 1 if the file is out of date.
+ * Writes the chart's values.schema.json from values.yaml and its comments, and from the services' configuration
+ * schemas. With --check it only compares.
  */
 
-const NAME = 'values.schema.json';
-const isThere = existsSync(new URL(`../../../charts/auth-account/${NAME}`, import.meta.url));
-writeOrCheck(
-  NAME,
-  isThere ? readChartFile(NAME) : '',
-  `${JSON.stringify(toValuesSchema(readValueEntries()), null, 2)}\n`,
-);
+const schema = toValuesSchema(readValueEntries());
+generateFile('charts/auth-account/values.schema.json', `${JSON.stringify(schema, null, 2)}\n`, 'chart-schema');

@@ -1,18 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { generateSections, toTable } from './page-sections.ts';
 
-/**
- * Writes docs/api.md's table of operations, between its two markers, from docs/openapi.json. With --check it writes
- * nothing, and exits with 1 if the table is out of date.
- */
+/** Writes docs/api.md's table of operations from docs/openapi.json. With --check it only compares. */
 
-const root = new URL('../../../', import.meta.url);
-const PAGE = new URL('docs/api.md', root);
-const CONTRACT = new URL('docs/openapi.json', root);
-const [START, END] = ['<!-- endpoints:start -->', '<!-- endpoints:end -->'];
-const HEAD = [
-  '| Operation | What it does | Access token | Success | Errors of its own |',
-  '| --- | --- | --- | --- | --- |',
-];
+const CONTRACT = new URL('../../../docs/openapi.json', import.meta.url);
 
 /** Error codes that the page explains once, for all operations. */
 const sharedCodes = new Set([
@@ -46,30 +37,17 @@ function ownErrors(responses: Operation['responses']): string {
   return own.map(({ status, code }) => `${status} \`${code}\``).join('<br>');
 }
 
-function toLine(path: string, method: string, { summary, security = [], responses }: Operation): string {
+function toRow(path: string, method: string, { summary, security = [], responses }: Operation): string[] {
   const success = Object.keys(responses).find((status) => Number(status) < 300) ?? '';
   const access = security.length > 0 ? 'yes' : '';
-  return `| \`${method.toUpperCase()} ${path}\` | ${summary} | ${access} | ${success} | ${ownErrors(responses)} |`;
+  return [`\`${method.toUpperCase()} ${path}\``, summary, access, success, ownErrors(responses)];
 }
 
-function toTable({ paths }: Contract): string {
-  const lines = Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations)
-      .filter(([, operation]) => 'responses' in operation)
-      .map(([method, operation]) => toLine(path, method, operation)),
-  );
-  return [...HEAD, ...lines].join('\n');
-}
-
-const before = readFileSync(PAGE, 'utf8');
-const [start, end] = [before.indexOf(START), before.indexOf(END)];
-if (start < 0 || end < start) throw new Error(`docs/api.md has no ${START} followed by ${END}`);
-const table = toTable(JSON.parse(readFileSync(CONTRACT, 'utf8')));
-const after = `${before.slice(0, start)}${START}\n\n${table}\n\n${before.slice(end)}`;
-
-if (!process.argv.includes('--check')) {
-  writeFileSync(PAGE, after);
-} else if (after !== before) {
-  console.error('docs/api.md: the table of operations is out of date. Run: npm run generate');
-  process.exitCode = 1;
-}
+const { paths }: Contract = JSON.parse(readFileSync(CONTRACT, 'utf8'));
+const rows = Object.entries(paths).flatMap(([path, operations]) =>
+  Object.entries(operations)
+    .filter(([, operation]) => 'responses' in operation)
+    .map(([method, operation]) => toRow(path, method, operation)),
+);
+const endpoints = toTable(['Operation', 'What it does', 'Access token', 'Success', 'Errors of its own'], rows);
+generateSections({ page: 'docs/api.md', generator: 'endpoints', sections: { endpoints } });

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 /**
  * The generated parts of a page, each of which stands between the markers `<!-- name:start -->` and `<!-- name:end
@@ -15,15 +15,20 @@ export interface PageSections {
 
 const root = new URL('../../../', import.meta.url);
 
-/** Writes the parts into the page. With --check it writes nothing, and sets exit code 1 if any is out of date. */
+/** Writes the parts into the page, or compares them, as {@link generateFile} does. */
 export function generateSections({ page, generator, sections }: PageSections): void {
-  const file = new URL(page, root);
-  const before = readFileSync(file, 'utf8');
+  const before = readFileSync(new URL(page, root), 'utf8');
   const after = Object.entries(sections).reduce((text, [name, part]) => withSection(text, name, part), before);
+  generateFile(page, after, generator);
+}
+
+/** Writes a file of the project. With --check it writes nothing, and sets exit code 1 if the file is out of date. */
+export function generateFile(path: string, text: string, generator: string): void {
+  const file = new URL(path, root);
   if (!process.argv.includes('--check')) {
-    writeFileSync(file, after);
-  } else if (after !== before) {
-    console.error(`${page}: its tables are out of date. Run: npm run generate ${generator}`);
+    writeFileSync(file, text);
+  } else if (!existsSync(file) || readFileSync(file, 'utf8') !== text) {
+    console.error(`${path} is out of date. Run: npm run generate ${generator}`);
     process.exitCode = 1;
   }
 }

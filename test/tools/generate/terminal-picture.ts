@@ -1,12 +1,12 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { generateFile } from './page-sections.ts';
 
 /**
  * Writes docs/images/running.svg, the README's picture of a terminal, from the output in running.txt beside it. Lines
- * are cut to the picture's width. With --check it writes nothing, and exits with 1 if the picture is out of date.
+ * are cut to the picture's width. With --check it only compares.
  */
 
 const TEXT = new URL('../../../docs/images/running.txt', import.meta.url);
-const PICTURE = new URL('../../../docs/images/running.svg', import.meta.url);
 const TITLE = 'Output of npm run up and npm run demo';
 const COLUMNS = 112;
 const LINE_HEIGHT = 17;
@@ -48,11 +48,5 @@ function toPicture(lines: readonly string[]): string {
   ].join('\n');
 }
 
-const picture = toPicture(readFileSync(TEXT, 'utf8').trimEnd().split('\n'));
-
-if (!process.argv.includes('--check')) {
-  writeFileSync(PICTURE, picture);
-} else if (!existsSync(PICTURE) || readFileSync(PICTURE, 'utf8') !== picture) {
-  console.error('docs/images/running.svg is out of date. Run: npm run generate');
-  process.exitCode = 1;
-}
+const lines = readFileSync(TEXT, 'utf8').trimEnd().split('\n');
+generateFile('docs/images/running.svg', toPicture(lines), 'picture');

@@ -1,18 +1,11 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { generateFile } from '../generate/page-sections.ts';
 import { areas } from './areas.ts';
 import { mutationPage, type Results } from './results.ts';
 
 /**
- * Writes docs/mutation.md from the last results in `results.json` of `npm run test:long mutation`. With --check it
- * writes nothing, and exits with 1 if the page is out of date.
+ * Writes docs/mutation.md from the last results in `results.json` of `npm run test:long mutation`. With --check it only
+ * compares.
  */
-const page = new URL('../../../docs/mutation.md', import.meta.url);
 const results: Results = JSON.parse(readFileSync(new URL('results.json', import.meta.url), 'utf8'));
-const after = mutationPage(areas, results);
-
-if (!process.argv.includes('--check')) {
-  writeFileSync(page, after);
-} else if (!existsSync(page) || readFileSync(page, 'utf8') !== after) {
-  console.error('docs/mutation.md is out of date. Run: npm run generate');
-  process.exitCode = 1;
-}
+generateFile('docs/mutation.md', mutationPage(areas, results), 'mutation');
