@@ -109,7 +109,9 @@ export function createEmailChangeStore({ users }: Collections): EmailChangeStore
       const address = { email, email_key, email_verified_at: at, former_emails: others, known_devices: [] };
       const password = { password_hash, password_changed_at: at, is_password_void: true };
       const order = (seen.totp ?? seen.due_totp)?.removal?.id;
-      const filter = { ...unchangedSince(seen), 'totp.removal.id': order ?? { $exists: false } };
+      // The list that is left was read before. A notice of a provider changes an identity without a new version.
+      const same = ways.identities && { identities: seen.identities ?? { $exists: false } };
+      const filter = { ...unchangedSince(seen), 'totp.removal.id': order ?? { $exists: false }, ...same };
       return isChanged(filter, { ...address, ...password, ...ways }, session, gone);
     },
     async listLapsed(by, most) {
