@@ -92,7 +92,7 @@ function recordingLimits(told: unknown[]): AccountDeps['limits'] {
     proved: async (login) => void told.push(['proved', login]),
     undone: async (email) => void told.push(['undone', email]),
     verified: async (login) => void told.push(['verified', login]),
-    orderDeletion: async (email) => void told.push(['deletion', email]),
+    orderDeletion: async ({ email }) => void told.push(['deletion', email]),
   };
 }
 

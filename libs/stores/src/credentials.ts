@@ -98,6 +98,23 @@ function versionText(
   return JSON.stringify([email_key, password_changed_at?.getTime(), ways_changed_at?.getTime(), ...opener]);
 }
 
+/** Milliseconds in which an account's recoveries give its counts back once. */
+const givenBackMs = 72 * 3_600_000;
+
+/**
+ * Returns the field by which a recovery begins the counts of the account's limits anew. It does so once in 72 hours,
+ * because somebody who holds the mailbox may repeat it at will. Recoveries since `since` do not matter, because the thief
+ * from whom the account is recovered may have made them.
+ */
+export function countsAnew(
+  { recovered_at: last }: Pick<UserDocument, 'recovered_at'>,
+  at: Date,
+  since?: Date,
+): Pick<UserDocument, 'recovered_at'> {
+  const isDue = last === undefined || at.getTime() - last.getTime() >= givenBackMs;
+  return isDue || (since !== undefined && last >= since) ? { recovered_at: at } : {};
+}
+
 /**
  * Returns the fields that every change of the password writes. All codes of the account become void. A requested change
  * of the address lapses, because it needs such a code. The account's devices are forgotten, so that the next login of

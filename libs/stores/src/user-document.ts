@@ -57,6 +57,11 @@ export interface UserDocument {
    * detects by this field that it came too late. A better hash of the same password does not change the field.
    */
   readonly password_changed_at?: Date;
+  /**
+   * Time of the latest recovery that began the counts of the account's own limits anew, because a thief may have used
+   * them up.
+   */
+  readonly recovered_at?: Date;
   /** True if nobody knows the password, because an undo or a deletion by code made it void. */
   readonly is_password_void?: boolean;
   /** Time at which a passkey, the second factor or another way in was last added or removed. */

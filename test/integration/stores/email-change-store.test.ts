@@ -65,7 +65,8 @@ const changed: Write = (seen, session) =>
   );
 const undone: Write = (seen, session) => {
   const [former, others] = [formerOf('Old@example.com', after(3)), [formerOf('Older@example.com', after(2))]];
-  return store.undo(seen, { former, others, password_hash: 'nobody’s', ways: {}, gone: [], at: scene.now() }, session);
+  const left = { ways: {}, gone: [], recovered: {} };
+  return store.undo(seen, { former, others, password_hash: 'nobody’s', ...left, at: scene.now() }, session);
 };
 
 describe('the address of an unconfirmed change', () => {

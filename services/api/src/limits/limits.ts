@@ -5,6 +5,7 @@ import { createLimitKeys, type RedisClient } from '@auth-account/redis';
 import { emailKey } from '@auth-account/stores';
 import type { RequestOrigin } from '../request/request-origin.ts';
 import { createCodeLimit } from './code-limit.ts';
+import { type CountedAccount, countedAs } from './counted-account.ts';
 import { createFactorLimit, type TakenTry } from './factor-limit.ts';
 import { type LimitRule, type LimitSettings, type RequestLimitRow, requestLimits } from './limits-table.ts';
 import { createLoginLimits, type LoginIdentity, type Refusal } from './login-limits.ts';
@@ -19,7 +20,7 @@ export interface CodeOrder extends Login {
   readonly hasAccess: boolean;
   /** Given if the code goes to another address than the account's. */
   readonly change?: {
-    /** User whose codes are counted. A change of the address must not begin a new count. */
+    /** Name by which the user's codes are counted. A change of the address must not begin a new count. */
     readonly userId: string;
     /** Address that the code goes to, or would go to if no other account had the address. */
     readonly to: string;
@@ -67,8 +68,11 @@ export interface FactorTry {
 type CountRequests = {
   readonly [L in keyof RequestRows]: RequestRows[L]['per'] extends 'network'
     ? (origin: RequestOrigin) => Promise<void>
-    : (who: string, origin: RequestOrigin) => Promise<void>;
+    : (who: Counted<RequestRows[L]>, origin: RequestOrigin) => Promise<void>;
 };
+
+/** What names the account, session or sibling that a row counts. */
+type Counted<R> = R extends { readonly isGivenBack: true } ? CountedAccount : string;
 
 /**
  * The rate limits, as use cases see them. Each raises `ERR-RATE-LIMITED` with `Retry-After`, and writes that to the
@@ -162,13 +166,15 @@ function ofEachRow<T>(make: (row: Row, name: keyof RequestRows) => T) {
 type Refuse = (refusal: Refusal, origin: RequestOrigin) => never;
 
 /** Returns the function that counts a request for that row, and refuses a request above the limit. */
-function countBy({ rule, per }: Row, limit: Pick<RequestLimit, 'count'>, refuse: Refuse) {
+function countBy({ rule, per, isGivenBack }: Row, limit: Pick<RequestLimit, 'count'>, refuse: Refuse) {
   const count = async (who: string, origin: RequestOrigin) => {
     const waitMs = await limit.count(who);
     if (waitMs !== undefined) refuse({ rule, waitMs }, origin);
   };
   if (per === 'network') return (origin: RequestOrigin) => count(networkOf(origin.network, subscriberPrefix), origin);
-  return per === 'e-mail address' ? (email: string, origin: RequestOrigin) => count(emailKey(email), origin) : count;
+  const isOfAccount = per === 'account' || per === 'e-mail address';
+  if (!isOfAccount || !isGivenBack) return count;
+  return (account: CountedAccount, origin: RequestOrigin) => count(countedAs(account, per), origin);
 }
 
 function identityOf({ email, deviceId }: Login, origin: RequestOrigin): LoginIdentity {

@@ -95,7 +95,7 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
     try {
       const login = { seen: user, device, method, auth, isTrusted, identityId, jkt, spends, link, use };
       const { data } = await factor.during(async () => {
-        if (link !== undefined) await limits.addIdentity(user._id, origin);
+        if (link !== undefined) await limits.addIdentity(user, origin);
         return openSession(login, origin);
       });
       await limits.completed({ email: user.email, deviceId }, origin);
