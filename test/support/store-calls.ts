@@ -112,6 +112,7 @@ const sessions: Calls['sessions'] = {
   findConfirmed: ({ stores }) => stores.sessions.findConfirmed(id),
   exists: ({ stores }) => stores.sessions.exists(id),
   areRevoked: ({ stores }) => stores.sessions.areRevoked([id]),
+  listOpenedBy: ({ stores, session }) => stores.sessions.listOpenedBy(id, linked, session),
   rotate: ({ stores }) => stores.sessions.rotate({ ...seenSession, _id: other }, rotation),
   async holdOf({ stores }) {
     const hold = stores.sessions.holdOf([id], () => at);
