@@ -5,7 +5,7 @@ import type { IdentityDocument, UserDocument } from './documents.ts';
 /** The part of the user's document that shows whether a verified proof still counts. */
 export type Credentials = Pick<UserDocument, '_id' | 'email_key' | 'password_changed_at' | 'ways_changed_at'>;
 
-/** What shows whether a login still counts that an identity has begun. */
+/** The same part, for a login that an identity has begun. */
 export type CredentialsAndIdentities = Credentials & Pick<UserDocument, 'identities'>;
 
 /**

@@ -71,7 +71,7 @@ type CountRequests = {
     : (who: Counted<RequestRows[L]>, origin: RequestOrigin) => Promise<void>;
 };
 
-/** What names the account, session or sibling that a row counts. */
+/** The account, session or sibling that a row counts. */
 type Counted<R> = R extends { readonly isGivenBack: true } ? CountedAccount : string;
 
 /**
