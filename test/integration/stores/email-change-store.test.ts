@@ -170,6 +170,22 @@ describe('the holder of an address', () => {
   });
 });
 
+test('an undo that leaves some identities fails if a notice has changed one since the account was read', async () => {
+  const identity = { id: randomUUID(), provider: 'office', created_at: after(-1) };
+  const [kept, lost] = ['one', 'two'].map((sub) => ({ ...identity, id: randomUUID(), sub }));
+  if (!kept || !lost) throw new Error('two were made');
+  const seen = await scene.user({ identities: [kept, lost] });
+  const undo = (session: ClientSession) => {
+    const left = { ways: { identities: [kept] }, gone: [], recovered: {} };
+    const former = formerOf('Old@example.com', after(3));
+    return store.undo(seen, { former, others: [], password_hash: 'nobody’s', ...left, at: scene.now() }, session);
+  };
+  expect(await inVain(undo)).toBe(true);
+  const disabled = { $set: { 'identities.0.disabled_at': scene.now() } };
+  await scene.collections.users.updateOne({ _id: seen._id }, disabled);
+  expect(await inTransaction(undo)).toBe(false);
+});
+
 describe('former addresses', () => {
   test('former addresses are listed when they have lapsed, of at most the given number of accounts', async () => {
     const [lapsed, open] = [formerOf('a@example.com', scene.now()), formerOf('b@example.com', after(1))];
