@@ -484,9 +484,12 @@ test('a squatter who has used up the links of a day and all places for identitie
   expect(owner.status).toBe(200);
   const after = await limited.collections.users.findOne({ _id: owner.json.data.user_id });
   expect(after?.identities?.map(({ sub }) => sub)).toEqual([victim.sub]);
-  // The address is proved now: each further link counts.
-  const second = (await demandLink(limited, newPerson({ email: victim.email }))).link_challenge_id;
-  expect((await linkByProof(limited, second, await proveByCode(limited, second))).status).toBe(429);
+  // The address is proved now: each further link counts, from one again.
+  const link = async () => {
+    const { link_challenge_id: id } = await demandLink(strict, newPerson({ email: victim.email }));
+    return (await linkByProof(strict, id, await proveByCode(strict, id))).status;
+  };
+  expect([await link(), await link()]).toEqual([200, 429]);
 });
 
 test('the audit log has each step of a link, and neither tokens nor the provider’s ids', async () => {

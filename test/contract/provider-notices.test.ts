@@ -2,12 +2,22 @@ import { hash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 // Loaded later otherwise, by one of the tests.
 import '../../services/api/src/security/providers/verify-notice.ts';
-import { newSession } from '../support/accounts.ts';
-import { requestLoginCode } from '../support/codes.ts';
+import { newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
+import {
+  changeEmail,
+  confirmReset,
+  logInByCode,
+  requestChange,
+  requestLoginCode,
+  requestReset,
+  undoTokenOf,
+} from '../support/codes.ts';
 import { withFailPoint } from '../support/fail-point.ts';
 import { bearer } from '../support/groups.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
 import {
+  demandLink,
+  linkByProof,
   linkIdentity,
   logInByProvider,
   newHome,
@@ -19,7 +29,7 @@ import {
   signNotice,
 } from '../support/providers.ts';
 import { recordLog } from '../support/recorded-log.ts';
-import { codeAt, completeLogin, guardedAccount, stepUpBy } from '../support/second-factor.ts';
+import { beginLogin, codeAt, completeLogin, guardedAccount, stepUpBy } from '../support/second-factor.ts';
 import { startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 
 /** Name of the other pod's connections, whose commands can be held back. */
@@ -227,20 +237,6 @@ describe('a notice of Apple', () => {
       });
       expect([status, (await stored(user_id))?.identities]).toEqual([200, identities]);
     });
-
-    test('a notice of an account that changes again and again answers 503, and takes effect when it is sent anew', async () => {
-      const { person, user_id } = await registered();
-      const payload = await signNotice({ type: 'consent-revoked', sub: person.sub });
-      // A time of null is never equal to the time that was read.
-      await api.collections.users.updateOne({ _id: user_id }, { $set: { ways_changed_at: null } } as never);
-      const refused = await postNotice(api, payload);
-      expect([refused.status, refused.json.error_code]).toEqual([503, 'ERR-DEPENDENCY-UNAVAILABLE']);
-      expect(refused.headers['retry-after']).toBe('1');
-      await api.collections.users.updateOne({ _id: user_id }, { $unset: { ways_changed_at: true } });
-      expect(await liveOf(user_id)).toBe(1);
-      expect((await postNotice(api, payload)).status).toBe(200);
-      expect(await liveOf(user_id)).toBe(0);
-    });
   });
 
   test('a notice answers 503 while the keys of the provider are not there, and 404 for a provider that sends none', async () => {
@@ -363,7 +359,6 @@ describe('a security event token', () => {
     shiftMs = 60_000;
     const code = codeAt(secret, Date.now(), 2);
     expect((await completeLogin(api, half.json.details.challenge_id, { code })).status).toBe(410);
-    expect(await liveOf(caller.user_id)).toBe(0);
     shiftMs = 0;
   });
 
@@ -428,5 +423,146 @@ describe('a security event token', () => {
     const wrong = await api.send({ path: hook, body: 'x', headers: { 'Content-Type': 'text/plain' } });
     expect([wrong.status, wrong.json.error_code]).toEqual([415, 'ERR-UNSUPPORTED-MEDIA-TYPE']);
     expect((await sendToken(`${risc}/sessions-revoked`, person.sub, {}, { aud: 'other' })).status).toBe(401);
+  });
+});
+
+describe('what a notice ends', () => {
+  const revoked = `${oauth}/tokens-revoked`;
+  const ended = `${risc}/sessions-revoked`;
+  const disabled = `${risc}/account-disabled`;
+  const enabled = `${risc}/account-enabled`;
+  const purged = `${risc}/account-purged`;
+  const ending = [revoked, ended, disabled, purged];
+
+  const isLive = async ({ session_id }: Pick<TokenPair, 'session_id'>) =>
+    (await api.collections.sessions.findOne({ _id: session_id }))?.is_revoked === false;
+  const logInBy = async (person: object, provider: Provider = 'partner') => {
+    const { status, json, text } = await logInByProvider(api, person, { device_id: randomUUID() }, provider);
+    if (status !== 200) throw new Error(`the login answered ${status}: ${text}`);
+    return json.data as TokenPair;
+  };
+  const noticesOf = async (user_id: string) =>
+    (await purposesOf(user_id)).filter((purpose) => purpose === 'provider_notice').length;
+
+  /** Creates an account with a session by password, to which somebody else has linked an identity of theirs. */
+  async function linked() {
+    const owner = await newSession(api, { device_id: randomUUID() });
+    await api.collections.users.updateOne({ _id: owner.user_id }, { $set: { email_verified_at: new Date(0) } });
+    const thief = newPerson();
+    await linkIdentity(api, owner, thief, undefined, 'partner');
+    return { thief, ...owner };
+  }
+
+  test.each(ending)('a notice ends the sessions that its identity has opened, and no others: %s', async (uri) => {
+    const { thief, ...owner } = await linked();
+    const own = newPerson();
+    await linkIdentity(api, owner, own);
+    const [byThief, byOwn] = [await logInBy(thief), await logInBy(own, 'office')];
+    expect((await sendToken(uri, thief.sub)).status).toBe(202);
+    expect(await Promise.all([byThief, byOwn, owner].map(isLive))).toEqual([false, true, true]);
+  });
+
+  test.each(ending)('a notice voids nothing that another way in has ordered or begun: %s', async (uri) => {
+    const { thief, email, user_id, ...owner } = await linked();
+    const [reset, login] = [await requestReset(api, email), await requestLoginCode(api, email)];
+    await requestChange(api, owner, newEmail());
+    const before = await stored(user_id);
+    await sendToken(uri, thief.sub);
+    const fields = ['ways_changed_at', 'pending_email', 'pending_email_until'] as const;
+    const after = await stored(user_id);
+    expect(fields.map((field) => after?.[field])).toEqual(fields.map((field) => before?.[field]));
+    expect((await logInByCode(api, login)).status).toBe(200);
+    expect((await confirmReset(api, reset)).status).toBe(200);
+  });
+
+  test('a notice ends the half logins and the trust that its identity has begun, and no others', async () => {
+    const { secret, ...caller } = await guardedAccount(api);
+    const person = newPerson();
+    const factor = () => {
+      shiftMs += 30_000;
+      return codeAt(secret, Date.now() + shiftMs);
+    };
+    const step_up_token = await stepUpBy(api, caller, 'identities', factor());
+    await linkIdentity(api, caller, person, { step_up_token }, 'partner');
+    const half = async (device_id: string) =>
+      (await logInByProvider(api, person, { device_id }, 'partner')).json.details.challenge_id as string;
+    const [ofPerson, ofOwner] = [randomUUID(), randomUUID()];
+    await completeLogin(api, await half(ofPerson), { code: factor(), trust_device: true });
+    const byPassword = await beginLogin(api, caller.email, { device_id: ofOwner });
+    await completeLogin(api, byPassword, { code: factor(), trust_device: true });
+    const [begun, other] = [await half(randomUUID()), await beginLogin(api, caller.email)];
+    await sendToken(revoked, person.sub);
+    expect((await stored(caller.user_id))?.trusted_devices?.map(({ device_id }) => device_id)).toEqual([ofOwner]);
+    expect((await completeLogin(api, begun, { code: factor() })).status).toBe(410);
+    expect((await completeLogin(api, other, { code: factor() })).status).toBe(200);
+    shiftMs = 0;
+  });
+
+  test('a session that a proof of the account has opened is none of the identity that it links', async () => {
+    const owner = await newSession(api);
+    const person = newPerson({ email: owner.email });
+    const { link_challenge_id } = await demandLink(api, person, 'partner');
+    const { json } = await linkByProof(api, link_challenge_id, { password, device_id: randomUUID() });
+    await sendToken(ended, person.sub);
+    expect(await isLive(json.data)).toBe(true);
+  });
+
+  test('a session of an earlier release ends with any identity that was linked before it', async () => {
+    const { thief, user_id } = await linked();
+    const sessions = [await logInBy(thief), await logInBy(thief)];
+    const [{ session_id: old }] = sessions as [TokenPair, TokenPair];
+    await api.collections.sessions.updateMany({ user_id }, { $unset: { identity_id: true } });
+    await api.collections.sessions.updateOne({ _id: old }, { $set: { created_at: new Date(0) } });
+    await sendToken(ended, thief.sub);
+    expect([...(await Promise.all(sessions.map(isLive))), await liveOf(user_id)]).toEqual([true, false, 2]);
+  });
+
+  test('an identity that a recovery has removed can do nothing any more', async () => {
+    const { thief, email, user_id, ...owner } = await linked();
+    await changeEmail(api, owner, newEmail());
+    await api.post('/api/v1/auth/email-change/undo', { undo_token: await undoTokenOf(api, user_id) });
+    expect((await confirmReset(api, await requestReset(api, email))).status).toBe(200);
+    const own = await api.post('/api/v1/auth/login', { email, password: 'three wrong staples' });
+    log.takeEvents();
+    for (const uri of ending) expect((await sendToken(uri, thief.sub)).status).toBe(202);
+    expect(told().map(([, of]) => of)).toEqual(Array(ending.length).fill(undefined));
+    expect(await isLive(own.json.data)).toBe(true);
+    expect(await noticesOf(user_id)).toBe(0);
+  });
+
+  test('a notice that ends sessions is mailed once in a day for each identity, and the mail names the provider', async () => {
+    const { thief, user_id } = await linked();
+    await sendToken(ended, thief.sub);
+    expect(await noticesOf(user_id)).toBe(0);
+    for (let round = 0; round < 3; round += 1) {
+      await logInBy(thief);
+      await sendToken(ended, thief.sub);
+      expect(await noticesOf(user_id)).toBe(1);
+    }
+    const purpose = { 'event.subject': user_id, 'event.data.purpose': 'provider_notice' } as object;
+    expect((await api.collections.outbox.findOne(purpose))?.event.data).toMatchObject({ provider: 'partner' });
+  });
+
+  test('of one identity ten notices take effect in a day; further ones are taken, audited, and may only disable it', async () => {
+    const { thief, user_id } = await linked();
+    for (let sent = 0; sent < 10; sent += 1) await sendToken(sent % 2 ? revoked : enabled, thief.sub);
+    const before = await stored(user_id);
+    const session = await logInBy(thief);
+    const mailed = await noticesOf(user_id);
+    log.takeEvents();
+    expect((await sendToken(revoked, thief.sub)).status).toBe(202);
+    expect(log.takeEvents()).toContainEqual(
+      expect.objectContaining({ event: 'provider_notice.refused', reason: 'too_many', user_id, provider: 'partner' }),
+    );
+    expect([await isLive(session), await noticesOf(user_id)]).toEqual([true, mailed]);
+    expect((await stored(user_id))?.identities).toEqual(before?.identities);
+    await sendToken(disabled, thief.sub);
+    expect(await isLive(session)).toBe(false);
+    await sendToken(enabled, thief.sub);
+    expect((await logInByProvider(api, thief, {}, 'partner')).status).toBe(401);
+    shiftMs = 86_400_000;
+    await sendToken(enabled, thief.sub, {}, { iat: seconds() + 86_400 });
+    expect((await stored(user_id))?.identities?.[0]?.disabled_at).toBeUndefined();
+    shiftMs = 0;
   });
 });

@@ -92,7 +92,7 @@ function recordingLimits(told: unknown[]): AccountDeps['limits'] {
     proved: async (email) => void told.push(['proved', email]),
     undone: async (email) => void told.push(['undone', email]),
     verified: async (email) => void told.push(['verified', email]),
-    orderDeletion: async (email) => void told.push(['deletion', email]),
+    orderDeletion: async ({ email }) => void told.push(['deletion', email]),
   };
 }
 

@@ -4,7 +4,6 @@ import type { Stores } from '@auth-account/stores';
 import { Binary, type ClientSession } from 'mongodb';
 import { newChallengeDocument } from './challenge-document.ts';
 import { newSessionDocument } from './session-document.ts';
-import { newUserDocument } from './use-case-scene.ts';
 import { newEvent } from './worker-events.ts';
 
 /** Arguments for a call of a store function: the stores, and the session of a transaction that is rolled back later. */
@@ -57,10 +56,13 @@ const passkeys: Calls['passkeys'] = {
 const keptToken = { kid: 'k', token: new Binary(Buffer.alloc(48)), client_id: 'app' };
 const storedToken = { userId: id, identityId: id, kid: 'k', token: keptToken.token };
 
+const linked = { id, provider: 'office', sub: 'sub', created_at: at };
+
 const identities: Calls['identities'] = {
   keepToken: ({ stores }) => stores.identities.keepToken(id, id, keptToken),
   mark: ({ stores, session }) =>
-    stores.identities.mark(newUserDocument(at), id, { set: { disabled_at: at } }, at, session),
+    stores.identities.mark({ userId: id, identity: linked }, { set: { disabled_at: at } }, true, session),
+  giveUp: ({ stores, session }) => stores.identities.giveUp({ userId: id, identity: linked }, at, session),
   listStale: ({ stores }) => stores.identities.listStale(['k'], { skip: 0, limit: 1 }),
   reseal: ({ stores }) => stores.identities.reseal(storedToken, keptToken),
   has: ({ stores }) => stores.identities.has(id, id),
@@ -110,6 +112,7 @@ const sessions: Calls['sessions'] = {
   findConfirmed: ({ stores }) => stores.sessions.findConfirmed(id),
   exists: ({ stores }) => stores.sessions.exists(id),
   areRevoked: ({ stores }) => stores.sessions.areRevoked([id]),
+  listOpenedBy: ({ stores, session }) => stores.sessions.listOpenedBy(id, linked, session),
   rotate: ({ stores }) => stores.sessions.rotate({ ...seenSession, _id: other }, rotation),
   async holdOf({ stores }) {
     const hold = stores.sessions.holdOf([id], () => at);

@@ -1,13 +1,23 @@
 import { hash } from 'node:crypto';
 import type { Filter } from 'mongodb';
-import type { UserDocument } from './documents.ts';
+import type { IdentityDocument, UserDocument } from './documents.ts';
 
 /** The part of the user's document that shows whether a verified proof still counts. */
 export type Credentials = Pick<UserDocument, '_id' | 'email_key' | 'password_changed_at' | 'ways_changed_at'>;
 
-/** Returns true if neither the address nor a way in was changed between the two reads of the user's document. */
-export function hasSameCredentials(a: Credentials, b: Credentials): boolean {
-  return versionText(a) === versionText(b);
+/** The same part, for a login that an identity has begun. */
+export type CredentialsAndIdentities = Credentials & Pick<UserDocument, 'identities'>;
+
+/**
+ * Returns true if neither the address nor a way in was changed between the two reads of the user's document. A login by
+ * an identity names it: a notice of its provider changes nothing for the other ways in.
+ */
+export function hasSameCredentials(
+  a: CredentialsAndIdentities,
+  b: CredentialsAndIdentities,
+  identityId?: string,
+): boolean {
+  return versionText(a, identityId) === versionText(b, identityId);
 }
 
 /** Filter for the account, if neither its address nor a way in was changed since it was read. */
@@ -55,10 +65,11 @@ export function hasWayInBesides(
 
 /**
  * Returns a text that differs after every change of the address, the password or another way in. Challenges and trusted
- * devices carry it, so such a change ends all of them without a write.
+ * devices carry it, so such a change ends all of them without a write. With an identity, the text also differs after a
+ * notice of its provider that has ended what the identity had opened.
  */
-export function credentialsVersion(user: Credentials): string {
-  return hash('sha256', versionText(user), 'base64url').slice(0, 22);
+export function credentialsVersion(user: CredentialsAndIdentities, identityId?: string): string {
+  return hash('sha256', versionText(user, identityId), 'base64url').slice(0, 22);
 }
 
 /**
@@ -66,11 +77,42 @@ export function credentialsVersion(user: Credentials): string {
  * account's version differs.
  */
 export function nextChangeOfWays({ ways_changed_at }: Credentials, at: Date): Date {
-  return new Date(Math.max(at.getTime(), (ways_changed_at?.getTime() ?? 0) + 1));
+  return laterThan(ways_changed_at, at);
 }
 
-function versionText({ email_key, password_changed_at, ways_changed_at }: Credentials): string {
-  return JSON.stringify([email_key, password_changed_at?.getTime(), ways_changed_at?.getTime()]);
+/** Returns the time that a notice writes if it ends what the identity has opened. */
+export function nextEndOf({ ended_at }: Pick<IdentityDocument, 'ended_at'>, at: Date): Date {
+  return laterThan(ended_at, at);
+}
+
+const laterThan = (before: Date | undefined, at: Date) =>
+  new Date(Math.max(at.getTime(), (before?.getTime() ?? 0) + 1));
+
+function versionText(
+  { email_key, password_changed_at, ways_changed_at, identities = [] }: CredentialsAndIdentities,
+  identityId?: string,
+): string {
+  const identity = identities.find(({ id }) => id === identityId);
+  const { ended_at, disabled_at } = identity ?? {};
+  const opener = identityId === undefined ? [] : [identity?.id, ended_at?.getTime(), disabled_at?.getTime()];
+  return JSON.stringify([email_key, password_changed_at?.getTime(), ways_changed_at?.getTime(), ...opener]);
+}
+
+/** Milliseconds in which an account's recoveries give its counts back once. */
+const givenBackMs = 72 * 3_600_000;
+
+/**
+ * Returns the field by which a recovery begins the counts of the account's limits anew. It does so once in 72 hours,
+ * because somebody who holds the mailbox may repeat it at will. Recoveries since `since` do not matter, because the thief
+ * from whom the account is recovered may have made them.
+ */
+export function countsAnew(
+  { recovered_at: last }: Pick<UserDocument, 'recovered_at'>,
+  at: Date,
+  since?: Date,
+): Pick<UserDocument, 'recovered_at'> {
+  const isDue = last === undefined || at.getTime() - last.getTime() >= givenBackMs;
+  return isDue || (since !== undefined && last >= since) ? { recovered_at: at } : {};
 }
 
 /**

@@ -132,6 +132,8 @@ export interface SessionDocument {
   readonly claims: SessionClaims;
   /** Missing in sessions of earlier releases: their users gave a password at `created_at`. */
   readonly auth?: SessionAuth;
+  /** Identity that has opened it. Missing for other ways in, and in sessions of earlier releases. */
+  readonly identity_id?: string;
   /** Time and request of the claims' last change, from which the deny list is rebuilt. */
   readonly claims_changed_at?: Date;
   readonly claims_request_id?: string;

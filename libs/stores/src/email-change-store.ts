@@ -30,6 +30,8 @@ export interface EmailUndo {
   readonly ways: Pick<UserDocument, 'passkeys' | 'identities'>;
   /** Fields of other ways in that are removed. */
   readonly gone: readonly RemovableField[];
+  /** Empty if the recovery begins no count anew. */
+  readonly recovered: Pick<UserDocument, 'recovered_at'>;
   readonly at: Date;
 }
 
@@ -104,13 +106,15 @@ export function createEmailChangeStore({ users }: Collections): EmailChangeStore
       const filter = { 'former_emails.change_id': changeId };
       return (await users.findOne(filter)) ?? (await users.findOne(filter, confirmedRead)) ?? undefined;
     },
-    undo(seen, { former, others, password_hash, ways, gone, at }, session) {
+    undo(seen, { former, others, password_hash, ways, gone, recovered, at }, session) {
       const { email, email_key } = former;
       const address = { email, email_key, email_verified_at: at, former_emails: others, known_devices: [] };
       const password = { password_hash, password_changed_at: at, is_password_void: true };
       const order = (seen.totp ?? seen.due_totp)?.removal?.id;
-      const filter = { ...unchangedSince(seen), 'totp.removal.id': order ?? { $exists: false } };
-      return isChanged(filter, { ...address, ...password, ...ways }, session, gone);
+      // The list that is left was read before. A notice of a provider changes an identity without a new version.
+      const same = ways.identities && { identities: seen.identities ?? { $exists: false } };
+      const filter = { ...unchangedSince(seen), 'totp.removal.id': order ?? { $exists: false }, ...same };
+      return isChanged(filter, { ...address, ...password, ...ways, ...recovered }, session, gone);
     },
     async listLapsed(by, most) {
       const options = { projection: { former_emails: 1 }, limit: most } as const;

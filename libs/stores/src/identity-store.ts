@@ -9,10 +9,14 @@ export type IdentityKey = Pick<IdentityDocument, 'provider' | 'sub'>;
 
 /** Changes of an identity that follow from a notice of its provider. */
 export interface IdentityMarks {
-  readonly set?: Pick<IdentityDocument, 'relay_off_at' | 'disabled_at' | 'noticed_at'>;
+  readonly set: Pick<IdentityDocument, 'relay_off_at' | 'disabled_at' | 'noticed_at' | 'ended_at' | 'notices'>;
   readonly unset?: readonly ('refresh_token' | 'relay_off_at' | 'disabled_at')[];
-  /** True if challenges end that a login by the identity has begun, as with every change of a way in. */
-  readonly endsChallenges?: boolean;
+}
+
+/** An identity, and the account that has it. */
+export interface HeldIdentity {
+  readonly userId: string;
+  readonly identity: IdentityDocument;
 }
 
 /**
@@ -21,21 +25,18 @@ export interface IdentityMarks {
  */
 export interface IdentityStore {
   /** Returns the account that has the identity. */
-  findHolder(key: IdentityKey): Promise<UserDocument | undefined>;
+  findHolder(key: IdentityKey, session?: ClientSession): Promise<UserDocument | undefined>;
   /** Throws the driver's duplicate-key error (`identity_unique`) if another account has the identity. */
   add(seen: UserDocument, identity: IdentityDocument, at: Date, session: ClientSession): Promise<boolean>;
   /** Its token, if there is one, waits for its revocation. */
   remove(seen: UserDocument, identityId: string, at: Date, session: ClientSession): Promise<boolean>;
   /**
-   * Sets and removes fields of an identity; false if the account does not have it. Conflicts with a concurrent login.
+   * Sets and removes fields of an identity that the transaction has read. Conflicts with a concurrent login. What other
+   * ways in have begun counts on. `endsTrust`: the trust in devices ends that a login by the identity has begun.
    */
-  mark(
-    seen: UserDocument,
-    identityId: string,
-    marks: IdentityMarks,
-    at: Date,
-    session: ClientSession,
-  ): Promise<boolean>;
+  mark(of: HeldIdentity, marks: IdentityMarks, endsTrust: boolean, session: ClientSession): Promise<void>;
+  /** Removes an identity that its provider has given up, in the same way. Its token waits for its revocation. */
+  giveUp(of: HeldIdentity, at: Date, session: ClientSession): Promise<void>;
   /** Returns tokens that are sealed under none of these keys, of some accounts. */
   listStale(kids: readonly string[], page: { readonly skip: number; readonly limit: number }): Promise<StoredToken[]>;
   /** Replaces the sealed form of a token, unless it has been replaced since it was read. */
@@ -49,8 +50,9 @@ export interface IdentityStore {
 export function createIdentityStore(collections: Collections): IdentityStore {
   const { users } = collections;
   return {
-    async findHolder({ provider, sub }) {
-      return (await users.findOne({ identities: { $elemMatch: { provider, sub } } })) ?? undefined;
+    async findHolder({ provider, sub }, session) {
+      const filter = { identities: { $elemMatch: { provider, sub } } };
+      return (await users.findOne(filter, session ? { session } : {})) ?? undefined;
     },
     async add(seen, identity, at, session) {
       const update = { $set: wayFields(seen, at), $push: { identities: identity }, $inc: { touches: 1 } };
@@ -68,18 +70,21 @@ export function createIdentityStore(collections: Collections): IdentityStore {
       const without = { _id, identities: { $elemMatch: { id, refresh_token: { $exists: false } } } };
       return (await users.updateOne(without, { $set: { 'identities.$.refresh_token': token } })).matchedCount === 1;
     },
-    async mark(seen, id, { set = {}, unset = [], endsChallenges = false }, at, session) {
+    async mark({ userId: _id, identity: { id } }, { set, unset = [] }, endsTrust, session) {
       const named = (fields: object) =>
         Object.fromEntries(Object.entries(fields).map(([field, value]) => [`identities.$.${field}`, value]));
-      const gone = named(Object.fromEntries(unset.map((field) => [field, true])));
-      const fields = { ...named(set), ...(endsChallenges && wayFields(seen, at)) };
       const update = {
         $inc: { touches: 1 },
-        ...(Object.keys(fields).length > 0 && { $set: fields }),
-        ...(unset.length > 0 && { $unset: gone }),
+        $set: named(set),
+        ...(unset.length > 0 && { $unset: named(Object.fromEntries(unset.map((field) => [field, true]))) }),
+        ...(endsTrust && { $pull: trustOf(id) }),
       };
-      const same = { ...unchangedSince(seen), 'identities.id': id };
-      return (await users.updateOne(same, update, { session })).matchedCount === 1;
+      await users.updateOne({ _id, 'identities.id': id }, update, { session });
+    },
+    async giveUp({ userId: _id, identity }, at, session) {
+      const $pull = { identities: { id: identity.id }, ...trustOf(identity.id) };
+      await users.updateOne({ _id }, { $pull, $inc: { touches: 1 } }, { session });
+      await addRevocations(collections, { userId: _id, identities: [identity], at }, session);
     },
     async listStale(kids, { skip, limit }) {
       const options = { projection: { identities: 1 }, skip, limit } as const;
@@ -105,6 +110,9 @@ export function createIdentityStore(collections: Collections): IdentityStore {
     },
   };
 }
+
+/** Returns the trust in devices that a login by the identity has begun, as an update removes it. */
+const trustOf = (identity_id: string) => ({ trusted_devices: { identity_id } });
 
 /** Returns the fields that every change of the identities writes: the time, and a change of the address that lapses. */
 function wayFields(seen: UserDocument, at: Date): Pick<UserDocument, 'ways_changed_at' | 'pending_email_until'> {

@@ -1,7 +1,7 @@
 import type { ClientSession, Filter } from 'mongodb';
 import { type Advance, type AdvancedSession, advanceSession } from './advance-session.ts';
 import type { Collections } from './collections.ts';
-import type { RevocationReason, SessionAuth, SessionClaims, SessionDocument } from './documents.ts';
+import type { IdentityDocument, RevocationReason, SessionAuth, SessionClaims, SessionDocument } from './documents.ts';
 import { confirmedRead, type FencedSessions, withFence } from './fenced-sessions.ts';
 import { createSessionHold, type HeldUsers, type SessionHold } from './session-hold.ts';
 import { writeOnce } from './write-once.ts';
@@ -52,6 +52,11 @@ export interface SessionStore {
   findLive(sessionId: string, session: ClientSession): Promise<OwnedSession | undefined>;
   /** Returns these users' sessions that are not revoked. */
   listLiveOf(userIds: readonly string[], session: ClientSession): Promise<OwnedSession[]>;
+  /**
+   * Returns the user's sessions that are not revoked and that the identity has opened. A session of an earlier release
+   * names no identity: it counts if some identity has opened it, and not before this one was linked.
+   */
+  listOpenedBy(userId: string, identity: Opener, session: ClientSession): Promise<OwnedSession[]>;
   insert(document: SessionDocument, session: ClientSession): Promise<void>;
   /**
    * Revokes the user's sessions except for `spare`. The transaction must already have written the user's document, so
@@ -134,6 +139,9 @@ export type HeldSession = ListedSession &
     readonly claims: Pick<SessionClaims, 'home_group_id'>;
   };
 
+/** The part of an identity by which its sessions are found. */
+export type Opener = Pick<IdentityDocument, 'id' | 'created_at'>;
+
 export type OwnedSession = Pick<SessionDocument, '_id' | 'user_id'>;
 
 /** Fields that a change of group writes into each session in addition to the next `ver`. */
@@ -181,6 +189,7 @@ type Reads =
   | 'areRevoked'
   | 'listLive'
   | 'findLive'
+  | 'listOpenedBy'
   | 'listLiveOf';
 
 function createReads(sessions: Collections['sessions']): Pick<SessionStore, Reads> {
@@ -230,6 +239,11 @@ function createReads(sessions: Collections['sessions']): Pick<SessionStore, Read
     async findLive(sessionId, session) {
       const options = { session, projection: { user_id: 1 } };
       return (await sessions.findOne<OwnedSession>({ _id: sessionId, is_revoked: false }, options)) ?? undefined;
+    },
+    listOpenedBy(userId, { id, created_at }, session) {
+      const unnamed = { identity_id: { $exists: false }, 'auth.amr': 'fed', created_at: { $gte: created_at } };
+      const filter = { user_id: userId, is_revoked: false, $or: [{ identity_id: id }, unnamed] };
+      return sessions.find<OwnedSession>(filter, { session, projection: { user_id: 1 } }).toArray();
     },
     listLiveOf(userIds, session) {
       const filter = { user_id: { $in: [...userIds] }, is_revoked: false };

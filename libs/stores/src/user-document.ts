@@ -57,6 +57,11 @@ export interface UserDocument {
    * detects by this field that it came too late. A better hash of the same password does not change the field.
    */
   readonly password_changed_at?: Date;
+  /**
+   * Time of the latest recovery that began the counts of the account's own limits anew, because a thief may have used
+   * them up.
+   */
+  readonly recovered_at?: Date;
   /** True if nobody knows the password, because an undo or a deletion by code made it void. */
   readonly is_password_void?: boolean;
   /** Time at which a passkey, the second factor or another way in was last added or removed. */
@@ -146,6 +151,8 @@ export interface TrustedDevice {
   readonly token: string;
   /** Thumbprint of the key to which the login was bound that began the trust. Only with its proof the token counts. */
   readonly jkt?: string;
+  /** Identity by which that login began. A notice of its provider can end the trust. */
+  readonly identity_id?: string;
   /** The account's version when the trust began. A change of a way in ends the trust. */
   readonly version: string;
   readonly trusted_at: Date;
@@ -192,6 +199,17 @@ export interface IdentityDocument {
   readonly disabled_at?: Date;
   /** Time at which the provider signed the notice that `relay_off_at` or `disabled_at` comes from, set or removed. */
   readonly noticed_at?: Date;
+  /** Time of the latest notice that ended what the identity had opened. It is later than that of the one before. */
+  readonly ended_at?: Date;
+  readonly notices?: CountedNotices;
+}
+
+/** Notices about an identity in a day, which begins with the first. */
+export interface CountedNotices {
+  readonly since: Date;
+  readonly count: number;
+  /** True if the account's holder was told by mail that day. */
+  readonly is_told: boolean;
 }
 
 /** A provider's refresh token, sealed with AES-256-GCM. */

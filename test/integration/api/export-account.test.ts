@@ -30,7 +30,7 @@ async function exported(fields: Partial<UserDocument> = {}, given: Partial<Expor
 }
 type Phone = Parameters<typeof bearerOf>[0];
 const exportOf = (phone: Phone, given: Partial<ExportAccountDeps> = {}, current_password = 'correct horse battery') => {
-  const exportAccount = async (userId: string) => void scene.told.push(['export', userId]);
+  const exportAccount = async ({ _id }: Pick<UserDocument, '_id'>) => void scene.told.push(['export', _id]);
   const deps = { ...scene.deps, limits: { exportAccount }, ...given };
   return createExportAccount(deps)({ current_password }, bearerOf(phone), scene.origin);
 };

@@ -86,6 +86,9 @@ const written = {
   readRevocations: ['revocations', minute],
 };
 
+/** Returns the account as the function of the row takes it. */
+const whoOf = (row: object, account: string) => ('isGivenBack' in row ? { _id: account, email: account } : account);
+
 describe('a limit of one request', () => {
   test('each limit of one request has the name in Redis and the window that it always had', () => {
     const rows = Object.entries(requestLimits).map(([name, { key, window }]) => [name, [key, window.seconds]]);
@@ -94,28 +97,29 @@ describe('a limit of one request', () => {
 
   const names = Object.keys(requestLimits) as (keyof typeof requestLimits)[];
   test.each(names)('the limit %s of one request refuses the second', async (name) => {
-    const { rule, per, setting, key: part, window } = requestLimits[name];
+    const { rule, per, setting, key: part, window, ...row } = requestLimits[name];
     const all = newLimits({ [setting]: 1 });
     const take = (network: string, account: string) => async () => {
       const origin = { ...here, network };
       if (name === 'logIn') await all.limits.logIn(account, origin);
       else
         await (all.limits[name] as (...args: unknown[]) => Promise<void>)(
-          ...(per === 'network' ? [] : [account]),
+          ...(per === 'network' ? [] : [whoOf(row, account)]),
           origin,
         );
     };
     const tag =
       per === 'network' ? keys().tagOf('address', part, network) : keys().tagOf('account', part, 'cook@example.com');
-    const row = { rule, seconds: window.seconds, key: `${keys().nameOf(part)}:${tag}` };
+    const counted = { rule, seconds: window.seconds, key: `${keys().nameOf(part)}:${tag}` };
     const other = per === 'network' ? take('192.0.2.2', 'cook@example.com') : take('192.0.2.1', 'other@example.com');
-    await expectSecondRefused(all, row, [take('192.0.2.1', 'cook@example.com'), other]);
+    await expectSecondRefused(all, counted, [take('192.0.2.1', 'cook@example.com'), other]);
   });
 
   test('the deletion of an account is counted whatever the case of its address', async () => {
     const { limits } = newLimits({ DELETION_LIMIT_PER_USER: 1 });
-    await limits.orderDeletion('cook@example.com', here);
-    await expect(limits.orderDeletion('Cook@Example.com', elsewhere)).rejects.toMatchObject(limited);
+    await limits.orderDeletion({ _id: 'cook', email: 'cook@example.com' }, here);
+    const again = limits.orderDeletion({ _id: 'cook', email: 'Cook@Example.com' }, elsewhere);
+    await expect(again).rejects.toMatchObject(limited);
   });
 });
 

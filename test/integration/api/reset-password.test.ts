@@ -48,7 +48,7 @@ describe('a reset of the password', () => {
     const at = scene.now();
     expect(answer).toEqual({ message: 'PASSWORD_RESET', invites_revoked: 0, timestamp: at.toISOString() });
     const set = { password_hash: passwordHashOf(new_password), password_changed_at: at, known_devices: [] };
-    const changed = { ...set, touches: 1 };
+    const changed = { ...set, recovered_at: at, touches: 1 };
     expect(await scene.storedUser(user._id)).toEqual({ ...user, ...changed });
     const end = { is_revoked: true, revoked_at: at, revoked_reason: 'password_changed' };
     for (const id of sessions) expect(await scene.asStored(id)).toMatchObject(end);

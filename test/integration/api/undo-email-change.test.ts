@@ -98,6 +98,7 @@ describe('an undo of a change of the address', () => {
       ...{ ...left, email: 'Old@example.com', email_key: 'old@example.com', email_verified_at: at },
       ...{ former_emails: [older, lost(later), lost(user)], known_devices: [] },
       ...{ password_hash: 'hash 1', password_changed_at: at, is_password_void: true, touches: 2 },
+      recovered_at: at,
     });
     // No token can undo the later change.
     expect(after_undo?.former_emails?.map(({ change_id }) => change_id)).not.toContain(later.change_id);

@@ -67,6 +67,8 @@ export const NoticeEvent = CloudEvent(
      * no session.
      */
     session_id: Type.Optional(Uuid),
+    /** For `provider_notice`: name of the provider. */
+    provider: Type.Optional(Type.String()),
     /** For `email_changed`: the change that the notice to the old address can undo. */
     email_change_id: Type.Optional(Uuid),
     /** For `deletion_scheduled`: the time of the erasure. */

@@ -95,7 +95,7 @@ export const counterTable = {
   providerNotices: {
     name: 'auth_provider_notices_total',
     title: 'Notices of providers',
-    help: 'Notices of providers about people, by what they tell; refused: it was not signed by the provider for us',
+    help: 'Notices of providers about people, by what they tell; refused: it was not signed by the provider for us, or was one too many',
     label: 'notice',
     values: [...noticeKinds, 'refused'],
   },

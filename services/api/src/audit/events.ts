@@ -196,11 +196,14 @@ export const auditEvents = {
   },
   'provider_notice.refused': {
     outcome: 'failure',
-    fields: ['provider'],
-    reasons: { forged: 'signature, app, age or form' },
-    sampled: ['forged'],
+    fields: ['user_id?', 'identity_id?', 'provider'],
+    reasons: {
+      forged: 'signature, app, age or form',
+      too_many: 'ten of this identity took effect that day: it was answered like any other, and nothing followed',
+    },
+    sampled: ['forged', 'too_many'],
     counts: { in: 'providerNotices', as: 'refused' },
-    meaning: 'What came as a notice of a provider was none.',
+    meaning: 'What came as a notice of a provider was none, or was one too many. Then it has the account.',
   },
   'account.email_changed': {
     fields: session,

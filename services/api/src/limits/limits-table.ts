@@ -19,6 +19,11 @@ export interface RequestLimitRow {
   readonly more?: string;
   /** Part of the limit's keys in Redis. */
   readonly key: string;
+  /**
+   * True if a recovery of the account begins the count anew, because a thief may have used it up. Limits of an account
+   * whose requests read no account have none.
+   */
+  readonly isGivenBack?: boolean;
   /** True if requests are counted in the process first, and in Redis a moment later. */
   readonly isSettled?: boolean;
 }
@@ -143,6 +148,7 @@ export const requestLimits = {
     window: day,
     more: ', with the right password',
     key: 'password-change',
+    isGivenBack: true,
   },
   /** Removals have no such limit: a thief must not use it up, and so keep a passkey. */
   addPasskey: {
@@ -154,6 +160,7 @@ export const requestLimits = {
     window: day,
     more: ', with a right credential',
     key: 'passkey-add',
+    isGivenBack: true,
   },
   /** Removals have no such limit, as those of passkeys have none. */
   addIdentity: {
@@ -165,6 +172,7 @@ export const requestLimits = {
     window: day,
     more: ', with a right token',
     key: 'identity-add',
+    isGivenBack: true,
   },
   /** Each change ends open codes and is mailed, so a thief must not repeat it at will. */
   changeFactor: {
@@ -175,6 +183,7 @@ export const requestLimits = {
     per: 'account',
     window: day,
     key: 'factor-change',
+    isGivenBack: true,
   },
   orderDeletion: {
     rule: 'deletion_account',
@@ -185,6 +194,7 @@ export const requestLimits = {
     window: day,
     more: ', by password or code; a repeated order does not count',
     key: 'deletion',
+    isGivenBack: true,
   },
   exportAccount: {
     rule: 'export_account',
@@ -195,6 +205,7 @@ export const requestLimits = {
     window: hour,
     more: ', with the right password',
     key: 'export',
+    isGivenBack: true,
   },
   /** Counted before anything about an account is read. */
   askForCode: {

@@ -6,6 +6,7 @@ import { emailKey } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { heldBy, type RequestOrigin } from '../request/request-origin.ts';
 import { createCodeLimit } from './code-limit.ts';
+import { type CountedAccount, countedAs } from './counted-account.ts';
 import { createFactorLimit, type TakenTry } from './factor-limit.ts';
 import { type LimitRule, type LimitSettings, type RequestLimitRow, requestLimits } from './limits-table.ts';
 import { createLoginLimits, type LoginIdentity, type LoginLimits, type Refusal } from './login-limits.ts';
@@ -22,7 +23,7 @@ export interface CodeOrder {
   readonly hasAccess: boolean;
   /** Given if the code goes to another address than the account's. */
   readonly change?: {
-    /** User whose codes are counted. A change of the address must not begin a new count. */
+    /** Name by which the user's codes are counted. A change of the address must not begin a new count. */
     readonly userId: string;
     /** Address that the code goes to, or would go to if no other account had the address. */
     readonly to: string;
@@ -62,8 +63,11 @@ export interface FactorAttempt {
 type CountRequests = {
   readonly [L in keyof RequestRows]: RequestRows[L]['per'] extends 'network'
     ? (origin: RequestOrigin) => Promise<void>
-    : (who: string, origin: RequestOrigin) => Promise<void>;
+    : (who: Counted<RequestRows[L]>, origin: RequestOrigin) => Promise<void>;
 };
+
+/** The account, session or sibling that a row counts. */
+type Counted<R> = R extends { readonly isGivenBack: true } ? CountedAccount : string;
 
 /**
  * The rate limits, as use cases see them. Each raises `ERR-RATE-LIMITED` with `Retry-After`, and writes that to the
@@ -159,13 +163,15 @@ function ofEachRow<T>(make: (row: Row, name: keyof RequestRows) => T) {
 type Refuse = (refusal: Refusal, origin: RequestOrigin) => never;
 
 /** Returns the function that counts a request for that row, and refuses a request above the limit. */
-function countBy({ rule, per }: Row, limit: Pick<RequestLimit, 'count'>, refuse: Refuse) {
+function countBy({ rule, per, isGivenBack }: Row, limit: Pick<RequestLimit, 'count'>, refuse: Refuse) {
   const count = async (who: string, origin: RequestOrigin) => {
     const waitMs = await limit.count(who);
     if (waitMs !== undefined) refuse({ rule, waitMs }, origin);
   };
   if (per === 'network') return (origin: RequestOrigin) => count(networkOf(origin.network, subscriberPrefix), origin);
-  return per === 'e-mail address' ? (email: string, origin: RequestOrigin) => count(emailKey(email), origin) : count;
+  const isOfAccount = per === 'account' || per === 'e-mail address';
+  if (!isOfAccount || !isGivenBack) return count;
+  return (account: CountedAccount, origin: RequestOrigin) => count(countedAs(account, per), origin);
 }
 
 function identityOf(email: string, origin: RequestOrigin, holder = heldBy(origin)): LoginIdentity {

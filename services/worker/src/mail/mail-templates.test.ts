@@ -49,8 +49,10 @@ test.each(Locale.enum)(
     const render = await ownTemplates;
     const { subject, text, html } = render('password_reset', locale, values);
     for (const part of [subject, text, html]) expect(part).toContain('01234567');
-    const link = render('identity_link', locale, values);
-    for (const part of [link.text, link.html]) expect(part).toContain('Google');
+    for (const purpose of ['identity_link', 'provider_notice'] as const) {
+      const named = render(purpose, locale, values);
+      for (const part of [named.text, named.html]) expect(part).toContain('Google');
+    }
     const notice = render('email_changed', locale, values);
     for (const part of [notice.text, notice.html]) expect(part).toContain('dG9rZW4');
     const removal = render('second_factor_removal_ordered', locale, values);

@@ -44,7 +44,7 @@ const fieldsOf: Readonly<Record<MailPurpose, readonly string[]>> = {
   passkey_removed: noticeFields,
   identity_linked: noticeFields,
   identity_unlinked: noticeFields,
-  provider_notice: noticeFields,
+  provider_notice: [...noticeFields, 'provider'],
 };
 
 export const mailPurposes: readonly MailPurpose[] = [...CodePurpose.enum, ...NoticePurpose.enum];

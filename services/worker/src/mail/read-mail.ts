@@ -60,8 +60,8 @@ export function createReadMail(deps: ReadMailDeps): ReadMail {
     });
     const minutes = Math.max(1, Math.ceil((Date.parse(expires_at) - at.getTime()) / 60_000));
     const locale = user.locale ?? data.locale;
-    const named = { provider: provider.charAt(0).toUpperCase() + provider.slice(1) };
-    return { to, purpose, locale, values: { code, minutes: String(minutes), email: to, ...named } };
+    const values = { code, minutes: String(minutes), email: to, provider: nameOf(provider) };
+    return { to, purpose, locale, values };
   }
 
   function noticeLetter({ data, time }: Notice, user: UserDocument): Letter | undefined {
@@ -73,6 +73,7 @@ export function createReadMail(deps: ReadMailDeps): ReadMail {
       due_at,
       invites_revoked = 0,
       recovery_codes_left = 0,
+      provider = '',
     } = data;
     const locale = user.locale ?? data.locale;
     const former = user.former_emails?.find(({ change_id }) => change_id === email_change_id);
@@ -85,7 +86,7 @@ export function createReadMail(deps: ReadMailDeps): ReadMail {
       ...(due_at !== undefined && { due_at: spellTime(due_at, locale) }),
     };
     const counts = { invites_revoked: String(invites_revoked), recovery_codes_left: String(recovery_codes_left) };
-    const values = { email: to, time: spellTime(time, locale), ...counts };
+    const values = { email: to, time: spellTime(time, locale), provider: nameOf(provider), ...counts };
     return { to, purpose, locale, values: { ...values, ...undo, ...stop, ...end } };
   }
 
@@ -98,6 +99,11 @@ export function createReadMail(deps: ReadMailDeps): ReadMail {
   }
 
   return async (event) => (await letterOf(event, 'find')) ?? letterOf(event, 'findConfirmed');
+}
+
+/** Returns the provider's name as people know it. */
+function nameOf(provider: string): string {
+  return provider.charAt(0).toUpperCase() + provider.slice(1);
 }
 
 /** Returns true if the address is a relay of a provider that forwards no mail any more. */

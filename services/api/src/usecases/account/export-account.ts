@@ -47,7 +47,7 @@ export function createExportAccount(deps: ExportAccountDeps) {
     origin: RequestOrigin,
   ): Promise<AccountExportResponse['data']> => {
     const user = await reauthenticate(input, caller, origin, 'export');
-    await limits.exportAccount(user._id, origin);
+    await limits.exportAccount(user, origin);
     const [group, held, made, codes] = await Promise.all([
       groups.find(user.home_group_id),
       sessions.listHeld(user._id, mostOfAKind),

@@ -62,7 +62,7 @@ export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
 
   return async ({ user, sessionId, changed, use, isUsed, voidsPassword = false }, origin) => {
     const { _id: userId } = user;
-    if (user.deletes_at === undefined) await limits.orderDeletion(user.email, origin);
+    if (user.deletes_at === undefined) await limits.orderDeletion(user, origin);
     const at = now();
     const wanted = erasureTime(at, graceDays);
     const ordered = { user_id: userId, deletesAt: wanted, locale: mailLocale(user, origin) };

@@ -48,7 +48,7 @@ export function createChangePassword(deps: ChangePasswordDeps) {
   ): Promise<PasswordChangedResponse['data']> => {
     const { user_id, sid: session_id } = caller;
     const user = await reauthenticate(input, caller, origin, 'password');
-    await limits.changePassword(user_id, origin);
+    await limits.changePassword(user, origin);
     const password_hash = await hasher.admit(origin, (turn) => turn.hash(input.new_password));
     const at = now();
     const end = { userId: user_id, reason: 'password_changed', at, spare: session_id } as const;

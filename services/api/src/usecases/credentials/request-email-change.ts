@@ -8,6 +8,7 @@ import type { ChallengeStore } from '@auth-account/stores/challenges';
 import type { EmailChangeStore, EmailHolder } from '@auth-account/stores/email-changes';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { ClientSession } from 'mongodb';
+import { countedAs } from '../../limits/counted-account.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
@@ -42,10 +43,13 @@ export function createRequestEmailChange(deps: RequestEmailChangeDeps) {
   ): Promise<ChallengeResponse['data']> => {
     const { new_email } = input;
     const user = await reauthenticate(input, caller, origin, 'email_change');
-    const { email, _id: userId } = user;
+    const { email } = user;
     await limits.askForCode(origin);
     const asker = { email, isVerified: user.email_verified_at !== undefined };
-    await limits.requestCode({ ...asker, hasAccess: true, change: { userId, to: new_email } }, origin);
+    await limits.requestCode(
+      { ...asker, hasAccess: true, change: { userId: countedAs(user, 'account'), to: new_email } },
+      origin,
+    );
     const at = now();
     const holder = await emailChanges.findHolder(new_email, at);
     const isTaken = holder !== undefined && holder._id !== user._id;

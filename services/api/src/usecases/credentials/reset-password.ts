@@ -4,7 +4,7 @@ import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import { passwordChangedEvents } from '@auth-account/messaging/account-events';
 import type { InviteStore, UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
-import { passwordFields } from '@auth-account/stores/credentials';
+import { countsAnew, passwordFields } from '@auth-account/stores/credentials';
 import type { UserDocument } from '@auth-account/stores/documents';
 import type { ProviderRevocationStore } from '@auth-account/stores/provider-revocations';
 import type { Commit } from '../../announcements/commit.ts';
@@ -35,7 +35,8 @@ export interface ResetPasswordDeps {
  * Sets a new password with a code from the account's mailbox. All sessions end in the same transaction. Like every
  * login it writes the user's document, so that no login with the old password is missed. All open codes of the account
  * become void, the open invites that it has made are revoked, and the account forgets all devices. Wrong passwords that
- * strangers tried before do not keep the owner from the next login.
+ * strangers tried before do not keep the owner from the next login, and what a thief has used up is given back: see
+ * `countsAnew`.
  *
  * If the address was never verified, somebody else may have registered the account. Then the code verifies the address,
  * the account's known networks are forgotten, and its other ways in are removed.
@@ -77,6 +78,7 @@ function createSetPassword(deps: ResetPasswordDeps) {
     const fields = {
       // This also forgets the known devices, because a device of somebody else may be among them.
       ...passwordFields(password_hash, user, at),
+      ...countsAnew(user, at, isFirstProof ? user.created_at : undefined),
       ...(isFirstProof && { email_verified_at: at }),
       ...removed.left,
     };

@@ -10,6 +10,7 @@ import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import { deletionCancelledEvents, passwordChangedEvents } from '@auth-account/messaging/account-events';
 import { type InviteStore, isDuplicateKey, type UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
+import { countsAnew } from '@auth-account/stores/credentials';
 import type { DeletionStore } from '@auth-account/stores/deletions';
 import type { FormerEmail, UserDocument } from '@auth-account/stores/documents';
 import type { EmailChangeStore } from '@auth-account/stores/email-changes';
@@ -110,6 +111,7 @@ function createUndo(deps: UndoEmailChangeDeps) {
     const locale = mailLocale(user, origin);
     const changedAt = new Date(former.until.getTime() - emailUndoSeconds * 1_000 - clockMarginMs);
     const since = former.verified_at === undefined ? 'all' : changedAt;
+    const recovered = countsAnew(user, at, former.verified_at === undefined ? user.created_at : changedAt);
     const removed = removedWays(user, since, () => eventOrigin(origin, at, ids));
     const told = { user_id, purpose: 'second_factor_removal_stopped', locale } as const;
     const notice = createAccountEvent('service.auth.events.notice', told, eventOrigin(origin, at, ids));
@@ -123,7 +125,7 @@ function createUndo(deps: UndoEmailChangeDeps) {
         ifClientLeft: 'commit',
         async work(session) {
           const isCancelled = await deletions.cancel(user, at, session);
-          const undo = { former, others, password_hash, ways: removed.left, gone: removed.gone, at };
+          const undo = { former, others, password_hash, ways: removed.left, gone: removed.gone, recovered, at };
           const isUndone = await emailChanges.undo(user, undo, session);
           if (!isUndone) throw new ChangedMeanwhile();
           await providerRevocations.add(user_id, removed.unlinked, at, session);

@@ -94,7 +94,7 @@ function createByPassword(deps: LinkByProofDeps): Link<string> {
       const first = { method: 'password', amr: ['pwd'] } as const;
       demandSecondFactor(user, { ...first, first: spend, link: challenge.identity, device: input }, origin);
       // Not before: somebody who knows only the password must not use up the owner's links.
-      await limits.addIdentity(user._id, origin);
+      await limits.addIdentity(user, origin);
       const proved = { seen: user, method: first.method, auth: { amr: first.amr, acr: '1' } } as const;
       return open({ ...proved, device: input, spends: [spend], link: challenge.identity }, origin);
     };
@@ -129,7 +129,7 @@ function createByPasskey(deps: LinkByProofDeps): Link<UsedCredential> {
       const { auth, use } = await prove(user, credential, asked);
       assertCounts(challenge, user, now());
       await assertEmailVerified(user, origin);
-      await limits.addIdentity(user._id, origin);
+      await limits.addIdentity(user, origin);
       const proved = { seen: user, device: input, method: 'passkey', auth, use } as const;
       const data = await open({ ...proved, spends: [spend], link: challenge.identity }, origin);
       await limits.completed(user.email, origin);
@@ -155,7 +155,7 @@ function createByCode(deps: LinkByProofDeps): Link<{ readonly challenge_id: stri
       const login = { input, spend, purpose: 'identity_link', link: challenge.identity } as const;
       return changeByCode(check, async (code) => {
         // Somebody else may have used up the links of an account whose address was never proved.
-        if (code.user.email_verified_at !== undefined) await limits.addIdentity(challenge.userId, origin);
+        if (code.user.email_verified_at !== undefined) await limits.addIdentity(code.user, origin);
         return openByCode(code, login, origin);
       });
     };

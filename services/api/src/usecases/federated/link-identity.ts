@@ -53,7 +53,7 @@ export function createLinkIdentity(deps: LinkIdentityDeps) {
     if (holder !== undefined) throw new AppError('ERR-IDENTITY-IN-USE');
     const user = await reauthenticate(input, caller, origin, 'identities');
     assertRoomForIdentity(user);
-    await limits.addIdentity(user._id, origin);
+    await limits.addIdentity(user, origin);
     const identity = { id: ids.entityId(), provider, sub, ...(email && { email }), created_at: at };
     const spend = { id: challenge.id, until: challenge.until, proof: ['link', identity.id] };
     const change: Parameters<Commit>[0] = {

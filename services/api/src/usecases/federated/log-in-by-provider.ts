@@ -98,11 +98,12 @@ function createOpen(deps: LogInByProviderDeps) {
     const code = input.authorization_code;
     await keepProviderToken({ code, clientId: identity.clientId, userId: user._id, identity: known }, origin);
     await assertEmailVerified(user, origin);
-    const first = { method: 'federated', amr: ['fed'] } as const;
+    const first = { method: 'federated', amr: ['fed'], identityId: known?.id } as const;
     const half = { ...first, first: spend, device: input, trustedDeviceToken: input.trusted_device_token };
     const isTrusted = demandSecondFactor(user, half, origin);
     const auth = { amr: first.amr, acr: '1' } as const;
-    const login = { seen: user, device: input, method: first.method, auth, isTrusted, spends: [spend] };
+    const { method, identityId } = first;
+    const login = { seen: user, device: input, method, identityId, auth, isTrusted, spends: [spend] };
     const { data } = await openSession(login, origin);
     if (!isCreated && !hasSecondFactor(user)) await limits.known(user.email, origin);
     return { data, isCreated };

@@ -3,8 +3,8 @@ import type { ProviderNoticeRequest, ProviderNoticeResponse } from '@auth-accoun
 import { AppError } from '@auth-account/errors';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import { identityUnlinkedEvents } from '@auth-account/messaging/account-events';
-import type { ChallengeStore } from '@auth-account/stores/challenges';
-import type { IdentityDocument, UserDocument } from '@auth-account/stores/documents';
+import { nextEndOf } from '@auth-account/stores/credentials';
+import type { CountedNotices, IdentityDocument, UserDocument } from '@auth-account/stores/documents';
 import type { IdentityMarks, IdentityStore } from '@auth-account/stores/identities';
 import type { SpentProofStore } from '@auth-account/stores/spent-proofs';
 import type { ClientSession } from 'mongodb';
@@ -21,12 +21,10 @@ import {
   toleranceSeconds,
   type VerifyNotice,
 } from '../../security/providers/provider.ts';
-import { ChangedMeanwhile } from '../codes/change-by-code.ts';
 import type { EndSessions } from '../sessions/end-sessions.ts';
 
 export interface ReceiveNoticeDeps {
-  readonly identities: Pick<IdentityStore, 'findHolder' | 'mark' | 'remove'>;
-  readonly challenges: Pick<ChallengeStore, 'endAll'>;
+  readonly identities: Pick<IdentityStore, 'findHolder' | 'mark' | 'giveUp'>;
   readonly spentProofs: Pick<SpentProofStore, 'spend' | 'findConfirmed'>;
   /** The check of each provider's notices, by name. */
   readonly notices: ReadonlyMap<string, NoticeReceiver>;
@@ -47,8 +45,9 @@ export interface NoticeReceiver {
   readonly emailDomains: readonly string[];
 }
 
-/** Limit for the tries of a notice that conflicts with simultaneous changes of the account. */
-const mostTries = 5;
+/** Limit for the notices about one identity that take effect in a day, which begins with the first. */
+const mostNotices = 10;
+const noticeDayMs = 86_400_000;
 
 /** Thrown in the transaction of a notice that has taken effect before. */
 class Repeated extends Error {
@@ -57,7 +56,8 @@ class Repeated extends Error {
 
 /**
  * Takes a signed notice of a provider about people (docs/specification/sign-in.md, "Notices of providers"). Each event
- * takes effect once, in one transaction. A repeat, and an event about a person whom no account has, get the same answer.
+ * takes effect once, in one transaction, on what the identity has opened. A repeat, an event about a person whom no account
+ * has, and one past the limit of the identity get the same answer.
  *
  * Raises `ERR-ROUTE-NOT-FOUND` for a provider that sends no notices, `ERR-IDENTITY-TOKEN-INVALID`, `ERR-RATE-LIMITED`,
  * and `ERR-DEPENDENCY-UNAVAILABLE` while the provider's keys are not there.
@@ -76,7 +76,8 @@ export function createReceiveNotice(deps: ReceiveNoticeDeps) {
     await limits.receiveNotice(origin);
     const notice = await receiver.verify(payload);
     if (notice === undefined) {
-      audit({ event: 'provider_notice.refused', provider, reason: 'forged' }, origin);
+      const refused = { user_id: undefined, identity_id: undefined, provider, reason: 'forged' } as const;
+      audit({ event: 'provider_notice.refused', ...refused }, origin);
       throw new AppError('ERR-IDENTITY-TOKEN-INVALID');
     }
     for (const [at, event] of notice.events.entries()) {
@@ -102,48 +103,74 @@ interface ReceivedEvent extends NoticeEvent, Pick<ProviderNotice, 'signedAt'>, P
 
 /** Creates the function that lets an event take effect once. */
 function createApply(deps: ReceiveNoticeDeps) {
-  const { identities, spentProofs, endSessions, commit, now } = deps;
+  const { identities, spentProofs, audit, commit, now } = deps;
   const change = createChange(deps);
+  const turnOf = createTurnOf(deps);
 
-  async function tryOnce(event: ReceivedEvent, origin: RequestOrigin): Promise<void> {
-    const { id, provider, sub, signedAt } = event;
-    const at = now();
-    const user = sub === undefined ? undefined : await identities.findHolder({ provider, sub });
+  /** Finds the account as it is now, and what the event changes of it. */
+  async function find({ provider, sub, ...event }: ReceivedEvent, at: Date, session?: ClientSession) {
+    const user = sub === undefined ? undefined : await identities.findHolder({ provider, sub }, session);
     const identity = user?.identities?.find((each) => each.provider === provider && each.sub === sub);
-    const until = new Date(signedAt.getTime() + (noticeSeconds + toleranceSeconds + 1) * 1_000);
-    const spent = { _id: id, proof: id, at, until };
-    await commit(
-      {
-        ...(user && endSessions.turnOf(user._id)),
-        at,
-        isCommitted: async () => (await spentProofs.findConfirmed(id)) !== undefined,
-        ifClientLeft: 'commit',
-        async work(session) {
-          if (!(await spentProofs.spend(spent, session))) throw new Repeated();
-          const told = { event: 'provider_notice.received', provider, notice: event.kind } as const;
-          if (user === undefined || identity === undefined) {
-            return { events: none, audit: [{ ...told, user_id: undefined, identity_id: undefined }], sessions: none };
-          }
-          const outcome = await change[effectOf(event, identity)]?.({ user, identity, at, signedAt, origin }, session);
-          const audit = { ...told, user_id: user._id, identity_id: identity.id };
-          return { events: none, sessions: none, ...outcome, audit: [audit, ...(outcome?.audit ?? none)] };
-        },
-      },
-      origin,
-    );
+    if (user === undefined || identity === undefined) return;
+    const kind = effectOf(event, identity);
+    const notices = countNotice(identity, at);
+    return { user, identity, kind, notices, isOver: notices.count > mostNotices && !isLasting(kind, identity) };
   }
 
   return async (event: ReceivedEvent, origin: RequestOrigin): Promise<void> => {
-    for (let tries = 0; tries < mostTries; tries += 1) {
-      try {
-        return await tryOnce(event, origin);
-      } catch (error) {
-        if (error instanceof Repeated) return;
-        if (!(error instanceof ChangedMeanwhile)) throw error;
-      }
-    }
-    throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: 1 });
+    const { id, provider, signedAt } = event;
+    const at = now();
+    const seen = await find(event, at);
+    const told = { provider, notice: event.kind } as const;
+    const refused = ({ user, identity }: Pick<Concerned, 'user' | 'identity'>) =>
+      ({
+        event: 'provider_notice.refused',
+        reason: 'too_many',
+        user_id: user._id,
+        identity_id: identity.id,
+        provider,
+      }) as const;
+    // Before the turn of the account, so that a flood holds up nothing.
+    if (seen?.isOver) return audit(refused(seen), origin);
+    const until = new Date(signedAt.getTime() + (noticeSeconds + toleranceSeconds + 1) * 1_000);
+    const spent = { _id: id, proof: id, at, until };
+    const work = async (session: ClientSession) => {
+      if (!(await spentProofs.spend(spent, session))) throw new Repeated();
+      const of = await find(event, at, session);
+      if (of?.isOver) return { events: none, audit: [refused(of)], sessions: none };
+      const outcome = of && (await change[of.kind]?.({ ...of, at, signedAt, origin }, session));
+      const received = { event: 'provider_notice.received', ...told } as const;
+      const audited = { ...received, user_id: of?.user._id, identity_id: of?.identity.id };
+      return { events: none, sessions: none, ...outcome, audit: [audited, ...(outcome?.audit ?? none)] };
+    };
+    const isCommitted = async () => (await spentProofs.findConfirmed(id)) !== undefined;
+    await commit({ ...turnOf(seen), at, isCommitted, ifClientLeft: 'commit', work }, origin).catch((error: unknown) => {
+      if (!(error instanceof Repeated)) throw error;
+    });
   };
+}
+
+/** Creates the function that returns the turn of an event. Only one that ends sessions keeps refreshes away. */
+function createTurnOf({ endSessions }: ReceiveNoticeDeps) {
+  return (seen: Pick<Concerned, 'user' | 'kind'> | undefined) => {
+    if (seen === undefined) return {};
+    return endingKinds.includes(seen.kind) ? endSessions.turnOf(seen.user._id) : { lockKey: seen.user._id };
+  };
+}
+
+/** Returns the count of the identity's notices with one more. */
+function countNotice({ notices }: IdentityDocument, at: Date): CountedNotices {
+  const isSameDay = notices !== undefined && at.getTime() < notices.since.getTime() + noticeDayMs;
+  return isSameDay ? { ...notices, count: notices.count + 1 } : { since: at, count: 1, is_told: false };
+}
+
+/**
+ * Returns true for a notice that takes effect however many came before: one after which the identity is no way in. Of
+ * these there is one until the identity is enabled or linked anew, which both are counted.
+ */
+function isLasting(kind: NoticeKind, { disabled_at }: IdentityDocument): boolean {
+  if (kind === 'account_deleted') return true;
+  return (kind === 'account_disabled' || kind === 'account_hijacked') && disabled_at === undefined;
 }
 
 /** Notices of a state. Of those that come in another order than they were signed, the last signed one counts. */
@@ -159,7 +186,10 @@ const stateKinds: readonly NoticeKind[] = [
  * Returns the notice that takes effect: none for mail to an address that another provider has given out, and none for a
  * state that was overtaken by a later one. Sessions from before an account was taken over end also then.
  */
-function effectOf({ kind, signedAt, emailDomains }: ReceivedEvent, identity: IdentityDocument): NoticeKind {
+function effectOf(
+  { kind, signedAt, emailDomains }: Pick<ReceivedEvent, 'kind' | 'signedAt' | 'emailDomains'>,
+  identity: IdentityDocument,
+): NoticeKind {
   const { email = '', noticed_at } = identity;
   const isOvertaken = stateKinds.includes(kind) && noticed_at !== undefined && signedAt < noticed_at;
   if (isOvertaken) return kind === 'account_hijacked' ? 'sessions_revoked' : 'other';
@@ -167,9 +197,21 @@ function effectOf({ kind, signedAt, emailDomains }: ReceivedEvent, identity: Ide
   return kind.startsWith('relay') && !emailDomains.includes(domain) ? 'other' : kind;
 }
 
+/** Notices that end sessions. */
+const endingKinds: readonly NoticeKind[] = [
+  'consent_revoked',
+  'sessions_revoked',
+  'account_hijacked',
+  'account_deleted',
+];
+
 interface Concerned {
   readonly user: UserDocument;
   readonly identity: IdentityDocument;
+  /** The notice that takes effect. */
+  readonly kind: NoticeKind;
+  /** The count with this one. */
+  readonly notices: CountedNotices;
   readonly at: Date;
   readonly signedAt: Date;
   readonly origin: RequestOrigin;
@@ -177,55 +219,61 @@ interface Concerned {
 
 type ChangeBy = (of: Concerned, session: ClientSession) => Promise<Partial<Outcome>>;
 
-/** Creates the writes of each kind of notice. They throw {@link ChangedMeanwhile} if the account was changed since it was read. */
+/** Creates the writes of each kind of notice. They touch only what the identity has opened and begun. */
 function createChange(deps: ReceiveNoticeDeps): Partial<Record<NoticeKind, ChangeBy>> {
-  const { identities, challenges, endSessions, ids } = deps;
+  const { identities, endSessions, ids } = deps;
 
-  async function endAll({ user, at, origin }: Concerned, session: ClientSession) {
-    await challenges.endAll(user._id, at, session);
-    return [await endSessions.revoke({ userId: user._id, reason: 'revoked_by_user', at }, origin, session)];
-  }
+  const endOpened = ({ user: { _id: userId }, identity, at, origin }: Concerned, session: ClientSession) =>
+    endSessions.revokeOpenedBy(identity, { userId, reason: 'revoked_by_user', at }, origin, session);
 
   const marking =
-    (marksAt: (at: Date, noticed_at: Date) => IdentityMarks): ChangeBy =>
-    async ({ user, identity, at, signedAt }, session) => {
-      if (!(await identities.mark(user, identity.id, marksAt(at, signedAt), at, session))) {
-        throw new ChangedMeanwhile();
-      }
+    (marksOf: (of: Concerned) => Partial<IdentityMarks>): ChangeBy =>
+    async (of, session) => {
+      const { user, identity, notices } = of;
+      const { set, unset } = marksOf(of);
+      const marks = { set: { ...set, notices }, ...(unset && { unset }) };
+      await identities.mark({ userId: user._id, identity }, marks, set?.ended_at !== undefined, session);
       return {};
     };
   const ending =
-    (marksAt: (at: Date, noticed_at: Date) => IdentityMarks): ChangeBy =>
+    (marksOf: (of: Concerned) => Partial<IdentityMarks>): ChangeBy =>
     async (of, session) => {
-      await marking((...times) => ({ ...marksAt(...times), endsChallenges: true }))(of, session);
-      const { user, at, origin } = of;
-      const sessions = await endAll(of, session);
-      const notice = { user_id: user._id, purpose: 'provider_notice', locale: mailLocale(user, origin) } as const;
-      return {
-        sessions,
-        events: [createAccountEvent('service.auth.events.notice', notice, eventOrigin(origin, at, ids))],
+      const { user, identity, at, origin } = of;
+      // A login at the same time is not missed, because it too writes the user's document.
+      const ended = await endOpened(of, session);
+      const tells = ended.sessionIds.length > 0 && !of.notices.is_told;
+      const notices = { ...of.notices, is_told: of.notices.is_told || tells };
+      const { set, unset = [] } = marksOf(of);
+      await marking(() => ({ set: { ...set, ended_at: nextEndOf(identity, at) }, unset }))({ ...of, notices }, session);
+      const notice = {
+        ...({ user_id: user._id, purpose: 'provider_notice', provider: identity.provider } as const),
+        locale: mailLocale(user, origin),
       };
+      const event = createAccountEvent('service.auth.events.notice', notice, eventOrigin(origin, at, ids));
+      return { sessions: [ended], events: tells ? [event] : none };
     };
 
   return {
     consent_revoked: ending(() => ({ unset: ['refresh_token'] })),
     sessions_revoked: ending(() => ({})),
-    account_hijacked: ending((disabled_at, noticed_at) => ({ set: { disabled_at, noticed_at } })),
-    account_disabled: marking((disabled_at, noticed_at) => ({
-      set: { disabled_at, noticed_at },
-      endsChallenges: true,
-    })),
-    account_enabled: marking((_, noticed_at) => ({ set: { noticed_at }, unset: ['disabled_at'] })),
-    relay_off: marking((relay_off_at, noticed_at) => ({ set: { relay_off_at, noticed_at } })),
-    relay_on: marking((_, noticed_at) => ({ set: { noticed_at }, unset: ['relay_off_at'] })),
+    account_hijacked: ending(disabling),
+    account_disabled: marking(disabling),
+    account_enabled: marking(({ signedAt: noticed_at }) => ({ set: { noticed_at }, unset: ['disabled_at'] })),
+    relay_off: marking(({ at: relay_off_at, signedAt: noticed_at }) => ({ set: { relay_off_at, noticed_at } })),
+    relay_on: marking(({ signedAt: noticed_at }) => ({ set: { noticed_at }, unset: ['relay_off_at'] })),
     async account_deleted(of, session) {
       const { user, identity, at, origin } = of;
-      if (!(await identities.remove(user, identity.id, at, session))) throw new ChangedMeanwhile();
+      const ended = await endOpened(of, session);
+      await identities.giveUp({ userId: user._id, identity }, at, session);
       const unlinked = { user_id: user._id, identity_id: identity.id, provider: identity.provider };
       const told = { ...unlinked, locale: mailLocale(user, origin) };
       const events = identityUnlinkedEvents(told, () => eventOrigin(origin, at, ids));
       const audit = [{ event: 'identity.unlinked', session_id: undefined, ...unlinked } as const];
-      return { events, audit, sessions: await endAll(of, session) };
+      return { events, audit, sessions: [ended] };
     },
   };
+}
+
+function disabling({ at: disabled_at, signedAt: noticed_at }: Concerned): Partial<IdentityMarks> {
+  return { set: { disabled_at, noticed_at } };
 }

@@ -28,6 +28,8 @@ export interface HalfLogin {
   readonly amr: readonly string[];
   /** The challenge of the proof; undefined for a password. */
   readonly first?: FirstChallenge;
+  /** Identity by which the login began. */
+  readonly identityId?: string | undefined;
   /** Identity that the login links to the account. */
   readonly link?: NewIdentity | undefined;
   readonly device: DeviceFields;
@@ -55,7 +57,7 @@ export function createDemandSecondFactor(deps: DemandSecondFactorDeps): DemandSe
     }
   }
 
-  return (user, { method, amr, first, link, device, trustedDeviceToken }, origin) => {
+  return (user, { method, amr, first, identityId, link, device, trustedDeviceToken }, origin) => {
     const at = now();
     const sentId = device.device_id?.toLowerCase();
     if (!hasSecondFactor(user)) return false;
@@ -63,7 +65,7 @@ export function createDemandSecondFactor(deps: DemandSecondFactorDeps): DemandSe
     // Trust is for logins. Who has the password and the device's storage must not add a way in.
     if (link === undefined && isTrusted(user, trust, at)) return true;
     assertEnabled(user, origin);
-    const half = { method, amr, first, link, device: { ...device, device_id: sentId ?? ids.deviceId() } };
+    const half = { method, amr, first, identityId, link, device: { ...device, device_id: sentId ?? ids.deviceId() } };
     const challenge = newSecondFactorChallenge(user, { ...half, jkt: trust.jkt }, at);
     audit({ event: 'login.refused', user_id: user._id, reason: 'second_factor_required' }, origin);
     const challenge_id = sealChallenge(sealedTokens, challenge);

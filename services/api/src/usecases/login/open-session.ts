@@ -54,6 +54,8 @@ export interface ProvedLogin {
   readonly auth: Omit<SessionAuth, 'at'>;
   /** True if the device is trusted, or becomes so. */
   readonly isTrusted?: boolean;
+  /** Identity by which the login began. */
+  readonly identityId?: string | undefined;
   /** Key to which the session is bound; by default the key that the request has proven. */
   readonly jkt?: string | undefined;
   /** Marks of the request's `Idempotency-Key`. A live session with these marks is the answer to a repeat. */
@@ -168,13 +170,14 @@ function createOpen(deps: OpenSessionDeps) {
   const useProofs = createUseProofs(deps);
 
   return async (login: VerifiedLogin, progress: Progress, transactionSession: ClientSession): Promise<Opened> => {
-    const { seen, method, origin, deviceId, marks, endsAll = false, at } = login;
+    const { seen, method, identityId, origin, deviceId, marks, endsAll = false, at } = login;
     const device = knownAs(login.device);
     // Every login writes the user's document, and so does every change that revokes or moves all of a user's sessions,
     // so that neither misses the other.
     const user = await users.touchLogin(seen._id, at, transactionSession, learnedDevice(seen, device, at));
     // A verified proof must not open a session after a way in has been changed.
-    if (user === undefined || !hasSameCredentials(seen, user)) throw new AppError('ERR-INVALID-CREDENTIALS');
+    if (user === undefined || !hasSameCredentials(seen, user, identityId))
+      throw new AppError('ERR-INVALID-CREDENTIALS');
     assertMayLogIn(user);
     const looks = endsAll || progress.isDeviceTaken || mustLook(user, device, marks, at);
     const live = looks ? await sessions.listLive(user._id, transactionSession) : none;
@@ -263,9 +266,10 @@ interface NewSession {
 
 function newSession(
   { refreshTokens, lifetime }: OpenSessionDeps,
-  { deviceId, nonce, at, device, auth, origin, marks, isTrusted = false, jkt = provenKey(origin) }: VerifiedLogin,
+  { deviceId, nonce, at, device, auth, identityId, origin, marks, isTrusted = false, ...login }: VerifiedLogin,
   { user, sessionId }: NewSession,
 ): SessionDocument {
+  const { jkt = provenKey(origin) } = login;
   const kid = refreshTokens.currentKid;
   const gen = 1;
   const token = { kid, sessionId, generation: gen };
@@ -283,6 +287,7 @@ function newSession(
     handed_out_at: at,
     claims: { home_group_id: user.home_group_id, account_type: user.account_type, ver: 1 },
     auth: { at, ...auth },
+    ...(identityId !== undefined && { identity_id: identityId }),
     ...(jkt !== undefined && { cnf: { jkt } }),
     ...(isTrusted && { is_trusted: true }),
     device_id: deviceId,

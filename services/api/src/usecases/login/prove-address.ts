@@ -2,7 +2,7 @@ import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import { passwordChangedEvents } from '@auth-account/messaging/account-events';
 import type { InviteStore, UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
-import { passwordFields } from '@auth-account/stores/credentials';
+import { countsAnew, passwordFields } from '@auth-account/stores/credentials';
 import type { UserDocument } from '@auth-account/stores/documents';
 import type { ProviderRevocationStore } from '@auth-account/stores/provider-revocations';
 import { voidHash } from '@auth-account/stores/void-hash';
@@ -49,6 +49,7 @@ export function createProveAddress(deps: ProveAddressDeps): ProveAddress {
     const removed = removedWays(user, 'all', nextOrigin);
     const fields = {
       ...passwordFields(voidHash(user.password_hash), user, at, true),
+      ...countsAnew(user, at, user.created_at),
       known_devices: [device],
       email_verified_at: at,
       ...removed.left,

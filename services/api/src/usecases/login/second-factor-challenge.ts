@@ -16,7 +16,7 @@ export interface SecondFactorChallenge {
   /** Random id. */
   readonly id: string;
   readonly userId: string;
-  /** The account's version. A change of a way in ends the challenge. */
+  /** The account's version. A change of a way in ends the challenge, as does a notice about the identity. */
   readonly version: string;
   /** The way in with which the login began, and its methods of RFC 8176. */
   readonly method: LoginMethod;
@@ -25,6 +25,8 @@ export interface SecondFactorChallenge {
   readonly device: DeviceFields & { readonly device_id: string };
   /** Challenge of the first proof, which the second one uses up; undefined after a password. */
   readonly first: FirstChallenge | undefined;
+  /** Identity by which the login began. */
+  readonly identityId: string | undefined;
   /** Identity that the login links to the account. */
   readonly link: NewIdentity | undefined;
   /** Key that the login has proven, to which the session will be bound. */
@@ -42,14 +44,14 @@ const lifeMs = 600_000;
 /** Returns the challenge for a login whose first proof was right. */
 export function newSecondFactorChallenge(
   user: UserDocument,
-  login: Pick<SecondFactorChallenge, 'method' | 'amr' | 'first' | 'link' | 'device' | 'jkt'>,
+  login: Pick<SecondFactorChallenge, 'method' | 'amr' | 'first' | 'identityId' | 'link' | 'device' | 'jkt'>,
   at: Date,
 ): SecondFactorChallenge {
   return {
     ...login,
     id: randomBytes(16).toString('base64url'),
     userId: user._id,
-    version: credentialsVersion(user),
+    version: credentialsVersion(user, login.identityId),
     trustToken: randomBytes(32).toString('base64url'),
     expiresAt: new Date(at.getTime() + lifeMs),
   };
@@ -63,6 +65,7 @@ interface Sealed {
   readonly m: LoginMethod;
   readonly a: readonly string[];
   readonly f?: readonly [id: string, until: number] | undefined;
+  readonly o?: string | undefined;
   readonly l?: NewIdentity | undefined;
   readonly d: string;
   readonly n?: string | undefined;
@@ -76,11 +79,13 @@ const label = 'second-factor';
 
 /** Returns the `challenge_id` that apps get. */
 export function sealChallenge(sealedTokens: Pick<SealedTokens, 'seal'>, challenge: SecondFactorChallenge): string {
-  const { id, userId, version, method, amr, first, link, device, jkt, trustToken, expiresAt } = challenge;
+  const { id, userId, version, method, amr, first, identityId, link, device, jkt } = challenge;
+  const { trustToken, expiresAt } = challenge;
   const sealed: Sealed = {
     ...{ i: id, u: userId, v: version, m: method, a: amr, t: trustToken, x: expiresAt.getTime() },
     ...{
       f: first && [first.id, first.until.getTime()],
+      o: identityId,
       l: link,
       d: device.device_id,
       n: device.device_name,
@@ -99,10 +104,11 @@ export async function openChallenge(
   // Only this service can make a token that opens, so its content has the right form.
   const sealed = (await sealedTokens.open(label, challengeId)) as Sealed | undefined;
   if (sealed === undefined) return;
-  const { i, u, v, m, a, f, l, d, n, p, k, t, x } = sealed;
+  const { i, u, v, m, a, f, o, l, d, n, p, k, t, x } = sealed;
   return {
     ...{ id: i, userId: u, version: v, method: m, amr: a, jkt: k, trustToken: t },
     first: f && { id: f[0], until: new Date(f[1]) },
+    identityId: o,
     link: l,
     expiresAt: new Date(x),
     device: { device_id: d, ...(n !== undefined && { device_name: n }), ...(p !== undefined && { platform: p }) },

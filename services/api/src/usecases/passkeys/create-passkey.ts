@@ -115,7 +115,7 @@ export function createCreatePasskey(deps: CreatePasskeyDeps) {
     const at = now();
     if (challenge.until <= at.getTime() || challenge.version !== credentialsVersion(user)) throw challengeOver();
     assertRoom(user);
-    await limits.addPasskey(user._id, origin);
+    await limits.addPasskey(user, origin);
     const passkey: PasskeyDocument = {
       id: ids.entityId(),
       credential_id: made.credentialId,

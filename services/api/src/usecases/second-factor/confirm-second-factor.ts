@@ -72,7 +72,7 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
   const findUser = createFindUser(deps);
 
   return async ({ challenge, given, isTrusted, spend }: Confirmation, origin: RequestOrigin) => {
-    const { method, amr, first, link, device, jkt } = challenge;
+    const { method, amr, first, identityId, link, device, jkt } = challenge;
     const user = await findUser(challenge);
     const factor = await checkFactor(user, given, { jkt }, origin);
     const purpose = link === undefined ? 'login' : 'identity_link';
@@ -84,16 +84,17 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
       const { device_id } = device;
       const times = { trusted_at: at, until: later(at, trustMs) };
       const version = versionAfter(seen, challenge, at);
-      const trusted = { device_id, token, ...(jkt && { jkt }), version, ...times };
+      const begun = { ...(jkt && { jkt }), ...(identityId && { identity_id: identityId }) };
+      const trusted = { device_id, token, ...begun, version, ...times };
       if (isTrusted) await secondFactors.trust(user._id, trusted, session);
       return { ...used, audit: [...confirmed, ...used.audit] };
     };
     const spends = first === undefined ? [spend] : [spend, { ...first, proof: ['second-factor', challenge.id] }];
     const auth = { amr: [...new Set([...amr, ...factor.amr])], acr: '2' } as const;
     try {
-      const login = { seen: user, device, method, auth, isTrusted, jkt, spends, link, use };
+      const login = { seen: user, device, method, auth, isTrusted, identityId, jkt, spends, link, use };
       const { data } = await factor.during(async () => {
-        if (link !== undefined) await limits.addIdentity(user._id, origin);
+        if (link !== undefined) await limits.addIdentity(user, origin);
         return openSession(login, origin);
       });
       await limits.completed(user.email, origin, jkt);
@@ -114,9 +115,9 @@ const later = (at: Date, ms: number) => new Date(at.getTime() + ms);
 
 /** Creates the function that returns the challenge's account, as long as the challenge counts. */
 function createFindUser({ users, now }: ConfirmSecondFactorDeps) {
-  return async ({ userId, version, expiresAt }: SecondFactorChallenge): Promise<UserDocument> => {
+  return async ({ userId, version, identityId, expiresAt }: SecondFactorChallenge): Promise<UserDocument> => {
     const user = expiresAt > now() ? await users.find(userId) : undefined;
-    if (user === undefined || credentialsVersion(user) !== version || !hasSecondFactor(user)) {
+    if (user === undefined || credentialsVersion(user, identityId) !== version || !hasSecondFactor(user)) {
       throw new AppError('ERR-CODE-EXPIRED');
     }
     return user;

@@ -46,7 +46,7 @@ export function createConfirmTotp(deps: ConfirmTotpDeps) {
     const { triesLeft, giveBack } = await limits.secondFactor(attempt, origin);
     const seed = await openSeed(user, pending).catch(async (error: unknown) => {
       await giveBack();
-      await limits.changeFactor(user._id, origin);
+      await limits.changeFactor(user, origin);
       throw error;
     });
     const step = totpStepOf(seed, code, at);
@@ -55,7 +55,7 @@ export function createConfirmTotp(deps: ConfirmTotpDeps) {
       throw new AppError('ERR-SECOND-FACTOR-INVALID', { details: { tries_left: triesLeft } });
     }
     await giveBack();
-    await limits.changeFactor(user._id, origin);
+    await limits.changeFactor(user, origin);
     const { until: _until, version: _version, ...sealed } = pending;
     const recovery_codes = newRecoveryCodes();
     const sessions_ended = await changeSecondFactor(

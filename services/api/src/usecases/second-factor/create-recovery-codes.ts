@@ -12,7 +12,7 @@ export interface CreateRecoveryCodesDeps {
   readonly reauthenticate: Reauthenticate;
   readonly openSeed: OpenSeed;
   readonly changeSecondFactor: ChangeSecondFactor;
-  readonly limits: Pick<Limits, 'changeFactor'>;
+  readonly limits: Pick<Limits, 'changeFactor' | 'write'>;
   readonly now: () => Date;
 }
 
@@ -31,9 +31,12 @@ export function createCreateRecoveryCodes(deps: CreateRecoveryCodesDeps) {
   ): Promise<RecoveryCodesResponse['data']> => {
     const { user_id, sid: sessionId } = caller;
     const user = await reauthenticate(input, caller, origin, 'recovery_codes');
-    await limits.changeFactor(user._id, origin);
     const at = now();
-    if (user.totp === undefined) return { recovery_codes: [], timestamp: at.toISOString() };
+    if (user.totp === undefined) {
+      await limits.write(sessionId, origin);
+      return { recovery_codes: [], timestamp: at.toISOString() };
+    }
+    await limits.changeFactor(user, origin);
     const seed = await openSeed(user, user.totp);
     const recovery_codes = newRecoveryCodes();
     await changeSecondFactor(

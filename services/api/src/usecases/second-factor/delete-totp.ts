@@ -10,7 +10,7 @@ import type { ChangeSecondFactor } from './change-second-factor.ts';
 export interface DeleteTotpDeps {
   readonly reauthenticate: Reauthenticate;
   readonly changeSecondFactor: ChangeSecondFactor;
-  readonly limits: Pick<Limits, 'changeFactor'>;
+  readonly limits: Pick<Limits, 'changeFactor' | 'write'>;
   readonly now: () => Date;
 }
 
@@ -27,7 +27,7 @@ export function createDeleteTotp({ reauthenticate, changeSecondFactor, limits, n
   ): Promise<TotpDeletedResponse['data']> => {
     const { user_id, sid: sessionId } = caller;
     const user = await reauthenticate(input, caller, origin, 'totp');
-    await limits.changeFactor(user._id, origin);
+    await (user.totp === undefined ? limits.write(sessionId, origin) : limits.changeFactor(user, origin));
     const at = now();
     const change = {
       user,

@@ -1,12 +1,12 @@
 import { AppError } from '@auth-account/errors';
 import type { SessionStore } from '@auth-account/stores';
-import type { RevocationReason } from '@auth-account/stores/documents';
+import type { IdentityDocument, RevocationReason } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
 import type { Change, EndedSessions, Outcome } from '../../announcements/commit.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 
 export interface EndSessionsDeps {
-  readonly sessions: Pick<SessionStore, 'revokeOf' | 'holdOf'>;
+  readonly sessions: Pick<SessionStore, 'revokeOf' | 'listOpenedBy' | 'revokeAll' | 'holdOf'>;
   readonly now: () => Date;
 }
 
@@ -34,6 +34,13 @@ export interface EndSessions {
    * then fail.
    */
   revoke(end: SessionsEnd, origin: RequestOrigin, session: ClientSession): Promise<EndedSessions>;
+  /** Revokes the sessions that the identity has opened, and returns them. The transaction must write the user's document. */
+  revokeOpenedBy(
+    identity: IdentityDocument,
+    end: Pick<SessionsEnd, 'userId' | 'reason' | 'at'>,
+    origin: RequestOrigin,
+    session: ClientSession,
+  ): Promise<EndedSessions>;
 }
 
 /** Creates the functions that end a user's sessions. */
@@ -45,6 +52,11 @@ export function createEndSessions({ sessions, now }: EndSessionsDeps): EndSessio
       const { ended, isSpareLive } = await sessions.revokeOf(userId, revocation, session, spare);
       if (spare !== undefined && !isSpareLive) throw new AppError('IAD_JWT_ACCESS_INVALID');
       return { userId, reason, sessionIds: ended };
+    },
+    async revokeOpenedBy(identity, { userId, reason, at }, { requestId }, session) {
+      const sessionIds = (await sessions.listOpenedBy(userId, identity, session)).map(({ _id }) => _id);
+      await sessions.revokeAll(sessionIds, { reason, at, requestId }, session);
+      return { userId, reason, sessionIds };
     },
   };
 }

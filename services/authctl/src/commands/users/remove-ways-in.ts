@@ -1,7 +1,7 @@
 import type { AuthEvent, Locale } from '@auth-account/contracts/events';
 import { type AccountEventOrigin, eventOrigin } from '@auth-account/messaging';
 import { identityUnlinkedEvents, passkeyRemovedEvents } from '@auth-account/messaging/account-events';
-import { nextChangeOfWays } from '@auth-account/stores/credentials';
+import { countsAnew, nextChangeOfWays } from '@auth-account/stores/credentials';
 import type { UserDocument } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
 import { v7 } from 'uuid';
@@ -82,7 +82,8 @@ function write(shell: Shell, made: AccountChange, { ways, left }: Removal): Prom
   const nextOrigin = () => eventOrigin({ requestId }, at, { entityId: v7 });
   const events = ways.flatMap((way) => way.events(locale, nextOrigin));
   const lapsed = pending_email_until && { pending_email_until: at };
-  const fields = { ...left, ways_changed_at: nextChangeOfWays(user, at), ...lapsed };
+  const recovered = countsAnew(user, at, user.created_at);
+  const fields = { ...left, ways_changed_at: nextChangeOfWays(user, at), ...lapsed, ...recovered };
   const work = async (session: ClientSession) => {
     if (!(await stores.users.changeFresh(user, fields, session))) throw accountChanged(user);
     if (left.identities) await stores.providerRevocations.add(userId, user.identities ?? [], at, session);

@@ -1,6 +1,6 @@
 import { eventOrigin } from '@auth-account/messaging';
 import { passwordChangedEvents } from '@auth-account/messaging/account-events';
-import { passwordFields } from '@auth-account/stores/credentials';
+import { countsAnew, passwordFields } from '@auth-account/stores/credentials';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { voidHash } from '@auth-account/stores/void-hash';
 import type { ClientSession } from 'mongodb';
@@ -38,7 +38,7 @@ export function resetPassword(shell: Shell, idOrEmail: string, options: ResetPas
     const password_hash = voidHash(user.password_hash);
     const nextOrigin = () => eventOrigin({ requestId }, at, { entityId: v7 });
     const work = async (session: ClientSession) => {
-      const fields = passwordFields(password_hash, user, at, true);
+      const fields = { ...passwordFields(password_hash, user, at, true), ...countsAnew(user, at, user.created_at) };
       if (!(await stores.users.changeFresh(user, fields, session))) throw accountChanged(user);
       await stores.challenges.endAll(user_id, at, session);
       const { ended } = await stores.sessions.revokeOf(user_id, { reason, at, requestId }, session);

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Account, logIn, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
+import { authctl } from '../support/authctl.ts';
+import {
+  changeEmail,
+  confirmReset,
+  logInByCode,
+  requestLoginCode,
+  requestReset,
+  undoTokenOf,
+} from '../support/codes.ts';
+import { bearer } from '../support/groups.ts';
+import { addPasskey } from '../support/passkeys.ts';
+import { linkIdentity, newPerson } from '../support/providers.ts';
+import { beginTotp } from '../support/second-factor.ts';
+import { serviceEnvironment, startTestApi, type TestApi } from '../support/test-api.ts';
+
+/** Two pods of one deployment, which allow one of each in a day. */
+let api: TestApi;
+let other: TestApi;
+let shiftMs = 0;
+beforeAll(async () => {
+  const now = () => Date.now() + shiftMs;
+  const one = {
+    PASSKEY_ADD_LIMIT_PER_USER: '1',
+    IDENTITY_ADD_LIMIT_PER_USER: '1',
+    DELETION_LIMIT_PER_USER: '1',
+    PASSWORD_CHANGE_LIMIT_PER_USER: '1',
+    FACTOR_CHANGE_LIMIT_PER_USER: '1',
+    EXPORT_LIMIT_PER_USER: '1',
+    CODE_LIMIT_PER_ACCOUNT: '20',
+  };
+  api = await startTestApi(one, { now });
+  other = await startTestApi({ ...one, MONGODB_DATABASE: api.database, KEY_PREFIX: api.keyPrefix }, { now });
+});
+afterAll(async () => {
+  await other.close({ keepData: true });
+  await api.close();
+});
+
+type Person = Account & TokenPair;
+
+const fresh = { current_password: password };
+const hours = (count: number) => count * 3_600_000;
+
+/** Creates an account whose address is verified. */
+async function verified(): Promise<Person> {
+  const person = await newSession(api);
+  await api.collections.users.updateOne({ _id: person.user_id }, { $set: { email_verified_at: new Date(0) } });
+  return person;
+}
+
+const recoveredAt = async (user_id: string) =>
+  (await api.collections.users.findOne({ _id: user_id }))?.recovered_at?.getTime();
+
+async function reset(email: string): Promise<void> {
+  const { status, text } = await confirmReset(api, await requestReset(api, email), { new_password: password });
+  if (status !== 200) throw new Error(`the reset answered ${status}: ${text}`);
+}
+
+async function undo(user_id: string): Promise<void> {
+  const { status, text } = await api.post('/api/v1/auth/email-change/undo', {
+    undo_token: await undoTokenOf(api, user_id),
+  });
+  if (status !== 200) throw new Error(`the undo answered ${status}: ${text}`);
+}
+
+/** Does on a pod, by a new session, each thing that is counted. Returns the statuses. */
+async function doAll(on: TestApi, { email }: Pick<Account, 'email'>): Promise<number[]> {
+  const caller = { email, ...(await logIn(on, email)) };
+  const statusOf = (answer: { readonly status: number }) => answer.status;
+  const post = async (path: string, body: object) => statusOf(await on.post(`/api/v1/${path}`, body, bearer(caller)));
+  const passkey = await addPasskey(on, caller).then(
+    () => 201,
+    (error: Error) => Number(/\b429\b/.exec(error.message)?.[0]),
+  );
+  const identity = statusOf(await linkIdentity(on, caller, newPerson()));
+  const exported = await post('account/export', fresh);
+  const changed = await post('account/password', { ...fresh, new_password: password });
+  const deletion = await post('account/deletion', fresh);
+  await on.post('/api/v1/auth/restore', { email, password });
+  return [passkey, identity, exported, changed, deletion];
+}
+
+const [done, refused] = [
+  [201, 201, 200, 200, 202],
+  [429, 429, 429, 429, 429],
+];
+
+test('what a thief has used up begins anew after a reset, on every pod', async () => {
+  const owner = await verified();
+  expect(await doAll(api, owner)).toEqual(done);
+  for (const pod of [api, other]) expect(await doAll(pod, owner)).toEqual(refused);
+  await reset(owner.email);
+  expect(await doAll(other, owner)).toEqual(done);
+  expect(await doAll(api, owner)).toEqual(refused);
+});
+
+test('the counts of an account begin anew once in 72 hours, however often it is reset', async () => {
+  const { email, user_id } = await verified();
+  await reset(email);
+  const first = await recoveredAt(user_id);
+  expect(first).toEqual(expect.any(Number));
+  shiftMs = hours(72) - 60_000;
+  await reset(email);
+  expect(await recoveredAt(user_id)).toBe(first);
+  shiftMs = hours(72);
+  await reset(email);
+  expect(await recoveredAt(user_id)).toBeGreaterThan(first ?? 0);
+  shiftMs = 0;
+});
+
+test('an undo begins the counts anew, even if a thief has reset the password since his change of the address', async () => {
+  const { email, user_id, ...owner } = await verified();
+  const theirs = newEmail();
+  await changeEmail(api, owner, theirs);
+  await reset(theirs);
+  const byThief = await recoveredAt(user_id);
+  expect(byThief).toEqual(expect.any(Number));
+  await undo(user_id);
+  const byOwner = await recoveredAt(user_id);
+  expect(byOwner).toBeGreaterThan(byThief ?? 0);
+  await reset(email);
+  shiftMs = hours(1);
+  await changeEmail(api, await logIn(api, email), newEmail());
+  await undo(user_id);
+  expect(await recoveredAt(user_id)).toBe(byOwner);
+  shiftMs = 0;
+});
+
+test.each([
+  ['a reset', reset],
+  ['a login by code', async (email: string) => void (await logInByCode(api, await requestLoginCode(api, email)))],
+])('the first proof of an address begins the counts anew, also if they just did: by %s', async (_, prove) => {
+  const { email, user_id } = await newSession(api);
+  const just = new Date(Date.now() - 1);
+  await api.collections.users.updateOne({ _id: user_id }, { $set: { recovered_at: just } });
+  await prove(email);
+  expect(await recoveredAt(user_id)).toBeGreaterThan(just.getTime());
+});
+
+test.each([['reset-password'], ['remove-ways-in']])('an operator begins the counts anew by %s', async (command) => {
+  const { user_id, ...owner } = await verified();
+  await linkIdentity(api, owner, newPerson());
+  const env = serviceEnvironment(api.database);
+  await authctl(['user', command, user_id, '--reason', 'stolen', '--yes'], { env });
+  expect(await recoveredAt(user_id)).toEqual(expect.any(Number));
+});
+
+test('a change of the second factor counts only if there is one to change', async () => {
+  const owner = await newSession(api);
+  const send = (method: string, path: string) =>
+    api.send({ method, path: `/api/v1/account/${path}`, headers: bearer(owner), body: fresh });
+  for (let sent = 0; sent < 3; sent += 1) {
+    expect((await send('POST', 'recovery-codes')).json.data.recovery_codes).toEqual([]);
+    expect((await send('DELETE', 'totp')).status).toBe(200);
+  }
+  expect((await beginTotp(api, owner)).factor_id).toEqual(expect.any(String));
+});
