@@ -229,7 +229,7 @@ describe('one account from many networks', () => {
 
     test('after 300 tries of an attacker, a new device at a new network has to wait', async () => {
       const refusal = await enter(await attacked(), identity({ prefix: elsewhere }));
-      expect(refusal).toEqual({ rule: 'login_account_total', waitMs: day });
+      expect(refusal).toEqual({ rule: 'login_account_overall', waitMs: day });
     });
 
     test('after an attack from the owner’s own network, the owner can log in on the known device', async () => {
@@ -259,7 +259,7 @@ describe('one account from many networks', () => {
       for (let i = 0; i < 5; i += 1) {
         const minted = identity({ prefix: `203.0.113.${i}/32` });
         await limits.know(minted);
-        expect(await guess(limits, minted)).toMatchObject({ rule: 'login_account_total' });
+        expect(await guess(limits, minted)).toMatchObject({ rule: 'login_account_overall' });
       }
     });
 

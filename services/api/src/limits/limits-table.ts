@@ -314,7 +314,7 @@ export const specialLimits = {
       ),
     },
   },
-  login_account_total: {
+  login_account_overall: {
     page: 'login-and-tokens.md',
     counts: 'over all places and paths, until a right one from a device that has shown the password before, or a reset',
     limit: '70, and 10 each for such a device, its session and its network',

@@ -16,7 +16,7 @@ export interface Refusal {
 export interface LoginIdentity {
   /** The e-mail address in the form in which addresses are compared. There may be no account with it. */
   readonly emailKey: string;
-  /** What the device holds (`heldBy`), or the session of a guess; undefined if it holds nothing. Then no device is remembered. */
+  /** Names that which the device holds (`heldBy`), or a session's device. Without it, no device is remembered. */
   readonly holder: string | undefined;
   /** The client's network. */
   readonly prefix: string;

@@ -160,7 +160,7 @@ local proven = {}
 if has_shown(device) then proven[1] = device end
 if has_shown(network) then proven[#proven + 1] = network end
 local share = share_of(KEYS[11], proven, tonumber(ARGV[22]), tonumber(ARGV[23]))
-if not share and step ~= 'know' then rule, longest = 'login_account_total', day end
+if not share and step ~= 'know' then rule, longest = 'login_account_overall', day end
 if longest > 0 or is_check then return {longest > 0 and rule or '', longest} end
 
 if step ~= 'fail' then
