@@ -101,9 +101,9 @@ function createOpen(deps: LogInByProviderDeps) {
     await assertEmailVerified(user, deviceId, origin);
     const first = { method: 'federated', amr: ['fed'] } as const;
     const half = { ...first, first: spend, device: input, trustedDeviceToken: input.trusted_device_token };
-    const isTrusted = demandSecondFactor(user, half, origin);
+    const trust = demandSecondFactor(user, half, origin);
     const auth = { amr: first.amr, acr: '1' } as const;
-    const login = { seen: user, device: input, method: first.method, auth, isTrusted, spends: [spend] };
+    const login = { seen: user, device: input, method: first.method, auth, trust, spends: [spend] };
     const { data } = await openSession(login, origin);
     if (!isCreated && !hasSecondFactor(user)) await limits.known({ email: user.email, deviceId }, origin);
     return { data, isCreated };

@@ -10,6 +10,7 @@ import {
 } from '@auth-account/stores';
 import { hasSameCredentials } from '@auth-account/stores/credentials';
 import type { RequestMark, SessionAuth, SessionDocument, UserDocument } from '@auth-account/stores/documents';
+import { trustedDevicesOf } from '@auth-account/stores/second-factors';
 import { mostLiveSessions } from '@auth-account/stores/users';
 import { type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
 import { Binary, type ClientSession } from 'mongodb';
@@ -44,6 +45,9 @@ export interface OpenSessionDeps {
   readonly now: () => Date;
 }
 
+/** What a login does with the trust in its device. */
+export type Trust = 'used' | 'made';
+
 /** A person who has proved to be the account's user, and the device on which they log in. */
 export interface ProvedLogin {
   /** The account as the check of the proof has read it. */
@@ -52,8 +56,8 @@ export interface ProvedLogin {
   /** The way in with which the login began. */
   readonly method: LoginMethod;
   readonly auth: Omit<SessionAuth, 'at'>;
-  /** True if the device is trusted, or becomes so. */
-  readonly isTrusted?: boolean;
+  /** `used` if no second factor was demanded, because the device is trusted; `made` if it becomes trusted. */
+  readonly trust?: Trust | undefined;
   /** Key to which the session is bound; by default the key that the request has proven. */
   readonly jkt?: string | undefined;
   /** Marks of the request's `Idempotency-Key`. A live session with these marks is the answer to a repeat. */
@@ -99,7 +103,7 @@ const sessionLimit = 50;
  * session's newest token pair, because a request that the network repeats must not replace the app's session.
  *
  * Raises the errors of {@link assertMayLogIn}, {@link SpendProof}, {@link AddIdentity} and of the login's `use`,
- * `ERR-INVALID-CREDENTIALS` if a way in was changed since the proof was checked, and `ERR-IDEMPOTENCY-KEY-REUSED`. No
+ * `ERR-INVALID-CREDENTIALS` if a way in was changed or the trust in the device has ended since the proof was checked, and `ERR-IDEMPOTENCY-KEY-REUSED`. No
  * session is opened if the service notices before the commit that the client has left.
  */
 export function createOpenSession(deps: OpenSessionDeps): OpenSession {
@@ -168,13 +172,15 @@ function createOpen(deps: OpenSessionDeps) {
   const useProofs = createUseProofs(deps);
 
   return async (login: VerifiedLogin, progress: Progress, transactionSession: ClientSession): Promise<Opened> => {
-    const { seen, method, origin, deviceId, marks, endsAll = false, at } = login;
+    const { seen, method, origin, deviceId, marks, endsAll = false, trust, at } = login;
     const device = knownAs(login.device);
     // Every login writes the user's document, and so does every change that revokes or moves all of a user's sessions,
     // so that neither misses the other.
     const user = await users.touchLogin(seen._id, at, transactionSession, learnedDevice(seen, device, at));
     // A verified proof must not open a session after a way in has been changed.
     if (user === undefined || !hasSameCredentials(seen, user)) throw new AppError('ERR-INVALID-CREDENTIALS');
+    // Nor may a trust that has ended since. The end and this login both write the user's document.
+    if (trust === 'used' && !hasSameTrust(seen, user, { deviceId, at })) throw new AppError('ERR-INVALID-CREDENTIALS');
     assertMayLogIn(user);
     const looks = endsAll || progress.isDeviceTaken || mustLook(user, device, marks, at);
     const live = looks ? await sessions.listLive(user._id, transactionSession) : none;
@@ -201,6 +207,18 @@ function createOpen(deps: OpenSessionDeps) {
     const told = { ...notice, events: [...notice.events, ...events], audit: [succeeded, ...audit] };
     return { session, isReplayed: false, ...told, sessions: ended };
   };
+}
+
+/** Returns true if the device was trusted, and still is by the same token. */
+function hasSameTrust(
+  seen: UserDocument,
+  user: UserDocument,
+  { deviceId, at }: Pick<VerifiedLogin, 'deviceId' | 'at'>,
+): boolean {
+  const tokenOf = (each: UserDocument) =>
+    trustedDevicesOf(each, at).find(({ device_id }) => device_id === deviceId)?.token;
+  const token = tokenOf(user);
+  return token !== undefined && token === tokenOf(seen);
 }
 
 /** Creates the function that uses up what the login has proved, before its session exists. */
@@ -263,7 +281,7 @@ interface NewSession {
 
 function newSession(
   { refreshTokens, lifetime }: OpenSessionDeps,
-  { deviceId, nonce, at, device, auth, origin, marks, isTrusted = false, jkt = provenKey(origin) }: VerifiedLogin,
+  { deviceId, nonce, at, device, auth, origin, marks, trust, jkt = provenKey(origin) }: VerifiedLogin,
   { user, sessionId }: NewSession,
 ): SessionDocument {
   const kid = refreshTokens.currentKid;
@@ -284,7 +302,7 @@ function newSession(
     claims: { home_group_id: user.home_group_id, account_type: user.account_type, ver: 1 },
     auth: { at, ...auth },
     ...(jkt !== undefined && { cnf: { jkt } }),
-    ...(isTrusted && { is_trusted: true }),
+    ...(trust !== undefined && { is_trusted: true }),
     device_id: deviceId,
     device_name: deviceNameOf(device.device_name),
     platform: device.platform ?? null,
