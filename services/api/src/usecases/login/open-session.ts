@@ -172,15 +172,12 @@ function createOpen(deps: OpenSessionDeps) {
   const useProofs = createUseProofs(deps);
 
   return async (login: VerifiedLogin, progress: Progress, transactionSession: ClientSession): Promise<Opened> => {
-    const { seen, method, origin, deviceId, marks, endsAll = false, trust, at } = login;
+    const { seen, method, origin, deviceId, marks, endsAll = false, at } = login;
     const device = knownAs(login.device);
     // Every login writes the user's document, and so does every change that revokes or moves all of a user's sessions,
     // so that neither misses the other.
     const user = await users.touchLogin(seen._id, at, transactionSession, learnedDevice(seen, device, at));
-    // A verified proof must not open a session after a way in has been changed.
-    if (user === undefined || !hasSameCredentials(seen, user)) throw new AppError('ERR-INVALID-CREDENTIALS');
-    // Nor may a trust that has ended since. The end and this login both write the user's document.
-    if (trust === 'used' && !hasSameTrust(seen, user, { deviceId, at })) throw new AppError('ERR-INVALID-CREDENTIALS');
+    assertProofCounts(login, user);
     assertMayLogIn(user);
     const looks = endsAll || progress.isDeviceTaken || mustLook(user, device, marks, at);
     const live = looks ? await sessions.listLive(user._id, transactionSession) : none;
@@ -209,16 +206,21 @@ function createOpen(deps: OpenSessionDeps) {
   };
 }
 
-/** Returns true if the device was trusted, and still is by the same token. */
-function hasSameTrust(
-  seen: UserDocument,
-  user: UserDocument,
-  { deviceId, at }: Pick<VerifiedLogin, 'deviceId' | 'at'>,
-): boolean {
-  const tokenOf = (each: UserDocument) =>
+/**
+ * Raises an error if a way in was changed, or the trust that the login has used has ended, since the proof was checked.
+ * Whatever does so writes the user's document, as the login does, so that neither misses the other.
+ */
+function assertProofCounts(
+  { seen, trust, deviceId, at }: VerifiedLogin,
+  user: UserDocument | undefined,
+): asserts user is UserDocument {
+  const tokenIn = (each: UserDocument) =>
     trustedDevicesOf(each, at).find(({ device_id }) => device_id === deviceId)?.token;
-  const token = tokenOf(user);
-  return token !== undefined && token === tokenOf(seen);
+  const counts =
+    user !== undefined &&
+    hasSameCredentials(seen, user) &&
+    (trust !== 'used' || (tokenIn(user) !== undefined && tokenIn(user) === tokenIn(seen)));
+  if (!counts) throw new AppError('ERR-INVALID-CREDENTIALS');
 }
 
 /** Creates the function that uses up what the login has proved, before its session exists. */
