@@ -381,6 +381,12 @@ describe('a login by any method', () => {
     expect((await byTrust()).data).toMatchObject({ device_id });
   });
 
+  test('a login to an account whose erasure has come due since the proof was checked is one to no account', async () => {
+    const seen = await scene.user();
+    await scene.collections.users.updateOne({ _id: seen._id }, { $set: { deletes_at: scene.now() } });
+    await expect(open(seen)).rejects.toMatchObject(refused);
+  });
+
   test('a login by any method uses up its challenges and its proof, and announces the outcome', async () => {
     const user = await scene.user();
     const { document: other } = await scene.session({ user_id: user._id });

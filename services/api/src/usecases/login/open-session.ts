@@ -11,7 +11,7 @@ import {
 import { hasSameCredentials } from '@auth-account/stores/credentials';
 import type { RequestMark, SessionAuth, SessionDocument, UserDocument } from '@auth-account/stores/documents';
 import { trustedDevicesOf } from '@auth-account/stores/second-factors';
-import { mostLiveSessions } from '@auth-account/stores/users';
+import { isDue, mostLiveSessions } from '@auth-account/stores/users';
 import { type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
 import { Binary, type ClientSession } from 'mongodb';
 import { type Commit, type EndedSessions, none, type Outcome } from '../../announcements/commit.ts';
@@ -207,7 +207,8 @@ function createOpen(deps: OpenSessionDeps) {
 }
 
 /**
- * Raises an error if a way in was changed, or the trust that the login has used has ended, since the proof was checked.
+ * Raises an error if a way in was changed, the trust that the login has used has ended, or the account's erasure has come
+ * due since the proof was checked.
  * Whatever does so writes the user's document, as the login does, so that neither misses the other.
  */
 function assertProofCounts(
@@ -218,6 +219,7 @@ function assertProofCounts(
     trustedDevicesOf(each, at).find(({ device_id }) => device_id === deviceId)?.token;
   const counts =
     user !== undefined &&
+    !isDue(user, at) &&
     hasSameCredentials(seen, user) &&
     (trust !== 'used' || (tokenIn(user) !== undefined && tokenIn(user) === tokenIn(seen)));
   if (!counts) throw new AppError('ERR-INVALID-CREDENTIALS');
