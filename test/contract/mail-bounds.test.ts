@@ -5,6 +5,7 @@ import { mailPurposes } from '../../services/worker/src/mail/mail-templates.ts';
 import { logIn, newEmail, newSession, password } from '../support/accounts.ts';
 import { changeEmail, requestChange } from '../support/codes.ts';
 import { bearer } from '../support/groups.ts';
+import { type MailSettings, mailBounds } from '../support/mail-bounds.ts';
 import { addPasskey, deletePasskey } from '../support/passkeys.ts';
 import { linkIdentity, newPerson, sendNotice, unlinkIdentity } from '../support/providers.ts';
 import {
@@ -19,7 +20,6 @@ import {
   wrongCodeFor,
 } from '../support/second-factor.ts';
 import { startTestApi, type TestApi } from '../support/test-api.ts';
-import { type MailSettings, mailBounds } from '../tools/generate/mail-bounds.ts';
 
 /** Limits that a flood reaches soon. */
 const settings: MailSettings = {
@@ -181,7 +181,7 @@ const floods = {
   },
 };
 
-/** What floods each kind of mail. A new purpose does not compile without an entry. */
+/** The flood for each kind of mail. A new purpose does not compile without an entry. */
 const floodOf: Readonly<Record<CodePurpose | NoticePurpose, keyof typeof floods>> = {
   email_verification: 'codes',
   password_reset: 'codes',

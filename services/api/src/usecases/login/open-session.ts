@@ -45,7 +45,7 @@ export interface OpenSessionDeps {
   readonly now: () => Date;
 }
 
-/** What a login does with the trust in its device. */
+/** The trust in the device of a login: `used` in place of a second factor, or `made` by the login. */
 export type Trust = 'used' | 'made';
 
 /** A person who has proved to be the account's user, and the device on which they log in. */
@@ -56,7 +56,6 @@ export interface ProvedLogin {
   /** The way in with which the login began. */
   readonly method: LoginMethod;
   readonly auth: Omit<SessionAuth, 'at'>;
-  /** `used` if no second factor was demanded, because the device is trusted; `made` if it becomes trusted. */
   readonly trust?: Trust | undefined;
   /** Key to which the session is bound; by default the key that the request has proven. */
   readonly jkt?: string | undefined;

@@ -1,5 +1,5 @@
 import type { CodePurpose, NoticePurpose } from '@auth-account/contracts/events';
-import type { LimitRule, LimitSettings } from '../../../services/api/src/limits/limits-table.ts';
+import type { LimitRule, LimitSettings } from '../../services/api/src/limits/limits-table.ts';
 
 /** The settings on which the bounds depend. */
 export type MailSettings = Pick<
