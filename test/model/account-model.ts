@@ -101,7 +101,11 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
       const reason = session === caller.session ? 'logged_out' : 'revoked';
       const { [device]: _gone, ...others } = account.trusted;
       const trusted = reason === 'revoked' ? others : account.trusted;
-      if (ended !== undefined) return [{ outcome: '404 ERR-LOGOUT-TARGET-NOT-FOUND', after: account }];
+      if (ended !== undefined) {
+        // The trust ends first, and then the session may be found to have ended otherwise.
+        const afters = isLive(begun, session) ? [account, { ...account, trusted }] : [account];
+        return afters.map((after) => ({ outcome: '404 ERR-LOGOUT-TARGET-NOT-FOUND', after }));
+      }
       return [{ outcome: '200', after: { ...end(account, session, reason), trusted } }];
     }),
   'open a stream': (account, { caller }, begun) =>

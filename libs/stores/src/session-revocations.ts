@@ -15,7 +15,7 @@ export interface Revocation {
   readonly by?: string;
 }
 
-/** A revocation after which the account trusts the session's device as before. It is one write, of the session alone. */
+/** A revocation after which the account trusts the session's device as before. */
 export type TrustKeepingRevocation = Revocation & { readonly reason: TrustKeepingReason };
 
 /** Sessions of a user that one transaction has revoked. */
@@ -53,7 +53,7 @@ export interface SessionRevocations {
   revokeOfUsers(userIds: readonly string[], revocation: Revocation, session: ClientSession): Promise<OwnedSession[]>;
   revokeAll(sessionIds: readonly string[], revocation: Revocation, session?: ClientSession): Promise<void>;
   /** Revokes the session if it is live and belongs to the user; otherwise returns false. */
-  revokeOwn(match: OwnSession, revocation: TrustKeepingRevocation): Promise<boolean>;
+  revokeOwn(match: OwnSession, revocation: Revocation): Promise<boolean>;
   /**
    * Revokes the session if it is live, belongs to the user and has this newest token; otherwise returns false. Returns
    * undefined if the answer is lost ({@link writeOnce}).
@@ -100,8 +100,9 @@ export function createSessionRevocations({ sessions, users }: Collections): Sess
       await sessions.updateMany(filter, { $set: revoked(revocation) }, session ? { session } : {});
     },
     async revokeOwn(own, revocation) {
-      const { matchedCount } = await sessions.updateOne(liveOf(own, revocation), { $set: revoked(revocation) });
-      return matchedCount === 1;
+      const filter = liveOf(own, revocation);
+      if (!isTrustKept(revocation.reason)) await trust.endOf(await find(filter));
+      return (await sessions.updateOne(filter, { $set: revoked(revocation) })).matchedCount === 1;
     },
     async revokeNewest({ tokenHash: token, ...own }, revocation) {
       const update = { q: { ...liveOf(own, revocation), token }, u: { $set: revoked(revocation) } };

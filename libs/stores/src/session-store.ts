@@ -4,7 +4,13 @@ import type { Collections } from './collections.ts';
 import type { SessionAuth, SessionClaims, SessionDocument } from './documents.ts';
 import { confirmedRead, type FencedSessions, withFence } from './fenced-sessions.ts';
 import { createSessionHold, type HeldUsers, type SessionHold } from './session-hold.ts';
-import { createSessionRevocations, liveOf, type OwnSession, type SessionRevocations } from './session-revocations.ts';
+import {
+  createSessionRevocations,
+  liveOf,
+  type OwnedSession,
+  type OwnSession,
+  type SessionRevocations,
+} from './session-revocations.ts';
 
 /** Fields that a refresh writes, unless another refresh was faster. */
 export type Rotation = Pick<
@@ -38,7 +44,7 @@ export interface SessionStore extends SessionRevocations {
   /** Returns the user's sessions that are not revoked, least recently used first. */
   listLive(userId: string, session: ClientSession): Promise<SessionSummary[]>;
   /** Returns the session if it is not revoked. */
-  findLive(sessionId: string, session: ClientSession): Promise<LiveSession | undefined>;
+  findLive(sessionId: string, session: ClientSession): Promise<OwnedSession | undefined>;
   insert(document: SessionDocument, session: ClientSession): Promise<void>;
   /**
    * Stores a newer proof of the user, and returns the session after it; undefined if the session is not live, or has two
@@ -100,8 +106,6 @@ export type HeldSession = ListedSession &
   Pick<SessionDocument, 'auth' | 'revoked_at' | 'revoked_reason'> & {
     readonly claims: Pick<SessionClaims, 'home_group_id'>;
   };
-
-export type LiveSession = Pick<SessionDocument, '_id' | 'user_id' | 'device_id' | 'expires_at'>;
 
 /** Fields that a change of group writes into each session in addition to the next `ver`. */
 export interface ClaimsChange extends Omit<SessionClaims, 'ver'> {
@@ -178,8 +182,8 @@ function createReads(sessions: Collections['sessions']): Pick<SessionStore, Read
       return live.sort((a, b) => a.last_used_at.getTime() - b.last_used_at.getTime());
     },
     async findLive(sessionId, session) {
-      const options = { session, projection: { user_id: 1, device_id: 1, expires_at: 1 } };
-      return (await sessions.findOne<LiveSession>({ _id: sessionId, is_revoked: false }, options)) ?? undefined;
+      const options = { session, projection: { user_id: 1 } };
+      return (await sessions.findOne<OwnedSession>({ _id: sessionId, is_revoked: false }, options)) ?? undefined;
     },
   };
 }

@@ -93,7 +93,7 @@ export interface UserStore {
    */
   touchSessions(userId: string, at: Date, session: ClientSession, known?: readonly string[]): Promise<boolean>;
   /** Removes the device from the account's known devices. If its id is not among them, removes `unnamed`. */
-  forgetDevice(userId: string, deviceId: string, session: ClientSession): Promise<void>;
+  forgetDevice(userId: string, deviceId: string): Promise<void>;
   /** Marks every user of the group in the same way, and returns their ids. */
   touchGroupSessions(groupId: string, at: Date, session: ClientSession): Promise<string[]>;
   /**
@@ -228,9 +228,9 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
       const update = touch({ sessions_changed_at: at, ...(known && { known_devices: known }) });
       return (await users.updateOne({ _id: userId }, update, { session })).matchedCount === 1;
     },
-    async forgetDevice(_id, deviceId, session) {
+    async forgetDevice(_id, deviceId) {
       const known_devices = withoutDevice(deviceId);
-      await users.updateOne({ _id, known_devices: { $exists: true } }, [{ $set: { known_devices } }], { session });
+      await users.updateOne({ _id, known_devices: { $exists: true } }, [{ $set: { known_devices } }]);
     },
     async touchGroupSessions(groupId, at, session) {
       const members = { home_group_id: groupId };

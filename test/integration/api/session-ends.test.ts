@@ -98,8 +98,8 @@ describe('a logout', () => {
 
 describe('the end of a session by its id', () => {
   const revoke = (id: string, caller: VerifiedAccessToken) => {
-    const { users, sessions, commit, announce, isDenied, audit, now } = scene;
-    return createRevokeSession({ users, sessions, commit, announce, isDenied, audit, now })(id, caller, scene.origin);
+    const { users, sessions, announce, isDenied, audit, now } = scene;
+    return createRevokeSession({ users, sessions, announce, isDenied, audit, now })(id, caller, scene.origin);
   };
 
   test.each([

@@ -75,9 +75,11 @@ describe.each(reasons)('the trust in devices whose sessions end by %s', (reason,
   const revocation = revocationBy(reason);
 
   test('the end of one session decides by its reason over the trust in its device, in a transaction or not', async () => {
-    const homes = [await household(), await household()] as const;
+    const homes = [await household(), await household(), await household()] as const;
     await sessions.revokeAll([homes[0].phone._id], revocation);
     await inTransaction((session) => sessions.revokeAll([homes[1].phone._id], revocation, session));
+    const { phone, userId } = homes[2];
+    expect(await sessions.revokeOwn({ sessionId: phone._id, userId }, revocation)).toBe(true);
     for (const { trusted } of homes) expect(await trusted()).toEqual(isKept ? all : ['tablet', 'drawer']);
   });
 
@@ -101,18 +103,17 @@ describe.each(reasons)('the trust in devices whose sessions end by %s', (reason,
 });
 
 test('the trust in a device stays if the revocation finds no live session of it', async () => {
-  const { phone, trusted } = await household();
+  const { phone, userId, trusted } = await household();
   await sessions.revokeAll([phone._id], revocationBy('logout'));
   await sessions.revokeAll([phone._id], revocationBy('forced'));
+  expect(await sessions.revokeOwn({ sessionId: phone._id, userId }, revocationBy('forced'))).toBe(false);
   expect(await trusted()).toEqual(all);
 });
 
-test('the trust in a device stays after a logout in one write', async () => {
-  const { userId, phone, tablet, trusted } = await household();
-  const logout = revocationBy('logout');
-  expect(await sessions.revokeOwn({ sessionId: phone._id, userId }, logout)).toBe(true);
-  const newest = { sessionId: tablet._id, userId, tokenHash: tablet.token };
-  expect(await sessions.revokeNewest(newest, logout)).toBe(true);
+test('the trust in a device stays after a logout by its newest token', async () => {
+  const { userId, phone, trusted } = await household();
+  const newest = { sessionId: phone._id, userId, tokenHash: phone.token };
+  expect(await sessions.revokeNewest(newest, revocationBy('logout'))).toBe(true);
   expect(await trusted()).toEqual(all);
 });
 
