@@ -43,7 +43,7 @@ const removal: MailBound = { ...code, more: ', because each order takes a code f
 
 /**
  * The bound of each kind of mail. The types of the events are the source: a new purpose does not compile without its
- * row here, nor without what floods it in `test/contract/mail-bounds.test.ts`.
+ * row here, nor without what floods it in `test/contract/mail-bounds.test.ts`. What operators do is not counted.
  */
 export const mailBounds: Readonly<Record<CodePurpose | NoticePurpose, MailBound>> = {
   email_verification: code,
