@@ -11,6 +11,7 @@ import { type Answer, type SentRequest, send } from './http-client.ts';
 import { passkeySettings } from './passkeys.ts';
 import { providerSettings } from './providers.ts';
 import { siblingSecretsFile } from './siblings.ts';
+import { sumOf } from './sum-of-metric.ts';
 import { cheapHashes, testEnvironment, uniqueName, unlimitedRequests } from './test-environment.ts';
 
 export { testEnvironment, uniqueName };
@@ -113,14 +114,7 @@ export async function startTestApi(
     collections: collectionsOf(db),
     send: (request) => send(base, { ...request, headers: { ...needed, ...request.headers } }),
     post: (path, body, headers) => send(base, { path, body, headers: { ...needed, ...headers } }),
-    async metric(metricName, labels = {}) {
-      const values = (await metrics.registry.getSingleMetric(metricName)?.get())?.values ?? [];
-      const wanted = Object.entries(labels);
-      const matching = values.filter((value) =>
-        wanted.every(([label, text]) => (value.labels as Record<string, unknown>)[label] === text),
-      );
-      return matching.reduce((sum, { value }) => sum + value, 0);
-    },
+    metric: (name, labels) => sumOf(metrics.registry, name, labels),
     close: ({ keepData = false } = {}) => close(api, keepData),
   };
 }
