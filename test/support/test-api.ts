@@ -10,6 +10,7 @@ import { MongoClient } from 'mongodb';
 import { type Answer, type SentRequest, send } from './http-client.ts';
 import { passkeySettings } from './passkeys.ts';
 import { providerSettings } from './providers.ts';
+import { shareHashThreads } from './shared-hash-threads.ts';
 import { siblingSecretsFile } from './siblings.ts';
 import { sumOf } from './sum-of-metric.ts';
 import { cheapHashes, testEnvironment, uniqueName, unlimitedRequests } from './test-environment.ts';
@@ -98,7 +99,8 @@ export async function startTestApi(
   };
   // Limits are counted in memory if Redis answers too slowly. With an hour, no stall of a machine changes counts. A
   // warm-up would save no time here.
-  const composed = compose({ config, logger, metrics }, { limitTimeoutMs: 3_600_000, warmUpLimitMs: 0, ...overrides });
+  const quick = { limitTimeoutMs: 3_600_000, warmUpLimitMs: 0, createHashThreads: shareHashThreads };
+  const composed = compose({ config, logger, metrics }, { ...quick, ...overrides });
   const api = await composed.then(open).catch(async (error: unknown) => {
     await close(await composed.catch(() => undefined), env.MONGODB_DATABASE !== undefined);
     throw error;
