@@ -40,7 +40,10 @@ export function mostLiveSessions({
   return touches - spent_touches;
 }
 
-const addresseeFields = { email_verified_at: 1, locale: 1, pending_email: 1, deletes_at: 1, totp: 1 } as const;
+const addresseeFields = {
+  ...{ email_verified_at: 1, recovered_at: 1, locale: 1 },
+  ...{ pending_email: 1, deletes_at: 1, totp: 1 },
+} as const;
 
 /**
  * The part of the user's document that a mail with a code needs. Decoding the whole document would take measurably

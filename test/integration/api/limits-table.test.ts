@@ -179,6 +179,12 @@ describe('the count of a code for an account', () => {
   test('a code is counted for all known clients of an unverified account, and of one to which the client has access', async () => {
     expect(await writtenBy({ isVerified: false })).toEqual([`code-known:${accountTag()}`]);
     expect(await writtenBy({ hasAccess: true }, elsewhere)).toEqual([`code-known:${accountTag()}`]);
+    // A thief may have used the count up before the recovery.
+    const recovered = keys().tagOf('account', account, '7');
+    prefix = uniqueName();
+    expect(await writtenBy({ hasAccess: true, recoveredAt: new Date(7) }, elsewhere)).toEqual([
+      `code-known:${recovered}`,
+    ]);
   });
 
   test('a code is counted for all unknown clients together', async () => {

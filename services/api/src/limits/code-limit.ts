@@ -18,6 +18,8 @@ export interface CodeIdentity extends LoginIdentity {
   readonly hasOwnCounts: boolean;
   /** True if the request comes with a session or the password, and so not from a stranger. */
   readonly hasAccess: boolean;
+  /** Time of the account's latest recovery. Known places and sessions have another count from then on. */
+  readonly recoveredAt?: Date | undefined;
   /** Key of the address that the code goes to, if it is not the account's address. */
   readonly recipient: string | undefined;
 }
@@ -125,12 +127,13 @@ export function createCodeLimit({ redis, keys, perDay, now, crowd = crowdLimit }
   return {
     async count(identity) {
       const { emailKey, holder, prefix, userId: counted = emailKey, hasOwnCounts, hasAccess, recipient } = identity;
+      const recovered = identity.recoveredAt === undefined ? [] : [String(identity.recoveredAt.getTime())];
       const account = keys.tagOf('account', counted);
       const names = [
         keys.knownOf(keys.tagOf('account', emailKey)),
         listOf('device', holderTag(keys, counted, holder)),
         listOf('network', keys.tagOf('account-address', counted, prefix)),
-        listOf('known', account),
+        listOf('known', keys.tagOf('account', counted, ...recovered)),
         listOf('strange', account),
         listOf('recipient', keys.tagOf('account', recipient ?? counted)),
         keys.crowdOf('code'),

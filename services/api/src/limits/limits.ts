@@ -21,6 +21,8 @@ export interface CodeOrder {
   readonly isVerified: boolean;
   /** True if the request comes with a session or the password. */
   readonly hasAccess: boolean;
+  /** Time of the account's latest recovery, from which on the codes of known places and sessions count anew. */
+  readonly recoveredAt?: Date | undefined;
   /** Given if the code goes to another address than the account's. */
   readonly change?: {
     /** Name by which the user's codes are counted. A change of the address must not begin a new count. */
@@ -236,13 +238,14 @@ export function createLimits(deps: LimitsDeps): Limits {
 
   return {
     ...(ofEachRow((row, name) => countBy(row, counters[name], refuse)) as CountRequests),
-    async requestCode({ email, isVerified, hasAccess, change }, origin) {
+    async requestCode({ email, isVerified, hasAccess, recoveredAt, change }, origin) {
       const refusal = await accountCodes.count({
         ...identityOf(email, origin),
         // Pinned sources have no counts of their own during a change of the address. The change pins the requester's
         // device and network, and would give them fresh counts each time.
         hasOwnCounts: isVerified && change === undefined,
         hasAccess,
+        recoveredAt,
         userId: change?.userId,
         recipient: change && emailKey(change.to),
       });

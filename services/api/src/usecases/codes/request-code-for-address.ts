@@ -26,7 +26,7 @@ export function createRequestCodeForAddress(
     await limits.askForCode(origin);
     const user = await users.findAddressee({ email });
     const isVerified = user?.email_verified_at !== undefined;
-    await limits.requestCode({ email, isVerified, hasAccess: false }, origin);
+    await limits.requestCode({ email, isVerified, hasAccess: false, recoveredAt: user?.recovered_at }, origin);
     const userId = user !== undefined && isMeant(user) ? user._id : undefined;
     return requestCode({ purpose, userId, locale: mailLocale(user, origin) }, origin);
   };

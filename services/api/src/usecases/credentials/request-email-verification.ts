@@ -22,7 +22,8 @@ export function createRequestEmailVerification({ users, limits, requestCode }: R
     const user = await users.find(user_id);
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
     const isVerified = user.email_verified_at !== undefined;
-    await limits.requestCode({ email: user.email, isVerified, hasAccess: true }, origin);
+    const { email, recovered_at: recoveredAt } = user;
+    await limits.requestCode({ email, isVerified, hasAccess: true, recoveredAt }, origin);
     return requestCode({ purpose, userId: user_id, locale: mailLocale(user, origin) }, origin);
   };
 }

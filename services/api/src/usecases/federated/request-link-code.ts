@@ -26,7 +26,7 @@ export function createRequestLinkCode({ users, sealedTokens, requestCode, limits
     const user = await users.find(challenge.userId);
     assertCounts(challenge, user, now());
     const isVerified = user.email_verified_at !== undefined;
-    const order = { email: user.email, isVerified, hasAccess: false };
+    const order = { email: user.email, isVerified, hasAccess: false, recoveredAt: user.recovered_at };
     await limits.requestCode(order, origin);
     const link = { id: linkDigest(challenge), provider: challenge.identity.provider };
     return requestCode({ purpose: 'identity_link', userId: user._id, locale: mailLocale(user, origin), link }, origin);

@@ -38,7 +38,7 @@ export function createAssertEmailVerified(deps: AssertEmailVerifiedDeps): Assert
     const open = await challenges.findOpen(userId, purpose, at);
     if (open === undefined) {
       await limits.askForCode(origin);
-      await limits.requestCode({ email, isVerified: false, hasAccess: true }, origin);
+      await limits.requestCode({ email, isVerified: false, hasAccess: true, recoveredAt: user.recovered_at }, origin);
     }
     const { challenge_id, expires_at, resend_at } =
       open === undefined

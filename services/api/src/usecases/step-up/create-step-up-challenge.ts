@@ -29,7 +29,7 @@ export function createCreateStepUpChallenge(deps: CreateStepUpChallengeDeps) {
   async function mailCode(user: UserDocument, origin: RequestOrigin): Promise<string> {
     await limits.askForCode(origin);
     const isVerified = user.email_verified_at !== undefined;
-    const order = { email: user.email, isVerified, hasAccess: true };
+    const order = { email: user.email, isVerified, hasAccess: true, recoveredAt: user.recovered_at };
     await limits.requestCode(order, origin);
     const request = { purpose: 'step_up', userId: user._id, locale: mailLocale(user, origin) } as const;
     return (await requestCode(request, origin)).challenge_id;
