@@ -19,8 +19,8 @@ export interface ForgetPlacesDeps {
 export type ForgetPlaces = (emailKeys: readonly string[]) => Promise<void>;
 
 /**
- * Creates the function that removes the limits' data about an account from Redis: its devices and networks, and their
- * failures. The names of these data are HMACs of the address, so anybody who has the server's keys could find them.
+ * Creates the function that removes the limits' data about an account from Redis: its devices and networks, and the
+ * failures of it and of them. The names of these data are HMACs of the address, so anybody who has the server's keys could find them.
  *
  * Counts for a device or network that the account does not know, and the counts of other limits, are not removed. They
  * expire within a day.
@@ -34,9 +34,12 @@ export function createForgetPlaces({ redis, keyPrefix, secrets }: ForgetPlacesDe
         const known = [keys.knownOf(account), keys.factorKnownOf(account)];
         const places = await Promise.all(known.map((places) => redis.zrange(places, '0', '-1')));
         const tags = [...new Set([account, ...places.flat()])];
-        await redis.zrem(keys.crowdOf('login'), account);
+        const crowds = (['login', 'password'] as const).map(keys.crowdOf);
+        await Promise.all(crowds.map((crowd) => redis.zrem(crowd, account)));
+        const wrong = (['password', 'factor'] as const).map((secret) => keys.wrongOf(secret, account));
+        const own = [...known, ...wrong, keys.provenOf(account), keys.recoveredOf(account)];
         const counts = (tag: string) => [keys.delayOf(tag), keys.failuresOf(tag), keys.factorTriesOf(tag)];
-        await redis.unlink(...known, ...tags.flatMap(counts));
+        await redis.unlink(...own, ...tags.flatMap(counts));
       }
     }
   };
