@@ -292,6 +292,16 @@ describe('a person without an account', () => {
     expect(statusAndCode(await logInByProvider(api, person))).toEqual([403, 'ERR-REGISTRATION-REQUIRED']);
   });
 
+  test('a person whose account is due to be erased gets a new one only once it is erased', async () => {
+    const { person, user_id } = await registered();
+    await api.collections.users.updateOne({ _id: user_id }, { $set: { deletes_at: new Date(0) } });
+    const register = (email = person.email) => logInByProvider(api, { ...person, email }, newHome);
+    const taken = [409, 'ERR-EMAIL-ALREADY-EXISTS'];
+    expect([await register(), await register(newPerson().email)].map(statusAndCode)).toEqual([taken, taken]);
+    await api.collections.users.deleteOne({ _id: user_id });
+    expect((await register()).status).toBe(201);
+  });
+
   test('a person never gets the account that has the address', async () => {
     const account = await newSession(api);
     await verify(account);

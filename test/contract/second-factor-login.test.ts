@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { newDevice, newSession, password, type TokenPair, withHeaders } from '../support/accounts.ts';
+import { logOut, newDevice, newSession, password, type TokenPair, withHeaders } from '../support/accounts.ts';
 import { codeOf, logInByCode, requestLoginCode, requestReset } from '../support/codes.ts';
 import { type DeviceKey, newDeviceKey } from '../support/device-key.ts';
 import { bearer, refresh } from '../support/groups.ts';
@@ -372,6 +372,24 @@ describe('a trusted device', () => {
     const others = { except_current: true };
     expect((await api.post('/api/v1/auth/logout-all', others, bearer({ access_token }))).status).toBe(200);
     expect(await login(email, token)).toMatchObject(refused);
+  });
+
+  test('a device is trusted no longer once a void refresh token of its session was used', async () => {
+    const { email, token, session } = await trusted();
+    await refresh(api, await refresh(api, session));
+    shiftMs += 5 * minuteMs;
+    const { json } = await api.post('/api/v1/auth/refresh', { refresh_token: session.refresh_token });
+    expect(json.error_code).toBe('IAD_JWT_REFRESH_STOLEN');
+    expect(await login(email, token)).toMatchObject(refused);
+  });
+
+  test('a device is trusted as before after a logout on it, of this session or of all', async () => {
+    const { email, token, session } = await trusted();
+    expect((await logOut(api, session)).status).toBe(200);
+    const again = await login(email, token);
+    expect(again.status).toBe(200);
+    expect((await api.post('/api/v1/auth/logout-all', {}, bearer(again.json.data))).status).toBe(200);
+    expect((await login(email, token)).status).toBe(200);
   });
 
   test('a trusted device needs its token and its id, of this account', async () => {

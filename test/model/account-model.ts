@@ -79,8 +79,9 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
     const possible = asksFactor ? (closed(account) ?? [demand]) : opened;
     // A way in was changed after the password was compared.
     const outdated = account.changes === begun.changes ? [] : refused;
-    // The end of a session by its id ends the trust in its device a moment later.
-    return [...possible, ...outdated, ...(asksFactor && isTrusted(begun) ? opened : [])];
+    // The trust has ended, or begun anew, after its token was compared.
+    const untrusted = asksFactor && isTrusted(begun) ? refused : [];
+    return [...possible, ...outdated, ...untrusted];
   },
   refresh: (account, { session }) => refresh(account, session),
   'refresh in a loop': (account, { session }) => refresh(account, session),
@@ -90,9 +91,7 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
   },
   'log out everywhere': (account, { caller }, begun) =>
     asCaller(account, caller, begun, () => {
-      const own = account.sessions[caller.session]?.device;
-      const trusted = Object.fromEntries(Object.entries(account.trusted).filter(([device]) => Number(device) === own));
-      const others = { ...account, ...endAll(account, 'revoked', caller.session), trusted };
+      const others = { ...account, ...endAll(account, 'revoked', caller.session) };
       const after = isLive(account, caller.session) ? end(others, caller.session, 'logged_out') : others;
       return [{ outcome: `200 ${countLive(account)}`, after }];
     }),
@@ -101,8 +100,12 @@ const judges: { readonly [K in Kind]: Judge<K> } = {
       const { device, ended } = account.sessions[session] as AccountModel['sessions'][string];
       const reason = session === caller.session ? 'logged_out' : 'revoked';
       const { [device]: _gone, ...others } = account.trusted;
-      const trusted = (ended ?? reason) === 'revoked' ? others : account.trusted;
-      if (ended !== undefined) return [{ outcome: '404 ERR-LOGOUT-TARGET-NOT-FOUND', after: { ...account, trusted } }];
+      const trusted = reason === 'revoked' ? others : account.trusted;
+      if (ended !== undefined) {
+        // The trust ends first, and then the session may be found to have ended otherwise.
+        const afters = isLive(begun, session) ? [account, { ...account, trusted }] : [account];
+        return afters.map((after) => ({ outcome: '404 ERR-LOGOUT-TARGET-NOT-FOUND', after }));
+      }
       return [{ outcome: '200', after: { ...end(account, session, reason), trusted } }];
     }),
   'open a stream': (account, { caller }, begun) =>

@@ -92,12 +92,14 @@ export const isLive = ({ sessions }: AccountModel, session: string) =>
 const isGood = (account: AccountModel, { session, moves }: Caller) =>
   isLive(account, session) && moves === account.moves;
 
-/** Ends all sessions but `spare`. */
-export function endAll(account: AccountModel, reason: string, spare?: string): Pick<AccountModel, 'sessions'> {
+/** Ends all sessions but `spare`, and the trust in all devices but that of `spare`. */
+export function endAll(account: AccountModel, reason: string, spare = ''): Pick<AccountModel, 'sessions' | 'trusted'> {
+  const kept = account.sessions[spare]?.device;
+  const trusted = Object.fromEntries(Object.entries(account.trusted).filter(([device]) => Number(device) === kept));
   const entries = Object.entries(account.sessions).map(([name, session]) => {
     return [name, name === spare || session.ended !== undefined ? session : { ...session, ended: reason }] as const;
   });
-  return { sessions: Object.fromEntries(entries) };
+  return { sessions: Object.fromEntries(entries), trusted };
 }
 
 export function end(account: AccountModel, name: string, reason: string): AccountModel {

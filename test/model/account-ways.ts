@@ -68,7 +68,8 @@ export const wayJudges: Judges = {
       return [{ outcome: '200', after: { ...checked, ...changed(checked), identities } }];
     }),
   'log in by identity'(account, { session, device, identity, trust }, begun) {
-    const outdated = account.changes === begun.changes ? [] : [{ outcome: over, after: account }];
+    const late = [{ outcome: over, after: account }];
+    const outdated = account.changes === begun.changes ? [] : late;
     if (account.identities[identity] === undefined) {
       return [{ outcome: '403 ERR-REGISTRATION-REQUIRED', after: account }, ...outdated];
     }
@@ -77,8 +78,8 @@ export const wayJudges: Judges = {
     if (account.factor === undefined || isTrusted(account)) return [...opened, ...outdated];
     const challenges = { ...account.challenges, [session]: device };
     const demand = { outcome: '403 ERR-SECOND-FACTOR-REQUIRED', after: { ...account, challenges } };
-    // The end of a session by its id ends the trust in its device a moment later.
-    return [...(closed(account) ?? [demand]), ...outdated, ...(isTrusted(begun) ? opened : [])];
+    // The trust has ended, or begun anew, after its token was compared.
+    return [...(closed(account) ?? [demand]), ...outdated, ...(isTrusted(begun) ? late : [])];
   },
   'ask for a removal'(account, { code, email }, begun) {
     const asked = { purpose: 'second_factor_removal', email: account.email } as const;

@@ -1,12 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type LocalRedis, startRedis } from '@auth-account/local-stack';
+import { startRedis } from '@auth-account/local-stack';
 import { createDenyList, type Denial, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { failFastOptions, openRedis, redisKeys } from '@auth-account/redis';
 import { collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
-import { createProcessGuard } from '../support/create-process-guard.ts';
+import { openGuardedFolder } from '../support/create-process-guard.ts';
 import { startTestGateway, type TestGateway } from '../support/gateway-scene.ts';
 import { type HoldingProxy, startHoldingProxy } from '../support/holding-proxy.ts';
 import { newSessionDocument } from '../support/session-document.ts';
@@ -48,9 +45,8 @@ export interface ZombieScene {
 }
 
 export async function openZombieScene(): Promise<ZombieScene> {
-  const dir = await mkdtemp(join(tmpdir(), 'auth-account-zombies-'));
-  const guard = createProcessGuard(dir);
-  const redis = await startRedis({ dir, log: () => undefined, onSpawn: guard.watch });
+  const folder = await openGuardedFolder('zombies');
+  const redis = await startRedis({ dir: folder.dir, log: () => undefined, onSpawn: folder.watch });
   const name = uniqueName();
   const env: Record<string, string> = { ...serviceEnvironment(name), ...intervals, DRAIN_SECONDS: '0' };
   const proxies = {
@@ -94,15 +90,10 @@ export async function openZombieScene(): Promise<ZombieScene> {
       await db.dropDatabase();
       await mongo.close();
       await Promise.all(Object.values(proxies).map((proxy) => proxy.close()));
-      await endRedis(redis, dir);
-      guard.dismiss();
+      await redis.kill();
+      await folder.close();
     },
   };
-}
-
-async function endRedis(redis: LocalRedis, dir: string): Promise<void> {
-  await redis.kill();
-  await rm(dir, { recursive: true, force: true });
 }
 
 function createClock() {

@@ -1,13 +1,12 @@
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logOut, newSession } from '../support/accounts.ts';
-import { type GatewayProcess, startGatewayProcess } from '../support/gateway-process.ts';
 import { newDevice, signToken } from '../support/gateway-scene.ts';
 import { send } from '../support/http-client.ts';
 import { type Exchange, exchange } from '../support/raw-connection.ts';
+import { type ServiceProcess, startApiProcess, startGatewayProcess } from '../support/service-process.ts';
 import { serviceEnvironment } from '../support/test-api.ts';
 import { startTestStack, type TestStack } from '../support/test-stack.ts';
-import { type ApiProcess, startApiProcess } from '../support/token-api-process.ts';
 import { percentilesOf } from '../tools/bench/push/percentiles.ts';
 import { bodyAttacks, oddRequests } from './hostile/body-attacks.ts';
 import { frameAttacks, oddFrames } from './hostile/frame-attacks.ts';
@@ -46,7 +45,7 @@ let stack: TestStack;
 let streamUrl: string;
 let surfaces: Surface[];
 /** An api and a gateway that are not attacked, on the same stores as the attacked ones. */
-const quiet = {} as { api: ApiProcess; gateway: GatewayProcess };
+const quiet = {} as { api: ServiceProcess; gateway: ServiceProcess };
 let env: Record<string, string>;
 let before: Record<string, VitalSigns>;
 let slow: { readonly name: string; readonly limitMs: number; readonly clients: SlowClients }[];
@@ -107,7 +106,7 @@ afterAll(async () => {
   for (const { clients } of slow ?? []) clients.stop();
   await Promise.allSettled((exchanges ?? []).map(({ done }) => done));
   if (process.env.HOSTILE_FIGURES) console.info(figures);
-  await quiet.api?.kill();
+  await quiet.api?.end('SIGKILL');
   quiet.gateway?.signal('SIGKILL');
   await stack?.close();
 });

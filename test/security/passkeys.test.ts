@@ -1,6 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Account, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
+import {
+  type Account,
+  newDevice,
+  newEmail,
+  newSession,
+  password,
+  type TokenPair,
+  withHeaders,
+} from '../support/accounts.ts';
 import { changeEmail, confirmReset, requestReset, undoTokenOf } from '../support/codes.ts';
 import { withFailPoint } from '../support/fail-point.ts';
 import { type Answer, patiently } from '../support/http-client.ts';
@@ -153,13 +161,12 @@ describe('the last credential', () => {
 test('a login by passkey makes its device known, so that wrong passwords elsewhere do not lock out the owner', async () => {
   const own = await newSession(api);
   const { authenticator } = await addPasskey(api, own);
-  const device_id = randomUUID();
-  expect((await logInByPasskey(api, authenticator, { device_id })).status).toBe(200);
-  const wrong = { email: own.email, password: 'wrong horse battery' };
-  const guess = (device: string) => api.post('/api/v1/auth/login', { ...wrong, device_id: device });
-  for (let tries = 0; tries < 25; tries += 1) await guess(randomUUID());
-  expect((await guess(randomUUID())).status).toBe(429);
-  const right = await api.post('/api/v1/auth/login', { email: own.email, password, device_id });
+  const device = withHeaders(api, newDevice());
+  expect((await logInByPasskey(device, authenticator)).status).toBe(200);
+  const guess = () => api.post('/api/v1/auth/login', { email: own.email, password: 'wrong horse battery' });
+  for (let tries = 0; tries < 25; tries += 1) await guess();
+  expect((await guess()).status).toBe(429);
+  const right = await device.post('/api/v1/auth/login', { email: own.email, password });
   expect(right.status).toBe(200);
 });
 

@@ -33,3 +33,25 @@ export function openParts(): { readonly closing: Closing; closeAll(): Promise<vo
     },
   };
 }
+
+/** Ends what was started. Called in reverse order. */
+export type Endings = (() => Promise<unknown>)[];
+
+/**
+ * Starts parts that belong together, or nothing: if one fails to start, those before it are ended. `start` adds to
+ * `endings` what ends a part. Returns its result, and `close`, which ends all parts.
+ */
+export async function startWhole<T extends object>(
+  start: (endings: Endings) => Promise<T>,
+): Promise<T & { close(): Promise<void> }> {
+  const endings: Endings = [];
+  const close = async () => {
+    for (const end of endings.splice(0).reverse()) await end();
+  };
+  try {
+    return { ...(await start(endings)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,12 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { registeredTopic } from '@auth-account/contracts';
 import { startRedis } from '@auth-account/local-stack';
 import { subscriberQueueName } from '@auth-account/messaging';
 import { openRedis, redisKeys, workerOptions } from '@auth-account/redis';
 import type { Redis } from 'ioredis';
-import { createProcessGuard } from './create-process-guard.ts';
+import { openGuardedFolder } from './create-process-guard.ts';
 import { readDocumentedAcl } from './documented-acl.ts';
 
 /** A separate Redis with the user that docs/consumers.md creates; the names here are those of the page. */
@@ -30,9 +27,8 @@ const password = 'secret';
 
 export async function openConsumerAclScene(): Promise<ConsumerAclScene> {
   const { user, rightsFor } = readDocumentedAcl('consumers.md');
-  const dir = await mkdtemp(join(tmpdir(), 'auth-account-consumer-acl-'));
-  const guard = createProcessGuard(dir);
-  const server = await startRedis({ dir, log: () => undefined, onSpawn: guard.watch });
+  const folder = await openGuardedFolder('consumer-acl');
+  const server = await startRedis({ dir: folder.dir, log: () => undefined, onSpawn: folder.watch });
   const admin = openRedis({ REDIS_URL: server.url }, workerOptions()) as Redis;
   await admin.call('ACL', 'SETUSER', user, ...rightsFor(password));
   return {
@@ -41,8 +37,7 @@ export async function openConsumerAclScene(): Promise<ConsumerAclScene> {
     async close() {
       admin.disconnect();
       await server.kill();
-      await rm(dir, { recursive: true, force: true });
-      guard.dismiss();
+      await folder.close();
     },
   };
 }

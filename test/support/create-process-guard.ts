@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 export interface ProcessGuard {
   /** Adds a process that the guard will end. Can be passed as `onSpawn`. */
@@ -46,6 +49,27 @@ export function createProcessGuard(directory: string): ProcessGuard {
     },
     dismiss() {
       input.end('dismiss\n');
+    },
+  };
+}
+
+/** A temporary folder for processes, which end with the present process at the latest. */
+export interface GuardedFolder extends Pick<ProcessGuard, 'watch'> {
+  readonly dir: string;
+  /** Removes the folder. Its processes must have ended. */
+  close(): Promise<void>;
+}
+
+/** Creates a folder with the name in its path, below `parent` (default: the system's temporary directory). */
+export async function openGuardedFolder(name: string, parent = tmpdir()): Promise<GuardedFolder> {
+  const dir = await mkdtemp(join(parent, `auth-account-${name}-`));
+  const { watch, dismiss } = createProcessGuard(dir);
+  return {
+    dir,
+    watch,
+    async close() {
+      await rm(dir, { recursive: true, force: true });
+      dismiss();
     },
   };
 }

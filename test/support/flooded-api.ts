@@ -1,9 +1,6 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { findFreePort, type LocalService, runMigrations, startService } from '@auth-account/local-stack';
 import { MongoClient } from 'mongodb';
-import { createProcessGuard } from './create-process-guard.ts';
+import { openGuardedFolder } from './create-process-guard.ts';
 import { send } from './http-client.ts';
 import { serviceEnvironment, uniqueName } from './test-api.ts';
 
@@ -25,8 +22,7 @@ const mib = 1_048_576;
 
 /** Starts the api. */
 export async function startFloodedApi(settings: Readonly<Record<string, string>>): Promise<FloodedApi> {
-  const dir = await mkdtemp(join(tmpdir(), 'auth-account-flood-'));
-  const guard = createProcessGuard(dir);
+  const folder = await openGuardedFolder('flood');
   const database = uniqueName();
   const [port, opsPort] = [await findFreePort(), await findFreePort()];
   const env: NodeJS.ProcessEnv = {
@@ -39,13 +35,13 @@ export async function startFloodedApi(settings: Readonly<Record<string, string>>
     HASH_QUEUE_TIMEOUT_MS: undefined, // the default
     ...settings,
   };
-  await runMigrations({ env, onLine: () => undefined, onSpawn: guard.watch });
+  await runMigrations({ env, onLine: () => undefined, onSpawn: folder.watch });
   const lines: string[] = [];
   const onLine = (line: string) => lines.push(line);
   let starts = 0;
   const onSpawn = (pid: number) => {
     starts += 1;
-    guard.watch(pid);
+    folder.watch(pid);
   };
   const api: LocalService = startService('api', { env, onLine, log: onLine, onSpawn });
   const mongodbUri = env.MONGODB_URI ?? '';
@@ -65,8 +61,7 @@ export async function startFloodedApi(settings: Readonly<Record<string, string>>
       const mongo = new MongoClient(mongodbUri);
       await mongo.db(database).dropDatabase();
       await mongo.close();
-      await rm(dir, { recursive: true, force: true });
-      guard.dismiss();
+      await folder.close();
     },
   };
 }

@@ -11,6 +11,7 @@ import { createLogger, createMetrics, type Logger } from '@auth-account/telemetr
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { Redis } from 'ioredis';
 import { openStream, type PushClient } from './push-client.ts';
+import { sumOf } from './sum-of-metric.ts';
 import { gatewayEnvironment, serviceEnvironment, uniqueName } from './test-api.ts';
 
 /** A session on a device. */
@@ -143,14 +144,7 @@ export async function startTestGateway(
       if (hello.type !== 'hello') throw new Error(`the first frame is ${JSON.stringify(hello)}`);
       return client;
     },
-    async metric(name, labels = {}) {
-      const values = (await metrics.registry.getSingleMetric(name)?.get())?.values ?? [];
-      const wanted = Object.entries(labels);
-      const matching = values.filter((value) =>
-        wanted.every(([label, text]) => (value.labels as Record<string, unknown>)[label] === text),
-      );
-      return matching.reduce((sum, { value }) => sum + value, 0);
-    },
+    metric: (name, labels) => sumOf(metrics.registry, name, labels),
     async unreadiness() {
       const results = await Promise.all(
         gateway.readiness.map(async ({ name, run }) => {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, statfs } from 'node:fs/promises';
+import { statfs } from 'node:fs/promises';
 import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -10,7 +10,7 @@ import {
   startMongo,
   startRedis,
 } from '@auth-account/local-stack';
-import { createProcessGuard } from './create-process-guard.ts';
+import { openGuardedFolder } from './create-process-guard.ts';
 
 export interface TestServers {
   readonly mongo: LocalMongo;
@@ -55,15 +55,14 @@ export async function startTestServers(
   log: Log = () => undefined,
   { parent, setParameters = {} }: TestServerOptions = {},
 ): Promise<TestServers> {
-  const dir = await mkdtemp(join(parent ?? (await parentDirectory()), 'auth-account-test-'));
-  const guard = createProcessGuard(dir);
-  const keysDir = join(dir, 'keys');
+  const folder = await openGuardedFolder('test', parent ?? (await parentDirectory()));
+  const keysDir = join(folder.dir, 'keys');
   const keys = await generateKeys(keysDir);
   const parameters = { enableTestCommands: '1', ...setParameters };
   const [mongo, redis] = await Promise.all([
-    startMongo({ dir: join(dir, 'mongo'), setParameters: parameters, log, onSpawn: guard.watch }),
+    startMongo({ dir: join(folder.dir, 'mongo'), setParameters: parameters, log, onSpawn: folder.watch }),
     // None of the data is kept, and on a slow disk Redis would stall its clients while it writes the file.
-    startRedis({ dir: join(dir, 'redis'), extraArgs: ['--appendfsync', 'no'], log, onSpawn: guard.watch }),
+    startRedis({ dir: join(folder.dir, 'redis'), extraArgs: ['--appendfsync', 'no'], log, onSpawn: folder.watch }),
   ]);
   Object.assign(process.env, { TEST_MONGODB_URI: mongo.uri, TEST_REDIS_URL: redis.url, TEST_KEYS_DIR: keysDir });
   return {
@@ -74,8 +73,7 @@ export async function startTestServers(
     async stop() {
       // None of the data is kept, so there is nothing to save first.
       await Promise.all([mongo.kill(), redis.kill()]);
-      await rm(dir, { recursive: true, force: true });
-      guard.dismiss();
+      await folder.close();
     },
   };
 }

@@ -10,7 +10,9 @@ import { MongoClient } from 'mongodb';
 import { type Answer, type SentRequest, send } from './http-client.ts';
 import { passkeySettings } from './passkeys.ts';
 import { providerSettings } from './providers.ts';
+import { shareHashThreads } from './shared-hash-threads.ts';
 import { siblingSecretsFile } from './siblings.ts';
+import { sumOf } from './sum-of-metric.ts';
 import { cheapHashes, testEnvironment, uniqueName, unlimitedRequests } from './test-environment.ts';
 
 export { testEnvironment, uniqueName };
@@ -97,7 +99,8 @@ export async function startTestApi(
   };
   // Limits are counted in memory if Redis answers too slowly. With an hour, no stall of a machine changes counts. A
   // warm-up would save no time here.
-  const composed = compose({ config, logger, metrics }, { limitTimeoutMs: 3_600_000, warmUpLimitMs: 0, ...overrides });
+  const quick = { limitTimeoutMs: 3_600_000, warmUpLimitMs: 0, createHashThreads: shareHashThreads };
+  const composed = compose({ config, logger, metrics }, { ...quick, ...overrides });
   const api = await composed.then(open).catch(async (error: unknown) => {
     await close(await composed.catch(() => undefined), env.MONGODB_DATABASE !== undefined);
     throw error;
@@ -113,14 +116,7 @@ export async function startTestApi(
     collections: collectionsOf(db),
     send: (request) => send(base, { ...request, headers: { ...needed, ...request.headers } }),
     post: (path, body, headers) => send(base, { path, body, headers: { ...needed, ...headers } }),
-    async metric(metricName, labels = {}) {
-      const values = (await metrics.registry.getSingleMetric(metricName)?.get())?.values ?? [];
-      const wanted = Object.entries(labels);
-      const matching = values.filter((value) =>
-        wanted.every(([label, text]) => (value.labels as Record<string, unknown>)[label] === text),
-      );
-      return matching.reduce((sum, { value }) => sum + value, 0);
-    },
+    metric: (name, labels) => sumOf(metrics.registry, name, labels),
     close: ({ keepData = false } = {}) => close(api, keepData),
   };
 }

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   findFreePort,
   type LocalRedis,
@@ -11,7 +8,8 @@ import {
 } from '@auth-account/local-stack';
 import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
-import { createProcessGuard } from './create-process-guard.ts';
+import { type Endings, startWhole } from './closing.ts';
+import { openGuardedFolder } from './create-process-guard.ts';
 import { type Answer, send } from './http-client.ts';
 import { openGreeted, type StreamClient } from './push-client.ts';
 import { gatewayEnvironment, serviceEnvironment, uniqueName } from './test-api.ts';
@@ -43,31 +41,18 @@ export interface TestStack {
 const names = ['api', 'push-gateway', 'worker'] as const satisfies readonly ServiceName[];
 
 /** Starts the whole stack or nothing: if a part fails to start, the parts before it are ended. */
-export async function startTestStack(settings: Readonly<Record<string, string>> = {}): Promise<TestStack> {
-  const endings: (() => Promise<unknown>)[] = [];
-  const close = async () => {
-    for (const end of endings.splice(0).reverse()) await end();
-  };
-  try {
-    return { ...(await startParts(settings, endings)), close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+export function startTestStack(settings: Readonly<Record<string, string>> = {}): Promise<TestStack> {
+  return startWhole((endings) => startParts(settings, endings));
 }
 
 async function startParts(
   settings: Readonly<Record<string, string>>,
-  endings: (() => Promise<unknown>)[],
+  endings: Endings,
 ): Promise<Omit<TestStack, 'close'>> {
-  const dir = await mkdtemp(join(tmpdir(), 'auth-account-stack-'));
-  const guard = createProcessGuard(dir);
-  endings.push(async () => {
-    await rm(dir, { recursive: true, force: true });
-    guard.dismiss();
-  });
+  const folder = await openGuardedFolder('stack');
+  endings.push(folder.close);
   const name = uniqueName();
-  const redis = await startRedis({ dir, log: () => undefined, onSpawn: guard.watch });
+  const redis = await startRedis({ dir: folder.dir, log: () => undefined, onSpawn: folder.watch });
   endings.push(() => redis.kill());
   const receiver = await startReceiver('analytics');
   endings.push(() => receiver.close());
@@ -94,7 +79,7 @@ async function startParts(
   const start = (service: ServiceName) => {
     const onLine = (line: string) => logs[service].push(line);
     const own = service === 'push-gateway' ? gatewayEnvironment(env) : env;
-    return startService(service, { env: own, onLine, log: onLine, onSpawn: guard.watch, restartDelaysMs: [200] });
+    return startService(service, { env: own, onLine, log: onLine, onSpawn: folder.watch, restartDelaysMs: [200] });
   };
   const services = { api: start('api'), 'push-gateway': start('push-gateway'), worker: start('worker') };
   endings.push(() => Promise.all(names.map((service) => services[service].stop())));

@@ -7,6 +7,7 @@ import { type Db, MongoClient } from 'mongodb';
 import type { ApiClient } from './accounts.ts';
 import { refreshPath } from './device-key.ts';
 import { type Answer, type SentRequest, send } from './http-client.ts';
+import { shareHashThreads } from './shared-hash-threads.ts';
 import { serviceEnvironment, testEnvironment, uniqueName } from './test-api.ts';
 
 /** The clock of all apis of a scene. It moves only when the test moves it. */
@@ -77,7 +78,7 @@ export async function openTokenScene(options: TokenSceneOptions = {}): Promise<T
           logger,
           metrics: createMetrics({ service: 'api' }),
         },
-        { now: clock.now, keyFileIntervalMs },
+        { now: clock.now, keyFileIntervalMs, warmUpLimitMs: 0, createHashThreads: shareHashThreads },
       );
       await api.start();
       const base = `http://127.0.0.1:${api.address().port}`;

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { isAppError } from '@auth-account/errors';
 import { startRedis } from '@auth-account/local-stack';
 import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
@@ -8,7 +5,7 @@ import { openRedis, redisKeys, workerOptions } from '@auth-account/redis';
 import { createVerifier, type Verifier, type VerifierOptions, type VerifierReport } from '@auth-account/verifier';
 import { redisRevocations } from '@auth-account/verifier/redis';
 import type { Redis } from 'ioredis';
-import { createProcessGuard } from './create-process-guard.ts';
+import { openGuardedFolder } from './create-process-guard.ts';
 import { readDocumentedAcl } from './documented-acl.ts';
 import { startTestApi, type TestApi } from './test-api.ts';
 import type { TestServices } from './test-services.ts';
@@ -63,9 +60,8 @@ export async function openVerifierScene(
   overrides: Parameters<typeof startTestApi>[1] = {},
 ): Promise<VerifierScene> {
   const { user, rightsFor } = readDocumentedAcl('verifying.md');
-  const dir = await mkdtemp(join(tmpdir(), 'auth-account-verifier-'));
-  const guard = createProcessGuard(dir);
-  const server = await startRedis({ dir, log: () => undefined, onSpawn: guard.watch });
+  const folder = await openGuardedFolder('verifier');
+  const server = await startRedis({ dir: folder.dir, log: () => undefined, onSpawn: folder.watch });
   const admin = openRedis({ REDIS_URL: server.url }, workerOptions()) as Redis;
   admin.on('error', () => undefined);
   const createUser = () => admin.call('ACL', 'SETUSER', user, ...rightsFor(password));
@@ -120,8 +116,7 @@ export async function openVerifierScene(
       await api.close();
       admin.disconnect();
       await server.kill();
-      await rm(dir, { recursive: true, force: true });
-      guard.dismiss();
+      await folder.close();
     },
   };
 }

@@ -1,5 +1,5 @@
 import { urgentTopic } from '@auth-account/contracts/events';
-import type { CreateIndexesOptions, Db, IndexDescriptionInfo, IndexSpecification } from 'mongodb';
+import type { Db, IndexDescription, IndexDescriptionInfo } from 'mongodb';
 import { collectionsOf } from './collections.ts';
 
 const daySeconds = 24 * 60 * 60;
@@ -9,7 +9,8 @@ export interface IndexSettings {
   readonly outboxRetentionSeconds?: number;
 }
 
-type Index = readonly [IndexSpecification, CreateIndexesOptions & { readonly name: string }];
+type NamedIndex = IndexDescription & { readonly name: string };
+type Index = readonly [NamedIndex['key'], Omit<NamedIndex, 'key'>];
 
 /** Name of the index that sets the retention of delivered outbox rows. */
 export const outboxTtl = 'delivered_ttl';
@@ -152,19 +153,29 @@ export async function ensureIndexes(db: Db, { outboxRetentionSeconds }: IndexSet
   const existing = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name));
   for (const [key, list] of Object.entries<readonly Index[]>(indexes)) {
     const { collectionName } = collections[key as keyof typeof collections];
-    // Two transactions that both have to create the collection would conflict.
-    if (!existing.has(collectionName)) await createCollection(db, collectionName);
-    for (const [fields, options] of list) {
+    // Two transactions that both have to create the collection would conflict. Indexes create theirs, at less cost.
+    if (list.length === 0 && !existing.has(collectionName)) await createCollection(db, collectionName);
+    const wanted = list.map(([key, options]): NamedIndex => {
       const isRetention = options.name === outboxTtl && outboxRetentionSeconds !== undefined;
-      const settings = isRetention ? { ...options, expireAfterSeconds: outboxRetentionSeconds } : options;
-      await ensureIndex(db, collectionName, fields, settings);
-    }
+      return { key, ...options, ...(isRetention && { expireAfterSeconds: outboxRetentionSeconds }) };
+    });
+    await ensureAll(db, collectionName, wanted);
   }
 }
 
-async function ensureIndex(db: Db, collection: string, fields: IndexSpecification, options: Index[1]): Promise<void> {
+/** Creates the indexes by one command, which reads the collection once; or one by one, if one stands in the way. */
+async function ensureAll(db: Db, collection: string, wanted: readonly NamedIndex[]): Promise<void> {
+  if (wanted.length === 0) return;
   try {
-    await db.collection(collection).createIndex(fields, options);
+    await db.collection(collection).createIndexes([...wanted]);
+  } catch {
+    for (const index of wanted) await ensureIndex(db, collection, index);
+  }
+}
+
+async function ensureIndex(db: Db, collection: string, { key, ...options }: NamedIndex): Promise<void> {
+  try {
+    await db.collection(collection).createIndex(key, options);
   } catch (error) {
     const { name, expireAfterSeconds } = options;
     const indexOptionsConflict = 85;

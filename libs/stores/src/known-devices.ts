@@ -30,12 +30,8 @@ export const learn = ({ name, counts }: LearnedDevice, at: Date) => ({
   ...(counts && { new_device_notices: { $each: [at], $slice: -newDeviceNotices } }),
 });
 
-/** Returns expressions for the lists of the user's document without the device. */
+/** Returns an expression for `known_devices` without the device. */
 export function withoutDevice(deviceId: string) {
   const forgotten = { $cond: [{ $in: [deviceId, '$known_devices'] }, deviceId, unnamedDevice] };
-  const others = { $filter: { input: '$trusted_devices', cond: { $ne: ['$$this.device_id', deviceId] } } };
-  return {
-    known_devices: { $filter: { input: '$known_devices', cond: { $ne: ['$$this', forgotten] } } },
-    trusted_devices: { $cond: [{ $isArray: '$trusted_devices' }, others, '$$REMOVE'] },
-  };
+  return { $filter: { input: '$known_devices', cond: { $ne: ['$$this', forgotten] } } };
 }

@@ -1,21 +1,16 @@
 import type { ClientSession, Filter } from 'mongodb';
 import { type Advance, type AdvancedSession, advanceSession } from './advance-session.ts';
 import type { Collections } from './collections.ts';
-import type { IdentityDocument, RevocationReason, SessionAuth, SessionClaims, SessionDocument } from './documents.ts';
+import type { IdentityDocument, SessionAuth, SessionClaims, SessionDocument } from './documents.ts';
 import { confirmedRead, type FencedSessions, withFence } from './fenced-sessions.ts';
 import { createSessionHold, type HeldUsers, type SessionHold } from './session-hold.ts';
-import { writeOnce } from './write-once.ts';
-
-/** Fields that a revocation writes in addition to `is_revoked`. */
-export interface Revocation {
-  readonly reason: RevocationReason;
-  readonly at: Date;
-  readonly requestId: string;
-  /** Another session whose stream the same logout closes. */
-  readonly alsoClose?: string;
-  /** The session of another device from which the user ended this session. */
-  readonly by?: string;
-}
+import {
+  createSessionRevocations,
+  liveOf,
+  type OwnedSession,
+  type OwnSession,
+  type SessionRevocations,
+} from './session-revocations.ts';
 
 /** Fields that a refresh writes, unless another refresh was faster. */
 export type Rotation = Pick<
@@ -24,7 +19,7 @@ export type Rotation = Pick<
 >;
 
 /** Sessions (`user_sessions`). Every change of a session is a single atomic update of its document. */
-export interface SessionStore {
+export interface SessionStore extends SessionRevocations {
   find(sessionId: string, session?: ClientSession): Promise<SessionDocument | undefined>;
   /** Like `find`, but from a state that can't be rolled back. Waits until a majority has what the primary shows. */
   findConfirmed(sessionId: string): Promise<SessionDocument | undefined>;
@@ -50,27 +45,12 @@ export interface SessionStore {
   listLive(userId: string, session: ClientSession): Promise<SessionSummary[]>;
   /** Returns the session if it is not revoked. */
   findLive(sessionId: string, session: ClientSession): Promise<OwnedSession | undefined>;
-  /** Returns these users' sessions that are not revoked. */
-  listLiveOf(userIds: readonly string[], session: ClientSession): Promise<OwnedSession[]>;
   /**
    * Returns the user's sessions that are not revoked and that the identity has opened. A session of an earlier release
    * names no identity: it counts if some identity has opened it, and not before this one was linked.
    */
   listOpenedBy(userId: string, identity: Opener, session: ClientSession): Promise<OwnedSession[]>;
   insert(document: SessionDocument, session: ClientSession): Promise<void>;
-  /**
-   * Revokes the user's sessions except for `spare`. The transaction must already have written the user's document, so
-   * that a concurrent login conflicts.
-   */
-  revokeOf(userId: string, revocation: Revocation, session: ClientSession, spare?: string): Promise<RevokedOf>;
-  revokeAll(sessionIds: readonly string[], revocation: Revocation, session?: ClientSession): Promise<void>;
-  /** Revokes the session if it is live and belongs to the user; otherwise returns false. */
-  revokeOwn(match: OwnSession, revocation: Revocation): Promise<boolean>;
-  /**
-   * Revokes the session if it is live, belongs to the user and has this newest token; otherwise returns false. Returns
-   * undefined if the answer is lost ({@link writeOnce}).
-   */
-  revokeNewest(match: OwnNewestToken, revocation: Revocation): Promise<boolean | undefined>;
   /**
    * Stores a newer proof of the user, and returns the session after it; undefined if the session is not live, or has two
    * factors and `sparesTwo` is true.
@@ -101,13 +81,6 @@ export interface SessionStore {
   holdOf(users: HeldUsers, now: () => Date): SessionHold;
   /** Runs `read` on the state that the primary had at this call, once a majority has it: see {@link withFence}. */
   withFence<T>(read: (fenced: FencedSessions) => Promise<T>): Promise<T>;
-}
-
-/** Sessions of a user that one transaction has revoked. */
-export interface RevokedOf {
-  readonly ended: string[];
-  /** True if a session is spared and it is live. */
-  readonly isSpareLive: boolean;
 }
 
 export type SessionStanding = Pick<SessionDocument, 'is_revoked'> & {
@@ -142,8 +115,6 @@ export type HeldSession = ListedSession &
 /** The part of an identity by which its sessions are found. */
 export type Opener = Pick<IdentityDocument, 'id' | 'created_at'>;
 
-export type OwnedSession = Pick<SessionDocument, '_id' | 'user_id'>;
-
 /** Fields that a change of group writes into each session in addition to the next `ver`. */
 export interface ClaimsChange extends Omit<SessionClaims, 'ver'> {
   readonly at: Date;
@@ -152,28 +123,12 @@ export interface ClaimsChange extends Omit<SessionClaims, 'ver'> {
 
 export type ClaimsVersion = Pick<SessionDocument, '_id'> & { readonly claims: Pick<SessionClaims, 'ver'> };
 
-export interface OwnSession {
-  readonly sessionId: string;
-  readonly userId: string;
-}
-
-export interface OwnNewestToken extends OwnSession {
-  /** Hash of the newest refresh token. */
-  readonly tokenHash: string;
-}
-
-export function createSessionStore({ sessions, erasedSessions }: Collections): SessionStore {
-  const reads = createReads(sessions);
-  const writes = createWrites(sessions);
+export function createSessionStore(collections: Collections): SessionStore {
+  const { sessions, erasedSessions } = collections;
   return {
-    ...reads,
-    ...writes,
-    async revokeOf(userId, revocation, session, spare) {
-      const live = (await reads.listLive(userId, session)).map(({ _id }) => _id);
-      const ended = live.filter((id) => id !== spare);
-      await writes.revokeAll(ended, revocation, session);
-      return { ended, isSpareLive: ended.length < live.length };
-    },
+    ...createReads(sessions),
+    ...createSessionRevocations(collections),
+    ...createWrites(sessions),
     holdOf: (users, now) => createSessionHold(sessions, users, now),
     withFence: (read) => withFence({ sessions, erasedSessions }, read),
   };
@@ -189,8 +144,7 @@ type Reads =
   | 'areRevoked'
   | 'listLive'
   | 'findLive'
-  | 'listOpenedBy'
-  | 'listLiveOf';
+  | 'listOpenedBy';
 
 function createReads(sessions: Collections['sessions']): Pick<SessionStore, Reads> {
   return {
@@ -245,32 +199,15 @@ function createReads(sessions: Collections['sessions']): Pick<SessionStore, Read
       const filter = { user_id: userId, is_revoked: false, $or: [{ identity_id: id }, unnamed] };
       return sessions.find<OwnedSession>(filter, { session, projection: { user_id: 1 } }).toArray();
     },
-    listLiveOf(userIds, session) {
-      const filter = { user_id: { $in: [...userIds] }, is_revoked: false };
-      return sessions.find<OwnedSession>(filter, { session, projection: { user_id: 1 } }).toArray();
-    },
   };
 }
 
 function createWrites(
   sessions: Collections['sessions'],
-): Omit<SessionStore, Reads | 'revokeOf' | 'holdOf' | 'withFence'> {
+): Omit<SessionStore, Reads | keyof SessionRevocations | 'holdOf' | 'withFence'> {
   return {
     async insert(document, session) {
       await sessions.insertOne(document, { session });
-    },
-    async revokeAll(sessionIds, revocation, session) {
-      const filter = { _id: { $in: [...sessionIds] }, is_revoked: false };
-      await sessions.updateMany(filter, { $set: revoked(revocation) }, session ? { session } : {});
-    },
-    async revokeOwn(own, revocation) {
-      const { matchedCount } = await sessions.updateOne(liveOf(own, revocation), { $set: revoked(revocation) });
-      return matchedCount === 1;
-    },
-    async revokeNewest({ tokenHash: token, ...own }, revocation) {
-      const update = { q: { ...liveOf(own, revocation), token }, u: { $set: revoked(revocation) } };
-      const answer = await writeOnce(sessions.db, { update: sessions.collectionName, updates: [update] });
-      return answer && answer.n === 1;
     },
     async renewAuth({ sparesTwo, ...own }, auth, session) {
       const options = { returnDocument: 'after', ...(session && { session }) } as const;
@@ -299,25 +236,10 @@ function createWrites(
   };
 }
 
-function liveOf({ sessionId, userId }: OwnSession, { at }: Pick<Revocation, 'at'>): Filter<SessionDocument> {
-  return { _id: sessionId, user_id: userId, is_revoked: false, expires_at: { $gt: at } };
-}
-
 /**
  * Filter for a session with exactly these claims. The version alone is not enough, because the claims that were read
  * may have been rolled back since. The same version may then belong to another change of group.
  */
 function withClaims({ home_group_id, account_type, ver }: SessionClaims) {
   return { 'claims.home_group_id': home_group_id, 'claims.account_type': account_type, 'claims.ver': ver };
-}
-
-function revoked({ reason, at, requestId, alsoClose, by }: Revocation): Partial<SessionDocument> {
-  return {
-    is_revoked: true,
-    revoked_at: at,
-    revoked_reason: reason,
-    revoked_request_id: requestId,
-    ...(alsoClose === undefined ? {} : { revoked_also_close: alsoClose }),
-    ...(by === undefined ? {} : { revoked_by: by }),
-  };
 }

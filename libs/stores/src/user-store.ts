@@ -89,13 +89,10 @@ export interface UserStore {
   noteLive(before: UserDocument, live: number, session: ClientSession): Promise<void>;
   /**
    * Marks on the user's document that all sessions are being changed; false if the user is gone. `known` replaces the
-   * devices that the account knows, and the account trusts no others.
+   * devices that the account knows.
    */
   touchSessions(userId: string, at: Date, session: ClientSession, known?: readonly string[]): Promise<boolean>;
-  /**
-   * Removes the device from the account's known devices. If its id is not among them, removes `unnamed`. Ends the trust
-   * in the device.
-   */
+  /** Removes the device from the account's known devices. If its id is not among them, removes `unnamed`. */
   forgetDevice(userId: string, deviceId: string): Promise<void>;
   /** Marks every user of the group in the same way, and returns their ids. */
   touchGroupSessions(groupId: string, at: Date, session: ClientSession): Promise<string[]>;
@@ -228,15 +225,12 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
       await users.updateOne({ _id }, { $set: { spent_touches: touches + 1 - live } }, { session });
     },
     async touchSessions(userId, at, session, known) {
-      const fields = touch({ sessions_changed_at: at, ...(known && { known_devices: known }) });
-      const update = {
-        ...fields,
-        ...(known && { $pull: { trusted_devices: { device_id: { $nin: [...known] } } } }),
-      };
+      const update = touch({ sessions_changed_at: at, ...(known && { known_devices: known }) });
       return (await users.updateOne({ _id: userId }, update, { session })).matchedCount === 1;
     },
-    async forgetDevice(userId, deviceId) {
-      await users.updateOne({ _id: userId, known_devices: { $exists: true } }, [{ $set: withoutDevice(deviceId) }]);
+    async forgetDevice(_id, deviceId) {
+      const known_devices = withoutDevice(deviceId);
+      await users.updateOne({ _id, known_devices: { $exists: true } }, [{ $set: { known_devices } }]);
     },
     async touchGroupSessions(groupId, at, session) {
       const members = { home_group_id: groupId };

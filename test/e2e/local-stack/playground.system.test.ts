@@ -1,12 +1,11 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitUntil } from '@auth-account/local-stack';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { addAuthenticator, hasChromium, launchChromium } from '../../support/chromium.ts';
-import { createProcessGuard } from '../../support/create-process-guard.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
 import { cheapHashes } from '../../support/groups.ts';
 import { upEnvironment } from '../../support/up-environment.ts';
 import { type Program, runProgram } from './run-program.ts';
@@ -57,7 +56,6 @@ const patience = 90_000;
 const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 (hasChromium() ? describe : describe.skip)('the playground', () => {
-  let dir: string;
   let up: Program;
   let port: string;
   let browser: Browser;
@@ -65,13 +63,13 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
   let page: Page;
   let foreign: string[];
   let broken: string[];
+  let folder: GuardedFolder;
 
   beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'auth-account-playground-'));
-    const guard = createProcessGuard(dir);
-    const env: NodeJS.ProcessEnv = { ...(await upEnvironment(join(dir, 'data'))), ...cheapHashes };
+    folder = await openGuardedFolder('playground');
+    const env: NodeJS.ProcessEnv = { ...(await upEnvironment(join(folder.dir, 'data'))), ...cheapHashes };
     up = runProgram('../../../libs/local-stack/bin/up.ts', env);
-    if (up.child.pid !== undefined) guard.watch(up.child.pid);
+    if (up.child.pid !== undefined) folder.watch(up.child.pid);
     await up.waitFor('Ready after');
     port = String(env.LOCAL_SUBSCRIBER_PORT);
     browser = await launchChromium();
@@ -81,7 +79,7 @@ const axePath = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
     await browser?.close();
     up?.child.kill('SIGTERM');
     await up?.ended;
-    await rm(dir, { recursive: true, force: true });
+    await folder.close();
   });
 
   afterEach(async () => {

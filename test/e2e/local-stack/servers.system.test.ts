@@ -1,12 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { findFreePort, type OnSpawn, startMongo, startRedis } from '@auth-account/local-stack';
 import { describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { type Closing, closingAll } from '../../support/closing.ts';
-import { createProcessGuard } from '../../support/create-process-guard.ts';
+import { openGuardedFolder } from '../../support/create-process-guard.ts';
 
 /** A directory for a test's servers, and a hook through which those that the test leaves running are ended. */
 interface Place {
@@ -16,15 +13,13 @@ interface Place {
 }
 
 async function openPlace(closing: Closing): Promise<Place> {
-  const dir = await mkdtemp(join(tmpdir(), 'auth-account-servers-'));
-  const guard = createProcessGuard(dir);
+  const folder = await openGuardedFolder('servers');
   closing({
     async close() {
-      await rm(dir, { recursive: true });
-      guard.dismiss();
+      await folder.close();
     },
   });
-  return { dir, onSpawn: guard.watch, log: () => undefined };
+  return { dir: folder.dir, onSpawn: folder.watch, log: () => undefined };
 }
 
 async function withMongo<T>(uri: string, work: (client: MongoClient) => Promise<T>): Promise<T> {

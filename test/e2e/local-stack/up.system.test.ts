@@ -1,13 +1,12 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isRunning, type ProcessRecord, waitUntil } from '@auth-account/local-stack';
 import { assertAccessTokenKeys, generateSigningKey, loadKeyFile, writeKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { closingAll } from '../../support/closing.ts';
-import { createProcessGuard } from '../../support/create-process-guard.ts';
+import { openGuardedFolder } from '../../support/create-process-guard.ts';
 import { upEnvironment } from '../../support/up-environment.ts';
 import { type Program, runProgram } from './run-program.ts';
 
@@ -26,22 +25,21 @@ interface Scene {
 }
 
 async function openScene(): Promise<Scene> {
-  const dir = await mkdtemp(join(tmpdir(), 'auth-account-up-'));
-  const guard = createProcessGuard(dir);
+  const folder = await openGuardedFolder('up');
   const started: Program[] = [];
-  const env = await upEnvironment(join(dir, 'data'));
+  const env = await upEnvironment(join(folder.dir, 'data'));
   return {
-    dir,
+    dir: folder.dir,
     env,
     up(args = [], extra = {}) {
       const program = runProgram('fixtures/up.ts', { ...env, ...extra }, args);
-      if (program.child.pid !== undefined) guard.watch(program.child.pid);
+      if (program.child.pid !== undefined) folder.watch(program.child.pid);
       started.push(program);
       return program;
     },
     async readChildren() {
-      const { children }: RunFile = JSON.parse(await readFile(join(dir, 'data', 'up.json'), 'utf8'));
-      for (const child of children) guard.watch(child.pid);
+      const { children }: RunFile = JSON.parse(await readFile(join(folder.dir, 'data', 'up.json'), 'utf8'));
+      for (const child of children) folder.watch(child.pid);
       return children;
     },
     async withDatabase(work) {
@@ -57,8 +55,7 @@ async function openScene(): Promise<Scene> {
         if (program.child.exitCode === null) program.child.kill('SIGTERM');
         await program.ended;
       }
-      await rm(dir, { recursive: true, force: true });
-      guard.dismiss();
+      await folder.close();
     },
   };
 }

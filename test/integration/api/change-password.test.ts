@@ -116,7 +116,7 @@ describe('a change of the password', () => {
     ]);
     const { requestId } = scene.origin;
     expect(scene.announced).toEqual([{ sessionIds: [tablet.document._id], reason: 'SESSION_REVOKED', requestId, at }]);
-    expect(told).toEqual([user.email, 'succeeded', user._id]);
+    expect(told).toEqual([user.email, 'succeeded', user]);
     expect(scene.verdicts).toEqual([false, true]);
   });
 

@@ -92,8 +92,7 @@ describe('an export', () => {
     });
     const ids = { user_id, session_id: phone.document._id };
     expect(scene.audited).toEqual([[{ event: 'account.exported', ...ids }, scene.origin]]);
-    const login = { email: user.email, deviceId: phone.document.device_id };
-    expect(scene.told).toEqual([login, 'succeeded', ['export', user_id]]);
+    expect(scene.told).toEqual([user.email, 'succeeded', ['export', user_id]]);
   });
 
   test('an export of a new account contains empty lists', async () => {

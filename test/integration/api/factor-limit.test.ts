@@ -358,7 +358,7 @@ test('a device is known by the key that its login has proven, whoever names its 
   await limits.completed(email, at(somewhere()), 'thumbprint');
   await guessTimes(limits, 5, somewhere());
   expect(await guess(limits, somewhere('thumbprint'))).toBeUndefined();
-  expect(await guess(limits, somewhere(), { jkt: 'thumbprint' })).toBe(4);
+  expect(await guess(limits, at(somewhere()), { jkt: 'thumbprint' })).toBe(4);
 });
 
 test('a right second factor gives its try back', async () => {

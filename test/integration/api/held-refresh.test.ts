@@ -110,11 +110,11 @@ describe('a refresh of a held session', () => {
 
   test('a refresh of a held session finds out that the session has ended', async () => {
     const session = await scene.session();
-    const { _id, user_id } = session.document;
+    const { _id } = session.document;
     await holdOf(session).take();
     const refused = expect(openApi()(session)).rejects.toMatchObject({ code: 'IAD_JWT_REFRESH_STOLEN' });
     const revocation = { reason: 'password_changed', at: scene.now(), requestId: 'request-2' } as const;
-    await scene.sessions.revokeOwn({ sessionId: _id, userId: user_id }, revocation);
+    await scene.sessions.revokeAll([_id], revocation);
     await refused;
   });
 });

@@ -1,7 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type LocalMongo, startMongo, waitUntil } from '@auth-account/local-stack';
 import { type InboxDocument, openMongoInbox } from '@auth-account/messaging/mongo-inbox';
 import { type Collections, collectionsOf } from '@auth-account/stores';
@@ -13,7 +10,7 @@ import { type Account, newEmail, newSession, password, type TokenPair } from '..
 import { authctl } from '../../support/authctl.ts';
 import { askForCode } from '../../support/code-request.ts';
 import { confirmReset, requestReset } from '../../support/codes.ts';
-import { createProcessGuard } from '../../support/create-process-guard.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
 import { bearer, insertInvite } from '../../support/groups.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { keepPrimary } from '../../support/stop-replication.ts';
@@ -23,8 +20,7 @@ import { openTokenScene, type TokenApi, type TokenScene } from '../../support/to
 
 /** Two members, so a majority lacks every write that the secondary has not applied. */
 let mongo: LocalMongo;
-let guard: ReturnType<typeof createProcessGuard>;
-let dir: string;
+let folder: GuardedFolder;
 let scene: TokenScene;
 let api: TokenApi;
 /**
@@ -36,9 +32,8 @@ let owner: Account & TokenPair;
 let [primary, secondary]: MongoClient[] = [];
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'auth-account-majority-'));
-  guard = createProcessGuard(dir);
-  mongo = await startMongo({ dir, members: 2, log: () => undefined, onSpawn: guard.watch });
+  folder = await openGuardedFolder('majority');
+  mongo = await startMongo({ dir: folder.dir, members: 2, log: () => undefined, onSpawn: folder.watch });
   await keepPrimary(mongo.uri);
   const members = mongo.ports.map((port) => new MongoClient(`mongodb://127.0.0.1:${port}/?directConnection=true`));
   const roles = await Promise.all(members.map((member) => member.db('admin').command({ hello: 1 })));
@@ -58,8 +53,7 @@ afterAll(async () => {
   } finally {
     await Promise.all([primary?.close(), secondary?.close()]);
     await mongo?.kill();
-    await rm(dir, { recursive: true, force: true });
-    guard?.dismiss();
+    await folder?.close();
   }
 });
 

@@ -2,6 +2,7 @@ import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import { AppError } from '@auth-account/errors';
 import { createAccountEvent } from '@auth-account/messaging';
 import { createTransactionRunner, defaultDeadlineMs } from '@auth-account/stores';
+import { credentialsVersion } from '@auth-account/stores/credentials';
 import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createOpenIdempotent } from '../../../services/api/src/idempotency/open-idempotent.ts';
@@ -18,7 +19,7 @@ import {
 import { createSpendProof } from '../../../services/api/src/usecases/login/spend-proof.ts';
 import { newSessionDocument } from '../../support/session-document.ts';
 import { storesOf } from '../../support/stores-of.ts';
-import { hashOf, openUseCaseScene, type UseCaseScene } from '../../support/use-case-scene.ts';
+import { hashOf, newUserDocument, openUseCaseScene, type UseCaseScene } from '../../support/use-case-scene.ts';
 
 type LogInDeps = Omit<PasswordDeps, 'openSession'> & OpenSessionDeps;
 
@@ -83,7 +84,7 @@ function depsWith(deps: Partial<LogInDeps>): LogInDeps {
     openIdempotent,
     spendProof: createSpendProof({ spentProofs, secrets }),
     addIdentity: async () => ({ events: [], audit: [] }),
-    demandSecondFactor: () => false,
+    demandSecondFactor: () => undefined,
     users,
     sessions,
     commit,
@@ -353,7 +354,7 @@ describe('a login by any method', () => {
       const { data } = await open(...given);
       return scene.asStored(data.session_id);
     };
-    expect(await storedBy(user, { isTrusted: true, jkt: 'of the first step' })).toMatchObject({
+    expect(await storedBy(user, { trust: 'made', jkt: 'of the first step' })).toMatchObject({
       cnf: { jkt: 'of the first step' },
       is_trusted: true,
       auth: { amr: ['otp'], acr: '1' },
@@ -362,6 +363,28 @@ describe('a login by any method', () => {
     expect(byDefault).toMatchObject({ cnf: { jkt: 'of the request' } });
     expect(byDefault).not.toHaveProperty('is_trusted');
     expect(await storedBy(user)).not.toHaveProperty('cnf');
+  });
+
+  test('a login by the trust in its device opens no session once that trust has ended or been replaced', async () => {
+    const device_id = randomUUID();
+    const plain = newUserDocument(scene.now());
+    const times = { trusted_at: scene.now(), until: new Date(scene.now().getTime() + 1) };
+    const trust = { device_id, token: 'hash', version: credentialsVersion(plain), ...times };
+    const seen = await scene.user({ ...plain, trusted_devices: [trust] });
+    const byTrust = () => open(seen, { device: { device_id: device_id.toUpperCase() }, trust: 'used' });
+    for (const trusted_devices of [[], [{ ...trust, token: 'other' }]]) {
+      await scene.collections.users.updateOne({ _id: seen._id }, { $set: { trusted_devices } });
+      await expect(byTrust()).rejects.toMatchObject(refused);
+    }
+    expect(await sessionsOf(seen._id)).toEqual([]);
+    await scene.collections.users.updateOne({ _id: seen._id }, { $set: { trusted_devices: [trust] } });
+    expect((await byTrust()).data).toMatchObject({ device_id });
+  });
+
+  test('a login to an account whose erasure has come due since the proof was checked is one to no account', async () => {
+    const seen = await scene.user();
+    await scene.collections.users.updateOne({ _id: seen._id }, { $set: { deletes_at: scene.now() } });
+    await expect(open(seen)).rejects.toMatchObject(refused);
   });
 
   test('a login by any method uses up its challenges and its proof, and announces the outcome', async () => {

@@ -1,11 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type LocalRedis, startRedis } from '@auth-account/local-stack';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { newDevice, newEmail, newSession, password, registerAccount, withHeaders } from '../../support/accounts.ts';
-import { createProcessGuard } from '../../support/create-process-guard.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
 import type { Answer } from '../../support/http-client.ts';
 import { startTestApi, type TestApi } from '../../support/test-api.ts';
 
@@ -95,19 +92,18 @@ describe('the network of a client', () => {
 });
 
 describe('the limits of logins and a failing Redis', () => {
-  let dir: string;
   let redis: LocalRedis;
   let own: TestApi;
+  let folder: GuardedFolder;
   beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'auth-account-limits-'));
-    const guard = createProcessGuard(dir);
-    redis = await startRedis({ dir, log: () => undefined, onSpawn: guard.watch });
+    folder = await openGuardedFolder('limits');
+    redis = await startRedis({ dir: folder.dir, log: () => undefined, onSpawn: folder.watch });
     own = await startTestApi({ ...cheap, REDIS_URL: redis.url }, { limitTimeoutMs: 250 });
   });
   afterAll(async () => {
     await own.close();
     await redis.kill();
-    await rm(dir, { recursive: true, force: true });
+    await folder.close();
   });
 
   test('a full Redis locks nobody out: each process counts for itself', async () => {

@@ -20,8 +20,11 @@ import { withoutDeadlines } from '../../support/without-deadlines.ts';
 
 /** Tries of each operation: one unless `RECOVERY_TRIES` says more. Without its hold, an operation fails in the first. */
 const tries = Number(process.env.RECOVERY_TRIES || 1);
-/** Sessions that are refreshed in a loop; an account has 50 at most. */
-const stormSessions = 46;
+/**
+ * Sessions that are refreshed in a loop. As the api is busy with this many, more of them would only make each answer
+ * later. Without their holds, most of the operations fail.
+ */
+const stormSessions = 16;
 
 /**
  * Limit for the conflicts of an operation. The pauses after so many fill the five seconds that a request has. The

@@ -199,18 +199,6 @@ describe('the end of a session by its id', () => {
     await expectOnlyTold([], caller, other);
   });
 
-  test.each<[string, RevocationReason, readonly string[]]>([
-    ['forgets its device if its user has ended it so, as that may have failed before', 'revoked_by_user', []],
-    ['leaves its device known if it has ended otherwise', 'logout', ['lost']],
-  ])('an end by id of an ended session %s', async (_, by, known_devices) => {
-    const caller = await scene.session();
-    const { user_id } = caller.document;
-    await scene.user({ _id: user_id, known_devices: ['lost'] });
-    const other = await endedBy(by, { user_id, device_id: 'lost' });
-    await expect(revoke(other.document._id, caller)).rejects.toMatchObject(notFound);
-    expect(await scene.collections.users.findOne({ _id: user_id })).toMatchObject({ known_devices });
-  });
-
   test('an end by id of a live session reads nothing before', async () => {
     const own = await scene.session();
     await revoke(own.document._id, own);

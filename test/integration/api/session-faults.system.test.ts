@@ -1,17 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type LocalMongo, startMongo, waitUntil } from '@auth-account/local-stack';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newSession, type TokenPair } from '../../support/accounts.ts';
-import { createProcessGuard } from '../../support/create-process-guard.ts';
+import { openGuardedFolder } from '../../support/create-process-guard.ts';
 import { type FailCommand, withFailPoint } from '../../support/fail-point.ts';
 import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
 import { send } from '../../support/http-client.ts';
+import { type ServiceProcess, startApiProcess } from '../../support/service-process.ts';
 import { serviceEnvironment } from '../../support/test-api.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
-import { type ApiProcess, startApiProcess } from '../../support/token-api-process.ts';
 
 const appName = 'session-faults';
 const hour = 3_600_000;
@@ -20,26 +17,24 @@ let mongo: LocalMongo;
 let scene: TokenScene;
 let api: TokenApi;
 let end: () => Promise<void>;
-const processes: ApiProcess[] = [];
+const processes: ServiceProcess[] = [];
 const proxies: HoldingProxy[] = [];
 
 /** A separate MongoDB, because a server has only one `failCommand`, and other tests set it too. */
 beforeAll(async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'auth-account-refresh-'));
-  const guard = createProcessGuard(dir);
+  const folder = await openGuardedFolder('refresh');
   const log = () => undefined;
-  mongo = await startMongo({ dir, setParameters: { enableTestCommands: '1' }, log, onSpawn: guard.watch });
+  mongo = await startMongo({ dir: folder.dir, setParameters: { enableTestCommands: '1' }, log, onSpawn: folder.watch });
   scene = await openTokenScene({ mongodbUri: mongo.uri });
   const uri = new URL(mongo.uri);
   uri.searchParams.set('appName', appName);
   api = await scene.start({ MONGODB_URI: uri.href });
   end = async () => {
-    for (const child of processes) await child.kill();
+    for (const child of processes) await child.end('SIGKILL');
     await scene.close();
     for (const proxy of proxies) await proxy.close();
     await mongo.kill();
-    await rm(dir, { recursive: true, force: true });
-    guard.dismiss();
+    await folder.close();
   };
 });
 afterAll(() => end());
@@ -156,7 +151,7 @@ test('another api gives the answer that was lost when one was killed between com
     ({ code }: NodeJS.ErrnoException) => code,
   );
   await waitUntil(async () => (await documentOf(session_id)).gen === 2, { what: 'the commit', timeoutMs: 60_000 });
-  await victim.kill();
+  await victim.end('SIGKILL');
   expect(await lost).toBe('ECONNRESET');
 
   const successor = await startApiProcess({ ...env, MONGODB_URI: mongo.uri });

@@ -1,6 +1,7 @@
 import type { Collections } from '@auth-account/stores';
 import { createLogger } from '@auth-account/telemetry';
 import type { AuthctlOptions } from '../../support/authctl.ts';
+import { type Endings, startWhole } from '../../support/closing.ts';
 import { startTestGateway } from '../../support/gateway-scene.ts';
 import { cheapHashes } from '../../support/groups.ts';
 import type { Answer } from '../../support/http-client.ts';
@@ -33,17 +34,8 @@ export interface OperatorScene {
 }
 
 /** Starts the services or nothing, and waits until they are ready. `settings` override the environment of a test. */
-export async function openOperatorScene(settings: Readonly<Record<string, string>> = {}): Promise<OperatorScene> {
-  const endings: (() => Promise<unknown>)[] = [];
-  const close = async () => {
-    for (const end of endings.splice(0).reverse()) await end();
-  };
-  try {
-    return { ...(await startParts(settings, endings)), close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+export function openOperatorScene(settings: Readonly<Record<string, string>> = {}): Promise<OperatorScene> {
+  return startWhole((endings) => startParts(settings, endings));
 }
 
 /** Returns the number of documents by collection, without empty collections and the subscribers. */
@@ -59,7 +51,7 @@ export async function countStored({
 
 async function startParts(
   settings: Readonly<Record<string, string>>,
-  endings: (() => Promise<unknown>)[],
+  endings: Endings,
 ): Promise<Omit<OperatorScene, 'close'>> {
   const started = <T extends { close(): Promise<unknown> }>(part: T): T => {
     endings.push(() => part.close());

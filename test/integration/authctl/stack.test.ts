@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findFreePort, startRedis } from '@auth-account/local-stack';
 import { openForceLogoutQueue } from '@auth-account/messaging';
@@ -10,7 +9,7 @@ import { Redis } from 'ioredis';
 import { MongoClient } from 'mongodb';
 import { logIn, newEmail, newSession, password } from '../../support/accounts.ts';
 import { type AuthctlOptions, authctl, authctlJson, authctlProcess } from '../../support/authctl.ts';
-import { createProcessGuard } from '../../support/create-process-guard.ts';
+import { openGuardedFolder } from '../../support/create-process-guard.ts';
 import { send } from '../../support/http-client.ts';
 import { uniqueName } from '../../support/test-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -260,10 +259,9 @@ describe('doctor', () => {
   });
 
   test('doctor names what is wrong and how to repair it: indexes, eviction, the deny list, key files', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'auth-account-doctor-'));
-    const guard = createProcessGuard(dir);
+    const folder = await openGuardedFolder('doctor');
     // A server of its own, because the test spoils the settings.
-    const server = await startRedis({ dir: join(dir, 'redis'), log: () => undefined, onSpawn: guard.watch });
+    const server = await startRedis({ dir: join(folder.dir, 'redis'), log: () => undefined, onSpawn: folder.watch });
     const redis = new Redis(server.url);
     const mongo = new MongoClient(env.MONGODB_URI ?? '');
     const db = mongo.db(uniqueName());
@@ -271,7 +269,7 @@ describe('doctor', () => {
       await db.collection('users').createIndex({ email_key: 1 }, { name: 'email_key_unique' });
       await redis.config('SET', 'maxmemory-policy', 'allkeys-lru');
       await redis.config('SET', 'appendonly', 'no');
-      const file = join(dir, 'keys.json');
+      const file = join(folder.dir, 'keys.json');
       await writeFile(file, 'no JSON', { mode: 0o644 });
       const { ACCESS_TOKEN_KEYS_FILE: open = '' } = env;
       const broken = {
@@ -299,8 +297,7 @@ describe('doctor', () => {
       await server.kill();
       await db.dropDatabase();
       await mongo.close();
-      await rm(dir, { recursive: true });
-      guard.dismiss();
+      await folder.close();
     }
   });
 

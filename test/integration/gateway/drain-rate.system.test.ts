@@ -1,9 +1,9 @@
 import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type GatewayProcess, startGatewayProcess } from '../../support/gateway-process.ts';
 import { type GatewayScene, newDevice, openGatewayScene } from '../../support/gateway-scene.ts';
 import { get } from '../../support/http-client.ts';
 import { type Move, type ObedientApp, startObedientApp } from '../../support/obedient-app.ts';
+import { type ServiceProcess, startGatewayProcess } from '../../support/service-process.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
 /** 5,000 with `npm run test:long drain`, which also prints the arrivals. */
@@ -14,8 +14,8 @@ const drainSeconds = clientCount / reconnectsPerSecond / 2.5;
 const openedAtOnce = 50;
 
 let scene: GatewayScene;
-let first: GatewayProcess;
-let second: GatewayProcess;
+let first: ServiceProcess;
+let second: ServiceProcess;
 let apps: ObedientApp[] = [];
 
 beforeAll(async () => {

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startGatewayProcess } from '../../support/gateway-process.ts';
 import {
   type GatewayScene,
   newDevice,
@@ -11,6 +10,7 @@ import {
 import { get } from '../../support/http-client.ts';
 import { openStream, refusalOf } from '../../support/push-client.ts';
 import { recordLog } from '../../support/recorded-log.ts';
+import { startGatewayProcess } from '../../support/service-process.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
 let scene: GatewayScene;

@@ -6,9 +6,9 @@ import { waitUntil } from '@auth-account/local-stack';
 import { createAccessTokenSigner } from '@auth-account/tokens';
 import { type KeyEntry, publicKeySet } from '@auth-account/verifier/access-token';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type GatewayProcess, startGatewayProcess } from '../../support/gateway-process.ts';
 import { type GatewayScene, openGatewayScene } from '../../support/gateway-scene.ts';
 import { get } from '../../support/http-client.ts';
+import { type ServiceProcess, startGatewayProcess } from '../../support/service-process.ts';
 import { newSigningKey } from '../../support/token-forger.ts';
 import { upgradeRaw } from '../../support/token-wire.ts';
 
@@ -78,7 +78,7 @@ describe('a gateway whose key file cannot be used', () => {
 
 describe('a running gateway whose key file gets a private key', () => {
   const [first, second] = [newSigningKey('EdDSA', 'first-key'), newSigningKey('EdDSA', 'second-key')];
-  let gateway: GatewayProcess;
+  let gateway: ServiceProcess;
 
   beforeEach(async () => {
     await write(publicHalves(first));

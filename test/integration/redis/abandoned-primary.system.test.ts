@@ -1,11 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { provideRedisBinary } from '@auth-account/local-stack';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logOut, newSession, type TokenPair } from '../../support/accounts.ts';
-import { createProcessGuard } from '../../support/create-process-guard.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
 import { bearer } from '../../support/groups.ts';
 import { type SentinelGroup, startSentinelGroup } from '../../support/redis-sentinel.ts';
 import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';
@@ -14,8 +11,7 @@ import { openSibling } from '../../support/verifier-scene.ts';
 import { eventually } from '../../support/worker-scene.ts';
 import { startTestWorker, type TestWorker } from '../../support/worker-service.ts';
 
-let dir: string;
-let guard: ReturnType<typeof createProcessGuard>;
+let folder: GuardedFolder;
 let group: SentinelGroup;
 /** Services on the side of the abandoned primary. */
 let services: TestServices;
@@ -24,9 +20,8 @@ let onPrimary: Redis;
 let [elsewhere, worker]: [TestApi?, TestWorker?] = [];
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'auth-account-abandoned-'));
-  guard = createProcessGuard(dir);
-  group = await startSentinelGroup(dir, guard.watch, await provideRedisBinary({ log: () => undefined }));
+  folder = await openGuardedFolder('abandoned');
+  group = await startSentinelGroup(folder.dir, folder.watch, await provideRedisBinary({ log: () => undefined }));
   services = await startTestServices({ REDIS_URL: group.url });
   onPrimary = new Redis(group.primary.url);
   await onPrimary.config('SET', 'min-replicas-max-lag', '1');
@@ -40,8 +35,7 @@ afterAll(async () => {
   await services?.close();
   onPrimary?.disconnect();
   await group?.close();
-  await rm(dir, { recursive: true, force: true });
-  guard?.dismiss();
+  await folder?.close();
 });
 
 const hasReplica = async () => !(await onPrimary.info('replication')).includes('min_slaves_good_slaves:0');

@@ -1,7 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { registeredTopic } from '@auth-account/contracts';
 import { type LocalRedis, provideRedisBinary } from '@auth-account/local-stack';
 import {
@@ -19,7 +16,7 @@ import { MongoClient } from 'mongodb';
 import { logIn, logOut, newSession, registerAccount } from '../../support/accounts.ts';
 import { authctl } from '../../support/authctl.ts';
 import { closeBoundMs } from '../../support/close-bound.ts';
-import { createProcessGuard } from '../../support/create-process-guard.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
 import { readDocumentedAcl } from '../../support/documented-acl.ts';
 import { type RedisCluster, startRedisCluster } from '../../support/redis-cluster.ts';
 import { testEnvironment } from '../../support/test-environment.ts';
@@ -47,8 +44,7 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
 }
 
 (hasShardedChannels ? describe : describe.skip)('services on a Redis Cluster', () => {
-  let dir: string;
-  let guard: ReturnType<typeof createProcessGuard>;
+  let folder: GuardedFolder;
   let cluster: RedisCluster;
   let services: TestServices;
   const isReady = async () => (await services.gateway.unreadiness()).length === 0;
@@ -68,9 +64,8 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
 
   beforeAll(async () => {
     endReadsOfSlots();
-    dir = await mkdtemp(join(tmpdir(), 'auth-account-cluster-'));
-    guard = createProcessGuard(dir);
-    cluster = await startRedisCluster(dir, guard.watch, binary);
+    folder = await openGuardedFolder('cluster');
+    cluster = await startRedisCluster(folder.dir, folder.watch, binary);
     services = await startTestServices({ REDIS_URL: cluster.url });
     await eventually('the gateway is ready', isReady);
   });
@@ -78,8 +73,7 @@ async function commandTo(server: LocalRedis, ...args: [string, ...string[]]): Pr
   afterAll(async () => {
     await services?.close();
     await cluster?.close();
-    await rm(dir, { recursive: true, force: true });
-    guard?.dismiss();
+    await folder?.close();
   });
 
   test('the main path works on a cluster: register, event, log in, stream, refresh, log out, close', async () => {

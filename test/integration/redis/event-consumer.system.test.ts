@@ -15,8 +15,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import type { JobsOptions, Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { type Db, MongoClient } from 'mongodb';
-import { type ConsumerProcess, startConsumerProcess } from '../../support/consumer-process.ts';
 import { endJobLock } from '../../support/end-job-lock.ts';
+import { type OwnProcess, startConsumerProcess } from '../../support/service-process.ts';
 import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
 import { newEvent } from '../../support/worker-events.ts';
 import { eventually } from '../../support/worker-scene.ts';
@@ -243,7 +243,7 @@ async function endTransactionsOf(appName: string): Promise<number> {
 test('a consumer killed before its commit, and one killed before its acknowledgement, repeat no effect', async () => {
   const points = ['commit', 'acknowledgement'] as const;
   const cases = points.map((point) => ({ point, event: newEvent(), ...newSubscriber() }));
-  const killed: ConsumerProcess[] = [];
+  const killed: OwnProcess[] = [];
   const jobs: { queueKey: string; jobId: string }[] = [];
   try {
     for (const { point, subscriber, event, queue, deliver } of cases) {
@@ -255,7 +255,7 @@ test('a consumer killed before its commit, and one killed before its acknowledge
       await eventually('it hangs', () => consumer.output().includes(`hangs before ${points[index]}`));
     }
   } finally {
-    await Promise.all(killed.map((consumer) => consumer.kill()));
+    await Promise.all(killed.map((consumer) => consumer.end('SIGKILL')));
   }
   expect(await Promise.all(cases.map(({ event }) => preparedOf(event)))).toEqual([0, 1]);
   expect(await Promise.all(cases.map(({ subscriber }) => endTransactionsOf(subscriber)))).toEqual([1, 0]);

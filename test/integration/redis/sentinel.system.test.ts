@@ -1,28 +1,23 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { provideRedisBinary } from '@auth-account/local-stack';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { logOut, newSession, registerAccount } from '../../support/accounts.ts';
 import { closeBoundMs } from '../../support/close-bound.ts';
-import { createProcessGuard } from '../../support/create-process-guard.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
 import { type SentinelGroup, startSentinelGroup } from '../../support/redis-sentinel.ts';
 import { openStreamAsApp, startTestServices, type TestServices } from '../../support/test-services.ts';
 import { openSibling, refused } from '../../support/verifier-scene.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
-let dir: string;
-let guard: ReturnType<typeof createProcessGuard>;
+let folder: GuardedFolder;
 let group: SentinelGroup;
 let services: TestServices;
 const isReady = async () => (await services.gateway.unreadiness()).length === 0;
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'auth-account-sentinel-'));
-  guard = createProcessGuard(dir);
+  folder = await openGuardedFolder('sentinel');
   const binary = await provideRedisBinary({ log: () => undefined });
-  group = await startSentinelGroup(dir, guard.watch, binary);
+  group = await startSentinelGroup(folder.dir, folder.watch, binary);
   services = await startTestServices({ REDIS_URL: group.url });
   await eventually('the gateway is ready', isReady);
 });
@@ -30,8 +25,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await services?.close();
   await group?.close();
-  await rm(dir, { recursive: true, force: true });
-  guard?.dismiss();
+  await folder?.close();
 });
 
 test('after Sentinel’s failover to an older replica, no part says "allow", streams close, and the services go on', async () => {

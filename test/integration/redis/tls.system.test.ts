@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { apiConfig } from '@auth-account/api/config';
 import { loadConfig } from '@auth-account/config';
@@ -10,7 +9,7 @@ import { workerConfig } from '@auth-account/worker/config';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { logOut, newSession, registerAccount } from '../../support/accounts.ts';
 import { authctl } from '../../support/authctl.ts';
-import { createProcessGuard } from '../../support/create-process-guard.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
 import { get } from '../../support/http-client.ts';
 import {
   type Certificates,
@@ -19,35 +18,32 @@ import {
   startTlsRedis,
   type TlsRedis,
 } from '../../support/redis-tls.ts';
+import { startWorkerProcess } from '../../support/service-process.ts';
 import { serviceEnvironment, uniqueName } from '../../support/test-api.ts';
 import { openStreamAsApp, startTestServices } from '../../support/test-services.ts';
 import { eventually } from '../../support/worker-scene.ts';
-import { startWorkerProcess } from '../../support/worker-service.ts';
 
 const binary = await provideRedisBinary({ log: () => undefined });
 const obstacle = await findTlsObstacle(binary);
 if (obstacle !== undefined) console.warn(`redis/tls.test.ts: ${obstacle}: NOTHING IS TESTED`);
 
 (obstacle === undefined ? describe : describe.skip)('a Redis that wants client certificates', () => {
-  let dir: string;
-  let guard: ReturnType<typeof createProcessGuard>;
+  let folder: GuardedFolder;
   let certificates: Certificates;
   let server: TlsRedis;
   /** The services' variables, without a certificate. */
   let settings: { readonly REDIS_URL: string; readonly REDIS_CA_FILE: string };
 
   beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'auth-account-tls-'));
-    guard = createProcessGuard(dir);
-    certificates = await makeCertificates(dir);
-    server = await startTlsRedis(dir, binary, certificates, guard.watch);
+    folder = await openGuardedFolder('tls');
+    certificates = await makeCertificates(folder.dir);
+    server = await startTlsRedis(folder.dir, binary, certificates, folder.watch);
     settings = { REDIS_URL: server.url, REDIS_CA_FILE: certificates.authority };
   });
 
   afterAll(async () => {
     await server.close();
-    await rm(dir, { recursive: true, force: true });
-    guard.dismiss();
+    await folder.close();
   });
 
   test('a Redis that wants client certificates serves services that have one: events arrive, and logouts close streams', async () => {
@@ -83,7 +79,7 @@ if (obstacle !== undefined) console.warn(`redis/tls.test.ts: ${obstacle}: NOTHIN
   test('a client that expects another authority or another name refuses the Redis server', async () => {
     const { client } = certificates;
     const found = [
-      await refusal({ ...settings, ...client, REDIS_CA_FILE: join(dir, 'other.crt') }),
+      await refusal({ ...settings, ...client, REDIS_CA_FILE: join(folder.dir, 'other.crt') }),
       await refusal({ ...settings, ...client, REDIS_TLS_SERVER_NAME: 'cache.example' }),
     ];
     expect(found).toEqual([expect.stringContaining('REDIS_CA_FILE'), expect.stringContaining('REDIS_TLS_SERVER_NAME')]);
@@ -92,8 +88,8 @@ if (obstacle !== undefined) console.warn(`redis/tls.test.ts: ${obstacle}: NOTHIN
   test('a worker without a client certificate is not ready, and its log says what is missing', async () => {
     const worker = await startWorkerProcess({ ...serviceEnvironment(uniqueName()), ...settings });
     try {
-      await eventually('the log', () => /client certificate[^\n]*REDIS_CERT_FILE/.test(worker.log()));
-      expect((await get(`http://127.0.0.1:${worker.opsPort}`, '/readyz')).status).toBe(503);
+      await eventually('the log', () => /client certificate[^\n]*REDIS_CERT_FILE/.test(worker.output()));
+      expect((await get(worker.opsBase, '/readyz')).status).toBe(503);
     } finally {
       await worker.end('SIGKILL');
     }
@@ -124,7 +120,7 @@ if (obstacle !== undefined) console.warn(`redis/tls.test.ts: ${obstacle}: NOTHIN
           return problems.map(({ name, expected }) => `${name}: ${expected.replace('text; ', '')}`);
         }
       };
-      const broken = join(dir, 'broken.crt');
+      const broken = join(folder.dir, 'broken.crt');
       await writeFile(broken, 'no certificate');
       const { REDIS_CERT_FILE, REDIS_KEY_FILE } = client;
       expect(problemsOf(client)).toEqual([]);

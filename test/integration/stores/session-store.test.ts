@@ -36,12 +36,14 @@ const asStored = (_id: string) => collections.sessions.findOne({ _id });
 const idsOf = (documents: readonly { readonly _id: string }[]) => documents.map(({ _id }) => _id);
 const at = (ms: number) => new Date(1_800_000_000_000 + ms);
 const revocation = { reason: 'forced', at: at(5), requestId: 'request-1' } as const;
+const logout = { ...revocation, reason: 'logout' } as const;
 const revokedFields = {
   is_revoked: true,
   revoked_reason: 'forced',
   revoked_at: at(5),
   revoked_request_id: 'request-1',
 } as const;
+const loggedOut = { ...revokedFields, revoked_reason: 'logout' } as const;
 
 /** Runs the work in a transaction and rolls it back. */
 async function inVain<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
@@ -174,30 +176,17 @@ describe('the sessions of a user', () => {
     expect(await asStored(made._id)).toBeNull();
   });
 
-  test('the sessions of several users are listed at once', async () => {
-    const [a, b, other] = [await stored(), await stored(), await stored()];
-    await stored({ user_id: a.user_id, is_revoked: true });
-    const made = { ...newSessionDocument(), user_id: b.user_id };
-    const listed = await inVain(async (session) => {
-      await store.insert(made, session);
-      return store.listLiveOf([a.user_id, b.user_id], session);
-    });
-    expect(new Set(idsOf(listed))).toEqual(new Set(idsOf([a, b, made])));
-    expect(listed.find(({ _id }) => _id === a._id)).toEqual({ _id: a._id, user_id: a.user_id });
-    expect(idsOf(listed)).not.toContain(other._id);
-  });
-
   test('a live session of a user is found in the transaction with its owner', async () => {
     const [live, dead] = [await stored(), await stored({ is_revoked: true })];
-    const { _id, user_id } = live;
-    expect(await inVain((session) => store.findLive(_id, session))).toEqual({ _id, user_id });
+    const found = ({ _id, user_id }: SessionDocument) => ({ _id, user_id });
+    expect(await inVain((session) => store.findLive(live._id, session))).toEqual(found(live));
     expect(await inVain((session) => store.findLive(dead._id, session))).toBeUndefined();
     const made = newSessionDocument();
-    const found = await inVain(async (session) => {
+    const inserted = await inVain(async (session) => {
       await store.insert(made, session);
       return store.findLive(made._id, session);
     });
-    expect(found).toEqual({ _id: made._id, user_id: made.user_id });
+    expect(inserted).toEqual(found(made));
   });
 });
 
@@ -225,6 +214,16 @@ describe('a revocation', () => {
     expect(await asStored(before._id)).toEqual(before);
   });
 
+  test('a revocation of all sessions of several users returns those that it has ended', async () => {
+    const [a, b, other] = [await stored(), await stored(), await stored()];
+    await stored({ user_id: a.user_id, is_revoked: true });
+    const users = [a.user_id, b.user_id];
+    const ended = await inTransaction((session) => store.revokeOfUsers(users, revocation, session));
+    expect(new Set(ended)).toEqual(new Set([a, b].map(({ _id, user_id }) => ({ _id, user_id }))));
+    expect(await asStored(a._id)).toEqual({ ...a, ...revokedFields });
+    expect(await asStored(other._id)).toEqual(other);
+  });
+
   test('a revocation in a transaction is undone with it', async () => {
     const document = await stored();
     await inVain((session) => store.revokeAll([document._id], revocation, session));
@@ -241,17 +240,17 @@ describe('a revocation', () => {
 
   test('a revocation of one’s own session says whether it was there to end', async () => {
     const { _id: sessionId, user_id: userId, ...rest } = await stored({ expires_at: at(6) });
-    expect(await store.revokeOwn({ sessionId, userId }, revocation)).toBe(true);
-    expect(await asStored(sessionId)).toEqual({ _id: sessionId, user_id: userId, ...rest, ...revokedFields });
-    expect(await store.revokeOwn({ sessionId, userId }, revocation)).toBe(false);
+    expect(await store.revokeOwn({ sessionId, userId }, logout)).toBe(true);
+    expect(await asStored(sessionId)).toEqual({ _id: sessionId, user_id: userId, ...rest, ...loggedOut });
+    expect(await store.revokeOwn({ sessionId, userId }, logout)).toBe(false);
   });
 
   test('a revocation by a session’s newest token says whether it was there to end', async () => {
     const { _id: sessionId, user_id: userId, ...rest } = await stored({ expires_at: at(6) });
     const own = { sessionId, userId, tokenHash: rest.token };
-    expect(await store.revokeNewest(own, revocation)).toBe(true);
-    expect(await asStored(sessionId)).toEqual({ _id: sessionId, user_id: userId, ...rest, ...revokedFields });
-    expect(await store.revokeNewest(own, revocation)).toBe(false);
+    expect(await store.revokeNewest(own, logout)).toBe(true);
+    expect(await asStored(sessionId)).toEqual({ _id: sessionId, user_id: userId, ...rest, ...loggedOut });
+    expect(await store.revokeNewest(own, logout)).toBe(false);
   });
 
   test.each<[string, (document: SessionDocument) => object, Partial<SessionDocument>]>([
@@ -263,8 +262,8 @@ describe('a revocation', () => {
     const document = await stored({ expires_at: at(6), ...fields });
     const { _id: sessionId, user_id: userId, token: tokenHash } = document;
     const own = { sessionId, userId, tokenHash, ...change(document) };
-    expect(await store.revokeNewest(own, revocation)).toBe(false);
-    if (own.tokenHash === tokenHash) expect(await store.revokeOwn(own, revocation)).toBe(false);
+    expect(await store.revokeNewest(own, logout)).toBe(false);
+    if (own.tokenHash === tokenHash) expect(await store.revokeOwn(own, logout)).toBe(false);
     expect(await asStored(sessionId)).toEqual(document);
   });
 

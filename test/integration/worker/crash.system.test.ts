@@ -5,10 +5,11 @@ import { subscriberQueueName } from '@auth-account/messaging';
 import { expect, test } from '@jest/globals';
 import { closingAll } from '../../support/closing.ts';
 import { endJobLock } from '../../support/end-job-lock.ts';
+import { startWorkerProcess } from '../../support/service-process.ts';
 import { newEvent } from '../../support/worker-events.ts';
 import { startReceiver, status } from '../../support/worker-receiver.ts';
 import { eventually, openWorkerScene } from '../../support/worker-scene.ts';
-import { startTestWorker, startWorkerProcess, type WorkerProcess } from '../../support/worker-service.ts';
+import { startTestWorker } from '../../support/worker-service.ts';
 
 // These tests mostly wait for locks, deadlines and intervals, so they run concurrently.
 
@@ -17,7 +18,7 @@ test.concurrent(
   closingAll(async (closing) => {
     const receiver = closing(await startReceiver('analytics'));
     const scene = closing(await openWorkerScene([receiver.subscriber]));
-    let worker: WorkerProcess | undefined;
+    let worker: Awaited<ReturnType<typeof startWorkerProcess>> | undefined;
     closing({ close: async () => void (await worker?.end('SIGKILL')) });
     // The receiver has accepted the event, and the worker dies before it learns that. With BullMQ's defaults, a job is
     // given up when this happens a second time.
@@ -56,7 +57,7 @@ test.concurrent(
     const [waiting, stopped] = await Promise.all([startWorkerProcess(env), startWorkerProcess(env)]);
     for (const worker of [waiting, stopped]) closing({ close: async () => void (await worker.end('SIGKILL')) });
     for (const worker of [waiting, stopped]) {
-      await eventually('a failed attempt is logged', () => worker.log().includes('MongoDB connection'));
+      await eventually('a failed attempt is logged', () => worker.output().includes('MongoDB connection'));
     }
     expect(await stopped.end('SIGTERM')).toEqual({ code: 0, signal: null });
 

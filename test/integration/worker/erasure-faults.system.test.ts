@@ -12,9 +12,10 @@ import {
 } from '../../support/erasure-scene.ts';
 import { type FailCommand, withFailPoint } from '../../support/fail-point.ts';
 import { bearer, expectSound, insertInvite, joinByInvite } from '../../support/groups.ts';
+import { startWorkerProcess } from '../../support/service-process.ts';
 import { uniqueName } from '../../support/test-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
-import { startTestWorker, startWorkerProcess, type WorkerProcess } from '../../support/worker-service.ts';
+import { startTestWorker } from '../../support/worker-service.ts';
 
 const appName = uniqueName();
 let scene: ErasureScene;
@@ -151,7 +152,7 @@ describe('kills before an erasure’s steps', () => {
     const { mongo } = scene.api;
     const blocked = failing(step, { blockConnection: true, blockTimeMS: 120_000 });
     await withFailPoint(mongo, modeOf(step), blocked, async () => {
-      const worker: WorkerProcess = await startWorkerProcess(scene.env);
+      const worker = await startWorkerProcess(scene.env);
       let held: Document | undefined;
       await eventually('the step is reached', async () => {
         held = await heldCommand(step[1]);

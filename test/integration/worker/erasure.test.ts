@@ -3,7 +3,15 @@ import { DeletedEvent } from '@auth-account/contracts/events';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { dumpMongo, dumpRedis, findSecrets, type Places } from '../../security/secret-search.ts';
-import { logIn, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
+import {
+  logIn,
+  newDevice,
+  newEmail,
+  newSession,
+  password,
+  registerAccount,
+  withHeaders,
+} from '../../support/accounts.ts';
 import { closingAll } from '../../support/closing.ts';
 import { requestReset } from '../../support/codes.ts';
 import { type ErasureScene, newDueAccount, openErasureScene, orderDeletion } from '../../support/erasure-scene.ts';
@@ -42,7 +50,8 @@ test('an erased account leaves no trace of the person, and its address is free',
   const { api } = scene;
   const email = `Cook-${randomUUID()}@example.com`;
   const [display_name, device_name, device_id] = [`Anna ${randomUUID()}`, `Phone ${randomUUID()}`, randomUUID()];
-  const key = { 'Idempotency-Key': randomUUID() };
+  const device = newDevice();
+  const key = { 'Idempotency-Key': randomUUID(), ...device };
   const registration = { email, password, space_creation_mode: 'CREATE_NEW_HOME', device_id };
   const registered = await api.post('/api/v1/auth/register', registration, key);
   const { user_id } = registered.json.data;
@@ -51,10 +60,12 @@ test('an erased account leaves no trace of the person, and its address is free',
   const headers = { ...bearer(session), ...key };
   await api.send({ method: 'PATCH', path: '/api/v1/account', headers, body: { display_name } });
   await api.post('/api/v1/invites', {}, headers);
-  await api.post('/api/v1/auth/login', { email, password: 'wrong password', device_id });
-  await requestReset(api, email, { device_id });
+  await api.post('/api/v1/auth/login', { email, password: 'wrong password', device_id }, device);
+  await requestReset(withHeaders(api, device), email);
 
-  const traces = new Map(Object.entries({ email, key: email.toLowerCase(), display_name, device_name, device_id }));
+  const traces = new Map(
+    Object.entries({ email, key: email.toLowerCase(), display_name, device_name, device_id, ...device }),
+  );
   const lines = (): Places => ({ logs: JSON.stringify([...apiLog.lines, ...workerLog.lines]) });
   const places = async () => ({
     ...(await dumpMongo(api.mongo.db(api.database))),
@@ -71,10 +82,10 @@ test('an erased account leaves no trace of the person, and its address is free',
 
   await orderDeletion(api, session);
   await untilGone(user_id);
-  await eventually(
-    'its places are forgotten',
-    async () => (await redis.keys(`*${api.keyPrefix}*:login-*`)).length === 0,
-  );
+  await eventually('its places are forgotten', async () => {
+    const kept = await redis.keys(`*${api.keyPrefix}*`);
+    return !kept.some((name) => /:(login|wrong)-/.test(name));
+  });
   expect(findSecrets(traces, await places())).toEqual([]);
   const ids = Object.entries(await dumpMongo(api.mongo.db(api.database))).filter(([, text]) => text.includes(user_id));
   expect(ids.map(([place]) => place).sort()).toEqual(['MongoDB groups', 'MongoDB outbox']);

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type LocalMongo, startMongo } from '@auth-account/local-stack';
 import { createDenyList, type DenyList, denialLifetimeMs } from '@auth-account/messaging/deny-list';
 import { redisKeys } from '@auth-account/redis';
@@ -11,7 +8,7 @@ import { MongoClient } from 'mongodb';
 import { awaitDelivery } from '../../../services/authctl/src/probe/probe-events.ts';
 import { createReconcile } from '../../../services/worker/src/deny-list/reconcile.ts';
 import { type Account, logOut, newSession, type TokenPair } from '../../support/accounts.ts';
-import { createProcessGuard } from '../../support/create-process-guard.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
 import { startTestGateway, type TestGateway } from '../../support/gateway-scene.ts';
 import { bearer } from '../../support/groups.ts';
 import type { Answer } from '../../support/http-client.ts';
@@ -29,8 +26,7 @@ const lifetimeMs = denialLifetimeMs(600);
 
 /** Two members, so a majority lacks every write that the secondary has not applied. */
 let mongo: LocalMongo;
-let dir: string;
-let guard: ReturnType<typeof createProcessGuard>;
+let folder: GuardedFolder;
 let secondaryPort: number;
 /** Client whose writes the primary alone acknowledges. */
 let primary: MongoClient;
@@ -47,10 +43,9 @@ let impatient: TokenApi;
 let gateway: TestGateway;
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'auth-account-lagging-'));
-  guard = createProcessGuard(dir);
+  folder = await openGuardedFolder('lagging');
   const setParameters = { enableTestCommands: '1' };
-  mongo = await startMongo({ dir, members: 2, setParameters, log: () => undefined, onSpawn: guard.watch });
+  mongo = await startMongo({ dir: folder.dir, members: 2, setParameters, log: () => undefined, onSpawn: folder.watch });
   await keepPrimary(mongo.uri);
   const uris = mongo.ports.map((port) => `mongodb://127.0.0.1:${port}/?directConnection=true&w=1`);
   const members = uris.map((uri) => new MongoClient(uri));
@@ -67,8 +62,7 @@ afterAll(async () => {
   redis?.disconnect();
   await primary?.close();
   await mongo?.kill();
-  await rm(dir, { recursive: true, force: true });
-  guard?.dismiss();
+  await folder?.close();
 });
 
 /** The parts are expensive on two members, so all tests share them, each with its own sessions. */

@@ -8,9 +8,10 @@ import { orderDeletion } from '../../support/erasure-scene.ts';
 import { bearer } from '../../support/groups.ts';
 import { exchangingEntry, newPerson, requestProviderLogin, unlinkIdentity } from '../../support/providers.ts';
 import { recordLog } from '../../support/recorded-log.ts';
+import { startWorkerProcess } from '../../support/service-process.ts';
 import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
-import { startTestWorker, startWorkerProcess, type TestWorker } from '../../support/worker-service.ts';
+import { startTestWorker, type TestWorker } from '../../support/worker-service.ts';
 
 let issuer: Awaited<ReturnType<typeof startProvider>>;
 let api: TestApi;

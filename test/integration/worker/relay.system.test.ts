@@ -7,11 +7,12 @@ import { addEvents, openEventQueue, subscriberQueueName } from '@auth-account/me
 import { describe, expect, test } from '@jest/globals';
 import { type Closing, closingAll } from '../../support/closing.ts';
 import { createProcessGuard } from '../../support/create-process-guard.ts';
+import { startWorkerProcess } from '../../support/service-process.ts';
 import { startStopwatch } from '../../support/stopwatch.ts';
 import { commitEvent, longAgo, newEvent } from '../../support/worker-events.ts';
 import { hang, startReceiver, status } from '../../support/worker-receiver.ts';
 import { eventually, openWorkerScene } from '../../support/worker-scene.ts';
-import { startTestWorker, startWorkerProcess } from '../../support/worker-service.ts';
+import { startTestWorker } from '../../support/worker-service.ts';
 
 describe('the relay', () => {
   test.concurrent(

@@ -6,11 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { findFreePort } from '@auth-account/local-stack';
 import { encodeCommand, parseCommand } from '@auth-account/messaging/commands';
 import { createSubscription, openRedis, publish, redisKeys, subscriberOptions } from '@auth-account/redis';
-import { startGatewayProcess } from '../../support/gateway-process.ts';
 import { type Device, newDevice, openGatewayScene, signToken } from '../../support/gateway-scene.ts';
 import { startHoldingProxy } from '../../support/holding-proxy.ts';
 import { get } from '../../support/http-client.ts';
 import { openGreeted } from '../../support/push-client.ts';
+import { startGatewayProcess } from '../../support/service-process.ts';
 import { startTestServers } from '../../support/start-test-servers.ts';
 
 /**

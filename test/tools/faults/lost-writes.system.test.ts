@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LocalMongo, startMongo, waitUntil } from '@auth-account/local-stack';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Db, MongoClient } from 'mongodb';
 import { createRandom } from '../../model/simulate-refresh.ts';
-import { createProcessGuard } from '../../support/create-process-guard.ts';
+import { type GuardedFolder, openGuardedFolder } from '../../support/create-process-guard.ts';
 import { openTokenScene, type TokenScene } from '../../support/token-api.ts';
 import { checkAccounts } from './invariants/check-accounts.ts';
 import { checkStores } from './invariants/check-stores.ts';
@@ -22,8 +20,7 @@ import { logIn, logInAgain, logOut, logOutAll, refresh } from './load/sessions.t
 import { createInvite, move, register } from './load/spaces.ts';
 import { createMailbox } from './stack/mailbox.ts';
 
-let dir: string;
-let guard: ReturnType<typeof createProcessGuard>;
+let folder: GuardedFolder;
 let mongo: LocalMongo;
 let scene: TokenScene;
 let world: World;
@@ -36,16 +33,15 @@ const acknowledged: string[] = [];
 const unlimited = { REGISTER_LIMIT_PER_ADDRESS: '1000000', LOGIN_LIMIT_PER_ADDRESS: '1000000' };
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'auth-account-lost-writes-'));
-  guard = createProcessGuard(dir);
+  folder = await openGuardedFolder('lost-writes');
   const setParameters = { enableTestCommands: '1' };
-  mongo = await startMongo({ dir, members: 3, setParameters, log: () => undefined, onSpawn: guard.watch });
+  mongo = await startMongo({ dir: folder.dir, members: 3, setParameters, log: () => undefined, onSpawn: folder.watch });
   scene = await openTokenScene({ mongodbUri: mongo.uri });
   // The driver gives up a commit soon, so that retries come soon, but a read that waits for the majority has enough
   // time.
   const env = { ...unlimited, ACCOUNT_DELETION_GRACE_DAYS: '14', MONGODB_URI: `${mongo.uri}&socketTimeoutMS=5000` };
   const apis = [await scene.start(env), await scene.start(env)];
-  const history = createHistory(join(dir, 'history.jsonl'));
+  const history = createHistory(join(folder.dir, 'history.jsonl'));
   world = {
     history: {
       ...history,
@@ -69,8 +65,7 @@ afterAll(async () => {
   await scene?.close();
   await world?.history.close();
   await mongo?.kill();
-  await rm(dir, { recursive: true, force: true });
-  guard?.dismiss();
+  await folder?.close();
 });
 
 function newApp(id: number): App {

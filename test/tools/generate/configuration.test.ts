@@ -23,7 +23,3 @@ test('every variable of the local stack that its sources read has a row', () => 
   expect(read.size).toBeGreaterThan(4);
   expect([...read].filter((name) => !rowNames(configurationSections()).includes(name))).toEqual([]);
 });
-
-test('the page in docs/ holds these sections', () => {
-  expect(readFileSync(new URL('docs/configuration.md', root), 'utf8')).toContain(configurationSections());
-});

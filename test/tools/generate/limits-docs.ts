@@ -6,6 +6,7 @@ import {
   type SpecialLimitRow,
   specialLimits,
 } from '../../../services/api/src/limits/limits-table.ts';
+import { type MailBound, type MailSettings, mailBounds } from '../../support/mail-bounds.ts';
 import { generateSections, toTable } from './page-sections.ts';
 
 /** Writes the specification's tables of limits from the table in the api. With --check it only compares. */
@@ -30,6 +31,19 @@ function specialTable(page: SpecialLimitRow['page'], head: string): string {
   return toTable(['Rule', head, 'Default'], cells);
 }
 
+const settings = Object.fromEntries(defaults) as unknown as MailSettings;
+
+/** Returns the table of mails, a row for those that share a bound. */
+function mailTable(): string {
+  const purposes = Map.groupBy(Object.entries<MailBound>(mailBounds), ([, bound]) => bound);
+  const rows = [...purposes].map(([bound, named]) => [
+    named.map(([purpose]) => `\`${purpose}\``).join(', '),
+    format(bound.most(settings)),
+    ('rule' in bound.by ? `\`${bound.by.rule}\`` : bound.by.state) + (bound.more ?? ''),
+  ]);
+  return toTable(['Mail', 'Most in a day', 'Bounded by'], rows);
+}
+
 const tables = {
   'requests.md': toTable(['Rule', 'Counts', 'Default', 'Setting'], requests),
   'login-and-tokens.md': specialTable('login-and-tokens.md', 'Counts wrong passwords for one account'),
@@ -37,5 +51,6 @@ const tables = {
   'sign-in.md': specialTable('sign-in.md', 'Counts'),
 };
 for (const [page, limits] of Object.entries(tables)) {
-  generateSections({ page: `docs/specification/${page}`, generator: 'limits', sections: { limits } });
+  const mails = page === 'account.md' ? { mails: mailTable() } : {};
+  generateSections({ page: `docs/specification/${page}`, generator: 'limits', sections: { limits, ...mails } });
 }

@@ -87,8 +87,8 @@ const sessions: Area = {
   aim: usualAim,
   parts: [
     {
-      sources: ['libs/stores/src/{session-store,fenced-sessions}.ts'],
-      tests: ['test/integration/stores/{session-store,advance-session}.test.ts'],
+      sources: ['libs/stores/src/{session-store,session-revocations,trust-ends,fenced-sessions}.ts'],
+      tests: ['test/integration/stores/{session-store,advance-session,trust-ends}.test.ts'],
     },
     {
       sources: ['libs/stores/src/{advance-session,write-once}.ts'],

@@ -1,9 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findFreePort, spawnServer, waitUntil } from '@auth-account/local-stack';
 import { stringify } from 'yaml';
-import { createProcessGuard } from '../../support/create-process-guard.ts';
+import { openGuardedFolder } from '../../support/create-process-guard.ts';
 import { get } from '../../support/http-client.ts';
 import { providePrometheusBinary } from './provide-prometheus.ts';
 import type { RuleFile } from './rule-file.ts';
@@ -36,23 +35,22 @@ function toConfig(targets: Readonly<Record<string, string>>) {
 /** Starts a Prometheus with these rules that scrapes the targets (`host:port` by job) every second. */
 export async function startPrometheus(rules: RuleFile, targets: Readonly<Record<string, string>>): Promise<Prometheus> {
   const binary = await providePrometheusBinary('prometheus', { log: console.error });
-  const dir = await mkdtemp(join(tmpdir(), 'auth-account-prometheus-'));
-  const guard = createProcessGuard(dir);
-  await writeFile(join(dir, 'rules.yaml'), stringify(rules));
-  await writeFile(join(dir, 'prometheus.yaml'), stringify(toConfig(targets)));
+  const folder = await openGuardedFolder('prometheus');
+  await writeFile(join(folder.dir, 'rules.yaml'), stringify(rules));
+  await writeFile(join(folder.dir, 'prometheus.yaml'), stringify(toConfig(targets)));
   const address = `127.0.0.1:${await findFreePort()}`;
   const base = `http://${address}`;
   const server = await spawnServer({
     name: 'prometheus',
     binary,
     args: [
-      `--config.file=${join(dir, 'prometheus.yaml')}`,
-      `--storage.tsdb.path=${join(dir, 'data')}`,
+      `--config.file=${join(folder.dir, 'prometheus.yaml')}`,
+      `--storage.tsdb.path=${join(folder.dir, 'data')}`,
       `--web.listen-address=${address}`,
       '--enable-feature=exemplar-storage',
     ],
-    logFile: join(dir, 'prometheus.log'),
-    onSpawn: guard.watch,
+    logFile: join(folder.dir, 'prometheus.log'),
+    onSpawn: folder.watch,
   });
   const ask = async <T>(path: string): Promise<T> => {
     const { status, text, json } = await get(base, path);
@@ -76,8 +74,7 @@ export async function startPrometheus(rules: RuleFile, targets: Readonly<Record<
     },
     async close() {
       await server.end('SIGTERM');
-      await rm(dir, { recursive: true, force: true });
-      guard.dismiss();
+      await folder.close();
     },
   };
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, rm } from 'node:fs/promises';
+import { type FileReport, failuresIn, repeatFailed } from '../ci/flaky.ts';
 import { namedServers, provideNamedServer, type ServerName } from './named-servers.ts';
 import { recordRun } from './recorded-runs.ts';
 import type { StoreOptions } from './store-options.ts';
@@ -16,14 +17,6 @@ const suites = [
   'test/tools/faults/faults.system.test.ts',
 ];
 
-interface FileResult {
-  /** The path of the test file. */
-  readonly name: string;
-  /** `skipped` if all of the file's tests were skipped, and `focused` if only some were. */
-  readonly status: 'passed' | 'failed' | 'skipped' | 'focused';
-  readonly assertionResults: readonly { readonly status: string }[];
-}
-
 export interface TestOnStores extends StoreOptions {
   /** Jest's program and its options. */
   readonly jest: readonly string[];
@@ -31,8 +24,8 @@ export interface TestOnStores extends StoreOptions {
 
 /**
  * Runs the suites on one named store after another, together with the machine's own server of the other kind, and
- * prints a line for each. Failed files are run again, one at a time, because on a busy machine a test may reach its
- * time limit. A file that can't be loaded counts as one failed test. Returns the exit code, which is 1 if a test failed
+ * prints a line for each. Failed files are run again, one at a time (`flaky.ts`). A file that can't be loaded counts as
+ * one failed test. Returns the exit code, which is 1 if a test failed
  * twice or a run had no tests. Throws if only a part of the suites is to be recorded.
  */
 export async function testOnStores({ stores, isRecorded, jest, rest }: TestOnStores): Promise<number> {
@@ -43,20 +36,21 @@ export async function testOnStores({ stores, isRecorded, jest, rest }: TestOnSto
     const { binary, version } = await provideNamedServer(store, { log: console.error });
     const { product, variable } = namedServers[store];
     const env = { [variable]: binary };
-    const first = await runJest([...jest, ...chooseSuites(rest)], store, env);
-    const again = first.filter(({ status }) => status === 'failed').map(({ name }) => name);
-    const second =
-      again.length > 0 ? await runJest([...jest, '--runInBand', '--runTestsByPath', ...again], store, env) : [];
-    const results = [...first.filter(({ status }) => status !== 'failed'), ...second];
-    const passed = countTests(results, 'passed');
-    const unloaded = results.filter(
-      ({ status, assertionResults }) => status === 'failed' && assertionResults.length === 0,
-    );
-    const failed = countTests(results, 'failed') + unloaded.length;
+    const reports = new Map<string, FileReport>();
+    const run = async (...args: string[]) => {
+      for (const report of await runJest([...jest, ...args], store, env)) reports.set(report.name, report);
+    };
+    await run(...chooseSuites(rest));
+    const { flaky } = await repeatFailed(failuresIn([...reports.values()]), async (file) => {
+      await run('--runTestsByPath', file);
+      return reports.get(file);
+    });
+    const results = [...reports.values()];
+    const [passed, failed] = [countTests(results, 'passed'), failuresIn(results).length];
     const skipped = countTests(results, 'pending');
     const counts = `${passed} tests passed, ${failed} failed, ${skipped} skipped`;
-    lines.push(`${product} ${version}: ${counts}; ${again.length} files were run twice`);
-    if (passed === 0 || results.some(({ status }) => status === 'failed')) exitCode = 1;
+    lines.push(`${product} ${version}: ${counts}; ${flaky.length} passed when they were run again`);
+    if (passed === 0 || failed > 0) exitCode = 1;
     if (isRecorded) await recordRun({ store, product, version, passed, failed, skipped });
   }
   console.log(lines.join('\n'));
@@ -70,7 +64,7 @@ function chooseSuites(rest: readonly string[]): readonly string[] {
   return namesPaths(rest) ? rest : [...suites, ...rest];
 }
 
-function countTests(results: readonly FileResult[], status: string): number {
+function countTests(results: readonly FileReport[], status: string): number {
   return results.flatMap(({ assertionResults }) => assertionResults.filter((each) => each.status === status)).length;
 }
 
@@ -78,7 +72,7 @@ async function runJest(
   args: readonly string[],
   store: ServerName,
   env: Record<string, string>,
-): Promise<readonly FileResult[]> {
+): Promise<readonly FileReport[]> {
   const report = `reports/stores-${store}.json`;
   await mkdir('reports', { recursive: true });
   await rm(report, { force: true });

@@ -30,6 +30,7 @@ import {
 import type { ApiConfig } from '../config.ts';
 import type { PublicDocuments } from '../http/operations.ts';
 import type { ApiMetrics } from '../runtime/metrics.ts';
+import type { createHashThreads } from '../security/hash-threads.ts';
 import { openHasher } from '../security/open-hasher.ts';
 import { wellKnownFiles } from '../security/passkeys/well-known-files.ts';
 import { loadBlockLists } from '../security/password-block-list.ts';
@@ -45,6 +46,7 @@ export interface TestOverrides {
   readonly now?: () => number;
   /** Milliseconds between two checks of a key file. */
   readonly keyFileIntervalMs?: number;
+  readonly createHashThreads?: typeof createHashThreads;
 }
 
 /** The parts for passwords and tokens, which need keys or CPU but no connection. */
@@ -79,7 +81,7 @@ export async function composeSecurity(
   config: ApiConfig,
   metrics: ApiMetrics,
   logger: Logger,
-  { now = Date.now, keyFileIntervalMs }: TestOverrides = {},
+  { now = Date.now, keyFileIntervalMs, createHashThreads: createThreads }: TestOverrides = {},
 ): Promise<Security> {
   const algorithm = config.ACCESS_TOKEN_ALGORITHM;
   const watched = { logger, intervalMs: keyFileIntervalMs };
@@ -106,6 +108,7 @@ export async function composeSecurity(
     queueTimeoutMs: config.HASH_QUEUE_TIMEOUT_MS,
     metrics,
     logger,
+    createThreads,
   });
   return {
     hasher,

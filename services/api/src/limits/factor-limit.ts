@@ -1,5 +1,5 @@
 import type { LimitKeys, RedisClient } from '@auth-account/redis';
-import { dayMs, holderTag, knownMs, type LoginIdentity, ownTotal, sharedTotal } from './login-limits.ts';
+import { dayMs, holderTag, knownMs, type LoginIdentity, ownTotal, recoveredMs, sharedTotal } from './login-limits.ts';
 import { placesScript, totalScript } from './login-script.ts';
 import { createMemoryCounts } from './memory-counts.ts';
 
@@ -38,8 +38,8 @@ export interface FactorLimit {
   /** Called when a login with two factors has succeeded. The account then knows its device and network. */
   know(identity: LoginIdentity): Promise<void>;
   /**
-   * Called after a recovery. The account knows no place then, because a known one may be a thief's. Its total begins
-   * anew, but once in 72 hours only, because who has the mailbox repeats recoveries.
+   * Called after a recovery without a new password: see {@link LoginSteps.prove}. The account knows no place then,
+   * because a known one may be a thief's.
    */
   recover(emailKey: string): Promise<void>;
 }
@@ -60,9 +60,6 @@ const mostPerDay = 100;
 const alarmingPerDay = 10;
 /** Limit for the devices and networks that an account knows. */
 const mostKnown = 20;
-/** Time in which an owner can stop the removal of a factor, and in which one recovery gives tries back. */
-const recoveredMs = 3 * dayMs;
-
 /**
  * KEYS: 1 the devices and networks that the account knows, 2 its wrong verdicts over all places, then lists of the times
  * of tries, newest first: 3 the device's, 4 the network's, 5 that of all strangers.
@@ -131,9 +128,8 @@ if tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '0') > 0 then redis.call('HI
 if ARGV[3] == 'every' then redis.call('DEL', KEYS[1]) else redis.call('HDEL', KEYS[1], ARGV[3]) end`;
 
 /** KEYS: 1 the known places, 2 the wrong verdicts, 3 the mark of a recovery. ARGV: 1 for how long the mark stays. */
-const recoverScript = `
-redis.call('DEL', KEYS[1])
-if redis.call('SET', KEYS[3], '1', 'NX', 'PX', ARGV[1]) then redis.call('DEL', KEYS[2]) end`;
+const recoverScript = `${totalScript}
+recover_factor(KEYS[1], KEYS[2], KEYS[3], ARGV[1])`;
 
 type Place = 3 | 4 | 5;
 type Script<T> = (...args: (string | number)[]) => Promise<T>;

@@ -265,12 +265,8 @@ export function createLimits(deps: LimitsDeps): Limits {
       await Promise.all([logins[hasPassword ? 'complete' : 'know'](identity), factors.know(identity)]);
     },
     known: after('know'),
-    async registered(email, origin) {
-      await Promise.all([after('register')(email, origin), factors.recover(emailKey(email))]);
-    },
-    async proved(email, origin) {
-      await Promise.all([after('prove')(email, origin), factors.recover(emailKey(email))]);
-    },
+    registered: after('register'),
+    proved: after('prove'),
     undone: (email) => factors.recover(emailKey(email)),
     verified: after('verify'),
   };

@@ -54,13 +54,14 @@ export interface LoginSteps {
   confirm(identity: LoginIdentity): Promise<Refusal | undefined>;
   /**
    * Called when the account has been created. It then knows this device and network, and they are pinned. Earlier
-   * failures at its e-mail address were no guesses at its password, and are forgotten.
+   * failures at its e-mail address were no guesses at its secrets, and are forgotten.
    */
   register(identity: LoginIdentity): Promise<Refusal | undefined>;
   /**
    * Called when a code from the account's mailbox has set a new password. The account then knows this device and
    * network too, and they are pinned. Their failures and those of all strangers were no guesses at this password, and
-   * are forgotten.
+   * are forgotten. For the second factor the account knows no place, and its wrong verdicts are forgotten, but once in
+   * 72 hours only, because who has the mailbox repeats resets.
    */
   prove(identity: LoginIdentity): Promise<Refusal | undefined>;
   /**
@@ -108,6 +109,8 @@ const pinnedLimit = 5;
  */
 export const sharedTotal = 70;
 export const ownTotal = 10;
+/** Milliseconds for which a recovery gives back no tries of the second factor, because another one has just done so. */
+export const recoveredMs = 3 * dayMs;
 /** Milliseconds without a failure after which a delay is forgotten, unless the delay itself is longer. */
 const forgetMs = 3_600_000;
 
@@ -146,7 +149,7 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
       ...[settings.LOGIN_ACCOUNT_FREE_FAILURES, settings.LOGIN_ACCOUNT_LONGEST_DELAY_SECONDS * 1_000],
       ...[forgetMs, networks.windowMs],
       ...[pinnedLimit, account, crowd],
-      ...[session === undefined ? 0 : 1, session?.hasPassword ? 1 : 0, sharedTotal, ownTotal],
+      ...[session === undefined ? 0 : 1, session?.hasPassword ? 1 : 0, sharedTotal, ownTotal, recoveredMs],
     );
     if (rule === 'login_address') networks.refuse(identity.prefix, waitMs);
     return rule === '' ? undefined : { rule, waitMs };
@@ -211,6 +214,7 @@ function createNamesOf(keys: LimitKeys, networks: RequestLimit): (identity: Logi
       keys.provenOf(account),
       keys.wrongOf('password', account),
       keys.crowdOf('password'),
+      ...[keys.factorKnownOf(account), keys.wrongOf('factor', account), keys.recoveredOf(account)],
     ];
     const made = { names, device, network, account };
     known.set(identity, made);

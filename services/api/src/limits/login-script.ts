@@ -22,6 +22,10 @@ local function share_of(wrong, known, shared_most, own_most)
   end
   if tonumber(redis.call('HGET', wrong, 'all') or '0') < shared_most then return 'all' end
 end
+local function recover_factor(known, wrong, mark, life)
+  redis.call('DEL', known)
+  if redis.call('SET', mark, '1', 'NX', 'PX', life) then redis.call('DEL', wrong) end
+end
 local function add_wrong(wrong, share, life)
   redis.call('HINCRBY', wrong, share, 1)
   redis.call('PEXPIRE', wrong, life)
@@ -43,6 +47,7 @@ end`;
  * - 10: the devices and networks whose user has shown the password (sorted set: tag → time)
  * - 11: the wrong verdicts on the password, over all places (see {@link totalScript})
  * - 12: the accounts with such verdicts
+ * - 13 to 15: of the second factor, the known devices and networks, the wrong verdicts, and the mark of a recovery
  *
  * ARGV, with times in milliseconds since the epoch by the clock of the api:
  * - 1: the step. Before the hash: `check` for a login, `checkGuess` for another guess. After it: `fail`, `succeed` or
@@ -64,6 +69,7 @@ end`;
  * - 19: number of accounts whose failures by strangers, and whose wrong verdicts, are kept
  * - 20 and 21: 1 if the device is a session, and if that session's user has shown the password
  * - 22 and 23: limits for the wrong verdicts of everybody, and of one such device or network
+ * - 24: for how long the mark of a recovery stays
  *
  * Returns the rule that refuses (or '') and the milliseconds to wait. A refused step changes nothing except the number
  * of the network's logins, which `check` counts.
@@ -121,6 +127,8 @@ if step == 'register' or step == 'prove' or step == 'verify' then
   if step ~= 'verify' then
     redis.call('DEL', KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[10])
     forget_wrong()
+    if step == 'register' then redis.call('DEL', KEYS[15]) end
+    recover_factor(KEYS[13], KEYS[14], KEYS[15], ARGV[24])
     prove_both()
   end
   know_both()

@@ -50,19 +50,6 @@ describe('the hash gate', () => {
     expect(await hashFor(gate, () => Promise.resolve('after'))).toBe('after');
   });
 
-  test('a full hash gate sheds with ERR-OVERLOADED, and does not run what it sheds', async () => {
-    const reasons: string[] = [];
-    const gate = createHashGate({ slots: 1, queueLimit: 1, waitMs: hour, onShed: (reason) => reasons.push(reason) });
-    const jobs = Array.from({ length: 3 }, controlled);
-    const results = jobs.map(({ work }) => hashFor(gate, work));
-    await expect(results[2]).rejects.toMatchObject({ code: 'ERR-OVERLOADED', retryAfterSeconds: 2 });
-    expect(jobs[2]?.isStarted()).toBe(false);
-    expect(reasons).toEqual(['full']);
-    jobs[0]?.resolve('a');
-    jobs[1]?.resolve('b');
-    expect(await Promise.all(results.slice(0, 2))).toEqual(['a', 'b']);
-  });
-
   test('the hash gate sheds what has waited too long, and keeps the order of the others', async () => {
     const reasons: string[] = [];
     const gate = createHashGate({ slots: 1, queueLimit: 5, waitMs: 20, onShed: (reason) => reasons.push(reason) });

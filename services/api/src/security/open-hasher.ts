@@ -19,6 +19,8 @@ export interface OpenHasherOptions {
   readonly queueTimeoutMs: number;
   readonly metrics: HashMetrics;
   readonly logger: Logger;
+  /** Override for tests. */
+  readonly createThreads?: typeof createHashThreads | undefined;
 }
 
 /** A hasher whose threads have been started. */
@@ -32,8 +34,8 @@ export interface OpenedHasher {
 
 /** Starts the hash threads. A gate lets as many hashes run at once as the process has cores and memory for. */
 export async function openHasher(options: OpenHasherOptions): Promise<OpenedHasher> {
-  const { cost, logger } = options;
-  const { argon2, bcrypt, close } = await createHashThreads({
+  const { cost, logger, createThreads = createHashThreads } = options;
+  const { argon2, bcrypt, close } = await createThreads({
     onFallback: (error) => logger.warn({ err: error }, 'the faster Argon2 binding does not load'),
     onDeath: (error) => logger.error({ err: error }, 'a hash thread died'),
   });

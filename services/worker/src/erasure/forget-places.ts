@@ -19,8 +19,8 @@ export interface ForgetPlacesDeps {
 export type ForgetPlaces = (emailKeys: readonly string[]) => Promise<void>;
 
 /**
- * Creates the function that removes the limits' data about an account from Redis: its devices and networks, and the
- * failures of it and of them. The names of these data are HMACs of the address, so anybody who has the server's keys could find them.
+ * Creates the function that removes the limits' data about an account from Redis: its devices and networks, their
+ * failures, and the account's totals. The names of these data are HMACs of the address, so anybody who has the server's keys could find them.
  *
  * Counts for a device or network that the account does not know, and the counts of other limits, are not removed. They
  * expire within a day.
@@ -31,15 +31,14 @@ export function createForgetPlaces({ redis, keyPrefix, secrets }: ForgetPlacesDe
       const keys = createLimitKeys(keyPrefix, () => secret);
       for (const emailKey of emailKeys) {
         const account = keys.tagOf('account', emailKey);
-        const known = [keys.knownOf(account), keys.factorKnownOf(account)];
+        const known = [keys.knownOf(account), keys.factorKnownOf(account), keys.provenOf(account)];
         const places = await Promise.all(known.map((places) => redis.zrange(places, '0', '-1')));
         const tags = [...new Set([account, ...places.flat()])];
-        const crowds = (['login', 'password'] as const).map(keys.crowdOf);
-        await Promise.all(crowds.map((crowd) => redis.zrem(crowd, account)));
-        const wrong = (['password', 'factor'] as const).map((secret) => keys.wrongOf(secret, account));
-        const own = [...known, ...wrong, keys.provenOf(account), keys.recoveredOf(account)];
+        await redis.zrem(keys.crowdOf('login'), account);
+        await redis.zrem(keys.crowdOf('password'), account);
+        const totals = [keys.wrongOf('password', account), keys.wrongOf('factor', account), keys.recoveredOf(account)];
         const counts = (tag: string) => [keys.delayOf(tag), keys.failuresOf(tag), keys.factorTriesOf(tag)];
-        await redis.unlink(...own, ...tags.flatMap(counts));
+        await redis.unlink(...known, ...totals, ...tags.flatMap(counts));
       }
     }
   };

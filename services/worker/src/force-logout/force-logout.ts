@@ -1,12 +1,19 @@
 import type { ForceLogoutCommand } from '@auth-account/contracts';
 import type { ForceLogoutResult } from '@auth-account/messaging';
 import type { DenyEntry, DenyList } from '@auth-account/messaging/deny-list';
-import type { IdempotencyStore, OwnedSession, RunTransaction, SessionStore, UserStore } from '@auth-account/stores';
+import type {
+  IdempotencyStore,
+  OwnedSession,
+  Revocation,
+  RunTransaction,
+  SessionStore,
+  UserStore,
+} from '@auth-account/stores';
 import type { ClientSession } from 'mongodb';
 
 export interface ForceLogoutDeps {
   readonly users: Pick<UserStore, 'touchSessions' | 'touchGroupSessions' | 'listGroup'>;
-  readonly sessions: Pick<SessionStore, 'find' | 'findLive' | 'listLiveOf' | 'revokeAll' | 'holdOf'>;
+  readonly sessions: Pick<SessionStore, 'find' | 'findLive' | 'revokeAll' | 'revokeOfUsers' | 'holdOf'>;
   /** Remembers which commands have taken effect. */
   readonly done: IdempotencyStore;
   readonly transaction: RunTransaction;
@@ -33,7 +40,7 @@ const pageSize = 500;
 /**
  * Creates the function that carries out a forced logout (docs/specification/logout.md, "Forced logouts"). It revokes
  * the sessions and remembers the command in one transaction, then denies the sessions and closes their streams (4001).
- * For a user or a group the transaction also writes the users' documents, as every login does, so that no login can
+ * The trust in the devices ends with them: for a user or a group, in all of their devices. For a user or a group the transaction also writes the users' documents, as every login does, so that no login can
  * happen in between.
  *
  * If a command with the same id was carried out before, its sessions are only denied and closed again. Sessions that
@@ -47,11 +54,10 @@ export function createForceLogout(deps: ForceLogoutDeps) {
     const at = now();
     const requestId = command.request_id ?? commandId;
     const work = async (session: ClientSession) => {
-      const live = await listLive(deps, command, at, session);
+      const live = await end(deps, command, { reason: 'forced', at, requestId }, session);
       const sessionIds = live.map(({ _id }) => _id);
       const effect: Effect = { sessionIds, requestId, decidedAt: at.getTime() };
       const record = { _id: recordId, fingerprint: recordId, answer: effect };
-      await sessions.revokeAll(sessionIds, { reason: 'forced', at, requestId }, session);
       await done.insert([{ ...record, expires_at: new Date(at.getTime() + memoryMs) }], session);
       return { live, effect };
     };
@@ -95,17 +101,22 @@ async function listHeld({ users, sessions }: ForceLogoutDeps, command: ForceLogo
   return session === undefined ? [] : [session.user_id];
 }
 
-async function listLive(
+/** Revokes the command's sessions, and returns them. */
+async function end(
   { users, sessions }: ForceLogoutDeps,
   command: ForceLogoutCommand,
-  at: Date,
+  revocation: Revocation,
   session: ClientSession,
 ): Promise<OwnedSession[]> {
   const [kind, id] = targetOf(command);
+  const { at } = revocation;
   if (kind === 'session') {
     const live = await sessions.findLive(id, session);
+    await sessions.revokeAll([id], revocation, session);
     return live === undefined ? [] : [live];
   }
-  if (kind === 'group') return sessions.listLiveOf(await users.touchGroupSessions(id, at, session), session);
-  return (await users.touchSessions(id, at, session)) ? sessions.listLiveOf([id], session) : [];
+  if (kind === 'group') {
+    return sessions.revokeOfUsers(await users.touchGroupSessions(id, at, session), revocation, session);
+  }
+  return (await users.touchSessions(id, at, session)) ? sessions.revokeOfUsers([id], revocation, session) : [];
 }

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   generateKeys,
@@ -13,7 +12,8 @@ import {
 import { type Provider, startProvider } from '@auth-account/local-stack/provider';
 import { type Collections, collectionsOf, ensureIndexes } from '@auth-account/stores';
 import { MongoClient } from 'mongodb';
-import { createProcessGuard } from '../../../support/create-process-guard.ts';
+import { type Endings, startWhole } from '../../../support/closing.ts';
+import { openGuardedFolder } from '../../../support/create-process-guard.ts';
 import { passkeySettings } from '../../../support/passkeys.ts';
 import { processEnvironment } from '../../../support/process-environment.ts';
 import { unlimitedRequests } from '../../../support/test-environment.ts';
@@ -67,36 +67,20 @@ const redisDiskMib = 256;
 const startTimeoutMs = 120_000;
 
 /** Starts everything or nothing. After a failure, parts that had started are ended again. */
-export async function startFaultStack(options: FaultStackOptions): Promise<FaultStack> {
-  const endings: (() => Promise<unknown>)[] = [];
-  const close = async () => {
-    for (const end of endings.splice(0).reverse()) await end();
-  };
-  try {
-    return { ...(await startParts(options, endings)), close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+export function startFaultStack(options: FaultStackOptions): Promise<FaultStack> {
+  return startWhole((endings) => startParts(options, endings));
 }
 
-async function startParts(
-  options: FaultStackOptions,
-  endings: (() => Promise<unknown>)[],
-): Promise<Omit<FaultStack, 'close'>> {
-  const dir = await mkdtemp(join(tmpdir(), 'auth-account-faults-'));
+async function startParts(options: FaultStackOptions, endings: Endings): Promise<Omit<FaultStack, 'close'>> {
+  const folder = await openGuardedFolder('faults');
   await mkdir(options.logDir, { recursive: true });
-  const guard = createProcessGuard(dir);
-  endings.push(async () => {
-    await rm(dir, { recursive: true, force: true });
-    guard.dismiss();
-  });
-  const replicaSet = await startReplicaSet({ ...options, dir: join(dir, 'mongo'), onSpawn: guard.watch });
+  endings.push(folder.close);
+  const replicaSet = await startReplicaSet({ ...options, dir: join(folder.dir, 'mongo'), onSpawn: folder.watch });
   endings.push(replicaSet.close);
-  const redisDir = join(dir, 'redis');
+  const redisDir = join(folder.dir, 'redis');
   const redisDisk = await mountSmallDisk(redisDir, redisDiskMib);
   endings.push(async () => redisDisk?.unmount());
-  const redis = await startRedis({ dir: redisDir, log: () => undefined, onSpawn: guard.watch });
+  const redis = await startRedis({ dir: redisDir, log: () => undefined, onSpawn: folder.watch });
   endings.push(() => redis.kill());
   const mailbox = await createMailbox();
   const subscribers = [
@@ -108,18 +92,18 @@ async function startParts(
   endings.push(mailServer.close);
   const provider = await startProvider();
   endings.push(provider.close);
-  const clock = await createFakedClock(join(dir, 'clock'), options);
+  const clock = await createFakedClock(join(folder.dir, 'clock'), options);
 
   const client = new MongoClient(replicaSet.mongo.uri, { readConcern: { level: 'majority' } });
   const db = client.db('faults');
   endings.push(() => client.close());
   await ensureIndexes(db);
 
-  const keys = await generateKeys(join(dir, 'keys'));
+  const keys = await generateKeys(join(folder.dir, 'keys'));
   const env = { ...environment(keys, [...subscribers, mailServer], options), ...providerEnvironment(provider) };
   const services: ServiceInstance[] = [];
   endings.push(() => Promise.all(services.map((service) => service.close())));
-  const onSpawn: OnSpawn = guard.watch;
+  const onSpawn: OnSpawn = folder.watch;
   for (const number of [1, 2]) {
     for (const service of ['api', 'push-gateway', 'worker'] as const) {
       const own = { ...env, ...(number === 2 ? clock?.env : {}), ...ownEnvironment(service, number, keys) };

@@ -100,10 +100,10 @@ function createOpen(deps: LogInByProviderDeps) {
     await assertEmailVerified(user, origin);
     const first = { method: 'federated', amr: ['fed'], identityId: known?.id } as const;
     const half = { ...first, first: spend, device: input, trustedDeviceToken: input.trusted_device_token };
-    const isTrusted = demandSecondFactor(user, half, origin);
+    const trust = demandSecondFactor(user, half, origin);
     const auth = { amr: first.amr, acr: '1' } as const;
     const { method, identityId } = first;
-    const login = { seen: user, device: input, method, identityId, auth, isTrusted, spends: [spend] };
+    const login = { seen: user, device: input, method, identityId, auth, trust, spends: [spend] };
     const { data } = await openSession(login, origin);
     if (!isCreated && !hasSecondFactor(user)) await limits.known(user.email, origin);
     return { data, isCreated };

@@ -3,6 +3,7 @@ import { AppError, isAppError } from '@auth-account/errors';
 import { isDuplicateKey, type UserStore } from '@auth-account/stores';
 import type { UserDocument } from '@auth-account/stores/documents';
 import type { IdentityStore } from '@auth-account/stores/identities';
+import { presentUser } from '@auth-account/stores/present-users';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
@@ -43,7 +44,7 @@ export type RegisterIdentity = (
  * counts as verified only if the provider has given it out itself.
  *
  * Raises `ERR-REGISTRATION-REQUIRED` if the request names no space, `ERR-IDENTITY-TOKEN-INVALID` if the provider names
- * no address, `ERR-EMAIL-ALREADY-EXISTS`, `ERR-INVITE-TOKEN-INVALID` and `ERR-RATE-LIMITED`. Then nothing is stored.
+ * no address, `ERR-EMAIL-ALREADY-EXISTS` also while the person's account is being erased, `ERR-INVITE-TOKEN-INVALID` and `ERR-RATE-LIMITED`. Then nothing is stored.
  */
 export function createRegisterIdentity(deps: RegisterIdentityDeps): RegisterIdentity {
   const { users, identities, spaces, storeAccount, countRegistration, hasher, limits, ids, now } = deps;
@@ -78,7 +79,7 @@ export function createRegisterIdentity(deps: RegisterIdentityDeps): RegisterIden
     } catch (error) {
       const isTaken = isAppError(error) && error.code === 'ERR-EMAIL-ALREADY-EXISTS';
       // A simultaneous request may have created the account of this person.
-      const user = isTaken ? await identities.findHolder(identity) : undefined;
+      const user = isTaken ? presentUser(await identities.findHolder(identity), now()) : undefined;
       if (user === undefined) throw error;
       return { user, isCreated: false };
     }

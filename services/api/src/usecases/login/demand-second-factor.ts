@@ -36,8 +36,8 @@ export interface HalfLogin {
   readonly trustedDeviceToken?: string | undefined;
 }
 
-/** Raises an error unless the login needs no second factor. Returns true if that is because the device is trusted. */
-export type DemandSecondFactor = (user: UserDocument, login: HalfLogin, origin: RequestOrigin) => boolean;
+/** Raises an error unless the login needs no second factor. Returns `used` if that is because the device is trusted. */
+export type DemandSecondFactor = (user: UserDocument, login: HalfLogin, origin: RequestOrigin) => 'used' | undefined;
 
 /**
  * Creates the step that follows each first proof except a passkey with user verification. If the account's second
@@ -60,10 +60,10 @@ export function createDemandSecondFactor(deps: DemandSecondFactorDeps): DemandSe
   return (user, { method, amr, first, identityId, link, device, trustedDeviceToken }, origin) => {
     const at = now();
     const sentId = device.device_id?.toLowerCase();
-    if (!hasSecondFactor(user)) return false;
+    if (!hasSecondFactor(user)) return;
     const trust = { deviceId: sentId, token: trustedDeviceToken, jkt: provenKey(origin) };
     // Trust is for logins. Who has the password and the device's storage must not add a way in.
-    if (link === undefined && isTrusted(user, trust, at)) return true;
+    if (link === undefined && isTrusted(user, trust, at)) return 'used';
     assertEnabled(user, origin);
     const half = { method, amr, first, identityId, link, device: { ...device, device_id: sentId ?? ids.deviceId() } };
     const challenge = newSecondFactorChallenge(user, { ...half, jkt: trust.jkt }, at);

@@ -84,7 +84,7 @@ export function createOpenByCode(deps: OpenByCodeDeps): OpenByCode {
     const isFirstProof = user.email_verified_at === undefined;
     const first = { method: 'email_code', amr: ['otp'] } as const;
     const half = { ...first, first: spend, link, device: input, trustedDeviceToken: input.trusted_device_token };
-    const isTrusted = !isFirstProof && demandSecondFactor(user, half, origin);
+    const trust = isFirstProof ? undefined : demandSecondFactor(user, half, origin);
 
     async function use({ _id: user_id }: UserDocument, at: Date, session: ClientSession) {
       await code.use(at, session);
@@ -100,7 +100,7 @@ export function createOpenByCode(deps: OpenByCodeDeps): OpenByCode {
       device: input,
       method: first.method,
       auth,
-      isTrusted,
+      trust,
       spends: [spend],
       link,
       endsAll: isFirstProof,

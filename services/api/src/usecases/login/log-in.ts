@@ -27,7 +27,7 @@ export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: Requ
     const seen = await authenticate(input, origin);
     await assertEmailVerified(seen, origin);
     const first = { method: 'password', amr: ['pwd'] } as const;
-    const isTrusted = demandSecondFactor(
+    const trust = demandSecondFactor(
       seen,
       { ...first, device: input, trustedDeviceToken: input.trusted_device_token },
       origin,
@@ -38,6 +38,6 @@ export function createLogIn(deps: LogInDeps): (input: LoginRequest, origin: Requ
     const body = canonicalBody(LoginRequest, rest) + (provenKey(origin) ?? '');
     const { marks } = openIdempotent({ route: 'login', caller: seen._id, key: origin.idempotencyKey, body });
     const { method, amr } = first;
-    return openSession({ seen, device: input, method, auth: { amr, acr: '1' }, isTrusted, marks }, origin);
+    return openSession({ seen, device: input, method, auth: { amr, acr: '1' }, trust, marks }, origin);
   };
 }

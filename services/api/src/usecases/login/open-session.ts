@@ -10,7 +10,8 @@ import {
 } from '@auth-account/stores';
 import { hasSameCredentials } from '@auth-account/stores/credentials';
 import type { RequestMark, SessionAuth, SessionDocument, UserDocument } from '@auth-account/stores/documents';
-import { mostLiveSessions } from '@auth-account/stores/users';
+import { trustedDevicesOf } from '@auth-account/stores/second-factors';
+import { isDue, mostLiveSessions } from '@auth-account/stores/users';
 import { type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
 import { Binary, type ClientSession } from 'mongodb';
 import { type Commit, type EndedSessions, none, type Outcome } from '../../announcements/commit.ts';
@@ -44,6 +45,9 @@ export interface OpenSessionDeps {
   readonly now: () => Date;
 }
 
+/** The trust in the device of a login: `used` in place of a second factor, or `made` by the login. */
+export type Trust = 'used' | 'made';
+
 /** A person who has proved to be the account's user, and the device on which they log in. */
 export interface ProvedLogin {
   /** The account as the check of the proof has read it. */
@@ -52,8 +56,7 @@ export interface ProvedLogin {
   /** The way in with which the login began. */
   readonly method: LoginMethod;
   readonly auth: Omit<SessionAuth, 'at'>;
-  /** True if the device is trusted, or becomes so. */
-  readonly isTrusted?: boolean;
+  readonly trust?: Trust | undefined;
   /** Identity by which the login began. */
   readonly identityId?: string | undefined;
   /** Key to which the session is bound; by default the key that the request has proven. */
@@ -101,7 +104,7 @@ const sessionLimit = 50;
  * session's newest token pair, because a request that the network repeats must not replace the app's session.
  *
  * Raises the errors of {@link assertMayLogIn}, {@link SpendProof}, {@link AddIdentity} and of the login's `use`,
- * `ERR-INVALID-CREDENTIALS` if a way in was changed since the proof was checked, and `ERR-IDEMPOTENCY-KEY-REUSED`. No
+ * `ERR-INVALID-CREDENTIALS` if a way in was changed or the trust in the device has ended since the proof was checked, and `ERR-IDEMPOTENCY-KEY-REUSED`. No
  * session is opened if the service notices before the commit that the client has left.
  */
 export function createOpenSession(deps: OpenSessionDeps): OpenSession {
@@ -170,14 +173,12 @@ function createOpen(deps: OpenSessionDeps) {
   const useProofs = createUseProofs(deps);
 
   return async (login: VerifiedLogin, progress: Progress, transactionSession: ClientSession): Promise<Opened> => {
-    const { seen, method, identityId, origin, deviceId, marks, endsAll = false, at } = login;
+    const { seen, method, origin, deviceId, marks, endsAll = false, at } = login;
     const device = knownAs(login.device);
     // Every login writes the user's document, and so does every change that revokes or moves all of a user's sessions,
     // so that neither misses the other.
     const user = await users.touchLogin(seen._id, at, transactionSession, learnedDevice(seen, device, at));
-    // A verified proof must not open a session after a way in has been changed.
-    if (user === undefined || !hasSameCredentials(seen, user, identityId))
-      throw new AppError('ERR-INVALID-CREDENTIALS');
+    assertProofCounts(login, user);
     assertMayLogIn(user);
     const looks = endsAll || progress.isDeviceTaken || mustLook(user, device, marks, at);
     const live = looks ? await sessions.listLive(user._id, transactionSession) : none;
@@ -204,6 +205,25 @@ function createOpen(deps: OpenSessionDeps) {
     const told = { ...notice, events: [...notice.events, ...events], audit: [succeeded, ...audit] };
     return { session, isReplayed: false, ...told, sessions: ended };
   };
+}
+
+/**
+ * Raises an error if a way in was changed, the trust that the login has used has ended, or the account's erasure has come
+ * due since the proof was checked.
+ * Whatever does so writes the user's document, as the login does, so that neither misses the other.
+ */
+function assertProofCounts(
+  { seen, identityId, trust, deviceId, at }: VerifiedLogin,
+  user: UserDocument | undefined,
+): asserts user is UserDocument {
+  const tokenIn = (each: UserDocument) =>
+    trustedDevicesOf(each, at).find(({ device_id }) => device_id === deviceId)?.token;
+  const counts =
+    user !== undefined &&
+    !isDue(user, at) &&
+    hasSameCredentials(seen, user, identityId) &&
+    (trust !== 'used' || (tokenIn(user) !== undefined && tokenIn(user) === tokenIn(seen)));
+  if (!counts) throw new AppError('ERR-INVALID-CREDENTIALS');
 }
 
 /** Creates the function that uses up what the login has proved, before its session exists. */
@@ -266,10 +286,9 @@ interface NewSession {
 
 function newSession(
   { refreshTokens, lifetime }: OpenSessionDeps,
-  { deviceId, nonce, at, device, auth, identityId, origin, marks, isTrusted = false, ...login }: VerifiedLogin,
+  { deviceId, nonce, at, device, auth, identityId, origin, marks, trust, jkt = provenKey(origin) }: VerifiedLogin,
   { user, sessionId }: NewSession,
 ): SessionDocument {
-  const { jkt = provenKey(origin) } = login;
   const kid = refreshTokens.currentKid;
   const gen = 1;
   const token = { kid, sessionId, generation: gen };
@@ -289,7 +308,7 @@ function newSession(
     auth: { at, ...auth },
     ...(identityId !== undefined && { identity_id: identityId }),
     ...(jkt !== undefined && { cnf: { jkt } }),
-    ...(isTrusted && { is_trusted: true }),
+    ...(trust !== undefined && { is_trusted: true }),
     device_id: deviceId,
     device_name: deviceNameOf(device.device_name),
     platform: device.platform ?? null,

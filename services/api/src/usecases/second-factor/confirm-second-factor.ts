@@ -91,8 +91,9 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
     };
     const spends = first === undefined ? [spend] : [spend, { ...first, proof: ['second-factor', challenge.id] }];
     const auth = { amr: [...new Set([...amr, ...factor.amr])], acr: '2' } as const;
+    const trust = isTrusted ? ('made' as const) : undefined;
     try {
-      const login = { seen: user, device, method, auth, isTrusted, identityId, jkt, spends, link, use };
+      const login = { seen: user, device, method, auth, trust, identityId, jkt, spends, link, use };
       const { data } = await factor.during(async () => {
         if (link !== undefined) await limits.addIdentity(user, origin);
         return openSession(login, origin);

@@ -8,7 +8,7 @@ import type { RequestOrigin } from '../../request/request-origin.ts';
 
 export interface LogOutAllDeps extends AnnounceAgainDeps {
   readonly users: Pick<UserStore, 'touchSessions'>;
-  readonly sessions: Pick<SessionStore, 'listLive' | 'revokeAll' | 'areRevoked' | 'findConfirmed' | 'holdOf'>;
+  readonly sessions: Pick<SessionStore, 'revokeOf' | 'revokeAll' | 'areRevoked' | 'findConfirmed' | 'holdOf'>;
   readonly commit: Commit;
   readonly now: () => Date;
 }
@@ -45,14 +45,13 @@ export function createLogOutAll(deps: LogOutAllDeps) {
         async work(session) {
           const isThere = await users.touchSessions(user_id, at, session, [caller.device_id]);
           if (!isThere) throw new AppError('IAD_JWT_ACCESS_INVALID');
-          const live = (await sessions.listLive(user_id, session)).map(({ _id }) => _id);
-          const others = live.filter((id) => id !== session_id);
-          const own = except_current ? [] : live.filter((id) => id === session_id);
-          await sessions.revokeAll(others, { reason: 'revoked_by_user', at, requestId, by: session_id }, session);
+          const revocation = { reason: 'revoked_by_user', at, requestId, by: session_id } as const;
+          const { ended: others, isSpareLive } = await sessions.revokeOf(user_id, revocation, session, session_id);
+          const own = isSpareLive && !except_current ? [session_id] : [];
           await sessions.revokeAll(own, { reason: 'logout', at, requestId }, session);
           all = [...others, ...own];
           return {
-            isOver: !live.includes(session_id),
+            isOver: !isSpareLive,
             events: none,
             audit: [{ event: 'logout.all', user_id, session_id }],
             sessions: [

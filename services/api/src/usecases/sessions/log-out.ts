@@ -1,6 +1,6 @@
 import type { LogoutRequest, LogoutResponse } from '@auth-account/contracts/http/logout';
 import { AppError } from '@auth-account/errors';
-import type { OwnSession, Revocation, SessionStore } from '@auth-account/stores';
+import type { OwnSession, SessionStore, TrustKeepingRevocation } from '@auth-account/stores';
 import type { SessionDocument } from '@auth-account/stores/documents';
 import { type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
@@ -36,7 +36,7 @@ export function createLogOut(
    * Returns true if a majority has stored this logout, although its write got no answer. In that case, the logout
    * cannot be rolled back.
    */
-  async function isConfirmed({ sessionId }: OwnSession, { at, requestId }: Revocation): Promise<boolean> {
+  async function isConfirmed({ sessionId }: OwnSession, { at, requestId }: TrustKeepingRevocation): Promise<boolean> {
     const session = await sessions.findConfirmed(sessionId);
     return session?.revoked_at?.getTime() === at.getTime() && session.revoked_request_id === requestId;
   }
@@ -57,7 +57,7 @@ export function createLogOut(
    * Ends the session by any of its genuine tokens. Returns false if the token has no such session, or the session is
    * over.
    */
-  async function endByAnyToken(token: string, own: OwnSession, revocation: Revocation): Promise<boolean> {
+  async function endByAnyToken(token: string, own: OwnSession, revocation: TrustKeepingRevocation): Promise<boolean> {
     const target = await findTarget(token, own, revocation.at);
     if (target === undefined) return false;
     if (!target.is_revoked && (await sessions.revokeOwn(own, revocation))) return true;
@@ -69,7 +69,7 @@ export function createLogOut(
    * Ends the session. With the session's newest token this needs only one write. With any other token the session is
    * read first.
    */
-  async function end(token: string, own: OwnSession, revocation: Revocation): Promise<boolean> {
+  async function end(token: string, own: OwnSession, revocation: TrustKeepingRevocation): Promise<boolean> {
     const isEnded = await sessions.revokeNewest({ ...own, tokenHash: refreshTokenHash(token) }, revocation);
     if (isEnded) return true;
     if (await endByAnyToken(token, own, revocation)) return true;
