@@ -91,11 +91,7 @@ export interface Limits extends CountRequests {
    * another way in can open a session under the device's id. It does not count for the network's total of logins, and
    * the account learns no device or network from it.
    */
-  guess(
-    email: string,
-    session: Pick<VerifiedAccessToken, 'sid' | 'amr'>,
-    origin: RequestOrigin,
-  ): Promise<LoginAttempt>;
+  guess(email: string, session: Pick<VerifiedAccessToken, 'sid' | 'amr'>, origin: RequestOrigin): Promise<LoginAttempt>;
   /** Like `logIn`, for a repeated registration. It does not count for the network's total of logins. */
   replay(email: string, origin: RequestOrigin): Promise<LoginAttempt>;
   /** Takes a try of a second factor. Strangers can't use up the tries of the places that the account knows. */
