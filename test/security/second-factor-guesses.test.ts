@@ -134,3 +134,22 @@ test('a thief with the password and a trusted device’s token gets at most 100 
   expect((await enter(stranger())).status).toBe(429);
   expect((await enter(stranger(home))).status).toBe(200);
 });
+
+test('a thief with the password, twenty devices and all wrong passwords keeps the owner’s device out of no login', async () => {
+  const owner = await guardedAccount(apis[0], now());
+  const home = newDevice();
+  const first = stranger(home);
+  const code = nextCode(owner.secret);
+  expect((await completeLogin(first, await beginLogin(first, owner.email), { code })).status).toBe(200);
+  for (let i = 0; i < 20; i += 1) {
+    shiftMs += 1_000;
+    await beginLogin(stranger(newDevice()), owner.email);
+  }
+  const guess = () => stranger().post('/api/v1/auth/login', { email: owner.email, password: 'wrong password' });
+  for (let i = 0; i < 70; i += 1) {
+    expect((await patiently(guess)).status).toBe(401);
+    shiftMs += 31_000;
+  }
+  expect((await guess()).status).toBe(429);
+  expect(await beginLogin(stranger(home), owner.email)).toEqual(expect.any(String));
+});

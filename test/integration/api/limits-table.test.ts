@@ -220,7 +220,7 @@ describe('a try of a password', () => {
   const atHome = { ...here, deviceSecret };
   /** Begins a try by that way. */
   const begin = (limits: Limits, step: 'logIn' | 'replay' | 'guess', origin: RequestOrigin) =>
-    step === 'guess' ? limits.guess(email, { device_id: 'phone', amr: ['pwd'] }, origin) : limits[step](email, origin);
+    step === 'guess' ? limits.guess(email, { sid: 'session', amr: ['pwd'] }, origin) : limits[step](email, origin);
   const failures = () => keysLike('login-failed:*');
 
   /**
@@ -280,6 +280,14 @@ describe('a try of a password', () => {
       expect(await failures()).toHaveLength(left);
     },
   );
+
+  test('wrong passwords in one session use up no try of another, whose device_id it may have named', async () => {
+    const { limits } = newLimits({ LOGIN_KNOWN_FAILURES_PER_DAY: 1, LOGIN_ACCOUNT_FAILURES_PER_DAY: 1 });
+    const guess = (sid: string) => limits.guess(email, { sid, amr: ['fed'] }, here);
+    await (await guess('thief')).fail();
+    await expect(guess('thief')).rejects.toMatchObject(limited);
+    await (await guess('owner')).succeed();
+  });
 
   test('a try of a password makes the names of its keys at its first step only', async () => {
     let made = 0;

@@ -263,6 +263,20 @@ describe('one account from many networks', () => {
       }
     });
 
+    test('after 300 tries of a thief who knows the password, the owner can log in where he has shown both factors', async () => {
+      const limits = limitsOf();
+      /** Shows the password, after which a second factor must follow. */
+      const enterHalf = async (who: LoginIdentity) => (await limits.check(who)) ?? (await limits.confirm(who));
+      await enterHalf(identity({ holder }));
+      await limits.complete(identity({ holder }));
+      for (let i = 0; i < 20; i += 1) {
+        time += 1_000;
+        expect(await enterHalf(identity({ prefix: stranger(i).prefix }))).toBeUndefined();
+      }
+      expect(await spread(limits, 300, 1_000)).toBe(70);
+      expect(await enterHalf(identity({ holder, prefix: elsewhere }))).toBeUndefined();
+    });
+
     test.each(['prove', 'register'] as const)(
       'after 300 tries of an attacker, the step %s begins the count anew',
       async (step) => {
@@ -324,6 +338,18 @@ describe('the known devices and networks of an account', () => {
     time += 180 * day;
     expect(await guess(limits, stranger(11))).toBeUndefined();
     expect(await guess(limits, stranger(11))).toMatchObject({ rule: 'login_account_day' });
+  });
+
+  test('logins without password push no device out that has shown the password', async () => {
+    const limits = limitsOf({ LOGIN_ACCOUNT_FAILURES_PER_DAY: 1 });
+    await enter(limits, identity({ holder: 'own' }));
+    for (let i = 0; i < 20; i += 1) {
+      time += 1_000;
+      await limits.know(identity({ prefix: stranger(i).prefix }));
+    }
+    await guess(limits, stranger(100));
+    expect(await enter(limits, stranger(101))).toMatchObject({ rule: 'login_account_day' });
+    expect(await enter(limits, identity({ holder: 'own', prefix: '203.0.113.9/32' }))).toBeUndefined();
   });
 
   test('a device that one account knows is unknown to other accounts', async () => {
@@ -451,6 +477,20 @@ describe('failures at very many accounts', () => {
     expect(await keysLike('delay')).toHaveLength(3 * crowd + crowd);
     expect(await guess(limits, victim(3 * crowd - 1))).toMatchObject({ rule: 'login_account_day' });
     expect(await guess(limits, victim(0))).toBeUndefined();
+  });
+
+  test('wrong passwords that a right one has cleared take no room among those of very many accounts', async () => {
+    const limits = limitsOf({ LOGIN_FREE_FAILURES: 99, LOGIN_ACCOUNT_FREE_FAILURES: 99 }, redis, undefined, crowd);
+    expect((await guessTimes(limits, 80, victim(0))).filter(isVerdict)).toHaveLength(70);
+    for (let i = 1; i <= 2 * crowd; i += 1) {
+      const owner = victim(i);
+      await enter(limits, owner);
+      await guess(limits, owner);
+      await enter(limits, owner);
+      time += 1;
+    }
+    expect(await guess(limits, victim(0))).toMatchObject({ rule: 'login_account_overall' });
+    expect(await redis.zcard(`{${prefix}}:limit:crowd:password`)).toBe(1);
   });
 
   test('failures that are a day old no longer count among those of very many accounts', async () => {

@@ -71,7 +71,7 @@ export const auditEvents = {
     outcome: 'failure',
     fields: session,
     meaning:
-      "An operation that asks for the password again got a wrong one. The [limits](./specification/login-and-tokens.md#wrong-passwords) count it like a failed login of the session's device. `authorization.failed` follows.",
+      'An operation that asks for the password again got a wrong one. The [limits](./specification/login-and-tokens.md#wrong-passwords) count it like a failed login, in the session. `authorization.failed` follows.',
   },
   'account.stepped_up': {
     fields: [...session, 'method'],

@@ -89,14 +89,11 @@ export interface Limits extends CountRequests {
    */
   logIn(email: string, origin: RequestOrigin): Promise<LoginAttempt>;
   /**
-   * Like `logIn`, for a password that is sent with a session, by which the device is known. It does not count for the
-   * network's total of logins, and the account learns no device or network from it.
+   * Like `logIn`, for a password that is sent with a session. The session is its place, not the device: a thief with
+   * another way in can open a session under the device's id. It does not count for the network's total of logins, and
+   * the account learns no device or network from it.
    */
-  guess(
-    email: string,
-    session: Pick<VerifiedAccessToken, 'device_id' | 'amr'>,
-    origin: RequestOrigin,
-  ): Promise<LoginAttempt>;
+  guess(email: string, session: Pick<VerifiedAccessToken, 'sid' | 'amr'>, origin: RequestOrigin): Promise<LoginAttempt>;
   /** Like `logIn`, for a repeated registration. It does not count for the network's total of logins. */
   replay(email: string, origin: RequestOrigin): Promise<LoginAttempt>;
   /** Takes a try of a second factor. Strangers can't use up the tries of the places that the account knows. */
@@ -108,9 +105,10 @@ export interface Limits extends CountRequests {
   known(email: string, origin: RequestOrigin): Promise<void>;
   /**
    * Called when two factors have completed a login, or have been shown in a session. The account then knows this device
-   * and network. `jkt` is the key that the login has proven, if that was not by this request. Never raises.
+   * and network. `jkt` is the key that the login has proven, if that was not by this request. `hasPassword`: one of the
+   * two was the password. Never raises.
    */
-  completed(email: string, origin: RequestOrigin, jkt?: string): Promise<void>;
+  completed(email: string, origin: RequestOrigin, jkt?: string, hasPassword?: boolean): Promise<void>;
   /**
    * Called when the account has been created, or its address proved for the first time. It then knows only this device
    * and network, none of them for its second factor, and earlier failures no longer count. Never raises.
@@ -201,7 +199,7 @@ function createAttempts(logins: LoginLimits, refuse: Refuse): Pick<Limits, 'logI
   return {
     logIn: (email, origin) => attempt(['check', 'succeed'], identityOf(email, origin), origin),
     guess(email, session, origin) {
-      const identity = identityOf(email, origin, heldInSession(session));
+      const identity = identityOf(email, origin, `session:${session.sid}`);
       const hasPassword = session.amr?.includes('pwd') === true;
       return attempt(['checkGuess', 'confirm'], { ...identity, session: { hasPassword } }, origin);
     },
@@ -261,9 +259,9 @@ export function createLimits(deps: LimitsDeps): Limits {
       const identity = { ...identityOf(email, origin, holder), hasSession: session !== undefined, isGuess };
       return admit(await factors.take(identity), origin);
     },
-    async completed(email, origin, jkt) {
+    async completed(email, origin, jkt, hasPassword = false) {
       const identity = identityOf(email, origin, heldBy(origin, jkt));
-      await Promise.all([logins.know(identity), factors.know(identity)]);
+      await Promise.all([logins[hasPassword ? 'complete' : 'know'](identity), factors.know(identity)]);
     },
     known: after('know'),
     registered: after('register'),

@@ -16,7 +16,7 @@ export interface Refusal {
 export interface LoginIdentity {
   /** The e-mail address in the form in which addresses are compared. There may be no account with it. */
   readonly emailKey: string;
-  /** Names that which the device holds (`heldBy`), or a session's device. Without it, no device is remembered. */
+  /** Names that which the device holds (`heldBy`), or a session. Without it, no device is remembered. */
   readonly holder: string | undefined;
   /** The client's network. */
   readonly prefix: string;
@@ -45,7 +45,12 @@ export interface LoginSteps {
   succeed(identity: LoginIdentity): Promise<Refusal | undefined>;
   /** Like `succeed`, for a login without the password. No wrong verdicts are forgotten. */
   know(identity: LoginIdentity): Promise<Refusal | undefined>;
-  /** Like `succeed`, for a password that is sent with a session. The account learns no device or network from it. */
+  /** Like `know`, for a login whose password was right in an earlier step. */
+  complete(identity: LoginIdentity): Promise<Refusal | undefined>;
+  /**
+   * Like `succeed`, for a password that is sent with a session, or that a second factor must follow. The account learns
+   * no device or network from it.
+   */
   confirm(identity: LoginIdentity): Promise<Refusal | undefined>;
   /**
    * Called when the account has been created. It then knows this device and network, and they are pinned. Earlier
@@ -174,6 +179,7 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
     fail: take('fail', insurance.fail),
     succeed: take('succeed', insurance.succeed),
     know: take('know', insurance.succeed),
+    complete: take('complete', insurance.succeed),
     register: take('register', insurance.register),
     prove: take('prove', insurance.prove),
     confirm: take('confirm', insurance.confirm),
@@ -256,6 +262,7 @@ function createLoginInsurance(settings: LoginSettings): LoginSteps {
     check,
     succeed,
     know: succeed,
+    complete: succeed,
     confirm: succeed,
     register: forget,
     prove: forget,

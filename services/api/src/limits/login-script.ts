@@ -51,8 +51,9 @@ end`;
  *
  * ARGV, with times in milliseconds since the epoch by the clock of the api:
  * - 1: the step. Before the hash: `check` for a login, `checkGuess` for another guess. After it: `fail`, `succeed` or
- *   `confirm`. Without a hash: `know` for a login without password, `register` for a new account, `prove` for a proof of
- *   the mailbox with a new password, `verify` for a proof of the mailbox alone.
+ *   `confirm`. Without a hash: `know` for a login without password, `complete` for one whose password was right before,
+ *   `register` for a new account, `prove` for a proof of the mailbox with a new password, `verify` for a proof of the
+ *   mailbox alone.
  * - 2: the time now
  * - 3 and 4: the tags of the device (empty if there is none) and of the network
  * - 5 and 6: how long, and how many, devices and networks are remembered after a success
@@ -66,7 +67,7 @@ end`;
  * - 17: number of pinned devices and networks
  * - 18: tag of the account
  * - 19: number of accounts whose failures by strangers, and whose wrong verdicts, are kept
- * - 20 and 21: 1 if the device is known by its session, and if that session's user has shown the password
+ * - 20 and 21: 1 if the device is a session, and if that session's user has shown the password
  * - 22 and 23: limits for the wrong verdicts of everybody, and of one such device or network
  * - 24: for how long the mark of a recovery stays
  *
@@ -105,18 +106,27 @@ local function know_both()
   redis.call('PEXPIRE', KEYS[2], known_ms)
 end
 local function prove_both()
-  redis.call('ZADD', KEYS[10], now, network)
-  if device ~= '' then redis.call('ZADD', KEYS[10], now, device) end
+  for _, tag in ipairs({network, device}) do
+    -- Before its second factor, a login proves no new place. Otherwise a thief of the password pushes the owner's out.
+    local is_new = not redis.call('ZSCORE', KEYS[10], tag) and not redis.call('ZSCORE', KEYS[2], tag)
+    local is_half = step == 'confirm' and ARGV[20] == '0'
+    if tag ~= '' and not (is_half and is_new) then redis.call('ZADD', KEYS[10], now, tag) end
+  end
   redis.call('PEXPIRE', KEYS[10], known_ms)
   local over = redis.call('ZRANGE', KEYS[10], 0, -1 - tonumber(ARGV[6]))
   if #over == 0 then return end
   redis.call('ZREM', KEYS[10], unpack(over))
   redis.call('HDEL', KEYS[11], unpack(over))
 end
+local function forget_wrong()
+  redis.call('DEL', KEYS[11])
+  redis.call('ZREM', KEYS[12], ARGV[18])
+end
 if step == 'register' or step == 'prove' or step == 'verify' then
   if step == 'register' then redis.call('DEL', KEYS[2]) end
   if step ~= 'verify' then
-    redis.call('DEL', KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[10], KEYS[11])
+    redis.call('DEL', KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[10])
+    forget_wrong()
     if step == 'register' then redis.call('DEL', KEYS[15]) end
     recover_factor(KEYS[13], KEYS[14], KEYS[15], ARGV[24])
     prove_both()
@@ -135,11 +145,15 @@ end
 local function is_known(tag)
   return seen_at(KEYS[2], tag) + known_ms > now
 end
+local function has_shown(tag)
+  return tag == device and ARGV[21] == '1' or seen_at(KEYS[10], tag) + known_ms > now
+end
 
--- A device that holds something comes first, then the network. A place that is used up falls back to the next. The device
--- of a session has no other place, so that a thief of the session does not use up those of a login.
+-- A device that holds something comes first, then the network. A place that is used up falls back to the next. A session
+-- has no other place, so that its thief does not use up those of a login. Logins without password can push a device out
+-- of the known ones, but not out of those that have shown the password.
 local places = {}
-if ARGV[20] == '1' or is_known(device) then places[1] = 3 end
+if ARGV[20] == '1' or is_known(device) or has_shown(device) then places[1] = 3 end
 if ARGV[20] == '0' then
   if is_known(network) then places[#places + 1] = 5 end
   places[#places + 1] = 7
@@ -161,23 +175,21 @@ for _, each in ipairs(places) do
   if ms == 0 then break end
 end
 
-local function has_shown(tag)
-  return tag == device and ARGV[21] == '1' or seen_at(KEYS[10], tag) + known_ms > now
-end
 local proven = {}
 if has_shown(device) then proven[1] = device end
 if has_shown(network) then proven[#proven + 1] = network end
 local share = share_of(KEYS[11], proven, tonumber(ARGV[22]), tonumber(ARGV[23]))
-if not share and step ~= 'know' then rule, longest = 'login_account_overall', day end
+local is_passed = step == 'know' or step == 'complete'
+if not share and not is_passed then rule, longest = 'login_account_overall', day end
 if longest > 0 or is_check then return {longest > 0 and rule or '', longest} end
 
 if step ~= 'fail' then
   redis.call('DEL', KEYS[3], KEYS[4], KEYS[5], KEYS[6])
-  if step ~= 'know' then
+  if not is_passed then
     redis.call('HDEL', KEYS[11], network)
-    if has_shown(device) then redis.call('DEL', KEYS[11]) end
-    prove_both()
+    if has_shown(device) then forget_wrong() end
   end
+  if step ~= 'know' then prove_both() end
   know_both()
   return {'', 0}
 end

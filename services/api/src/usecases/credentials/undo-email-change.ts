@@ -109,8 +109,9 @@ function createUndo(deps: UndoEmailChangeDeps) {
     const { _id: user_id } = user;
     const end = { userId: user_id, reason: 'password_changed', at } as const;
     const locale = mailLocale(user, origin);
-    const changedAt = new Date(former.until.getTime() - emailUndoSeconds * 1_000 - clockMarginMs);
-    const since = former.verified_at === undefined ? 'all' : changedAt;
+    const changedAt = new Date(former.until.getTime() - emailUndoSeconds * 1_000);
+    const since = former.verified_at === undefined ? 'all' : new Date(changedAt.getTime() - clockMarginMs);
+    // Without the margin, within which the undo of an earlier change may be.
     const recovered = countsAnew(user, at, former.verified_at === undefined ? user.created_at : changedAt);
     const removed = removedWays(user, since, () => eventOrigin(origin, at, ids));
     const told = { user_id, purpose: 'second_factor_removal_stopped', locale } as const;

@@ -98,7 +98,7 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
         if (link !== undefined) await limits.addIdentity(user, origin);
         return openSession(login, origin);
       });
-      await limits.completed(user.email, origin, jkt);
+      await limits.completed(user.email, origin, jkt, amr.includes('pwd'));
       return data;
     } catch (error) {
       // A way in has been changed since the challenge was checked.
