@@ -171,6 +171,20 @@ describe('the total of an account over all places', () => {
     expect(rounds.reduce((sum, verdicts) => sum + verdicts)).toBe(100);
   });
 
+  test('sessions that a passkey has opened get no verdicts of their own, on however many devices', async () => {
+    const limits = newLimits();
+    const minted = async (amr: string[]) => {
+      let verdicts = 0;
+      for (let i = 0; i < 20; i += 1) {
+        const session = { device_id: `minted-${i}`, amr };
+        verdicts += (await guessTimes(limits, 6, somewhere(), { session })).filter((left) => left !== undefined).length;
+      }
+      return verdicts;
+    };
+    expect(await minted(['swk', 'user', 'mfa'])).toBe(70);
+    expect(await guess(limits, somewhere(), { session: { device_id: 'phone', amr: ['pwd', 'otp', 'mfa'] } })).toBe(4);
+  });
+
   test('simultaneous tries of all paths get no more verdicts than the total allows', async () => {
     const limits = newLimits();
     let verdicts = 0;

@@ -25,8 +25,10 @@ export type TakenTry =
 
 /** The account, device and network of a try. A session's device is always known. */
 export interface FactorIdentity extends Omit<LoginIdentity, 'session'> {
-  /** True if the device is known by its session, which has needed the factor or a device's trust. */
+  /** True if the device is known by its session, which has needed a second factor or a device's trust. */
   readonly hasSession: boolean;
+  /** True if a known device has wrong verdicts of its own. Otherwise they are those of everybody. */
+  readonly hasOwnTotal: boolean;
   /** False for a factor that can't be guessed. It does not count towards the account's total. */
   readonly isGuess: boolean;
 }
@@ -67,7 +69,7 @@ const mostKnown = 20;
  * ARGV: 1 now, 2 tag of the device, 3 tag of the network, 4 for how long a success is remembered, 5 limit for the tries,
  * 6 length of the window, 7 limit for the tries of a day, 8 length of a day, 9 number of tries in a day that are many,
  * 10 and 11 limits for the wrong verdicts of everybody and of one known place, then flags (1 or 0): 12 the device is known by
- * its session, 13 the factor can be guessed.
+ * its session, 13 the factor can be guessed, 14 a known device has wrong verdicts of its own.
  *
  * Returns the place of the list in KEYS, the number of its tries in the window, the milliseconds to wait, 1 if the try is
  * alarming, the field of the total that counts it (or ''), and what a right factor makes forget (see
@@ -80,7 +82,7 @@ local function is_known(tag)
 end
 local holds = ARGV[12] == '1' or is_known(ARGV[2])
 local known = {}
-if holds then known[1] = ARGV[2] end
+if holds and ARGV[14] == '1' then known[1] = ARGV[2] end
 if is_known(ARGV[3]) then known[#known + 1] = ARGV[3] end
 local function share_now()
   if ARGV[13] == '0' then return '' end
@@ -181,7 +183,7 @@ export function createFactorLimit({ redis, keys, now }: FactorLimitDeps): Factor
       const tags = tagsOf(identity);
       const lists = [...tags, account].map(keys.factorTriesOf);
       const limits = [knownMs, mostTries, windowMs, mostPerDay, dayMs, alarmingPerDay, sharedTotal, ownTotal];
-      const flags = [identity.hasSession, identity.isGuess].map(Number);
+      const flags = [identity.hasSession, identity.isGuess, identity.hasOwnTotal].map(Number);
       try {
         const [place, count, waitMs, isAlarming, share, ifRight] = await scripts.takeFactorTry(
           ...[keys.factorKnownOf(account), wrong, ...lists],

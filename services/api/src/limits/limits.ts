@@ -56,7 +56,7 @@ export interface FactorAttempt {
   /** Key that the login has proven; the request's own by default. */
   readonly jkt?: string | undefined;
   /** Session whose user shows the factor. */
-  readonly session?: Pick<VerifiedAccessToken, 'device_id'> | undefined;
+  readonly session?: Pick<VerifiedAccessToken, 'device_id' | 'amr'> | undefined;
   /** False for a factor that can't be guessed. It does not count towards the account's total. */
   readonly isGuess: boolean;
 }
@@ -178,6 +178,12 @@ function identityOf(email: string, origin: RequestOrigin, holder = heldBy(origin
   return { emailKey: emailKey(email), holder, prefix: networkOf(origin.network, subscriberPrefix) };
 }
 
+/** Returns true if a passkey alone has opened the session. With it, somebody can open one on any device. */
+function isByPasskey(session: Pick<VerifiedAccessToken, 'amr'> | undefined): boolean {
+  const { amr = [] } = session ?? {};
+  return !amr.includes('otp') && (amr.includes('swk') || amr.includes('hwk'));
+}
+
 /** Names the device of a session, which the session has made known. */
 const heldInSession = ({ device_id }: Pick<VerifiedAccessToken, 'device_id'>) => `session:${device_id}`;
 
@@ -256,7 +262,8 @@ export function createLimits(deps: LimitsDeps): Limits {
     ...createAttempts(logins, refuse),
     async secondFactor({ email, jkt, session, isGuess }, origin) {
       const holder = session === undefined ? heldBy(origin, jkt) : heldInSession(session);
-      const identity = { ...identityOf(email, origin, holder), hasSession: session !== undefined, isGuess };
+      const known = { hasSession: session !== undefined, hasOwnTotal: !isByPasskey(session) };
+      const identity = { ...identityOf(email, origin, holder), ...known, isGuess };
       return admit(await factors.take(identity), origin);
     },
     async completed(email, origin, jkt, hasPassword = false) {
