@@ -1,0 +1,87 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { logIn, newDevice, newEmail, password, withHeaders } from '../support/accounts.ts';
+import { bearer } from '../support/groups.ts';
+import { patiently } from '../support/http-client.ts';
+import { demandLink, linkIdentity, logInByProvider, newPerson } from '../support/providers.ts';
+import { startTestApi, type TestApi, uniqueName } from '../support/test-api.ts';
+
+/** Two apis with one database and one Redis. */
+let apis: readonly [TestApi, TestApi];
+let shiftMs = 0;
+const now = () => Date.now() + shiftMs;
+beforeAll(async () => {
+  const name = uniqueName();
+  const env = { MONGODB_DATABASE: name, KEY_PREFIX: name, TRUST_PROXY_HOPS: '1' };
+  const overrides = { now, limitTimeoutMs: 60_000 };
+  apis = [await startTestApi(env, overrides), await startTestApi(env, overrides)];
+});
+afterAll(async () => {
+  await apis[1].close({ keepData: true });
+  await apis[0].close();
+});
+
+let clients = 0;
+/** Returns one of the apis, as a client on that device reaches it from an address that nobody else uses. */
+function client(device: object = newDevice()): TestApi {
+  clients += 1;
+  const address = { 'X-Forwarded-For': `198.18.${clients >> 8}.${clients & 255}` };
+  return withHeaders(apis[clients % 2] ?? apis[0], { ...address, ...device });
+}
+
+/** Answers that are verdicts on a wrong password. */
+const verdict = ['ERR-INVALID-CREDENTIALS', 'ERR-REAUTHENTICATION-FAILED', 'ERR-IDEMPOTENCY-KEY-REUSED'];
+const fresh: readonly (readonly [path: string, body: object])[] = [
+  ['export', {}],
+  ['password', { new_password: 'three wrong staples' }],
+  ['deletion', {}],
+  ['email-change', { new_email: newEmail() }],
+  ['totp', {}],
+  ['recovery-codes', {}],
+  ['passkeys/challenge', {}],
+];
+
+test('a thief with an identity of his own gets at most 100 verdicts on the password, by whatever path', async () => {
+  const [email, key, home] = [newEmail(), randomUUID(), newDevice()];
+  const registration = { email, password, space_creation_mode: 'CREATE_NEW_HOME' };
+  await client(home).post('/api/v1/auth/register', registration, { 'Idempotency-Key': key });
+  await apis[0].collections.users.updateOne({ email_key: email }, { $set: { email_verified_at: new Date(0) } });
+  const owner = await logIn(client(home), email);
+  const person = newPerson();
+  await linkIdentity(apis[0], owner, person);
+  const timed = (whose: object) => ({ ...whose, iat: Math.floor(now() / 1_000), exp: Math.floor(now() / 1_000) + 600 });
+
+  /** Tries a wrong password by each path, in a session of a fresh device or of the owner's. */
+  async function attack(device_id: string): Promise<number> {
+    const thief = await patiently(() => logInByProvider(client(), timed(person), { device_id }));
+    const caller = bearer(thief.json.data);
+    const link_challenge_id = await demandLink(client(), timed(newPerson({ email })));
+    const purpose = { purpose: 'export' };
+    const { json } = await client().post('/api/v1/account/step-up/challenge', purpose, caller);
+    const { challenge_id } = json.data;
+    const wrong = () => `wrong ${randomUUID()}`;
+    const answers = await Promise.all([
+      client().post('/api/v1/auth/login', { email: email.toUpperCase(), password: wrong() }),
+      client().post('/api/v1/auth/restore', { email, password: wrong() }),
+      client().post('/api/v1/auth/register', { ...registration, password: wrong() }, { 'Idempotency-Key': key }),
+      client().post('/api/v1/auth/federated/link', { link_challenge_id, password: wrong() }),
+      client().post('/api/v1/account/step-up', { challenge_id, method: 'password', password: wrong() }, caller),
+      ...fresh.map(([path, body]) =>
+        client().post(`/api/v1/account/${path}`, { ...body, current_password: wrong() }, caller),
+      ),
+    ]);
+    return answers.filter(({ json: { error_code } }) => verdict.includes(error_code)).length;
+  }
+
+  let verdicts = 0;
+  for (let round = 0; round < 16; round += 1) {
+    verdicts += await attack(round % 2 === 0 ? randomUUID() : owner.device_id);
+    shiftMs += 3_600_000;
+  }
+  // What strangers and sessions without the password have together.
+  expect(verdicts).toBe(70);
+  expect((await client().post('/api/v1/auth/login', { email, password })).status).toBe(429);
+  const again = await logIn(client(home), email);
+  const left = await client().post('/api/v1/account/export', { current_password: password }, bearer(again));
+  expect(left.status).toBe(200);
+});
