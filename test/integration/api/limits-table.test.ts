@@ -289,6 +289,23 @@ describe('a try of a password', () => {
     await (await guess('owner')).succeed();
   });
 
+  test('a session has wrong passwords of its own only if its user has shown the password in it', async () => {
+    const { limits } = newLimits();
+    const verdictsOf = async (amr?: string[]) => {
+      let verdicts = 0;
+      const session = { sid: `sid-${amr}`, ...(amr && { amr }) };
+      const isVerdict = async () => {
+        const attempt = await limits.guess(email, session, here).catch(() => undefined);
+        return attempt !== undefined && (await attempt.fail().then(() => true));
+      };
+      while (await isVerdict()) verdicts += 1;
+      return verdicts;
+    };
+    expect(await verdictsOf(['fed'])).toBe(70);
+    expect(await verdictsOf()).toBe(0);
+    expect(await verdictsOf(['pwd', 'otp', 'mfa'])).toBe(10);
+  });
+
   test('a try of a password makes the names of its keys at its first step only', async () => {
     let made = 0;
     const { limits } = newLimits({}, () => {

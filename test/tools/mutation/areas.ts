@@ -222,7 +222,7 @@ const limits: Area = {
     { sources: [`${ofLimits}/memory-counts.ts`], tests: [`${ofLimits}/memory-counts.test.ts`] },
     ...['code-limit', 'limits', 'login-limits', 'request-limit'].map((name) => ({
       sources: [`${ofLimits}/${name}.ts`],
-      tests: ['test/integration/api/limits-*.test.ts'],
+      tests: ['test/integration/api/{limits-*,factor-limit,rate-limit-rules}.test.ts'],
     })),
   ],
 };

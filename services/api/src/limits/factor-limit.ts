@@ -62,14 +62,15 @@ const mostPerDay = 100;
 const alarmingPerDay = 10;
 /** Limit for the devices and networks that an account knows. */
 const mostKnown = 20;
+
 /**
  * KEYS: 1 the devices and networks that the account knows, 2 its wrong verdicts over all places, then lists of the times
  * of tries, newest first: 3 the device's, 4 the network's, 5 that of all strangers.
  *
  * ARGV: 1 now, 2 tag of the device, 3 tag of the network, 4 for how long a success is remembered, 5 limit for the tries,
  * 6 length of the window, 7 limit for the tries of a day, 8 length of a day, 9 number of tries in a day that are many,
- * 10 and 11 limits for the wrong verdicts of everybody and of one known place, then flags (1 or 0): 12 the device is known by
- * its session, 13 the factor can be guessed, 14 a known device has wrong verdicts of its own.
+ * 10 and 11 limits for the wrong verdicts of everybody and of one known place, then flags (1 or 0): 12 the device is
+ * known by its session, 13 the factor can be guessed, 14 a known device has wrong verdicts of its own.
  *
  * Returns the place of the list in KEYS, the number of its tries in the window, the milliseconds to wait, 1 if the try is
  * alarming, the field of the total that counts it (or ''), and what a right factor makes forget (see
