@@ -1,6 +1,6 @@
 import { createCall } from './calls/call.ts';
 import type { ClientGroup, ClientGroupDeps } from './calls/client-group.ts';
-import { createDeviceId, type DeviceId, withDeviceSecret } from './calls/device-id.ts';
+import { createDeviceId, withDeviceSecret } from './calls/device-id.ts';
 import { type Credentials, createLogIn, type LogInWith } from './calls/log-in.ts';
 import { createRegister, type Register } from './calls/register.ts';
 import { createServiceFetch, type ServiceFetch } from './calls/service-fetch.ts';
@@ -165,10 +165,9 @@ function assemble(options: AuthClientOptions) {
     onEvent: events.tell,
     onCheck: (afterMs) => stream.checkOwn(afterMs),
   });
-  const [deviceId, secret] = ['device', 'device-secret'].map((slot) =>
-    createDeviceId(platform, parts.exclusive, `${prefix}.${slot}`, log),
-  ) as [DeviceId, DeviceId];
-  const exchange = withDeviceSecret(parts.exchange, secret);
+  const ofDevice = (slot: string) => createDeviceId(platform, parts.exclusive, `${prefix}.${slot}`, log);
+  const deviceId = ofDevice('device');
+  const exchange = withDeviceSecret(parts.exchange, ofDevice('device-secret'));
   const call = createCall({ platform, exchange, keeper, deviceId });
   const waking: Waking = createWaking(platform, parts, () => stream);
   const isOff = options.stream === false;
