@@ -127,8 +127,8 @@ if step == 'register' or step == 'prove' or step == 'verify' then
   if step ~= 'verify' then
     redis.call('DEL', KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[10])
     forget_wrong()
-    if step == 'register' then redis.call('DEL', KEYS[15]) end
-    recover_factor(KEYS[13], KEYS[14], KEYS[15], ARGV[24])
+    if step == 'register' then redis.call('DEL', KEYS[13], KEYS[14], KEYS[15])
+    else recover_factor(KEYS[13], KEYS[14], KEYS[15], ARGV[24]) end
     prove_both()
   end
   know_both()
