@@ -1,5 +1,6 @@
 import type { LimitKeys, RedisClient } from '@auth-account/redis';
-import { dayMs, holderTag, knownMs, type LoginIdentity, ownTotal, recoveredMs, sharedTotal } from './login-limits.ts';
+import { ownTotal, sharedTotal } from './limits-table.ts';
+import { dayMs, holderTag, knownMs, type LoginIdentity, recoveredMs } from './login-limits.ts';
 import { placesScript, totalScript } from './login-script.ts';
 import { createMemoryCounts } from './memory-counts.ts';
 

@@ -260,6 +260,16 @@ const integer = (number: number, range: Range, description: string) =>
 /** Limit of NIST SP 800-63B-4, section 3.2.2, for the failures of one account. */
 const nistFailures = 100;
 
+/**
+ * Limits for the wrong verdicts on an account's password, or on its second factor, until its owner's next right one from
+ * a device that holds something, or a recovery: those of everybody together, and those that each such device, each of
+ * their sessions and each of their networks has besides. So a thief of one device, at the owner's network, has a hundred
+ * in all (NIST SP 800-63B-4, section 3.2.2).
+ */
+export const sharedTotal = 70;
+export const ownTotal = 10;
+const total = `${sharedTotal}, and ${ownTotal} each for such a device, its session and its network`;
+
 /** Rules on wrong passwords and on codes for one account. Each of them uses more than one count. */
 export const specialLimits = {
   login_source: {
@@ -317,14 +327,14 @@ export const specialLimits = {
   login_account_overall: {
     page: 'login-and-tokens.md',
     counts: 'over all places and paths, until a right one from a device that has shown the password before, or a reset',
-    limit: '70, and 10 each for such a device, its session and its network',
+    limit: total,
     settings: {},
   },
   second_factor: {
     page: 'sign-in.md',
     counts:
       'wrong second factors of one account: in 15 minutes from all strangers, and from each known place for itself; over all places and paths until a right one from a device that holds something, or a recovery',
-    limit: '5 each; 70, and 10 each for such a device, its session and its network',
+    limit: `5 each; ${total}`,
     settings: {},
   },
   code_account: {

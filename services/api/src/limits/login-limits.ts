@@ -1,6 +1,6 @@
 import type { LimitKeys, RedisClient } from '@auth-account/redis';
 import { crowdLimit } from './crowd.ts';
-import type { LimitRule, LimitSettings } from './limits-table.ts';
+import { type LimitRule, type LimitSettings, ownTotal, sharedTotal } from './limits-table.ts';
 import { loginScript } from './login-script.ts';
 import { createMemoryCounts, type MemoryCounts } from './memory-counts.ts';
 import type { RequestLimit } from './request-limit.ts';
@@ -101,14 +101,6 @@ const knownLimit = 20;
  * never push them out.
  */
 const pinnedLimit = 5;
-/**
- * Limits for the wrong verdicts on an account's password, or on its second factor, until its owner's next right one from
- * a device that holds something, or a recovery: those of everybody together, and those that each such device, each of
- * their sessions and each of their networks has besides. So a thief of one device, at the owner's network, has a hundred
- * in all (NIST SP 800-63B-4, section 3.2.2).
- */
-export const sharedTotal = 70;
-export const ownTotal = 10;
 /** Milliseconds for which a recovery gives back no tries of the second factor, because another one has just done so. */
 export const recoveredMs = 3 * dayMs;
 /** Milliseconds without a failure after which a delay is forgotten, unless the delay itself is longer. */
