@@ -3,7 +3,7 @@ import type { CodePurpose, NoticePurpose } from '@auth-account/contracts/events'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { mailPurposes } from '../../services/worker/src/mail/mail-templates.ts';
 import { logIn, newEmail, newSession, password } from '../support/accounts.ts';
-import { changeEmail, requestChange } from '../support/codes.ts';
+import { changeEmail, confirmReset, requestChange, requestReset } from '../support/codes.ts';
 import { bearer } from '../support/groups.ts';
 import { type MailSettings, mailBounds } from '../support/mail-bounds.ts';
 import { addPasskey, deletePasskey } from '../support/passkeys.ts';
@@ -36,7 +36,8 @@ let shiftMs = 0;
 const now = () => Date.now() + shiftMs;
 beforeAll(async () => {
   const texts = Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)]));
-  api = await startTestApi({ ...texts, TRUST_PROXY_HOPS: '1' }, { now });
+  const free = { LOGIN_ACCOUNT_FREE_FAILURES: '100' };
+  api = await startTestApi({ ...texts, ...free, TRUST_PROXY_HOPS: '1' }, { now });
 });
 // Identity tokens are of the present time.
 beforeEach(() => {
@@ -44,9 +45,9 @@ beforeEach(() => {
 });
 afterAll(() => api.close());
 
-/** Does something until it is refused for its limit, at most forty times. */
-async function untilRefused(act: () => Promise<unknown>): Promise<void> {
-  for (let i = 0; i < 40; i += 1) {
+/** Does something until it is refused for its limit, at most so many times. */
+async function untilRefused(act: () => Promise<unknown>, times = 40): Promise<void> {
+  for (let i = 0; i < times; i += 1) {
     const answer = await act().catch((error: Error) => {
       if (!/ 429/.test(error.message)) throw error;
       return { status: 429 };
@@ -89,6 +90,15 @@ const floods = {
     const { user_id, ...caller } = await newSession(api);
     const body = { ...fresh, new_password: password };
     await untilRefused(() => api.post('/api/v1/account/password', body, bearer(caller)));
+    return user_id;
+  },
+  async wrongPasswords() {
+    const { user_id, email } = await newSession(api);
+    for (let round = 0; round < 2; round += 1) {
+      const login = { email, password: 'wrong horse battery' };
+      await untilRefused(() => stranger().post('/api/v1/auth/login', login), 71);
+      expect((await confirmReset(api, await requestReset(api, email))).status).toBe(200);
+    }
     return user_id;
   },
   async addresses() {
@@ -194,6 +204,7 @@ const floodOf: Readonly<Record<CodePurpose | NoticePurpose, keyof typeof floods>
   identity_link: 'codes',
   new_device: 'devices',
   password_changed: 'passwords',
+  password_guessed: 'wrongPasswords',
   email_changed: 'addresses',
   deletion_scheduled: 'deletions',
   deletion_cancelled: 'deletions',

@@ -11,14 +11,16 @@ import type { PasswordHasher } from '../../services/api/src/security/password-ha
 import { presentUsers } from '../../services/api/src/usecases/account/present-users.ts';
 import { type CheckCode, createCheckCode } from '../../services/api/src/usecases/codes/check-code.ts';
 import { createRequestCode, type RequestCode } from '../../services/api/src/usecases/codes/request-code.ts';
+import type { WarnOfGuesses } from '../../services/api/src/usecases/proofs/warn-of-guesses.ts';
 import { createEndSessions, type EndSessions } from '../../services/api/src/usecases/sessions/end-sessions.ts';
 import { createReauthenticate, type Reauthenticate } from '../../services/api/src/usecases/step-up/reauthenticate.ts';
 import { storesOf } from './stores-of.ts';
-import { openUseCaseScene, type UseCaseScene } from './use-case-scene.ts';
+import { openUseCaseScene, recordedAttempt, type UseCaseScene } from './use-case-scene.ts';
 
 /** Dependencies of the use cases of an account's life. */
 export interface AccountDeps extends Omit<Stores, 'users' | 'sessions'>, Pick<UseCaseScene, ShownParts> {
   readonly codes: ReturnType<typeof createEmailCodes>;
+  readonly warnOfGuesses: WarnOfGuesses;
   readonly limits: Pick<
     Limits,
     | 'tryCode'
@@ -77,10 +79,9 @@ const hasher: PasswordHasher = {
 
 /** Creates limits that allow everything, and record each call in `told`. */
 function recordingLimits(told: unknown[]): AccountDeps['limits'] {
-  const attempt = { fail: async () => void told.push('failed'), succeed: async () => void told.push('succeeded') };
   const guess = async (email: string) => {
     told.push(email);
-    return attempt;
+    return recordedAttempt(told);
   };
   return {
     guess,
@@ -117,11 +118,12 @@ export async function openAccountScene(): Promise<AccountScene> {
   };
   const codes = createEmailCodes(keys);
   const limits = recordingLimits(told);
-  const base = { ...stores, ...scene, users, codes, limits, hasher, ids: systemIds };
+  const warnOfGuesses = async () => undefined;
+  const base = { ...stores, ...scene, users, codes, limits, warnOfGuesses, hasher, ids: systemIds };
   const deps: AccountDeps = {
     ...stores,
     ...{ users, sessions: scene.sessions, transaction, commit, audit, announce, now },
-    ...{ codes, limits, hasher, ids: systemIds },
+    ...{ codes, limits, warnOfGuesses, hasher, ids: systemIds },
     requestCode: createRequestCode(base),
     checkCode: createCheckCode(base),
     endSessions: createEndSessions(base),

@@ -60,6 +60,7 @@ export const mailBounds: Readonly<Record<CodePurpose | NoticePurpose, MailBound>
     by: { rule: 'password_account' },
     more: ', and one for each code that resets it',
   },
+  password_guessed: { most: () => 1, by: { state: 'the time of the latest' } },
   email_changed: {
     most: ({ CODE_LIMIT_PER_ACCOUNT: most }) => most,
     by: { rule: 'code_account' },

@@ -81,7 +81,7 @@ const sealed = { factor_id: id, kid: 'k', seed: new Binary(Buffer.alloc(48)) };
 const secondFactors: Calls['secondFactors'] = {
   useRecoveryCode: ({ stores }) => stores.secondFactors.useRecoveryCode(id, 'none'),
   reseal: ({ stores }) => stores.secondFactors.reseal({ userId: id, sealed }, sealed),
-  noteWarning: ({ stores, session }) => stores.secondFactors.noteWarning(id, { at, due: at }, session),
+  noteWarning: ({ stores, session }) => stores.secondFactors.noteWarning(id, 'second_factor', { at, due: at }, session),
 };
 
 const factorRemovals: Calls['factorRemovals'] = {

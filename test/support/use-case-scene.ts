@@ -21,6 +21,7 @@ import { Binary, MongoClient } from 'mongodb';
 import type { Announcement, IsDenied } from '../../services/api/src/announcements/announce.ts';
 import { type Commit, type CommitDeps, createCommit } from '../../services/api/src/announcements/commit.ts';
 import type { Audit } from '../../services/api/src/audit/audit.ts';
+import type { LoginAttempt } from '../../services/api/src/limits/limits.ts';
 import type { RequestOrigin } from '../../services/api/src/request/request-origin.ts';
 import { hashesAhead } from '../../services/api/src/usecases/sessions/hashes-ahead.ts';
 import { createIssueTokens, type IssueTokens } from '../../services/api/src/usecases/sessions/issue-tokens.ts';
@@ -77,6 +78,15 @@ export interface StoredSession {
   readonly document: SessionDocument;
   readonly token: string;
 }
+
+/** Returns an attempt that the limits admit. It records its result in `told`. */
+export const recordedAttempt = (told: unknown[]): LoginAttempt => ({
+  async fail() {
+    told.push('failed');
+    return { isLast: false };
+  },
+  succeed: async () => void told.push('succeeded'),
+});
 
 const accessTokenTtlSeconds = 600;
 const pushPublicUrl = 'wss://push.example.com//';

@@ -15,6 +15,15 @@ export const secondFactorFields = [
   'guesses_warned_at',
 ] as const;
 
+/** A secret that can be guessed. */
+export type GuessedSecret = 'password' | 'second_factor';
+
+/** Secret → the field that holds it, and the field for the time of the latest warning of guesses. */
+const warnings = {
+  password: ['password_hash', 'password_warned_at'],
+  second_factor: ['totp', 'guesses_warned_at'],
+} as const satisfies Record<GuessedSecret, readonly (keyof UserDocument)[]>;
+
 /** Part of the user's document that a recovery can remove. */
 export type RemovableField = keyof UserDocument | 'totp.removal';
 
@@ -67,11 +76,12 @@ export interface SecondFactorStore {
   /** Ends the trust in the device, if the account trusts it. */
   endTrust(userId: string, deviceId: string): Promise<void>;
   /**
-   * Stores that the owner was warned at `at` of guesses; false if that was done after `due`, or if the second factor is
-   * off.
+   * Stores that the owner was warned at `at` of guesses at that secret; false if that was done after `due`, or if the
+   * account has no such secret.
    */
   noteWarning(
     userId: string,
+    secret: GuessedSecret,
     warning: { readonly at: Date; readonly due: Date },
     session: ClientSession,
   ): Promise<boolean>;
@@ -119,10 +129,10 @@ export function createSecondFactorStore({ users }: Collections): SecondFactorSto
         { $pull: { trusted_devices: { device_id } } },
       );
     },
-    async noteWarning(_id, { at, due }, session) {
-      const isDue = { _id, totp: { $exists: true }, guesses_warned_at: { $not: { $gt: due } } };
-      const update = { $set: { guesses_warned_at: at } };
-      return (await users.updateOne(isDue, update, { session })).matchedCount === 1;
+    async noteWarning(_id, secret, { at, due }, session) {
+      const [owned, field] = warnings[secret];
+      const isDue = { _id, [owned]: { $exists: true }, [field]: { $not: { $gt: due } } };
+      return (await users.updateOne(isDue, { $set: { [field]: at } }, { session })).matchedCount === 1;
     },
     async listStale(kids, { skip, limit }) {
       const options = { projection: { totp: 1 }, skip, limit } as const;

@@ -90,6 +90,7 @@ export const storedFields = describeAll({
         'the same',
       ],
       [['password_changed_at'], 'time of the latest change', 'yes'],
+      [['password_warned_at'], 'time of the latest mail about used up tries of the password', 'no'],
       [['recovered_at'], 'time of a recovery, from which the limits of the account count', 'no'],
       [['totp.confirmed_at'], 'the second factor is on, since when', 'yes', 'while it is on'],
       [

@@ -74,6 +74,8 @@ export interface UserDocument {
   readonly recovery_codes?: readonly string[];
   /** Devices whose logins need no second factor, the latest last. At most 20. */
   readonly trusted_devices?: readonly TrustedDevice[];
+  /** Time of the latest mail about used up tries of the password. */
+  readonly password_warned_at?: Date;
   /** Time of the latest mail about strangers who guess the second factor. */
   readonly guesses_warned_at?: Date;
   /** `user.id` of all passkeys of the account, 64 random bytes; missing if it never had one. */

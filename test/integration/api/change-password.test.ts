@@ -12,7 +12,13 @@ import {
   type ReauthenticateDeps,
 } from '../../../services/api/src/usecases/step-up/reauthenticate.ts';
 import { storesOf } from '../../support/stores-of.ts';
-import { bearerOf, openUseCaseScene, type StoredSession, type UseCaseScene } from '../../support/use-case-scene.ts';
+import {
+  bearerOf,
+  openUseCaseScene,
+  recordedAttempt,
+  type StoredSession,
+  type UseCaseScene,
+} from '../../support/use-case-scene.ts';
 
 let scene: UseCaseScene;
 /** Calls to the limits, in order. */
@@ -38,7 +44,7 @@ const hasher: ReauthenticateDeps['hasher'] = {
 const limits: ReauthenticateDeps['limits'] & ChangePasswordDeps['limits'] = {
   async guess(login) {
     told.push(login);
-    return { fail: async () => void told.push('failed'), succeed: async () => void told.push('succeeded') };
+    return recordedAttempt(told);
   },
   async changePassword(userId) {
     told.push(userId);
@@ -55,6 +61,7 @@ function change(session: StoredSession, given: Given = {}, body: object = {}, or
     users,
     hasher,
     limits,
+    warnOfGuesses: async () => undefined,
     audit,
     rpId: undefined,
     stepUpTokens: { isToken: async () => false, useToken: async () => false },

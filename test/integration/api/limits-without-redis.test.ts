@@ -3,7 +3,7 @@ import { createLimitKeys, failFastOptions } from '@auth-account/redis';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { createCodeLimit } from '../../../services/api/src/limits/code-limit.ts';
-import { createLoginLimits, type LoginLimits } from '../../../services/api/src/limits/login-limits.ts';
+import { createLoginLimits, type LoginLimits, refusalOf } from '../../../services/api/src/limits/login-limits.ts';
 import { createRequestLimit } from '../../../services/api/src/limits/request-limit.ts';
 import { testEnvironment, uniqueName } from '../../support/test-api.ts';
 
@@ -131,7 +131,7 @@ describe('logins without Redis', () => {
   /** Reports this number of wrong passwords. Returns the rules that refuse. */
   async function failTimes(limits: LoginLimits, times: number, who = here) {
     const refusals: unknown[] = [];
-    while (refusals.length < times) refusals.push((await limits.fail(who))?.rule);
+    while (refusals.length < times) refusals.push(refusalOf(await limits.fail(who))?.rule);
     return refusals;
   }
   const none = (times: number) => Array<undefined>(times).fill(undefined);
@@ -141,7 +141,7 @@ describe('logins without Redis', () => {
     expect(await failTimes(limits, 4)).toEqual(none(4));
     insured = 0;
     for (const step of ['check', 'checkGuess', 'fail', 'succeed', 'confirm', 'check'] as const) {
-      const refusal = await limits[step](here);
+      const refusal = refusalOf(await limits[step](here));
       expect([refusal?.rule, isWithin(refusal?.waitMs, quarterMs)]).toEqual(['login_source', true]);
     }
     expect(insured).toBe(6);

@@ -19,7 +19,13 @@ import {
 import { createSpendProof } from '../../../services/api/src/usecases/login/spend-proof.ts';
 import { newSessionDocument } from '../../support/session-document.ts';
 import { storesOf } from '../../support/stores-of.ts';
-import { hashOf, newUserDocument, openUseCaseScene, type UseCaseScene } from '../../support/use-case-scene.ts';
+import {
+  hashOf,
+  newUserDocument,
+  openUseCaseScene,
+  recordedAttempt,
+  type UseCaseScene,
+} from '../../support/use-case-scene.ts';
 
 type LogInDeps = Omit<PasswordDeps, 'openSession'> & OpenSessionDeps;
 
@@ -46,7 +52,7 @@ afterAll(() => scene.close());
 const limits: LogInDeps['limits'] = {
   async logIn(login, origin) {
     told.push(['asked', login, origin]);
-    return { fail: async () => void told.push('failed'), succeed: async () => void told.push('succeeded') };
+    return recordedAttempt(told);
   },
 };
 
@@ -85,6 +91,7 @@ function depsWith(deps: Partial<LogInDeps>): LogInDeps {
     spendProof: createSpendProof({ spentProofs, secrets }),
     addIdentity: async () => ({ events: [], audit: [] }),
     demandSecondFactor: () => undefined,
+    warnOfGuesses: async () => undefined,
     users,
     sessions,
     commit,

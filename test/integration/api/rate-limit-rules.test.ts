@@ -8,6 +8,7 @@ import {
   type LoginIdentity,
   type LoginSteps,
   type Refusal,
+  refusalOf,
 } from '../../../services/api/src/limits/login-limits.ts';
 import { createRequestLimit } from '../../../services/api/src/limits/request-limit.ts';
 import { withSentRedisCommands } from '../../support/sent-redis-commands.ts';
@@ -73,7 +74,7 @@ const stranger = (i: number) => identity({ prefix: `198.51.${i >> 8}.${i & 255}/
 
 /** Tries a wrong password. Returns the rule that refuses it, or undefined if it gets the verdict. */
 async function guess(limits: LoginSteps, who: LoginIdentity): Promise<Refusal | undefined> {
-  return (await limits.check(who)) ?? (await limits.fail(who));
+  return (await limits.check(who)) ?? refusalOf(await limits.fail(who));
 }
 
 /** Tries the right password. */
@@ -96,7 +97,7 @@ function expectRest(leftMs: number, ms: number, begin: number): void {
   expect(leftMs).toBeGreaterThanOrEqual(ms - (performance.now() - begin) - slackMs);
 }
 
-const isVerdict = (answer: Refusal | undefined) => answer === undefined;
+const isVerdict = (answer: Awaited<ReturnType<LoginSteps['fail']>>) => refusalOf(answer) === undefined;
 
 describe('one account from one network', () => {
   test('five failures are free, then each doubles the wait, up to a quarter of an hour', async () => {

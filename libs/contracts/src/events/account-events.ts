@@ -7,12 +7,13 @@ export { CodePurpose, Locale };
 
 /**
  * Subject of a notice to the account's holder. `address_in_use` means that another user wanted to change their address
- * to this account's, and `second_factor_guessed` that somebody has passed the first step of logins and then guessed the
- * second factor.
+ * to this account's, `password_guessed` that no further wrong password gets a verdict, and `second_factor_guessed` that
+ * somebody has passed the first step of logins and then guessed the second factor.
  */
 export const NoticePurpose = Type.Enum([
   'new_device',
   'password_changed',
+  'password_guessed',
   'email_changed',
   'deletion_scheduled',
   'deletion_cancelled',

@@ -101,6 +101,12 @@ export const auditEvents = {
     meaning:
       'The user switched the second factor off; without `session_id` a recovery did, after a stranger may have added it. `session.revoked` follows for each other session.',
   },
+  'account.password_guessed': {
+    outcome: 'failure',
+    fields: user,
+    meaning:
+      'Wrong passwords have used up the tries of the account. The owner was mailed, once in 24 hours. Devices that have shown the password, and resets, still get in.',
+  },
   'account.second_factor_guessed': {
     outcome: 'failure',
     fields: user,

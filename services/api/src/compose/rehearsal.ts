@@ -46,7 +46,8 @@ function createRefusal(users: Pick<UserStore, 'findByEmail'>): Authenticate {
   return createAuthenticate({
     users: { findByEmail: users.findByEmail, setPasswordHash: nothing },
     hasher,
-    limits: { logIn: async () => ({ fail: nothing, succeed: nothing }) },
+    limits: { logIn: async () => ({ fail: async () => ({ isLast: false }), succeed: nothing }) },
+    warnOfGuesses: nothing,
     audit: () => undefined,
   });
 }

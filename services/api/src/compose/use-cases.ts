@@ -115,6 +115,7 @@ function sharedParts({ config, stores, commit, security, announce, isDenied, lim
     checkFactor: createCheckFactor({ ...nouns, openSeed, passkeyProof, limits, warnOfGuesses, audit, ids, now: date }),
     passkeyParts,
     rpId: passkeyParts?.rpId,
+    warnOfGuesses,
     stepUpTokens: createStepUpTokens({ ...nouns, sealedTokens, secrets, now: date }),
     oncePerProof: createOncePerProof({ ...nouns, secrets, now: date }),
     issueTokens: createIssueTokens({

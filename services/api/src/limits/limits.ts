@@ -9,7 +9,7 @@ import { createCodeLimit } from './code-limit.ts';
 import { type CountedAccount, countedAs } from './counted-account.ts';
 import { createFactorLimit, type TakenTry } from './factor-limit.ts';
 import { type LimitRule, type LimitSettings, type RequestLimitRow, requestLimits } from './limits-table.ts';
-import { createLoginLimits, type LoginIdentity, type LoginLimits, type Refusal } from './login-limits.ts';
+import { createLoginLimits, type LoginIdentity, type LoginLimits, type Refusal, refusalOf } from './login-limits.ts';
 import { createRequestLimit, type RequestLimit, type RequestLimitOptions } from './request-limit.ts';
 import { createSettledLimit } from './settled-limit.ts';
 
@@ -37,8 +37,11 @@ export interface CodeOrder {
  * `fail` or `succeed` has resolved.
  */
 export interface LoginAttempt {
-  /** Called when the password was wrong or there is no such account. */
-  fail(): Promise<void>;
+  /**
+   * Called when the password was wrong or there is no such account. `isLast`: over all places of the account, this one
+   * has no further try, and the owner should know.
+   */
+  fail(): Promise<{ readonly isLast: boolean }>;
   /**
    * Called when the password was right. The account then knows this device and network, unless the login is half done
    * because a second factor must follow.
@@ -195,11 +198,18 @@ function createAttempts(logins: LoginLimits, refuse: Refuse): Pick<Limits, 'logI
     origin: RequestOrigin,
   ): Promise<LoginAttempt> {
     const take = async (step: keyof LoginLimits) => {
-      const refusal = await logins[step](identity);
+      const result = await logins[step](identity);
+      const refusal = refusalOf(result);
       if (refusal !== undefined) refuse(refusal, origin);
+      return { isLast: result !== undefined };
     };
     await take(first);
-    return { fail: () => take('fail'), succeed: (half) => take(half?.isHalf ? 'confirm' : last) };
+    return {
+      fail: () => take('fail'),
+      async succeed(half) {
+        await take(half?.isHalf ? 'confirm' : last);
+      },
+    };
   }
 
   return {

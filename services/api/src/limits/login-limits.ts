@@ -12,6 +12,11 @@ export interface Refusal {
   readonly waitMs: number;
 }
 
+/** A counted failure after which, over all places of the account, this one has no further try. */
+export interface LastFailure {
+  readonly isLast: true;
+}
+
 /** The account, device and network of a login attempt. */
 export interface LoginIdentity {
   /** The e-mail address in the form in which addresses are compared. There may be no account with it. */
@@ -37,7 +42,7 @@ export interface LoginSteps {
   /** Called before the hash. Counts the attempt for the network's total of logins. */
   check(identity: LoginIdentity): Promise<Refusal | undefined>;
   /** Counts the failure when the password was wrong or there is no such account. */
-  fail(identity: LoginIdentity): Promise<Refusal | undefined>;
+  fail(identity: LoginIdentity): Promise<Refusal | LastFailure | undefined>;
   /**
    * Called when the password was right. The account then knows this device and network, and their failures are
    * forgotten. If the device has shown the password before, so are all wrong verdicts.
@@ -69,6 +74,11 @@ export interface LoginSteps {
    * they are pinned.
    */
   verify(identity: LoginIdentity): Promise<Refusal | undefined>;
+}
+
+/** Returns the refusal of a step, if there is one. */
+export function refusalOf(result: Refusal | LastFailure | undefined): Refusal | undefined {
+  return result !== undefined && 'rule' in result ? result : undefined;
 }
 
 /** Limits on guessing passwords. */
@@ -106,7 +116,10 @@ export const recoveredMs = 3 * dayMs;
 /** Milliseconds without a failure after which a delay is forgotten, unless the delay itself is longer. */
 const forgetMs = 3_600_000;
 
-type LoginScript = (keyCount: number, ...args: (string | number)[]) => Promise<[rule: LimitRule | '', waitMs: number]>;
+type LoginScript = (
+  keyCount: number,
+  ...args: (string | number)[]
+) => Promise<[rule: LimitRule | '', waitMs: number, isLast?: 0 | 1]>;
 
 /** The steps of a login, and the first step of a guess outside a login. */
 export interface LoginLimits extends LoginSteps {
@@ -129,10 +142,10 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
 
   const namesOf = createNamesOf(keys, networks);
 
-  async function judge(step: LoginStep, identity: LoginIdentity): Promise<Refusal | undefined> {
+  async function judge(step: LoginStep, identity: LoginIdentity): Promise<Refusal | LastFailure | undefined> {
     const { session } = identity;
     const { names, device, network, account } = namesOf(identity);
-    const [rule, waitMs] = await judgeLogin(
+    const [rule, waitMs, isLast] = await judgeLogin(
       names.length,
       ...names,
       ...[step, now(), device, network, knownMs, knownLimit, settings.LOGIN_LIMIT_PER_ADDRESS, dayMs],
@@ -144,14 +157,17 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
       ...[session === undefined ? 0 : 1, session?.hasPassword ? 1 : 0, sharedTotal, ownTotal, recoveredMs],
     );
     if (rule === 'login_address') networks.refuse(identity.prefix, waitMs);
-    return rule === '' ? undefined : { rule, waitMs };
+    if (rule !== '') return { rule, waitMs };
+    return isLast === 1 ? { isLast: true } : undefined;
   }
 
-  const take = (step: LoginStep, insured: InsuredStep) => (identity: LoginIdentity) =>
+  const judgeOrInsure = (step: LoginStep, insured: InsuredStep) => (identity: LoginIdentity) =>
     judge(step, identity).catch((error: unknown) => {
       onInsured(error);
       return insured(identity);
     });
+  const take = (step: Exclude<LoginStep, 'fail'>, insured: InsuredStep) =>
+    judgeOrInsure(step, insured) as (identity: LoginIdentity) => Promise<Refusal | undefined>;
   const checkGuess = take('checkGuess', insurance.check);
   const countAndCheck = take('check', async (identity) => {
     const { count, endsInMs } = networks.countHere(identity.prefix, 1);
@@ -168,7 +184,7 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
       return waitMs === undefined ? checkGuess(identity) : { rule: 'login_address', waitMs };
     },
     checkGuess,
-    fail: take('fail', insurance.fail),
+    fail: judgeOrInsure('fail', insurance.fail),
     succeed: take('succeed', insurance.succeed),
     know: take('know', insurance.succeed),
     complete: take('complete', insurance.succeed),
@@ -227,7 +243,7 @@ const daySeconds = 86_400;
  * counts in its memory. They know no device and no network, so once an account has reached its daily limit of failures,
  * every client waits.
  */
-function createLoginInsurance(settings: LoginSettings): LoginSteps {
+function createLoginInsurance(settings: LoginSettings): Readonly<Record<keyof LoginSteps, InsuredStep>> {
   const sources = createMemoryCounts(sourceWindowSeconds);
   const accounts = createMemoryCounts(daySeconds);
 
@@ -235,16 +251,16 @@ function createLoginInsurance(settings: LoginSettings): LoginSteps {
     const { count = 0, endsInMs: waitMs = 0 } = counts.find(key) ?? {};
     return count >= most ? { rule, waitMs } : undefined;
   }
-  const check: LoginSteps['check'] = async ({ emailKey, prefix }) =>
+  const check: InsuredStep = async ({ emailKey, prefix }) =>
     look(sources, sourceOf(emailKey, prefix), 2 * settings.LOGIN_FREE_FAILURES, 'login_source') ??
     look(accounts, emailKey, settings.LOGIN_ACCOUNT_FAILURES_PER_DAY, 'login_account_day');
 
-  const forget: LoginSteps['register'] = async ({ emailKey, prefix }) => {
+  const forget: InsuredStep = async ({ emailKey, prefix }) => {
     accounts.delete(emailKey);
     sources.delete(sourceOf(emailKey, prefix));
     return;
   };
-  const succeed: LoginSteps['succeed'] = async (identity) => {
+  const succeed: InsuredStep = async (identity) => {
     const refusal = await check(identity);
     if (refusal === undefined) sources.delete(sourceOf(identity.emailKey, identity.prefix));
     return refusal;

@@ -71,8 +71,8 @@ end`;
  * - 22 and 23: limits for the wrong verdicts of everybody, and of one such device or network
  * - 24: for how long the mark of a recovery stays
  *
- * Returns the rule that refuses (or '') and the milliseconds to wait. A refused step changes nothing except the number
- * of the network's logins, which `check` counts.
+ * Returns the rule that refuses (or '') and the milliseconds to wait, and after `fail` 1 if this place has no further try
+ * in the total. A refused step changes nothing except the number of the network's logins, which `check` counts.
  */
 export const loginScript = `${placesScript}${totalScript}${crowdScript}
 local step, now, device, network = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4]
@@ -220,4 +220,4 @@ if place == 7 then
 else
   note(KEYS[place + 1], known_allowance)
 end
-return {'', 0}`;
+return {'', 0, share_of(KEYS[11], proven, tonumber(ARGV[22]), tonumber(ARGV[23])) and 0 or 1}`;

@@ -30,6 +30,7 @@ const fieldsOf: Readonly<Record<MailPurpose, readonly string[]>> = {
   identity_link: [...codeFields, 'provider'],
   new_device: noticeFields,
   password_changed: [...noticeFields, 'invites_revoked'],
+  password_guessed: noticeFields,
   email_changed: [...noticeFields, 'undo_token'],
   deletion_scheduled: [...noticeFields, 'deletes_at'],
   deletion_cancelled: noticeFields,

@@ -6,11 +6,13 @@ import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import type { PasswordHasher } from '../../security/password-hasher.ts';
+import type { WarnOfGuesses } from '../proofs/warn-of-guesses.ts';
 
 export interface AuthenticateDeps {
   readonly users: Pick<UserStore, 'findByEmail' | 'setPasswordHash'>;
   readonly hasher: PasswordHasher;
   readonly limits: Pick<Limits, 'logIn'>;
+  readonly warnOfGuesses: WarnOfGuesses;
   readonly audit: Audit;
 }
 
@@ -25,13 +27,13 @@ export type Authenticate = (given: GivenCredentials, origin: RequestOrigin) => P
 
 /**
  * Creates the check of an address and a password, which the limits and the hash gate must admit first. It replaces a
- * weak hash if the password is right. If the account demands a second factor, it does not learn the device and network
+ * weak hash if the password is right, and warns the owner when the tries are used up. If the account demands a second factor, it does not learn the device and network
  * from the password.
  *
  * Raises `ERR-INVALID-CREDENTIALS` for a wrong password and for an unknown address alike, after the same work,
  * `ERR-RATE-LIMITED` and `ERR-OVERLOADED`.
  */
-export function createAuthenticate({ users, hasher, limits, audit }: AuthenticateDeps): Authenticate {
+export function createAuthenticate({ users, hasher, limits, warnOfGuesses, audit }: AuthenticateDeps): Authenticate {
   async function rehash(
     { _id, password_hash: stored }: UserDocument,
     password: string,
@@ -56,7 +58,8 @@ export function createAuthenticate({ users, hasher, limits, audit }: Authenticat
       return { user: found, isRight: await turn.verify(found?.password_hash, password) };
     });
     if (user === undefined || !isRight) {
-      await attempt.fail();
+      const { isLast } = await attempt.fail();
+      if (isLast) await warnOfGuesses('password', user, origin);
       const reason = user === undefined ? 'unknown_account' : 'wrong_password';
       audit({ event: 'login.failed', user_id: user?._id, reason }, origin);
       throw new AppError('ERR-INVALID-CREDENTIALS');

@@ -95,7 +95,7 @@ export function createCheckFactor(deps: CheckFactorDeps): CheckFactor {
     const settle = async (error: unknown): Promise<never> => {
       const isWrong = isAppError(error) && error.code === 'ERR-SECOND-FACTOR-INVALID';
       if (!isWrong) await giveBack();
-      else if (isAlarming) await warnOfGuesses(user, origin);
+      else if (isAlarming) await warnOfGuesses('second_factor', user, origin);
       throw error;
     };
     const compareOnce = async () => {

@@ -1,6 +1,6 @@
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import type { UserDocument } from '@auth-account/stores/documents';
-import type { SecondFactorStore } from '@auth-account/stores/second-factors';
+import type { GuessedSecret, SecondFactorStore } from '@auth-account/stores/second-factors';
 import { type Commit, none } from '../../announcements/commit.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
@@ -12,34 +12,37 @@ export interface WarnOfGuessesDeps {
   readonly now: () => Date;
 }
 
-/** Mails the account's owner that somebody who knows the password guesses the second factor. */
-export type WarnOfGuesses = (user: UserDocument, origin: RequestOrigin) => Promise<void>;
+/**
+ * Mails the account's owner that the tries of the password or of the second factor are used up. An address without an
+ * account causes the same work, so that the time tells nothing.
+ */
+export type WarnOfGuesses = (
+  secret: GuessedSecret,
+  user: Pick<UserDocument, '_id' | 'locale'> | undefined,
+  origin: RequestOrigin,
+) => Promise<void>;
 
 /** Milliseconds between two mails to one account. */
 const gapMs = 86_400_000;
 
-/**
- * Creates the function that warns the owner when strangers guess a second factor: they have passed the first step of a
- * login. It sends one mail per account in 24 hours, because a stranger must not fill the mailbox.
- */
+/** Creates the warning. Each secret causes one mail per account in 24 hours, because nobody must fill the mailbox. */
 export function createWarnOfGuesses({ secondFactors, commit, ids, now }: WarnOfGuessesDeps): WarnOfGuesses {
-  return async (user, origin) => {
-    const user_id = user._id;
+  return async (secret, user, origin) => {
+    const user_id = user?._id ?? ids.entityId();
     const at = now();
     const due = new Date(at.getTime() - gapMs);
-    const told = { user_id, purpose: 'second_factor_guessed', locale: mailLocale(user, origin) } as const;
-    const notice = createAccountEvent('service.auth.events.notice', told, eventOrigin(origin, at, ids));
+    const told = { user_id, purpose: `${secret}_guessed`, locale: mailLocale(user, origin) } as const;
+    const event = createAccountEvent('service.auth.events.notice', told, eventOrigin(origin, at, ids));
+    const warned = { event: `account.${secret}_guessed`, user_id } as const;
     await commit(
       {
         at,
         isCommitted: 'by event',
         ifClientLeft: 'commit',
         async work(session) {
-          const isFirst = await secondFactors.noteWarning(user_id, { at, due }, session);
-          const warned = { event: 'account.second_factor_guessed', user_id } as const;
-          return isFirst
-            ? { events: [notice], audit: [warned], sessions: none }
-            : { events: none, audit: none, sessions: none };
+          const isFirst = await secondFactors.noteWarning(user_id, secret, { at, due }, session);
+          if (user === undefined) return { events: [{ event, isFor: 'nobody' }], audit: none, sessions: none };
+          return { events: isFirst ? [event] : none, audit: isFirst ? [warned] : none, sessions: none };
         },
       },
       origin,

@@ -13,6 +13,7 @@ import {
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import type { PasswordHasher } from '../../security/password-hasher.ts';
+import type { WarnOfGuesses } from '../proofs/warn-of-guesses.ts';
 import type { CountRegistration } from './count-registration.ts';
 import type { Spaces } from './spaces.ts';
 import type { StoreAccount } from './store-account.ts';
@@ -25,6 +26,7 @@ export interface RegisterDeps {
   readonly hasher: Pick<PasswordHasher, 'admit'>;
   readonly countRegistration: CountRegistration;
   readonly limits: Pick<Limits, 'register' | 'registered' | 'replay'>;
+  readonly warnOfGuesses: WarnOfGuesses;
   readonly audit: Audit;
   readonly now: () => Date;
 }
@@ -91,7 +93,7 @@ function createRegisterOnce(deps: RegisterDeps) {
 
 /** Creates the answer to a request whose key was used before. */
 function createReplay(deps: RegisterDeps) {
-  const { users, limits, audit } = deps;
+  const { users, limits, warnOfGuesses, audit } = deps;
 
   /**
    * Returns true if the account still has the password and the address that the request registered, and demands nothing
@@ -115,8 +117,10 @@ function createReplay(deps: RegisterDeps) {
       if (await isUnchanged(earlier, input)) await attempt.succeed();
       else await limits.replay(input.email, origin);
     } else {
-      await attempt.fail();
-      audit({ event: 'login.failed', user_id: earlier.answer.user_id, reason: 'idempotency_key_reused' }, origin);
+      const { user_id } = earlier.answer;
+      const { isLast } = await attempt.fail();
+      if (isLast) await warnOfGuesses('password', await users.find(user_id), origin);
+      audit({ event: 'login.failed', user_id, reason: 'idempotency_key_reused' }, origin);
     }
     return { data: replayed(earlier), isReplayed: true };
   };
