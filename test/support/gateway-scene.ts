@@ -115,7 +115,10 @@ export interface TestGateway {
   close(): Promise<void>;
 }
 
-/** Starts a gateway in this process. `env` overrides the scene's environment. */
+/**
+ * Starts a gateway in this process. `env` overrides the scene's environment. It waits for Redis for long, so that no
+ * stall of the machine refuses a stream; `redisTimeoutMs: undefined` is as in production.
+ */
 export async function startTestGateway(
   scene: Pick<GatewayScene, 'env'>,
   env: Readonly<Record<string, string>> = {},
@@ -124,7 +127,7 @@ export async function startTestGateway(
 ): Promise<TestGateway> {
   const config = loadConfig(pushGatewayConfig, { env: gatewayEnvironment({ PUSH_PORT: '0', ...scene.env, ...env }) });
   const metrics = createMetrics({ service: 'push-gateway' });
-  const gateway = await compose({ config, logger, metrics }, overrides);
+  const gateway = await compose({ config, logger, metrics }, { redisTimeoutMs: 60_000, ...overrides });
   const stop = async () => {
     for (const step of gateway.shutdown) await step.run();
   };

@@ -4,6 +4,7 @@ export { type Config, hasVariable, loadConfig } from './load-config.ts';
 export { providerConfig } from './provider-config.ts';
 export { type IdentityProvider, type ProviderExchange, readProviders } from './providers.ts';
 export {
+  bareAddress,
   deletionConfig,
   graceDaysLimits,
   logConfig,
@@ -16,5 +17,6 @@ export {
   tokenConfig,
   tokenLifeConfig,
 } from './shared-config.ts';
-export { SmtpSubscriber, SubscriberName, smtpServerOf } from './smtp-config.ts';
+export { SmtpSubscriber, SubscriberName, senderDomain, smtpServerOf } from './smtp-config.ts';
+export { urlProblems } from './url-check.ts';
 export type { CheckProblem } from './variable-schema.ts';

@@ -50,6 +50,7 @@ describe('entries of providers', () => {
   test.each([
     [{ ...own, name: 'link' }, 'no provider may be called link'],
     [{ ...own, name: 'challenge' }, 'no provider may be called challenge'],
+    [{ ...own, issuers: ['https://id.example/{tenantid}/v2.0'] }, 'issuers has a placeholder'],
     [{ ...own, jwks_uri: undefined }, 'without a preset it must have jwks_uri'],
     [{ ...own, jwks_uri: 'http://id.example/keys' }, 'jwks_uri must be an https URL'],
     [{ ...apple, ...endpoints }, 'the preset has its own token_endpoint'],

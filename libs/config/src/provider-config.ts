@@ -93,6 +93,7 @@ function problemsOfOwn(entry: Partial<ProviderEntry>): string[] {
   return [
     ...missing.map((field) => `without a preset it must have ${field}`),
     ...wrong.map((field) => `${field} must be an https URL`),
+    ...(/[{}]/.test(String(entry.issuers)) ? ['issuers has a placeholder: name the issuer of each tenant'] : []),
   ];
 }
 

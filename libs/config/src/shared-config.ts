@@ -1,15 +1,21 @@
+import { isIP } from 'node:net';
 import * as Type from '@auth-account/contracts/type';
-import type { VariableCheck } from './variable-schema.ts';
+import { urlProblems } from './url-check.ts';
+import type { CheckProblem, VariableCheck } from './variable-schema.ts';
 
-/** Settings of MongoDB, the source of truth, to be spread into a service's schema. */
-export const mongoConfig = {
+/**
+ * Settings of MongoDB, the source of truth, to be spread into a service's schema, with the check of the library that
+ * reads the address.
+ */
+export const mongoConfig = (checks: Readonly<Record<'address', VariableCheck>>) => ({
   MONGODB_URI: Type.String({
     minLength: 1,
     secret: true,
+    check: checks.address,
     description: 'Connection string of a MongoDB replica set. Driver time-outs in it override the built-in ones',
   }),
   MONGODB_DATABASE: Type.String({ minLength: 1, maxLength: 63, default: 'auth', description: 'Name of the database' }),
-};
+});
 
 /** Settings of Redis, to be spread into a service's schema, with the checks of the library that reads the values. */
 export const redisConfig = (checks: Readonly<Record<'address' | 'file' | 'certificate' | 'key', VariableCheck>>) => ({
@@ -61,8 +67,24 @@ export const redisConfig = (checks: Readonly<Record<'address' | 'file' | 'certif
 
 /** IP address and port that the service listens on, to be spread into a service's schema. */
 const listenConfig = {
-  BIND_ADDRESS: Type.String({ minLength: 1, default: '0.0.0.0', description: 'IP address that every port listens on' }),
+  BIND_ADDRESS: Type.Optional(
+    Type.String({
+      minLength: 1,
+      check: addressProblems,
+      description:
+        'IP address that every port listens on: `::` means all of IPv4 and IPv6, `0.0.0.0` those of IPv4. Unset: `::` if the system has IPv6',
+    }),
+  ),
 };
+
+function addressProblems(value: unknown): CheckProblem[] {
+  return isIP(bareAddress(String(value))) > 0 ? [] : [{ path: '', message: 'must be an IP address' }];
+}
+
+/** Returns an IP address without the brackets that it has in a URL. */
+export function bareAddress(text: string): string {
+  return text.replace(/^\[(.*)\]$/, '$1');
+}
 
 /** Setting for the server's symmetric keys, to be spread into a service's schema. */
 export const serverKeysConfig = {
@@ -138,7 +160,8 @@ export const tokenConfig = {
       'For the push-gateway it holds the public keys that `authctl keys public` writes; a private key is refused',
   }),
   TOKEN_ISSUER: Type.String({
-    pattern: '^https?://[^\\s?#]+$',
+    pattern: '^https?://[^\\s?#@]+$',
+    check: urlProblems,
     default: 'https://auth.local',
     description: 'Claim `iss` of the access tokens, and the public URL of the api: siblings find the keys there',
   }),

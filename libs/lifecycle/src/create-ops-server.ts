@@ -5,7 +5,8 @@ import { rejectMalformedRequests } from './reject-malformed-requests.ts';
 import { type Check, runChecks } from './run-checks.ts';
 
 export interface OpsServerOptions {
-  readonly host: string;
+  /** Every address of the system by default. */
+  readonly host: string | undefined;
   /** Port; 0 for any free port. */
   readonly port: number;
   /** Called at each `/readyz`, so that checks may be added and removed. */

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { longestTokenSeconds, readProviders } from '@auth-account/config';
+import { bareAddress, longestTokenSeconds, readProviders } from '@auth-account/config';
 import { type EventChannel, eventChannels } from '@auth-account/contracts/events';
 import type { ServiceContext, ServiceParts, ShutdownStep } from '@auth-account/lifecycle';
 import { openEventQueue } from '@auth-account/messaging';
@@ -224,7 +224,7 @@ function serve(
         await warmUp({ app: rehearsal(), logger, signal: stopping.signal, limitMs: warmUpLimitMs });
       }
       if (stopping.signal.aborted) return;
-      address = await server.listen(config.API_PORT, config.BIND_ADDRESS);
+      address = await server.listen(config.API_PORT, config.BIND_ADDRESS && bareAddress(config.BIND_ADDRESS));
       logger.info({ address: address.address, port: address.port, argon2: argon2Name }, 'api listens');
     },
     shutdown: [

@@ -7,9 +7,11 @@ import {
   runtimeConfig,
   serverKeysConfig,
   tokenConfig,
+  urlProblems,
 } from '@auth-account/config';
 import * as Type from '@auth-account/contracts/type';
 import { redisChecks } from '@auth-account/redis';
+import { mongoChecks } from '@auth-account/stores/mongo-checks';
 import { limitConfig } from './limits/limits-table.ts';
 import { passkeyConfig } from './security/passkeys/passkey-config.ts';
 
@@ -18,7 +20,7 @@ const daySeconds = 86_400;
 /** Configuration of the api: each property is an environment variable. */
 export const apiConfig = Type.Object({
   ...runtimeConfig,
-  ...mongoConfig,
+  ...mongoConfig(mongoChecks),
   ...redisConfig(redisChecks),
   ...tokenConfig,
   ...serverKeysConfig,
@@ -41,7 +43,8 @@ export const apiConfig = Type.Object({
       'Seconds for which an idle connection is kept: longer than the proxy in front keeps it, so that none is used while the api closes it. 620 behind GCP',
   }),
   PUSH_PUBLIC_URL: Type.String({
-    pattern: '^wss?://',
+    pattern: '^wss?://[^\\s?#@]+$',
+    check: urlProblems,
     default: 'ws://127.0.0.1:8081',
     description: 'Public URL of the push-gateway. A login returns it to the app',
   }),

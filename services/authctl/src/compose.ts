@@ -1,4 +1,4 @@
-import { type Config, ConfigError, mongoConfig, redisConfig } from '@auth-account/config';
+import { mongoConfig, redisConfig } from '@auth-account/config';
 import * as Type from '@auth-account/contracts/type';
 import {
   explainRedisError,
@@ -18,6 +18,7 @@ import {
   type RunTransaction,
   type Stores,
 } from '@auth-account/stores';
+import { mongoChecks } from '@auth-account/stores/mongo-checks';
 import { type Db, MongoClient } from 'mongodb';
 import { CommandError, exitCodes } from './cli/command-error.ts';
 import type { Shell } from './cli/shell.ts';
@@ -36,7 +37,7 @@ export interface RedisStore {
   readonly keys: RedisKeys;
 }
 
-const mongoSchema = Type.Object(mongoConfig);
+const mongoSchema = Type.Object(mongoConfig(mongoChecks));
 const redisSchema = Type.Object(redisConfig(redisChecks));
 
 /** Limit in milliseconds for one command to Redis. */
@@ -46,7 +47,8 @@ const connectTimeoutMs = 5_000;
 /** Opens MongoDB for the work and closes it afterwards. Throws at once if it is unreachable. */
 export async function withMongo<T>(shell: Shell, work: (mongo: Mongo) => Promise<T>): Promise<T> {
   const config = shell.config(mongoSchema);
-  const client = openMongo(config);
+  const { MONGODB_URI: uri } = config;
+  const client = new MongoClient(uri, { ...mongoOptions('authctl', uri), appName: 'authctl' });
   try {
     await client.connect();
     const db = client.db(config.MONGODB_DATABASE);
@@ -55,21 +57,6 @@ export async function withMongo<T>(shell: Shell, work: (mongo: Mongo) => Promise
     return await work({ db, collections, transaction, stores: createStores(collections, transaction) });
   } finally {
     await client.close();
-  }
-}
-
-function openMongo({ MONGODB_URI }: Config<typeof mongoSchema>): MongoClient {
-  try {
-    return new MongoClient(MONGODB_URI, { ...mongoOptions('authctl', MONGODB_URI), appName: 'authctl' });
-  } catch (error) {
-    const expected = `a connection string (${(error as Error).message})`;
-    const problem = {
-      name: 'MONGODB_URI',
-      expected,
-      came: 'a value that is not shown',
-      where: 'environment MONGODB_URI',
-    };
-    throw Object.assign(new ConfigError([problem]), { cause: error });
   }
 }
 

@@ -1,16 +1,18 @@
-import {
-  App,
-  type HttpRequest,
-  type HttpResponse,
-  type TemplatedApp,
-  type us_listen_socket,
-  us_socket_local_port,
-} from 'uWebSockets.js';
+import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js';
 import { AppError } from '@auth-account/errors';
 import { readRequestHead, sendError } from './handshake/handshake.ts';
 import type { createUpgrade } from './handshake/upgrade.ts';
 import { type Connection, maxBackpressureBytes } from './streams/connection.ts';
 import type { SocketData, SocketOpener } from './streams/open-socket.ts';
+
+/**
+ * Limit for the head of a request, in bytes: the api's. A browser adds the cookies of its site to a token, and the
+ * library's 4 KiB are too few for both.
+ */
+const headBytes = 16_384;
+// biome-ignore lint/style/noProcessEnv: the library reads the variable when it is loaded, and has no other setting
+process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(headBytes);
+const { App, us_socket_local_port } = await import('uWebSockets.js');
 
 export interface PushAppDeps {
   readonly upgrade: ReturnType<typeof createUpgrade>;
@@ -26,7 +28,7 @@ export interface PushAppDeps {
 
 export interface PushApp {
   /** Listens and returns the port. Throws if it can't. */
-  listen(port: number, host: string): Promise<number>;
+  listen(port: number, host: string | undefined): Promise<number>;
   /** Stops listening and cuts the remaining connections. */
   close(): void;
 }
@@ -42,10 +44,11 @@ const exclusivePort = 1;
 
 /** The types of uWebSockets.js have only `listen(host, port, callback)`. */
 type Listen = (
-  host: string,
-  port: number,
-  options: number,
-  listening: (socket: us_listen_socket | false) => void,
+  ...args: [
+    ...where: [host: string, port: number] | [port: number],
+    options: number,
+    listening: (socket: us_listen_socket | false) => void,
+  ]
 ) => void;
 
 /**
@@ -107,10 +110,12 @@ function answer(res: HttpResponse, req: HttpRequest, error: AppError): void {
   else sendError(res, error, readRequestHead(req));
 }
 
-function listen(app: TemplatedApp, port: number, host: string): Promise<number> {
+function listen(app: TemplatedApp, port: number, host: string | undefined): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  (app.listen as unknown as Listen).call(app, host, port, exclusivePort, (socket) => {
-    if (socket === false) reject(new Error(`cannot listen on ${host}:${port}: the port is taken, or not ours to take`));
+  const where: [string, number] | [number] = host === undefined ? [port] : [host, port];
+  (app.listen as unknown as Listen).call(app, ...where, exclusivePort, (socket) => {
+    if (socket === false)
+      reject(new Error(`cannot listen on ${where.join(':')}: the port is taken, or not ours to take`));
     else resolve(us_socket_local_port(socket));
   });
   return promise;

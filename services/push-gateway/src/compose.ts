@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { longestTokenSeconds } from '@auth-account/config';
+import { bareAddress, longestTokenSeconds } from '@auth-account/config';
 import type { ServiceContext, ServiceParts } from '@auth-account/lifecycle';
 import { createCloseRecorder } from '@auth-account/messaging/close-records';
 import { createCommandPublisher, createStreamNumbers } from '@auth-account/messaging/commands';
@@ -49,16 +49,18 @@ export interface TestOverrides {
   readonly now?: () => number;
   /** Milliseconds between two checks of the key file. */
   readonly keyFileIntervalMs?: number;
+  /** Milliseconds that Redis may take to answer a command. */
+  readonly redisTimeoutMs?: number | undefined;
 }
 
-function openConnections(config: PushGatewayConfig, logger: Logger) {
+function openConnections(config: PushGatewayConfig, logger: Logger, { redisTimeoutMs }: TestOverrides) {
   const open = (settings: RedisSettings, purpose: string) => {
     const redis = openRedis(config, settings);
     redis.on('error', (error) => logger.warn({ err: explainRedisError(error, config), purpose }, 'Redis connection'));
     return redis;
   };
   return {
-    redis: open(failFastOptions(), 'commands'),
+    redis: open(failFastOptions(redisTimeoutMs), 'commands'),
     subscription: open(subscriberOptions(), 'subscription'),
     // Messages have their own connection, because a flood of them must neither delay commands nor break the commands'
     // connection.
@@ -130,7 +132,7 @@ export async function compose(
   const registry = createConnectionRegistry();
   const pushMetrics = createPushMetrics(metrics, registry.size);
   const { verifyAccessToken, closeKeyFile } = await openVerifier(config, logger, pushMetrics, overrides);
-  const { redis, subscription, messages } = openConnections(config, logger);
+  const { redis, subscription, messages } = openConnections(config, logger, overrides);
   const keys = redisKeys(config.KEY_PREFIX);
   const denyList = createDenyList(redis, keys, denialLifetimeMs(longestTokenSeconds(config)));
   const drain = createDrain({ registry, logger, config });
@@ -154,7 +156,8 @@ export async function compose(
     ...{ ...common, config, redis, keys, denyList, expiry, streams, sampler, verifyAccessToken },
     isDraining: drain.isDraining,
   });
-  const address = config.BIND_ADDRESS;
+  const host = config.BIND_ADDRESS && bareAddress(config.BIND_ADDRESS);
+  const address = host ?? '::';
   let port: number | undefined;
   return {
     address() {
@@ -163,7 +166,7 @@ export async function compose(
     },
     readiness: createReadiness({ redis, subscriber, messageSubscription, denyList }),
     async start() {
-      port = await app.listen(config.PUSH_PORT, address);
+      port = await app.listen(config.PUSH_PORT, host);
       expiry.start();
       reconcile.start();
       logger.info({ address, port }, 'push gateway listens');

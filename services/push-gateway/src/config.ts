@@ -15,9 +15,10 @@ export const pushGatewayConfig = Type.Object({
     default: 9081,
     description: "Port of the push gateway's `/livez`, `/readyz`, `/metrics`",
   }),
-  ALLOWED_ORIGINS: Type.Array(Type.String({ pattern: '^https?://[^/]+$' }), {
+  ALLOWED_ORIGINS: Type.Array(Type.String({ pattern: '^[a-z][a-z0-9+.-]*://[^\\s/?#@*A-Z]+$' }), {
     default: [],
-    description: 'Origins from which browsers may open streams. Empty: not checked',
+    description:
+      'Origins from which pages may open streams, exactly as they send them: `https://app.example.com`, `capacitor://localhost`. Empty: not checked',
   }),
   MAX_STREAMS_PER_GROUP: Type.Integer({
     minimum: 1,

@@ -79,6 +79,8 @@ describe('EVENT_SUBSCRIBERS', () => {
     ['a path', { url: 'smtp://mail.example.com/x' }],
     ['no host', { url: 'smtp://' }],
     ['no URL', { url: 'smtp://mail.example.com:port' }],
+    ['a password that is not percent-encoded', { url: 'smtps://user:100%pure@mail.example.com' }],
+    ['a greeting that is no domain', { ehlo_name: 'mail server' }],
     ['a sender without an address', { from: 'Kitchen' }],
     ['a sender that adds a line', { from: 'a\nBcc: b <a@b>' }],
     ['two senders', { from: 'a@b, c@d' }],

@@ -8,10 +8,12 @@ import {
   SmtpSubscriber,
   SubscriberName,
   serverKeysConfig,
+  smtpServerOf,
   tokenLifeConfig,
 } from '@auth-account/config';
 import * as Type from '@auth-account/contracts/type';
 import { redisChecks } from '@auth-account/redis';
+import { mongoChecks } from '@auth-account/stores/mongo-checks';
 
 /** Standard Webhooks: 24 to 64 random bytes in base64. */
 const Secret = Type.String({
@@ -48,7 +50,7 @@ const QueueSubscriber = Type.Object({ name: SubscriberName, kind: Type.Literal('
 /** Configuration of the worker: each property is an environment variable. */
 export const workerConfig = Type.Object({
   ...runtimeConfig,
-  ...mongoConfig,
+  ...mongoConfig(mongoChecks),
   ...redisConfig(redisChecks),
   ...tokenLifeConfig,
   ...serverKeysConfig,
@@ -65,7 +67,7 @@ export const workerConfig = Type.Object({
     default: [],
     description:
       'Subscribers to events: JSON array of `{"name","kind":"webhook","url","secret"}`, `{"name","kind":"queue"}` and ' +
-      '`{"name":"mail","kind":"smtp","url":"smtps://user:password@host:465","from"}` with unique names. A secret is `whsec_` and base64 of 24 to 64 bytes; `"secrets":[…]` signs with each of several. A webhook with `"encrypt_to":<public JWK>` gets addresses and codes',
+      '`{"name":"mail","kind":"smtp","url":"smtps://user:password@host:465","from"}` with unique names. A mail server is greeted with the domain of `from`, or with `"ehlo_name"`. A secret is `whsec_` and base64 of 24 to 64 bytes; `"secrets":[…]` signs with each of several. A webhook with `"encrypt_to":<public JWK>` gets addresses and codes',
   }),
   EVENT_ALLOWED_HOSTS: Type.Array(Type.String({ pattern: '^(\\*\\.)?[A-Za-z0-9.-]+$|^\\[[0-9a-fA-F:.]+\\]$' }), {
     default: [],
@@ -136,7 +138,7 @@ function checkSubscribers(value: unknown, variables: Readonly<Record<string, unk
   const names = items.map(({ name }) => name);
   return items.flatMap((item, index) => [
     ...duplicateName(item, names.slice(0, index), index),
-    ...(item.kind === 'smtp' ? urlProblems(item, index) : []),
+    ...(item.kind === 'smtp' ? mailUrlProblems(item, index) : []),
     ...(item.kind === 'webhook'
       ? [...secretProblems(item, index), ...hostProblems(item, hosts, index), ...keyProblems(item, index)]
       : []),
@@ -207,13 +209,26 @@ function ephemeralFor({ asymmetricKeyDetails: { namedCurve } = {} }: KeyObject):
     : generateKeyPairSync('ec', { namedCurve }).privateKey;
 }
 
-function urlProblems({ url }: Item, index: number): CheckProblem[] {
-  return typeof url === 'string' && !URL.canParse(url) ? [{ path: `/${index}/url`, message: 'must be a URL' }] : [];
+const wrongUrl = (index: number): CheckProblem => ({
+  path: `/${index}/url`,
+  message: 'must be a URL, with user and password percent-encoded',
+});
+
+/** Reads the URL as a delivery does, because a password such as `100%` passes every other check. */
+function mailUrlProblems({ url }: Item, index: number): CheckProblem[] {
+  if (typeof url !== 'string') return [];
+  try {
+    smtpServerOf({ url, from: '' });
+    return [];
+  } catch {
+    return [wrongUrl(index)];
+  }
 }
 
 function hostProblems({ url }: Item, hosts: readonly string[], index: number): CheckProblem[] {
-  const host = typeof url === 'string' ? URL.parse(url)?.hostname : undefined;
-  if (host === undefined) return urlProblems({ url }, index);
+  if (typeof url !== 'string') return [];
+  const host = URL.parse(url)?.hostname;
+  if (host === undefined) return [wrongUrl(index)];
   if (hosts.length === 0 || hosts.some((allowed) => allows(allowed.toLowerCase(), host))) return [];
   return [{ path: `/${index}/url`, message: 'must have a host of EVENT_ALLOWED_HOSTS' }];
 }

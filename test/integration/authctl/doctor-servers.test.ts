@@ -17,6 +17,9 @@ const subscriberAt = (port: number, rest: object = {}) => ({
 
 test('the doctor connects to each mail server, and sends nothing', async () => {
   const sink = await startMailSink(() => undefined);
+  const strict = await startMailSink(() => undefined, {
+    onConnect: (_session, callback) => callback(Object.assign(new Error('4.7.0 Who are you?'), { responseCode: 421 })),
+  });
   const closed = await findFreePort();
   const findings = await checkMail({
     EVENT_SUBSCRIBERS: [
@@ -24,6 +27,7 @@ test('the doctor connects to each mail server, and sends nothing', async () => {
       { kind: 'queue' },
       subscriberAt(closed, { name: 'away' }),
       subscriberAt(sink.port, { name: 'open', starttls: true }),
+      subscriberAt(strict.port, { name: 'strict' }),
     ],
   });
   const mend = expect.stringContaining('EVENT_SUBSCRIBERS');
@@ -33,12 +37,18 @@ test('the doctor connects to each mail server, and sends nothing', async () => {
     {
       check: 'mail server open',
       status: 'failed',
-      detail: expect.stringMatching(/(answered \d+|no answer: [A-Z]+)$/),
+      detail: expect.stringMatching(/(answered \d+ .+|no answer: [A-Z]+)$/),
       mend,
+    },
+    {
+      check: 'mail server strict',
+      status: 'failed',
+      detail: expect.stringContaining('answered 421 4.7.0 Who are you?'),
+      mend: expect.stringContaining('ehlo_name (now kitchen.example)'),
     },
   ]);
   expect(sink.mails()).toEqual([]);
-  await sink.stop();
+  await Promise.all([sink.stop(), strict.stop()]);
 });
 
 test('the doctor fetches the keys of each provider', async () => {

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { networkInterfaces } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
@@ -73,6 +74,15 @@ describe('a handshake', () => {
     expect(client.socket.protocol).toBe('bearer');
     expect(client.headers['sec-websocket-protocol']).toBe('bearer');
     client.socket.terminate();
+  });
+
+  test('a handshake of a page with its token and 15 KB of cookies of its site opens the stream', async () => {
+    const device = newDevice();
+    const headers = { Cookie: `site=${'x'.repeat(15_000)}`, Origin: 'https://app.example.com' };
+    const subprotocols = ['bearer', await tokenOf(device)];
+    const client = await openStream(gateway.base, { ...device, subprotocols, headers });
+    expect((await client.next()).type).toBe('hello');
+    client.terminate();
   });
 
   test('a handshake with the same token in both places opens the stream', async () => {
@@ -197,7 +207,7 @@ describe('the limit of streams per group', () => {
 
 describe('the list of origins', () => {
   test('the list of origins refuses pages from elsewhere, and lets its own, the same host and apps pass', async () => {
-    const strict = await startReadyGateway(scene, { ALLOWED_ORIGINS: 'https://app.example' });
+    const strict = await startReadyGateway(scene, { ALLOWED_ORIGINS: 'https://app.example,capacitor://localhost' });
     const attempt = async (headers: Record<string, string>) => {
       const device = newDevice();
       return { ...device, token: await tokenOf(device), headers };
@@ -207,14 +217,28 @@ describe('the list of origins', () => {
       status: 422,
       body: { error_code: 'ERR-VALIDATION-FAILED', details: [{ loc: ['header', 'Origin'], type: 'value_error' }] },
     });
-    for (const origin of ['https://app.example', strict.base.replace('ws:', 'http:')]) {
+    for (const origin of ['https://app.example', 'capacitor://localhost', strict.base.replace('ws:', 'http:')]) {
       await openStream(strict.base, await attempt({ Origin: origin }));
     }
     await openStream(strict.base, await attempt({}));
-    expect(await strict.metric('push_streams_open')).toBe(3);
+    expect(await strict.metric('push_streams_open')).toBe(4);
     await strict.close();
   });
 });
+
+test.each(['', '::', '[::]'])(
+  'a gateway with BIND_ADDRESS "%s" listens on IPv4 and, where there is any, IPv6',
+  async (address) => {
+    const everywhere = await startReadyGateway(scene, { BIND_ADDRESS: address });
+    const hosts = Object.values(networkInterfaces()).flatMap((all = []) => all.map((each) => each.address));
+    for (const host of ['127.0.0.1', ...(hosts.includes('::1') ? ['[::1]'] : [])]) {
+      const device = newDevice();
+      const base = everywhere.base.replace('127.0.0.1', host);
+      (await openStream(base, { ...device, token: await tokenOf(device) })).terminate();
+    }
+    await everywhere.close();
+  },
+);
 
 describe('a request that is no handshake', () => {
   const ask = async (path: string, init: Pick<SentRequest, 'method' | 'body'> = {}) => {

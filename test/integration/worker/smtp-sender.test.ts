@@ -53,6 +53,20 @@ describe('a mail goes out', () => {
   });
 });
 
+test.each([
+  ['the domain of the sender', {}, 'kitchen.example'],
+  ['the domain of the sender in ASCII', { from: 'no-reply@küche.example' }, 'xn--kche-0ra.example'],
+  ['the name that is set', { ehlo_name: 'mx.kitchen.example' }, 'mx.kitchen.example'],
+])('a mail server is greeted with %s', async (_what, more, name) => {
+  const greetings: unknown[] = [];
+  const onMailFrom: SinkOptions['onMailFrom'] = (_address, { hostNameAppearsAs }, callback) => {
+    greetings.push(hostNameAppearsAs);
+    callback();
+  };
+  await send('smtp://', { onMailFrom }, { starttls: false, ...more });
+  expect(greetings).toEqual([name]);
+});
+
 describe('an attempt that sends no mail, whose error has no more than a code', () => {
   test('no mail goes out if the server does not offer STARTTLS', async () => {
     await expect(send('smtp://', {})).rejects.toThrow(/^(no answer: ETLS|answered \d{3})$/);

@@ -2,6 +2,7 @@ import { apiConfig, migrateConfig } from '@auth-account/api/config';
 import { probeConfig } from '@auth-account/authctl/probe-config';
 import { type describeConfig, logConfig, mongoConfig } from '@auth-account/config';
 import { pushGatewayConfig } from '@auth-account/push-gateway/config';
+import { mongoChecks } from '@auth-account/stores/mongo-checks';
 import { workerConfig } from '@auth-account/worker/config';
 
 /** The name in the values of a component that runs one of our programs. */
@@ -28,7 +29,7 @@ function read({ properties, required }: ConfigSchema): Variable[] {
 
 /** Returns the variables of the migrations, which are some of the api's (MongoDB, the log) and their own. */
 function migrateVariables(): Variable[] {
-  const common = { ...mongoConfig, ...logConfig };
+  const common = { ...mongoConfig(mongoChecks), ...logConfig };
   return [...read(apiConfig).filter(({ name }) => name in common), ...read(migrateConfig)];
 }
 

@@ -1,5 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { ConfigError, loadConfig } from '@auth-account/config';
+import * as Type from '@auth-account/contracts/type';
 import { expect, test } from '@jest/globals';
+import { components, variablesOf } from '../chart/component-variables.ts';
 import { configurationSections } from './configuration-page.ts';
 
 const root = new URL('../../../', import.meta.url);
@@ -16,6 +19,22 @@ test('each variable has one row, whichever services read it', () => {
   expect(names.length).toBeGreaterThan(60);
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
 });
+
+const addresses = components
+  .flatMap((component) => variablesOf(component).map(({ name, schema }) => [name, schema] as const))
+  .filter(([name]) => /_(URI|URL)$|^TOKEN_ISSUER$/.test(name));
+
+test.each([...new Map(addresses)])(
+  '%s is checked with the configuration, and what came is not shown',
+  (name, schema) => {
+    const wrong = ['http://[hunter2', 'wss://[hunter2', 'mongodb://user:hunter2@x@y', 'redis://user:hunter2%@y'];
+    for (const value of wrong) {
+      const load = () => loadConfig(Type.Object({ [name]: schema as Type.TSchema }), { env: { [name]: value } });
+      expect(load).toThrow(ConfigError);
+      if (schema.secret) expect(load).not.toThrow('hunter2');
+    }
+  },
+);
 
 test('every variable of the local stack that its sources read has a row', () => {
   const sources = sourcesBelow('libs/local-stack/src').map((file) => readFileSync(new URL(file, root), 'utf8'));

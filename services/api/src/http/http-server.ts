@@ -37,7 +37,8 @@ export const retireMs = 2_000;
 
 export interface HttpServer {
   /** Listens, or throws (`EADDRINUSE` and others). */
-  listen(port: number, host: string): Promise<AddressInfo>;
+  /** Listens on every address of the system if there is no `host`. */
+  listen(port: number, host: string | undefined): Promise<AddressInfo>;
   /**
    * Ends the server without losing a request. For up to `retireForMs` every answer, including those to requests under
    * way, has `Connection: close`, so that clients give up the connections that they keep. It does not close idle

@@ -1,16 +1,18 @@
-import { type Config, mongoConfig, runtimeConfig } from '@auth-account/config';
+import { type Config, mongoConfig, runtimeConfig, urlProblems } from '@auth-account/config';
 import * as Type from '@auth-account/contracts/type';
+import { mongoChecks } from '@auth-account/stores/mongo-checks';
 
 /** Variables that `probe` reads from the environment; the command line overrides them. */
 export const probeConfig = Type.Object({
   ...runtimeConfig,
-  MONGODB_URI: Type.Optional(mongoConfig.MONGODB_URI),
+  MONGODB_URI: Type.Optional(mongoConfig(mongoChecks).MONGODB_URI),
   PROBE_API_URL: Type.Optional(
-    Type.String({ pattern: '^https?://', description: 'Base URL of the api, as apps use it' }),
+    Type.String({ pattern: '^https?://', check: urlProblems, description: 'Base URL of the api, as apps use it' }),
   ),
   PROBE_PUSH_URL: Type.Optional(
     Type.String({
       pattern: '^wss?://',
+      check: urlProblems,
       description: "Base URL of the push gateway, in place of the login's `push_stream_url`",
     }),
   ),
@@ -26,6 +28,7 @@ export const probeConfig = Type.Object({
   PROBE_MAIL_URL: Type.Optional(
     Type.String({
       pattern: '^https?://',
+      check: urlProblems,
       description:
         'With `--with-mail`: URL that lists the mails to `PROBE_EMAIL_DOMAIN` as JSON, `[{"to","subject","text"}]`',
     }),

@@ -1,4 +1,4 @@
-import { type SmtpSubscriber, smtpServerOf } from '@auth-account/config';
+import { type SmtpSubscriber, senderDomain, smtpServerOf } from '@auth-account/config';
 import { createTransport } from 'nodemailer';
 import { DeliveryError } from '../delivery/delivery-error.ts';
 import type { MailContent } from './mail-templates.ts';
@@ -10,7 +10,7 @@ export interface Mail extends MailContent {
 }
 
 export interface SmtpSenderOptions {
-  readonly subscriber: Pick<SmtpSubscriber, 'url' | 'from' | 'starttls'>;
+  readonly subscriber: Omit<SmtpSubscriber, 'name' | 'kind'>;
   /** Limit for a whole attempt, including the connection. */
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
@@ -50,7 +50,7 @@ export function createSmtpSender({ subscriber, ...limits }: SmtpSenderOptions): 
       const onAbort = () => ended.reject(new DeliveryError('no answer: the attempt was ended'));
       given.addEventListener('abort', onAbort, { once: true });
       const headers = { 'Auto-Submitted': 'auto-generated' };
-      const messageId = `<${id}@${domainOf(subscriber.from)}>`;
+      const messageId = `<${id}@${senderDomain(subscriber.from)}>`;
       try {
         const sent = transport.sendMail({
           from: subscriber.from,
@@ -66,10 +66,6 @@ export function createSmtpSender({ subscriber, ...limits }: SmtpSenderOptions): 
     },
     close: () => transport.close(),
   };
-}
-
-function domainOf(from: string): string {
-  return /@([^\s@<>]+)>?$/.exec(from)?.[1] ?? 'localhost';
 }
 
 /** Returns only the code of the reply or of the failure, because the messages of both may name the recipient. */

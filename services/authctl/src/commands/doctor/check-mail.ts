@@ -27,9 +27,9 @@ async function checkServer(
     await transport.verify();
     return ok(check, `${server.host}:${server.port} takes mails`);
   } catch (error) {
-    const { responseCode, code } = error as { readonly responseCode?: number; readonly code?: string };
-    const reason = responseCode === undefined ? `no answer: ${code}` : `answered ${responseCode}`;
-    const mend = 'See url, user and password of the subscriber in EVENT_SUBSCRIBERS, STARTTLS, and the NetworkPolicy.';
+    const { response, code } = error as { readonly response?: string; readonly code?: string };
+    const reason = response === undefined ? `no answer: ${code}` : `answered ${response}`;
+    const mend = `See url, user, password and ehlo_name (now ${server.name}) of the subscriber in EVENT_SUBSCRIBERS, STARTTLS, and the NetworkPolicy.`;
     return failed(check, `${server.host}:${server.port} ${reason}`, mend);
   } finally {
     transport.close();
