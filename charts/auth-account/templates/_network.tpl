@@ -89,3 +89,21 @@ ports:
 # No peers, as nobody knows whether they lead out of the cluster or back to a node.
 - {{- include "auth-account.networkPorts" (list "80" "443") | nindent 2 }}
 {{- end }}
+
+{{/* The fields of a Service that say how it is reached. Kubernetes refuses some of them for other types. */}}
+{{- define "auth-account.serviceKind" -}}
+type: {{ .type }}
+{{- with .ipFamilyPolicy }}
+ipFamilyPolicy: {{ . }}
+{{- end }}
+{{- with .ipFamilies }}
+ipFamilies:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .externalTrafficPolicy }}
+externalTrafficPolicy: {{ . }}
+{{- end }}
+{{- with .loadBalancerClass }}
+loadBalancerClass: {{ . }}
+{{- end }}
+{{- end }}

@@ -11,15 +11,37 @@ import { chartFolder, findValueSets } from './value-sets.ts';
 const schema = JSON.parse(readFileSync(`${chartFolder}values.schema.json`, 'utf8'));
 const validate = new Ajv({ allErrors: true, strict: false }).compile(schema);
 
-function problemsOf(values: object): string[] {
-  validate(values);
+type Values = Readonly<Record<string, unknown>>;
+const defaults: Values = parse(readFileSync(`${chartFolder}values.yaml`, 'utf8'));
+const isMap = (value: unknown): value is Values => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Merges values into defaults as Helm does: an empty value removes the default. */
+function merged(into: Values, values: Values): Values {
+  const entries = Object.entries(values).map(([key, value]) => {
+    const before = into[key];
+    return [key, isMap(before) && isMap(value) ? merged(before, value) : value] as const;
+  });
+  const all = Object.entries({ ...into, ...Object.fromEntries(entries) });
+  return Object.fromEntries(all.filter(([key, value]) => value !== null || !(key in into)));
+}
+
+function problemsOf(values: Values): string[] {
+  validate(merged(defaults, values));
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
 
 describe("the chart's schema of values", () => {
   test('the schema of values accepts the default values, and every set', () => {
-    const files = [`${chartFolder}values.yaml`, ...findValueSets().map(({ file }) => file)];
-    for (const file of files) expect(problemsOf(parse(readFileSync(file, 'utf8')) ?? {})).toEqual([]);
+    expect(problemsOf({})).toEqual([]);
+    for (const { file } of findValueSets()) expect(problemsOf(parse(readFileSync(file, 'utf8')) ?? {})).toEqual([]);
+  });
+
+  test.each(Object.keys(defaults))('the schema of values refuses %s where it is left empty', (key) => {
+    expect(problemsOf({ [key]: null })).toEqual([` must have required property '${key}'`]);
+    const { required = [] } = schema.properties[key];
+    for (const inner of required) {
+      expect(problemsOf({ [key]: { [inner]: null } })).toEqual([`/${key} must have required property '${inner}'`]);
+    }
   });
 
   test('the schema of values accepts the variables of the configuration schemas, as numbers, texts or lists', () => {

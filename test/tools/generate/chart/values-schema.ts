@@ -29,12 +29,11 @@ function toSchema(entry: ValueEntry): JsonSchema {
   return { description, default: value, ...type, ...schema };
 }
 
+/** Helm removes a key that a values file leaves empty. Without `required`, a template would fail over that. */
 function toMapSchema(entries: readonly ValueEntry[]): JsonSchema {
-  return {
-    type: 'object',
-    additionalProperties: false,
-    properties: Object.fromEntries(entries.map((entry) => [entry.key, toSchema(entry)])),
-  };
+  const properties = Object.fromEntries(entries.map((entry) => [entry.key, toSchema(entry)]));
+  const required = Object.keys(properties).filter((key) => ![properties[key]?.type].flat().includes('null'));
+  return { type: 'object', additionalProperties: false, properties, required };
 }
 
 /** Returns the JSON Schema of the chart's values, in draft 7, which Helm reads. Maps accept only their listed keys. */
