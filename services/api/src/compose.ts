@@ -127,6 +127,7 @@ export async function compose(
   const useCases = composeUseCases({ ...shared, ...guards, ...sessionParts });
   const deps: AppDeps = {
     requestIdMode: config.REQUEST_ID_MODE,
+    allowedOrigins: config.ALLOWED_ORIGINS,
     trustedProxyHops: config.TRUST_PROXY_HOPS,
     logger,
     audit: guards.audit,
