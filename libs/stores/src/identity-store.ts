@@ -2,6 +2,7 @@ import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import { nextChangeOfWays, unchangedSince } from './credentials.ts';
 import type { IdentityDocument, SealedRefreshToken, UserDocument } from './documents.ts';
+import { type PresentUser, presentUser } from './present-user.ts';
 import { addRevocations, type StoredToken } from './provider-revocation-store.ts';
 
 /** The part of an identity that names a person. */
@@ -25,7 +26,7 @@ export interface HeldIdentity {
  */
 export interface IdentityStore {
   /** Returns the account that has the identity. */
-  findHolder(key: IdentityKey, session?: ClientSession): Promise<UserDocument | undefined>;
+  findHolder(key: IdentityKey, session?: ClientSession): Promise<PresentUser | undefined>;
   /** Throws the driver's duplicate-key error (`identity_unique`) if another account has the identity. */
   add(seen: UserDocument, identity: IdentityDocument, at: Date, session: ClientSession): Promise<boolean>;
   /** Its token, if there is one, waits for its revocation. */
@@ -47,12 +48,12 @@ export interface IdentityStore {
   has(userId: string, identityId: string): Promise<boolean>;
 }
 
-export function createIdentityStore(collections: Collections): IdentityStore {
+export function createIdentityStore(collections: Collections, now: () => Date): IdentityStore {
   const { users } = collections;
   return {
     async findHolder({ provider, sub }, session) {
       const filter = { identities: { $elemMatch: { provider, sub } } };
-      return (await users.findOne(filter, session ? { session } : {})) ?? undefined;
+      return presentUser(await users.findOne(filter, session ? { session } : {}), now());
     },
     async add(seen, identity, at, session) {
       const update = { $set: wayFields(seen, at), $push: { identities: identity }, $inc: { touches: 1 } };

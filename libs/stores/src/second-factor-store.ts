@@ -2,18 +2,12 @@ import type { ClientSession } from 'mongodb';
 import type { Collections } from './collections.ts';
 import { type Credentials, credentialsVersion, unchangedSince } from './credentials.ts';
 import type { PendingTotp, SealedSeed, TrustedDevice, UserDocument } from './documents.ts';
+import type { PresentUser } from './present-user.ts';
+
+export { secondFactorFields } from './present-user.ts';
 
 /** Limit for the devices that an account trusts. Above the limit, the device that was trusted first is forgotten. */
 const trustedLimit = 20;
-
-/** Fields of the user's document that the second factor consists of. */
-export const secondFactorFields = [
-  'totp',
-  'pending_totp',
-  'recovery_codes',
-  'trusted_devices',
-  'guesses_warned_at',
-] as const;
 
 /** A secret that can be guessed. */
 export type GuessedSecret = 'password' | 'second_factor';
@@ -28,13 +22,13 @@ const warnings = {
 export type RemovableField = keyof UserDocument | 'totp.removal';
 
 /** Returns true if each login to the account needs a second factor, unless its device is trusted. */
-export function hasSecondFactor({ totp }: Pick<UserDocument, 'totp'>): boolean {
+export function hasSecondFactor({ totp }: PresentUser<Pick<UserDocument, 'totp'>>): boolean {
   return totp !== undefined;
 }
 
 /** Returns the methods with which the account's user can give the second factor; none if it is off. */
 export function factorMethods(
-  { totp, recovery_codes = [], passkeys = [] }: Pick<UserDocument, 'totp' | 'recovery_codes' | 'passkeys'>,
+  { totp, recovery_codes = [], passkeys = [] }: PresentUser<Pick<UserDocument, 'totp' | 'recovery_codes' | 'passkeys'>>,
   arePasskeysOn: boolean,
 ): ('totp' | 'recovery_code' | 'passkey')[] {
   if (totp === undefined) return [];

@@ -8,13 +8,12 @@ import {
 import { AppError } from '@auth-account/errors';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import { deletionCancelledEvents, passwordChangedEvents } from '@auth-account/messaging/account-events';
-import { type InviteStore, isDuplicateKey, type UserStore } from '@auth-account/stores';
+import { type InviteStore, isDuplicateKey, type PresentUser, type UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { countsAnew } from '@auth-account/stores/credentials';
 import type { DeletionStore } from '@auth-account/stores/deletions';
-import type { FormerEmail, UserDocument } from '@auth-account/stores/documents';
+import type { FormerEmail } from '@auth-account/stores/documents';
 import type { EmailChangeStore } from '@auth-account/stores/email-changes';
-import { type PresentUser, presentUser } from '@auth-account/stores/present-users';
 import type { ProviderRevocationStore } from '@auth-account/stores/provider-revocations';
 import type { UndoTokens } from '@auth-account/tokens';
 import type { Commit } from '../../announcements/commit.ts';
@@ -160,7 +159,7 @@ function createFindChange({ emailChanges, emailChangeTokens }: UndoEmailChangeDe
 
   return async (token: string, at: Date): Promise<FoundChange> => {
     const changeId = await verify(token);
-    const user = presentUser(await emailChanges.findByChange(changeId), at);
+    const user = await emailChanges.findByChange(changeId);
     const former = user?.former_emails?.find(({ change_id }) => change_id === changeId);
     if (user === undefined || former === undefined) throw codeInvalid();
     if (former.until <= at) throw new AppError('ERR-CODE-EXPIRED');
@@ -173,7 +172,7 @@ function createFindChange({ emailChanges, emailChangeTokens }: UndoEmailChangeDe
  * that the undo takes away. The latter get new ids, which no token has. They are kept so that the worker can make the
  * limits forget them.
  */
-function othersOf({ email, email_key, former_emails = [] }: UserDocument, former: FormerEmail, at: Date) {
+function othersOf({ email, email_key, former_emails = [] }: PresentUser, former: FormerEmail, at: Date) {
   const undone = former_emails.findIndex(({ change_id }) => change_id === former.change_id);
   const lost = [...former_emails.slice(undone + 1), { email, email_key }];
   return [
@@ -184,7 +183,7 @@ function othersOf({ email, email_key, former_emails = [] }: UserDocument, former
 
 function eventsOf(
   { ids }: UndoEmailChangeDeps,
-  user: UserDocument,
+  user: PresentUser,
   { at, invites_revoked }: { readonly at: Date; readonly invites_revoked: number },
   origin: RequestOrigin,
 ): AuthEvent[] {

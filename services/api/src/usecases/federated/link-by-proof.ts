@@ -2,8 +2,7 @@ import type { FederatedLinkRequest } from '@auth-account/contracts/http/federate
 import type { TokenResponse } from '@auth-account/contracts/http/login';
 import type { UsedCredential } from '@auth-account/contracts/http/passkey-credentials';
 import { AppError, isAppError } from '@auth-account/errors';
-import type { UserStore } from '@auth-account/stores';
-import type { UserDocument } from '@auth-account/stores/documents';
+import type { PresentUser, UserStore } from '@auth-account/stores';
 import type { SealedTokens } from '@auth-account/tokens';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
@@ -108,7 +107,7 @@ function createByPasskey(deps: LinkByProofDeps): Link<UsedCredential> {
   const open = createOpen(deps);
   const rules = { requireUv: true, requireHandle: true };
 
-  async function prove(user: UserDocument, credential: UsedCredential, { input, origin }: Asked) {
+  async function prove(user: PresentUser, credential: UsedCredential, { input, origin }: Asked) {
     const signed = { challengeId: input.link_challenge_id, credential };
     try {
       if (passkeyProof === undefined) throw new AppError('ERR-PASSKEY-INVALID');

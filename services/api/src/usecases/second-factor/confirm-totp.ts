@@ -1,8 +1,7 @@
 import type { ConfirmTotpRequest, TotpConfirmedResponse } from '@auth-account/contracts/http/second-factor';
 import { AppError } from '@auth-account/errors';
-import type { UserStore } from '@auth-account/stores';
+import type { PresentUser, UserStore } from '@auth-account/stores';
 import { credentialsVersion } from '@auth-account/stores/credentials';
-import type { UserDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
@@ -81,7 +80,7 @@ export function createConfirmTotp(deps: ConfirmTotpDeps) {
   };
 }
 
-function pendingOf(user: UserDocument, factorId: string, at: Date) {
+function pendingOf(user: PresentUser, factorId: string, at: Date) {
   const { pending_totp } = user;
   if (pending_totp?.factor_id !== factorId || pending_totp.until <= at) throw new AppError('ERR-CODE-EXPIRED');
   // A change of the password or another way in ends the enrolment, which a thief may have begun.
