@@ -79,8 +79,8 @@ export interface SecondFactorStore {
     warning: { readonly at: Date; readonly due: Date },
     session: ClientSession,
   ): Promise<boolean>;
-  /** Returns some of the seeds that are sealed under none of these keys. */
-  listStale(kids: readonly string[], page: { readonly skip: number; readonly limit: number }): Promise<StoredSeed[]>;
+  /** Yields each seed that is sealed under none of these keys, once, also while they are sealed again. */
+  listStale(kids: readonly string[]): AsyncIterable<StoredSeed>;
   /** Replaces the sealed form of a seed, unless it has been replaced since it was read. */
   reseal(stored: StoredSeed, by: Pick<SealedSeed, 'kid' | 'seed'>): Promise<void>;
   /** Removes, from all accounts, authenticator apps that were not confirmed by `by`. */
@@ -128,10 +128,11 @@ export function createSecondFactorStore({ users }: Collections): SecondFactorSto
       const isDue = { _id, [owned]: { $exists: true }, [field]: { $not: { $gt: due } } };
       return (await users.updateOne(isDue, { $set: { [field]: at } }, { session })).matchedCount === 1;
     },
-    async listStale(kids, { skip, limit }) {
-      const options = { projection: { totp: 1 }, skip, limit } as const;
-      const found = await users.find({ 'totp.kid': { $exists: true, $nin: [...kids] } }, options).toArray();
-      return found.flatMap(({ _id, totp }) => (totp === undefined ? [] : [{ userId: _id, sealed: totp }]));
+    async *listStale(kids) {
+      const options = { projection: { totp: 1 }, batchSize: 100 } as const;
+      for await (const { _id, totp } of users.find({ 'totp.kid': { $exists: true, $nin: [...kids] } }, options)) {
+        if (totp !== undefined) yield { userId: _id, sealed: totp };
+      }
     },
     async reseal({ userId, sealed: { factor_id, kid: from } }, { kid, seed }) {
       const same = { _id: userId, 'totp.factor_id': factor_id, 'totp.kid': from };
