@@ -159,12 +159,14 @@ describe('a stop of the removal', () => {
     },
   );
 
-  test('a stop by a token of a newer key waits for the key', async () => {
+  test('a stop by a token of a newer key waits for the key, if a removal has its id', async () => {
     const { removal } = await ordered(1);
     const newer = createRemovalStopTokens({ keys: [generateSecretKey()] });
-    await expect(stopBy(newer.issue(removal.id))).rejects.toMatchObject(invalid);
+    await expect(stopBy(newer.issue(removal.id))).rejects.toMatchObject({ code: 'ERR-DEPENDENCY-UNAVAILABLE' });
+    await expect(stopBy(newer.issue(randomUUID()))).rejects.toMatchObject(invalid);
     let known = removalStopTokens;
     const arriving = {
+      ...removalStopTokens,
       verify: (token: string) => known.verify(token),
       rereadKeys: async () => {
         known = newer;

@@ -15,7 +15,6 @@ import type { DeletionStore } from '@auth-account/stores/deletions';
 import type { FormerEmail } from '@auth-account/stores/documents';
 import type { EmailChangeStore } from '@auth-account/stores/email-changes';
 import type { ProviderRevocationStore } from '@auth-account/stores/provider-revocations';
-import type { UndoTokens } from '@auth-account/tokens';
 import type { Commit } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
@@ -23,7 +22,7 @@ import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts'
 import type { PasswordHasher } from '../../security/password-hasher.ts';
 import { ChangedMeanwhile } from '../codes/change-by-code.ts';
 import { codeInvalid } from '../codes/check-code.ts';
-import { createVerifyUndoToken } from '../codes/verify-undo-token.ts';
+import { createVerifyUndoToken, type VerifiableTokens } from '../codes/verify-undo-token.ts';
 import type { EndSessions } from '../sessions/end-sessions.ts';
 import { removedWays } from './removed-ways.ts';
 
@@ -34,7 +33,7 @@ export interface UndoEmailChangeDeps {
   readonly invites: Pick<InviteStore, 'revokeMadeBy'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
   readonly providerRevocations: Pick<ProviderRevocationStore, 'add'>;
-  readonly emailChangeTokens: Pick<UndoTokens, 'verify' | 'rereadKeys'>;
+  readonly emailChangeTokens: VerifiableTokens;
   readonly endSessions: EndSessions;
   readonly hasher: Pick<PasswordHasher, 'admit'>;
   readonly limits: Pick<Limits, 'tryCode' | 'registered' | 'undone'>;
@@ -155,15 +154,18 @@ function createUndo(deps: UndoEmailChangeDeps) {
 
 /** Creates the function that finds the change that a token undoes. */
 function createFindChange({ emailChanges, emailChangeTokens }: UndoEmailChangeDeps) {
-  const verify = createVerifyUndoToken(emailChangeTokens);
-
-  return async (token: string, at: Date): Promise<FoundChange> => {
-    const changeId = await verify(token);
+  const find = async (changeId: string) => {
     const user = await emailChanges.findByChange(changeId);
     const former = user?.former_emails?.find(({ change_id }) => change_id === changeId);
-    if (user === undefined || former === undefined) throw codeInvalid();
-    if (former.until <= at) throw new AppError('ERR-CODE-EXPIRED');
-    return { user, former };
+    return user && former && { user, former };
+  };
+
+  return async (token: string, at: Date): Promise<FoundChange> => {
+    const isOpen = async (changeId: string) => ((await find(changeId))?.former.until ?? at) > at;
+    const found = await find(await createVerifyUndoToken(emailChangeTokens, isOpen)(token));
+    if (found === undefined) throw codeInvalid();
+    if (found.former.until <= at) throw new AppError('ERR-CODE-EXPIRED');
+    return found;
   };
 }
 

@@ -33,7 +33,7 @@ export interface LinkByProofDeps {
   readonly assertEmailVerified: AssertEmailVerified;
   readonly demandSecondFactor: DemandSecondFactor;
   readonly openSession: OpenSession;
-  readonly limits: Pick<Limits, 'logInByPasskey' | 'tryCode' | 'addIdentity' | 'completed'>;
+  readonly limits: Pick<Limits, 'logInByProvider' | 'logInByPasskey' | 'tryCode' | 'addIdentity' | 'completed'>;
   readonly audit: Audit;
   readonly now: () => Date;
 }
@@ -62,11 +62,13 @@ export function createLinkByProof(deps: LinkByProofDeps) {
   const byPassword = createByPassword(deps);
   const byPasskey = createByPasskey(deps);
   const byCode = createByCode(deps);
+  const { sealedTokens, limits } = deps;
 
   return async (input: FederatedLinkRequest, origin: RequestOrigin): Promise<TokenResponse['data']> => {
     const { link_challenge_id, password, credential, challenge_id, code } = input;
+    await limits.logInByProvider(origin);
     const device = deviceOfProof(input.device_id?.toLowerCase(), origin);
-    const challenge = await openLinkChallenge(deps.sealedTokens, link_challenge_id);
+    const challenge = await openLinkChallenge(sealedTokens, link_challenge_id);
     const asked = { input, challenge, device, origin };
     if (password !== undefined) return byPassword(password, asked);
     if (credential !== undefined) return byPasskey(credential, asked);

@@ -40,14 +40,11 @@ export function createConfirmTotp(deps: ConfirmTotpDeps) {
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
     const at = now();
     const pending = pendingOf(user, factor_id.toLowerCase(), at);
+    // Before the limits: a request that finds no key here uses nothing up.
+    const seed = await openSeed(user, pending);
     // The caller has been shown the seed, so there is nothing to guess.
     const attempt = { email: user.email, session, isGuess: false };
     const { triesLeft, giveBack } = await limits.secondFactor(attempt, origin);
-    const seed = await openSeed(user, pending).catch(async (error: unknown) => {
-      await giveBack();
-      await limits.changeFactor(user, origin);
-      throw error;
-    });
     const step = totpStepOf(seed, code, at);
     if (step === undefined) {
       audit({ event: 'second_factor.failed', user_id, reason: 'totp' }, origin);

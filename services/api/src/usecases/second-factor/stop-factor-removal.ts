@@ -3,14 +3,13 @@ import { AppError } from '@auth-account/errors';
 import { createAccountEvent, eventOrigin, factorRemovalMessage } from '@auth-account/messaging';
 import type { PresentUser, SessionStore, UserStore } from '@auth-account/stores';
 import type { FactorRemovalStore } from '@auth-account/stores/factor-removals';
-import type { UndoTokens } from '@auth-account/tokens';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { type Commit, none } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import { codeInvalid } from '../codes/check-code.ts';
-import { createVerifyUndoToken } from '../codes/verify-undo-token.ts';
+import { createVerifyUndoToken, type VerifiableTokens } from '../codes/verify-undo-token.ts';
 
 interface StopDeps {
   readonly factorRemovals: Pick<FactorRemovalStore, 'findHolder' | 'stop'>;
@@ -25,7 +24,7 @@ export interface StopFactorRemovalDeps extends StopDeps {
 }
 
 export interface StopFactorRemovalByTokenDeps extends StopDeps {
-  readonly removalStopTokens: Pick<UndoTokens, 'verify' | 'rereadKeys'>;
+  readonly removalStopTokens: VerifiableTokens;
   readonly limits: Pick<Limits, 'tryCode'>;
 }
 
@@ -70,7 +69,8 @@ const mostTries = 5;
 export function createStopFactorRemovalByToken(deps: StopFactorRemovalByTokenDeps) {
   const { factorRemovals, removalStopTokens, limits, now } = deps;
   const stop = createStop(deps);
-  const verify = createVerifyUndoToken(removalStopTokens);
+  const isOpen = async (id: string) => (await factorRemovals.findHolder(id))?.totp !== undefined;
+  const verify = createVerifyUndoToken(removalStopTokens, isOpen);
 
   return async ({ stop_token }: StopRemovalRequest, origin: RequestOrigin): Promise<Stopped> => {
     await limits.tryCode(origin);
