@@ -215,7 +215,7 @@ function serve(
       if (address === undefined) throw new Error('the api does not listen yet');
       return address;
     },
-    readiness: readinessChecks(connections, config),
+    readiness: readinessChecks({ connections, config, logger }),
     async start() {
       const onAway = (error: unknown) => logger.warn({ err: error }, 'MongoDB is away');
       await connectMongo(connections.mongo, stopping.signal, onAway);
