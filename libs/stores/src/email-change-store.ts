@@ -4,7 +4,7 @@ import { type Credentials, unchangedSince } from './credentials.ts';
 import type { FormerEmail, UserDocument } from './documents.ts';
 import { emailKey, holderOf } from './email-key.ts';
 import { confirmedRead } from './fenced-sessions.ts';
-import type { PresentUser } from './present-user.ts';
+import { type PresentUser, presentUser } from './present-user.ts';
 import type { RemovableField } from './second-factor-store.ts';
 
 /** The account that has an address, or can still return to it by undoing a change. */
@@ -59,7 +59,7 @@ export interface EmailChangeStore {
    * Returns the account with that change, whether or not the change can still be undone. If no account is found, that
    * result can't be rolled back: see {@link confirmedRead}.
    */
-  findByChange(changeId: string): Promise<UserDocument | undefined>;
+  findByChange(changeId: string): Promise<PresentUser | undefined>;
   /**
    * Gives the account its former address back; false if the document has changed, also if a removal of the second factor
    * was ordered or stopped. Throws the same duplicate-key error as `change`.
@@ -76,7 +76,7 @@ export interface EmailChangeStore {
   removeLapsedPending(by: Date): Promise<void>;
 }
 
-export function createEmailChangeStore({ users }: Collections): EmailChangeStore {
+export function createEmailChangeStore({ users }: Collections, now: () => Date): EmailChangeStore {
   const pending = { pending_email: true, pending_email_until: true } as const;
   const isChanged = async (
     filter: Filter<UserDocument>,
@@ -104,7 +104,7 @@ export function createEmailChangeStore({ users }: Collections): EmailChangeStore
     },
     async findByChange(changeId) {
       const filter = { 'former_emails.change_id': changeId };
-      return (await users.findOne(filter)) ?? (await users.findOne(filter, confirmedRead)) ?? undefined;
+      return presentUser((await users.findOne(filter)) ?? (await users.findOne(filter, confirmedRead)), now());
     },
     undo(seen, { former, others, password_hash, ways, gone, recovered, at }, session) {
       const { email, email_key } = former;

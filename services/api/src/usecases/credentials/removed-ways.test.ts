@@ -1,5 +1,5 @@
+import type { PresentUser } from '@auth-account/stores';
 import type { PasskeyDocument, UserDocument } from '@auth-account/stores/documents';
-import type { PresentUser } from '@auth-account/stores/present-users';
 import { secondFactorFields } from '@auth-account/stores/second-factors';
 import { expect, test } from '@jest/globals';
 import { removedWays } from './removed-ways.ts';
@@ -17,7 +17,7 @@ function remove(user: Partial<PresentUser>, which: Parameters<typeof removedWays
     events += 1;
     return { id: String(events), requestId: 'request-1', traceparent: undefined, at: at(9) };
   };
-  const ways = removedWays({ _id: user_id, ...user } as UserDocument, which, nextOrigin);
+  const ways = removedWays({ _id: user_id, ...user } as PresentUser, which, nextOrigin);
   return {
     left: ways.left,
     unlinked: ways.unlinked,

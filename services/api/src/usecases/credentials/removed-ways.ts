@@ -5,8 +5,8 @@ import {
   passkeyRemovedEvent,
   secondFactorRemovedEvent,
 } from '@auth-account/messaging/account-events';
+import type { PresentUser } from '@auth-account/stores';
 import type { IdentityDocument, UserDocument } from '@auth-account/stores/documents';
-import type { PresentUser } from '@auth-account/stores/present-users';
 import { type RemovableField, secondFactorFields } from '@auth-account/stores/second-factors';
 import type { AuditEvent } from '../../audit/events.ts';
 

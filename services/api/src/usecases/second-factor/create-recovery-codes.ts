@@ -30,14 +30,15 @@ export function createCreateRecoveryCodes(deps: CreateRecoveryCodesDeps) {
     origin: RequestOrigin,
   ): Promise<RecoveryCodesResponse['data']> => {
     const { user_id, sid: sessionId } = caller;
-    const user = await reauthenticate(input, caller, origin, 'recovery_codes');
+    // A request that finds no key here uses no token up. New codes end the token, because they change the ways in.
+    const user = await reauthenticate(input, caller, origin, 'recovery_codes', { keepsToken: true });
     const at = now();
     if (user.totp === undefined) {
       await limits.write(sessionId, origin);
       return { recovery_codes: [], timestamp: at.toISOString() };
     }
-    await limits.changeFactor(user, origin);
     const seed = await openSeed(user, user.totp);
+    await limits.changeFactor(user, origin);
     const recovery_codes = newRecoveryCodes();
     await changeSecondFactor(
       {

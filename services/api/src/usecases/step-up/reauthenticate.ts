@@ -1,7 +1,6 @@
 import type { StepUpPurpose } from '@auth-account/contracts/http/step-up';
 import { AppError } from '@auth-account/errors';
-import type { UserStore } from '@auth-account/stores';
-import type { UserDocument } from '@auth-account/stores/documents';
+import type { PresentUser, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { missingField } from '../../request/missing-field.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
@@ -27,7 +26,7 @@ export type Reauthenticate = (
   origin: RequestOrigin,
   purpose: StepUpPurpose,
   options?: ReauthenticateOptions,
-) => Promise<UserDocument>;
+) => Promise<PresentUser>;
 
 export interface ReauthenticateOptions {
   /** True if the operation changes no way in, so that it may be repeated with the same token. */
