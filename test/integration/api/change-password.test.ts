@@ -66,7 +66,7 @@ function change(session: StoredSession, given: Given = {}, body: object = {}, or
     rpId: undefined,
     stepUpTokens: { isToken: async () => false, useToken: async () => false },
   });
-  const endSessions = createEndSessions({ sessions, now });
+  const endSessions = createEndSessions({ sessions });
   const own = {
     users,
     challenges,

@@ -430,9 +430,9 @@ describe('a login by any method', () => {
   test('a login that ends all sessions holds them, although it has not looked for any', async () => {
     const user = await scene.user({ known_devices: ['unnamed'], spent_touches: 0 });
     const held: unknown[] = [];
-    const holdOf: LogInDeps['sessions']['holdOf'] = (users, now) => {
+    const holdOf: LogInDeps['sessions']['holdOf'] = (users) => {
       held.push(() => (typeof users === 'function' ? users() : users));
-      return scene.sessions.holdOf(users, now);
+      return scene.sessions.holdOf(users);
     };
     const sessions = { ...scene.sessions, holdOf };
     const opening = createOpenSession(depsWith({ sessions }));
@@ -532,9 +532,9 @@ test.each([true, false])('a login holds the account’s sessions only if it ends
   const device_id = randomUUID();
   if (endsOne) await logIn({ email: user.email, device_id });
   const held: Parameters<LogInDeps['sessions']['holdOf']>[0][] = [];
-  const holdOf: LogInDeps['sessions']['holdOf'] = (users, now) => {
+  const holdOf: LogInDeps['sessions']['holdOf'] = (users) => {
     held.push(users);
-    return scene.sessions.holdOf(users, now);
+    return scene.sessions.holdOf(users);
   };
   await logIn({ email: user.email, device_id }, { sessions: { ...scene.sessions, holdOf } });
   const found = held.map((users) => (typeof users === 'function' ? users() : users));

@@ -72,7 +72,7 @@ export function deleteUser(shell: Shell, idOrEmail: string, options: DeleteOptio
       return { ended };
     };
     const isCommitted = () => stores.outbox.exists(events[0].id);
-    const hold = stores.sessions.holdOf([user_id], shell.now);
+    const hold = stores.sessions.holdOf([user_id]);
     const { ended: sessionIds, earlier } = await transaction(work, { isCommitted, hold });
     if (earlier !== undefined) throw scheduledAlready(user_id, earlier);
     const done = `Will be erased at ${deletesAt.toISOString()}.`;

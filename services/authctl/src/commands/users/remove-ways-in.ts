@@ -41,7 +41,7 @@ export function removeWaysIn(shell: Shell, idOrEmail: string, options: RemoveWay
   };
   const change = async (made: AccountChange) => {
     const ways = waysOf(made.user, kinds);
-    const sessionIds = await write(shell, made, { ways, left: Object.fromEntries(kinds.map((kind) => [kind, []])) });
+    const sessionIds = await write(made, { ways, left: Object.fromEntries(kinds.map((kind) => [kind, []])) });
     for (const { audited } of ways) made.audit({ ...audited, operator_reason: made.reason });
     const counts = countsOf(made.user, kinds);
     const told = { event: 'account.ways_removed', audited: counts, facts: counts, done: `Removed: ${textOf(counts)}.` };
@@ -76,7 +76,7 @@ interface Removal {
 }
 
 /** Removes the ways in one transaction, and returns the sessions that it has ended. */
-function write(shell: Shell, made: AccountChange, { ways, left }: Removal): Promise<readonly string[]> {
+function write(made: AccountChange, { ways, left }: Removal): Promise<readonly string[]> {
   const { transaction, stores, user, at, requestId } = made;
   const { _id: userId, pending_email_until, locale = 'en' } = user;
   const nextOrigin = () => eventOrigin({ requestId }, at, { entityId: v7 });
@@ -93,7 +93,7 @@ function write(shell: Shell, made: AccountChange, { ways, left }: Removal): Prom
     return ended;
   };
   const isCommitted = () => stores.outbox.exists(events[0]?.id ?? '');
-  return transaction(work, { isCommitted, hold: stores.sessions.holdOf([userId], shell.now) });
+  return transaction(work, { isCommitted, hold: stores.sessions.holdOf([userId]) });
 }
 
 /** Returns the number of ways of each kind. */
