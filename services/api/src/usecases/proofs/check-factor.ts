@@ -24,7 +24,8 @@ export interface CheckFactorDeps {
   readonly warnOfGuesses: WarnOfGuesses;
   readonly audit: Audit;
   readonly ids: Pick<Ids, 'entityId'>;
-  readonly now: () => Date;
+  /** The host's clock, with which users' authenticator apps must agree. */
+  readonly hostNow: () => Date;
 }
 
 /** A second factor as a request has it. */
@@ -123,10 +124,10 @@ export function createCheckFactor(deps: CheckFactorDeps): CheckFactor {
 
 const codeAmr = ['otp', 'mfa'];
 
-function createByTotp({ secondFactors, openSeed, now }: CheckFactorDeps): Compare<{ readonly code: string }> {
+function createByTotp({ secondFactors, openSeed, hostNow }: CheckFactorDeps): Compare<{ readonly code: string }> {
   return async (user, { code }) => {
     const { _id, totp } = user;
-    const step = totp && totpStepOf(await openSeed(user, totp), code, now());
+    const step = totp && totpStepOf(await openSeed(user, totp), code, hostNow());
     if (totp === undefined || step === undefined) return;
     return {
       amr: codeAmr,
