@@ -29,7 +29,6 @@ export interface AccountDeps extends Omit<Stores, 'users' | 'sessions'>, Pick<Us
     | 'logIn'
     | 'registered'
     | 'proved'
-    | 'undone'
     | 'verified'
     | 'orderDeletion'
   >;
@@ -90,7 +89,6 @@ function recordingLimits(told: unknown[]): AccountDeps['limits'] {
     tryCode: async () => void told.push('try'),
     registered: async (email) => void told.push(['registered', email]),
     proved: async (email) => void told.push(['proved', email]),
-    undone: async (email) => void told.push(['undone', email]),
     verified: async (email) => void told.push(['verified', email]),
     orderDeletion: async ({ email }) => void told.push(['deletion', email]),
   };

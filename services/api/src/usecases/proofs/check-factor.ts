@@ -85,8 +85,8 @@ export function createCheckFactor(deps: CheckFactorDeps): CheckFactor {
   }
 
   return async (user, given, source, origin) => {
-    const { _id: user_id, email } = user;
-    const attempt = { email, ...source, isGuess: given.method !== 'passkey' };
+    const { _id: user_id } = user;
+    const attempt = { account: user, ...source, isGuess: given.method !== 'passkey' };
     const { triesLeft, isAlarming, giveBack, succeed } = await limits.secondFactor(attempt, origin);
     const refused = () => {
       audit({ event: 'second_factor.failed', user_id, reason: given.method }, origin);

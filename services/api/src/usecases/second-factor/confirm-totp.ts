@@ -45,7 +45,7 @@ export function createConfirmTotp(deps: ConfirmTotpDeps) {
     // Before the limits: a request that finds no key here uses nothing up.
     const seed = await openSeed(user, pending);
     // The caller has been shown the seed, so there is nothing to guess.
-    const attempt = { email: user.email, session, isGuess: false };
+    const attempt = { account: user, session, isGuess: false };
     const { triesLeft, giveBack } = await limits.secondFactor(attempt, origin);
     const step = totpStepOf(seed, code, hostNow());
     if (step === undefined) {
