@@ -23,10 +23,10 @@ export interface DatabaseClockDeps {
 }
 
 /** Difference in ms that is left alone. It is more than the usual drift between two corrections. */
-export const toleranceMs = 250;
+const toleranceMs = 250;
 const intervalMs = 5_000;
 
-/** Creates the clock. Nothing is asked before {@link DatabaseClock.follow} is called. */
+/** Creates the clock. It asks nothing by itself. */
 export function createDatabaseClock({ host, onCorrected }: DatabaseClockDeps): DatabaseClock {
   let aheadMs = 0;
   const now = () => host() + aheadMs;
