@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { waitUntil } from '@auth-account/local-stack';
 import { createDatabaseClock } from '@auth-account/stores';
+import { firstIdOf } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { MongoClient } from 'mongodb';
 import { newSession, password } from '../../support/accounts.ts';
@@ -69,6 +70,13 @@ describe.each(pairs)('apis whose clocks differ (%s, then %s)', (first, second) =
     const step_up_token = await stepUp(api[first](), session, 'export');
     const exported = await api[second]().post('/api/v1/account/export', { step_up_token }, bearer(session));
     expect(exported).toMatchObject({ status: 200 });
+  });
+
+  test(`ids of an api with the clock ${first} sort by MongoDB’s time, by which a replay selects events`, async () => {
+    const [begun, margin] = [Date.now(), 60_000];
+    const { session_id } = await newSession(api[first]());
+    expect(session_id > firstIdOf(new Date(begun - margin))).toBe(true);
+    expect(session_id < firstIdOf(new Date(begun + margin))).toBe(true);
   });
 
   test(`no removal of a second factor and no erasure is due too early, ordered at an api with the clock ${first}`, async () => {

@@ -5,7 +5,7 @@ import type { Commit } from '../announcements/commit.ts';
 import type { ApiConfig } from '../config.ts';
 import type { Operations } from '../http/operations.ts';
 import { createOpenIdempotent } from '../idempotency/open-idempotent.ts';
-import { systemIds as ids } from '../request/ids.ts';
+import { createIds } from '../request/ids.ts';
 import type { ApiMetrics } from '../runtime/metrics.ts';
 import { createChangeAccount } from '../usecases/account/change-account.ts';
 import { createExportAccount } from '../usecases/account/export-account.ts';
@@ -104,6 +104,7 @@ type SharedParts = ReturnType<typeof sharedParts>;
 function sharedParts(parts: UseCaseParts) {
   const { config, stores, commit, security, announce, isDenied, limits, audit } = parts;
   const date = () => new Date(parts.now());
+  const ids = createIds(parts.now);
   const hostNow = () => new Date(parts.hostNow());
   const { idempotency: store, outbox: _ofCommit, ...nouns } = stores;
   const { sealedTokens, sealedSecrets, serverSecrets: secrets, signAccessToken, refreshTokens } = security;
