@@ -26,6 +26,8 @@ export interface RedisKeys {
   readonly streamNumber: string;
   /** Redis stream that records, for about a day, which push streams the gateways closed on a command. */
   readonly closeRecords: string;
+  /** Sorted set: id of a server key → latest time at which an api held it, in milliseconds since the epoch. */
+  readonly heldKeys: string;
   /** Prefix of a limit's keys. A colon and the limited network or user follow. */
   limit(name: string): string;
   /** BullMQ's `prefix`. */
@@ -46,6 +48,7 @@ export function redisKeys(prefix: string): RedisKeys {
     writeProbe: `${tag}:write-probe`,
     streamNumber: `${tag}:stream-number`,
     closeRecords: `${tag}:close-records`,
+    heldKeys: `${tag}:held-keys`,
     limit: (name) => `${tag}:limit:${name}`,
     queuePrefix: `{${prefix}-queue}`,
   };

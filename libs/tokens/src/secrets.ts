@@ -8,8 +8,10 @@ import { readSecret } from './read-secret.ts';
  */
 export class MissingKeyError extends Error {
   override readonly name = 'MissingKeyError';
+  readonly kid: string;
   constructor(kid: string) {
     super(`no server key has the kid ${kid}`);
+    this.kid = kid;
   }
 }
 

@@ -48,6 +48,7 @@ import { readinessChecks } from './runtime/readiness.ts';
 import { type Connections, closeSteps } from './runtime/shutdown-steps.ts';
 import { warmUp } from './runtime/warm-up.ts';
 import { createAssertNotDenied } from './security/assert-not-denied.ts';
+import { createHeldKeys, type HeldKeys, withHeldKeys } from './security/held-keys.ts';
 
 /** The api with the address at which it listens. */
 export interface ApiParts extends ServiceParts {
@@ -128,7 +129,14 @@ export async function compose(
   const isDenied = createIsDenied(denyList);
   const tellers = { publishEvent: eventPublisher.publish, audit: guards.audit, announce, tellSessions };
   const commit = createCommit({ transaction, outbox: stores.outbox, ...tellers });
-  const sessionParts = { stores, commit, security, announce, isDenied, readDenialPage };
+  const heldKeys = createHeldKeys({
+    redis: limitRedis,
+    name: redisKeys(config.KEY_PREFIX).heldKeys,
+    keys: security.serverKeys,
+    now,
+  });
+  const sealedTokens = withHeldKeys(security.sealedTokens, heldKeys);
+  const sessionParts = { stores, commit, security: { ...security, sealedTokens }, announce, isDenied, readDenialPage };
   const useCases = composeUseCases({ ...shared, hostNow, ...guards, ...sessionParts });
   const deps: AppDeps = {
     requestIdMode: config.REQUEST_ID_MODE,
@@ -156,6 +164,7 @@ export async function compose(
   const server = createHttpServer(createApp(deps), { keepAliveSeconds: config.KEEP_ALIVE_SECONDS });
   return serve(context, server, connections, {
     clock,
+    heldKeys,
     argon2Name: security.argon2Name,
     warmUpLimitMs: overrides.warmUpLimitMs,
     rehearsal: () => composeRehearsal({ deps, users: stores.users, readSessions: createReadSessions(mongo, stores) }),
@@ -200,6 +209,7 @@ function createReadSessions(mongo: MongoClient, { sessions }: Pick<Stores, 'sess
 
 interface Served {
   readonly clock: DatabaseClock;
+  readonly heldKeys: HeldKeys;
   readonly argon2Name: string;
   /** Creates the app for the warm-up. */
   readonly rehearsal: () => Express;
@@ -213,7 +223,7 @@ function serve(
   { config, logger }: ServiceContext<typeof apiConfig>,
   server: HttpServer,
   connections: Connections,
-  { clock, argon2Name, rehearsal, warmUpLimitMs, stop }: Served,
+  { clock, heldKeys, argon2Name, rehearsal, warmUpLimitMs, stop }: Served,
 ): ApiParts {
   const stopping = new AbortController();
   let address: AddressInfo | undefined;
@@ -228,7 +238,7 @@ function serve(
       const onAway = (error: unknown) => logger.warn({ err: error }, 'MongoDB is away');
       await connectMongo(connections.mongo, stopping.signal, onAway);
       if (stopping.signal.aborted) return;
-      await clock.follow(connections.mongo, stopping.signal);
+      await Promise.all([clock.follow(connections.mongo, stopping.signal), heldKeys.follow(stopping.signal)]);
       if (warmUpLimitMs !== 0) {
         await warmUp({ app: rehearsal(), logger, signal: stopping.signal, limitMs: warmUpLimitMs });
       }

@@ -315,6 +315,14 @@ test.each(made)(
   },
 );
 
+test('a challenge under a key that no api holds is one that nobody has made, and no outage', async () => {
+  const api = await scene.start();
+  const challenge_id = `made-up.${randomBytes(64).toString('base64url')}`;
+  const { status, json } = await completeLogin(api, challenge_id, { code: '123456' });
+  expect([status, json.error_code]).toEqual([410, 'ERR-CODE-EXPIRED']);
+  await api.close();
+});
+
 describe('a rotation of the keys of refresh tokens', () => {
   const [elder, newer] = [newSecret('elder'), newSecret('newer')];
   const documentKid = async (_id: string) => (await scene.collections.sessions.findOne({ _id }))?.kid;

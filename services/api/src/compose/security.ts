@@ -24,6 +24,7 @@ import {
   type AccessTokenClaims,
   createCachedVerifier,
   type KeySet,
+  type KeySource,
   publicKeySet,
   type VerifiedAccessToken,
 } from '@auth-account/verifier/access-token';
@@ -69,6 +70,7 @@ export interface Security {
   readonly sealedTokens: SealedTokens;
   readonly providers: OpenedProviders;
   readonly serverSecrets: ServerSecrets;
+  readonly serverKeys: KeySource;
   /** Signs the statements about revocations for siblings. */
   readonly signStatement: ReturnType<typeof createStatementSigner>;
   /** Undefined if no siblings are configured. */
@@ -135,6 +137,7 @@ export async function composeSecurity(
     sealedTokens: createSealedTokens(serverKeys),
     providers: openProviders(config, { metrics, logger, now: hostNow }),
     serverSecrets: createServerSecrets(serverKeys),
+    serverKeys,
     signStatement: createStatementSigner(access),
     findSibling: siblingKeys && createFindSibling(siblingKeys),
     publicDocuments: {
