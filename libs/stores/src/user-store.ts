@@ -7,6 +7,7 @@ import { emailKey, holderOf } from './email-key.ts';
 import { confirmedRead } from './fenced-sessions.ts';
 import { type LearnedDevice, learn, withoutDevice } from './known-devices.ts';
 import type { RemovableField } from './second-factor-store.ts';
+import { type ChangedFields, type RemovedWays, updateAndRemoveWays, type WaysToRemove } from './way-removal.ts';
 
 /** Fields that a change of group writes into the user's document. */
 export type Membership = Pick<UserDocument, 'home_group_id' | 'account_type' | 'role' | 'joined_at' | 'joined_by'>;
@@ -38,6 +39,16 @@ export function mostLiveSessions({
   spent_touches = Number.NEGATIVE_INFINITY,
 }: Pick<UserDocument, 'touches' | 'spent_touches'>): number {
   return touches - spent_touches;
+}
+
+/** A change that takes an account back from somebody else. */
+export interface Recovery {
+  readonly fields: ChangedFields;
+  /** Fields that are removed. */
+  readonly gone?: readonly RemovableField[];
+  /** Ways in that are removed. */
+  readonly ways: WaysToRemove;
+  readonly at: Date;
 }
 
 const addresseeFields = {
@@ -120,10 +131,12 @@ export interface UserStore {
    */
   changeFresh(
     seen: Credentials,
-    fields: Partial<UserDocument>,
+    fields: ChangedFields,
     session: ClientSession,
     removed?: readonly RemovableField[],
   ): Promise<boolean>;
+  /** Like `changeFresh`, but also removes ways in and returns them: see {@link updateAndRemoveWays}. */
+  recover(seen: Credentials, recovery: Recovery, session: ClientSession): Promise<RemovedWays | undefined>;
   /** Reads with majority concern, so the result can't be rolled back. */
   hasPasswordHash(userId: string, hash: string): Promise<boolean>;
   /** Disables the account; false if it is already disabled or is gone. */
@@ -140,8 +153,16 @@ export interface UserStore {
   setPasswordHash(userId: string, from: string, to: string): Promise<void>;
 }
 
-export function createUserStore({ users }: Collections): UserStore {
-  return { ...createReads(users), ...createWrites(users) };
+export function createUserStore(collections: Collections): UserStore {
+  const { users } = collections;
+  return {
+    ...createReads(users),
+    ...createWrites(users),
+    recover(seen, { fields, gone = [], ways, at }, session) {
+      const update = changeOf(fields, gone);
+      return updateAndRemoveWays(collections, freshFilter(seen, fields), update, { ways, at }, session);
+    },
+  };
 }
 
 type Reads =
@@ -211,7 +232,13 @@ function freshFilter(seen: Credentials, { email_verified_at }: Partial<UserDocum
   return { ...unchangedSince(seen), ...(email_verified_at && { email_verified_at: { $exists: false } }) };
 }
 
-function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
+/** Returns the update that writes and removes fields. */
+function changeOf(fields: ChangedFields, removed: readonly RemovableField[]) {
+  const gone = Object.fromEntries(removed.map((field) => [field, true as const]));
+  return { ...touch(fields), ...(removed.length > 0 && { $unset: gone }) };
+}
+
+function createWrites(users: Collections['users']): Omit<UserStore, Reads | 'recover'> {
   return {
     async insert(user, session) {
       await users.insertOne(user, { session });
@@ -257,9 +284,8 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
       return (await users.updateOne(member, touch({ role }), { session })).matchedCount === 1;
     },
     async changeFresh(seen, fields, session, removed = []) {
-      const gone = Object.fromEntries(removed.map((field) => [field, true as const]));
-      const update = { ...touch(fields), ...(removed.length > 0 && { $unset: gone }) };
-      return (await users.updateOne(freshFilter(seen, fields), update, { session })).matchedCount === 1;
+      const filter = freshFilter(seen, fields);
+      return (await users.updateOne(filter, changeOf(fields, removed), { session })).matchedCount === 1;
     },
     async disable(userId, { at, reason, by }, session) {
       const update = touch({ disabled_at: at, disabled_reason: reason, disabled_by: by, sessions_changed_at: at });

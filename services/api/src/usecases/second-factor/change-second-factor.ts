@@ -6,6 +6,7 @@ import type { UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { nextChangeOfWays } from '@auth-account/stores/credentials';
 import type { UserDocument } from '@auth-account/stores/documents';
+import type { ChangedFields } from '@auth-account/stores/way-removals';
 import { type Commit, none } from '../../announcements/commit.ts';
 import type { AuditEvent } from '../../audit/events.ts';
 import type { Ids } from '../../request/ids.ts';
@@ -27,7 +28,7 @@ export interface SecondFactorChange {
   readonly sessionId: string;
   readonly at: Date;
   readonly change: AccountEventOf<'service.auth.events.second_factor_changed'>['data']['change'];
-  readonly fields?: Partial<UserDocument>;
+  readonly fields?: ChangedFields;
   readonly removed?: readonly (keyof UserDocument)[];
   readonly audit: AuditEvent;
   /** Returns the error for an account that has been changed since it was read. */
