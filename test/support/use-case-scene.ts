@@ -115,7 +115,8 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
   const mongo = new MongoClient(testEnvironment().mongodbUri);
   const db = mongo.db(uniqueName());
   const collections = collectionsOf(db);
-  const { users, sessions, outbox } = storesOf(collections);
+  const stores = storesOf(collections);
+  const { users, sessions } = stores;
   // These rules do not depend on any index, and creating all indexes takes longer than the tests.
   for (const { collectionName } of [collections.users, collections.sessions]) await db.createCollection(collectionName);
   let time = Date.parse('2026-11-21T10:00:00.000Z');
@@ -129,7 +130,7 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
     ttlSeconds: accessTokenTtlSeconds,
     now: () => time,
   });
-  const told = recordingCommit(mongo, outbox);
+  const told = recordingCommit(mongo, stores);
   const tokenOf = ({ _id: sessionId, kid, nonce, gen }: SessionDocument, generation = gen) =>
     refreshTokens.issue({ kid, sessionId, generation }, Buffer.from(nonce.value()));
 
@@ -211,7 +212,7 @@ function sessionDocumentOf(kid: string, at: Date): SessionDocument {
 }
 
 /** Creates commits with real transactions, and a record of their events, messages and announcements. */
-function recordingCommit(mongo: MongoClient, outbox: CommitDeps['outbox']) {
+function recordingCommit(mongo: MongoClient, { outbox, sessions }: Pick<CommitDeps, 'outbox' | 'sessions'>) {
   const audited: Parameters<Audit>[] = [];
   const announced: Announcement[] = [];
   const published: AuthEvent[] = [];
@@ -221,7 +222,7 @@ function recordingCommit(mongo: MongoClient, outbox: CommitDeps['outbox']) {
   const announce = async (announcement: Announcement) => void announced.push(announcement);
   const transaction = transactionAfterRollback(mongo, verdicts);
   const deps: CommitDeps = {
-    ...{ transaction, outbox, audit, announce },
+    ...{ transaction, outbox, sessions, audit, announce },
     publishEvent: (event) => void published.push(event),
     tellSessions: (...message) => void messages.push(message),
   };

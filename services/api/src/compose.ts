@@ -122,7 +122,7 @@ export async function compose(
   const stores = createStores(collectionsOf(mongo.db(config.MONGODB_DATABASE)), transaction);
   const isDenied = createIsDenied(denyList);
   const tellers = { publishEvent: eventPublisher.publish, audit: guards.audit, announce, tellSessions };
-  const commit = createCommit({ transaction, outbox: stores.outbox, ...tellers });
+  const commit = createCommit({ transaction, outbox: stores.outbox, sessions: stores.sessions, ...tellers });
   const sessionParts = { stores, commit, security, announce, isDenied, readDenialPage };
   const useCases = composeUseCases({ ...shared, ...guards, ...sessionParts });
   const deps: AppDeps = {

@@ -131,10 +131,10 @@ describe('a login that has found its device trusted', () => {
         slow.post('/api/v1/auth/login', device.fields),
         slow.post('/api/v1/auth/federated/office', { ...proof, ...fields }),
       ];
-      await waitUntil(() => proxy.held() === 2, { what: 'two reads of the account' });
+      await waitUntil(async () => proxy.held() === 2, { what: 'two reads of the account' });
       proxy.hold(user_id);
       const byCode = slow.post('/api/v1/auth/login-code/confirm', { challenge_id, code, ...fields });
-      await waitUntil(() => proxy.held() === 3, { what: 'the third read of the account' });
+      await waitUntil(async () => proxy.held() === 3, { what: 'the third read of the account' });
       try {
         await end(account, device);
       } finally {
