@@ -14,8 +14,8 @@ export type EmailHolder = Pick<UserDocument, '_id' | 'email_key' | 'locale'>;
 /** A confirmed change of the address. */
 export interface EmailChange {
   readonly email: string;
-  /** The previous address, and the time until which the change can be undone. */
-  readonly former: FormerEmail;
+  /** The id of the change, and the time until which it can be undone. */
+  readonly former: Pick<FormerEmail, 'change_id' | 'until'>;
   /** Devices that the account knows after the change. */
   readonly known_devices: readonly string[];
   readonly at: Date;
@@ -91,9 +91,16 @@ export function createEmailChangeStore(collections: Collections): EmailChangeSto
       return (await users.updateOne(unchangedSince(seen), update, { session })).matchedCount === 1;
     },
     async change(seen, { email, former, known_devices, at }, session) {
-      const former_emails = [...(seen.former_emails ?? []), former];
-      const fields = { email, email_key: emailKey(email), email_verified_at: at, former_emails, known_devices };
-      const update = { $set: fields, $unset: pending, $inc: { touches: 1 } };
+      const { change_id, until } = former;
+      // The former address is the document's own, because it may have been verified since the document was read.
+      const own = { email: '$email', email_key: '$email_key', verified_at: '$email_verified_at' };
+      const fields = { email, email_key: emailKey(email), email_verified_at: at, known_devices };
+      const $set = {
+        ...Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, { $literal: value }])),
+        former_emails: { $concatArrays: [{ $ifNull: ['$former_emails', []] }, [{ change_id, ...own, until }]] },
+        touches: { $add: [{ $ifNull: ['$touches', 0] }, 1] },
+      };
+      const update = [{ $set }, { $unset: Object.keys(pending) }];
       const filter = { ...unchangedSince(seen), pending_email: email };
       return (await users.updateOne(filter, update, { session })).matchedCount === 1;
     },

@@ -126,14 +126,15 @@ export interface UserStore {
   listGroup(groupId: string): Promise<GroupMember[]>;
   /**
    * Writes the fields into the user's document, and removes others. Returns false, and writes nothing, if the address or
-   * a way in has been changed since the document was read, or if the fields verify an address that is verified already.
-   * Conflicts with a concurrent login.
+   * a way in has been changed since the document was read, if the fields verify an address that is verified already, or
+   * if the authenticator app of that id waits for its confirmation no longer. Conflicts with a concurrent login.
    */
   changeFresh(
     seen: Credentials,
     fields: ChangedFields,
     session: ClientSession,
     removed?: readonly RemovableField[],
+    enrolled?: string,
   ): Promise<boolean>;
   /** Like `changeFresh`, but also removes ways in and returns them: see {@link updateAndRemoveWays}. */
   recover(seen: Credentials, recovery: Recovery, session: ClientSession): Promise<RemovedWays | undefined>;
@@ -283,8 +284,9 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads | 'rec
       const member = { _id: userId, home_group_id: groupId };
       return (await users.updateOne(member, touch({ role }), { session })).matchedCount === 1;
     },
-    async changeFresh(seen, fields, session, removed = []) {
-      const filter = freshFilter(seen, fields);
+    async changeFresh(seen, fields, session, removed = [], enrolled) {
+      const waiting: Filter<UserDocument> = enrolled === undefined ? {} : { 'pending_totp.factor_id': enrolled };
+      const filter = { ...freshFilter(seen, fields), ...waiting };
       return (await users.updateOne(filter, changeOf(fields, removed), { session })).matchedCount === 1;
     },
     async disable(userId, { at, reason, by }, session) {

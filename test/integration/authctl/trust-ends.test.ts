@@ -110,6 +110,10 @@ describe('a login that has found its device trusted', () => {
     ['sessions revoke', (_, { session }) => run('sessions', 'revoke', session.session_id)],
   ];
 
+  /** Waits until the proxy holds so many answers. */
+  const heldReads = (count: number) =>
+    waitUntil(async () => proxy.held() === count, { what: 'the reads of the account', timeoutMs: 30_000 });
+
   test.each(ends)(
     'a login by any method that has found its device trusted opens no session after %s',
     async (_, end) => {
@@ -131,10 +135,10 @@ describe('a login that has found its device trusted', () => {
         slow.post('/api/v1/auth/login', device.fields),
         slow.post('/api/v1/auth/federated/office', { ...proof, ...fields }),
       ];
-      await waitUntil(async () => proxy.held() === 2, { what: 'two reads of the account' });
+      await heldReads(2);
       proxy.hold(user_id);
       const byCode = slow.post('/api/v1/auth/login-code/confirm', { challenge_id, code, ...fields });
-      await waitUntil(async () => proxy.held() === 3, { what: 'the third read of the account' });
+      await heldReads(3);
       try {
         await end(account, device);
       } finally {

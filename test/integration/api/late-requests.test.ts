@@ -75,6 +75,10 @@ const requests: [string, Prepare][] = [
   ['orders the deletion', async (thief) => () => post('deletion', { current_password }, thief)],
 ];
 
+/** Waits until the proxy holds so many answers. */
+const heldReads = (count: number) =>
+  waitUntil(async () => proxy.held() === count, { what: 'the reads of the account', timeoutMs: 30_000 });
+
 test.each(requests)(
   'a request that %s changes nothing once a logout of its session was answered',
   async (_, prepare) => {
@@ -84,7 +88,7 @@ test.each(requests)(
     const state = () => api.collections.users.findOne({ _id: thief.user_id });
     proxy.hold(thief.user_id);
     const answer = send();
-    await waitUntil(async () => proxy.held() === 1, { what: 'the read of the account' });
+    await heldReads(1);
     let before: Awaited<ReturnType<typeof state>>;
     try {
       const logout = await api.post('/api/v1/auth/logout-all', { except_current: true }, bearer(owner));
@@ -98,3 +102,16 @@ test.each(requests)(
     expect(await state()).toEqual(before);
   },
 );
+
+test('a confirmation of an authenticator app is refused once another app took its place', async () => {
+  const owner = await newSession(api);
+  const { factor_id, secret } = await beginTotp(api, owner);
+  proxy.hold(owner.user_id);
+  const late = post('totp/confirm', { factor_id, code: codeAt(secret) }, owner);
+  await heldReads(1);
+  const { factor_id: newer } = await beginTotp(api, owner).finally(() => proxy.release());
+  const { status, json } = await late;
+  expect([status, json.error_code]).toEqual([410, 'ERR-CODE-EXPIRED']);
+  const user = await api.collections.users.findOne({ _id: owner.user_id });
+  expect([user?.totp, user?.pending_totp?.factor_id]).toEqual([undefined, newer]);
+});
