@@ -86,8 +86,9 @@ export type Commit = <O extends Outcome>(change: Change<O>, origin: RequestOrigi
  * it publishes them, writes the records of the audit log, and denies the sessions. Only the denial is awaited, within
  * the limit of `createAnnounce`, and no step after the commit fails.
  *
- * If a session asks for the change, the transaction checks that it is live. So nothing that a stolen session has asked
- * for takes effect after the answer that the session is over.
+ * If a session asks for the change, the transaction checks that it is live. A logout of all sessions and a recovery write
+ * the user's document, as most changes do, so after their answer nothing that a stolen session has asked for takes
+ * effect. The end of a single session may be answered while such a transaction commits.
  *
  * Raises the errors of the work and of the transaction, `IAD_JWT_ACCESS_INVALID` if the caller's session has ended, and
  * `RequestAbandoned` if the change is aborted because its client has left.
