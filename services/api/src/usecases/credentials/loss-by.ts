@@ -10,7 +10,7 @@ import { type RemovableField, secondFactorFields } from '@auth-account/stores/se
 import { everAdded, type RemovedWays, type WaysToRemove } from '@auth-account/stores/way-removals';
 import type { AuditEvent } from '../../audit/events.ts';
 
-/** What a recovery takes away besides the password. */
+/** The loss of an account by a recovery, besides the password. */
 export interface Loss {
   readonly ways: WaysToRemove;
   /** Fields of the user's document that are removed. */

@@ -74,7 +74,7 @@ function waysOf({ passkeys = [], identities = [] }: Partial<RemovedWays>, kinds:
   return [...(kinds.includes('passkeys') ? ofPasskeys : []), ...(kinds.includes('identities') ? ofIdentities : [])];
 }
 
-/** What the transaction has changed. */
+/** The change that the transaction has made. */
 interface Written {
   readonly removed: RemovedWays;
   readonly sessionIds: readonly string[];
