@@ -9,7 +9,10 @@ const uuidV4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]
 let api: TestApi;
 let generating: TestApi;
 beforeAll(async () => {
-  [api, generating] = await Promise.all([startTestApi(), startTestApi({ REQUEST_ID_MODE: 'generate' })]);
+  [api, generating] = await Promise.all([
+    startTestApi(),
+    startTestApi({ REQUEST_ID_MODE: 'generate', ALLOWED_ORIGINS: 'https://app.example.com,capacitor://localhost' }),
+  ]);
 });
 afterAll(() => Promise.all([api.close(), generating.close()]));
 
@@ -165,4 +168,53 @@ test('every answer carries the security headers of an API, and none names the fr
     'strict-transport-security': expect.stringMatching(/^max-age=\d+/),
   });
   expect(headers['x-powered-by']).toBeUndefined();
+});
+
+describe('a page on another origin', () => {
+  const origin = 'capacitor://localhost';
+  const preflight = (from: string, on = generating) => {
+    const headers = { Origin: from, 'Access-Control-Request-Method': 'POST', 'Access-Control-Request-Headers': 'dpop' };
+    return send(on.base, { method: 'OPTIONS', path, headers });
+  };
+
+  test('the preflight of a page of an allowed origin is answered with what it may send, and without credentials', async () => {
+    const { status, headers } = await preflight(origin);
+    expect([status, headers['access-control-allow-origin'], headers.vary]).toEqual([204, origin, 'Origin']);
+    expect(headers['access-control-allow-headers']?.split(',')).toEqual(
+      expect.arrayContaining([
+        'Authorization',
+        'Content-Type',
+        'DPoP',
+        'Idempotency-Key',
+        'X-Device-Secret',
+        'X-Request-ID',
+      ]),
+    );
+    expect(headers['access-control-allow-methods']).toBe('GET,POST,PUT,PATCH,DELETE');
+    expect(headers['access-control-max-age']).toBe('7200');
+    expect(headers['access-control-allow-credentials']).toBeUndefined();
+  });
+
+  test('a page of an allowed origin may read an answer, an error too, and the headers that apps need', async () => {
+    const { status, headers } = await generating.post(path, {}, { Origin: origin });
+    expect([status, headers['access-control-allow-origin']]).toEqual([422, origin]);
+    expect(headers.vary?.split(', ').toSorted()).toEqual(['Accept-Language', 'Origin']);
+    expect(headers['access-control-expose-headers']?.split(',')).toEqual(
+      expect.arrayContaining(['Date', 'Retry-After', 'WWW-Authenticate', 'X-Error-Code', 'X-Request-ID']),
+    );
+  });
+
+  test.each(['https://evil.example', 'null', 'https://app.example.com.evil.example', 'http://app.example.com'])(
+    'a page of %s gets no permission',
+    async (other) => {
+      const answers = [await preflight(other), await generating.post(path, {}, { Origin: other })];
+      for (const { headers } of answers) expect(headers['access-control-allow-origin']).toBeUndefined();
+    },
+  );
+
+  test('a page of no origin is allowed by default', async () => {
+    expect((await preflight(origin, api)).status).toBe(400);
+    const { headers } = await api.post(path, {}, { Origin: origin });
+    expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+  });
 });

@@ -8,7 +8,6 @@ import type { KeySource } from '@auth-account/verifier/access-token';
 import type { Limits } from '../../services/api/src/limits/limits.ts';
 import { type Ids, systemIds } from '../../services/api/src/request/ids.ts';
 import type { PasswordHasher } from '../../services/api/src/security/password-hasher.ts';
-import { presentUsers } from '../../services/api/src/usecases/account/present-users.ts';
 import { type CheckCode, createCheckCode } from '../../services/api/src/usecases/codes/check-code.ts';
 import { createRequestCode, type RequestCode } from '../../services/api/src/usecases/codes/request-code.ts';
 import type { WarnOfGuesses } from '../../services/api/src/usecases/proofs/warn-of-guesses.ts';
@@ -104,8 +103,7 @@ export async function openAccountScene(): Promise<AccountScene> {
   for (const name of ['challenges', 'outbox', 'invites', 'groups'] as const) {
     await scene.mongo.db(collections[name].dbName).createCollection(collections[name].collectionName);
   }
-  const stores = storesOf(collections);
-  const users = presentUsers(scene.users, now);
+  const stores = storesOf(collections, now);
   const told: unknown[] = [];
   const set = { keys: [generateSecretKey()] } as const;
   let source: KeySource = { current: () => set, reread: async () => undefined };
@@ -119,10 +117,10 @@ export async function openAccountScene(): Promise<AccountScene> {
   const codes = createEmailCodes(keys);
   const limits = recordingLimits(told);
   const warnOfGuesses = async () => undefined;
-  const base = { ...stores, ...scene, users, codes, limits, warnOfGuesses, hasher, ids: systemIds };
+  const base = { ...stores, ...scene, codes, limits, warnOfGuesses, hasher, ids: systemIds };
   const deps: AccountDeps = {
     ...stores,
-    ...{ users, sessions: scene.sessions, transaction, commit, audit, announce, now },
+    ...{ users: scene.users, sessions: scene.sessions, transaction, commit, audit, announce, now },
     ...{ codes, limits, warnOfGuesses, hasher, ids: systemIds },
     requestCode: createRequestCode(base),
     checkCode: createCheckCode(base),

@@ -14,7 +14,10 @@ export interface ClientPage {
   close(): Promise<void>;
 }
 
-/** `skipMs` in the page moves its monotonic clock. With `?bound` the page binds its sessions to a key. */
+/**
+ * `skipMs` in the page moves its monotonic clock. With `?bound` the page binds its sessions to a key, and with `?api=` it
+ * calls an api on another origin.
+ */
 const script = `
 import {
   account, boundKey, browserKeys, browserPasskeys, browserPlatform, createAuthClient, passkeys, secondFactor,
@@ -22,7 +25,7 @@ import {
 window.skipMs = 0;
 window.events = [];
 window.auth = createAuthClient({
-  baseUrl: location.origin,
+  baseUrl: new URLSearchParams(location.search).get('api') ?? location.origin,
   groups: [account, passkeys(browserPasskeys()), secondFactor],
   ...browserPlatform(),
   ...(location.search === '?bound' && { boundKey: boundKey(browserKeys(), { origin: '${testIssuer}' }) }),
@@ -59,7 +62,7 @@ export async function startClientPage(apiBase: () => string): Promise<ClientPage
   }
 
   const server = createServer(async (request, response) => {
-    const file = files[request.url?.replace('?bound', '') ?? ''];
+    const file = files[request.url?.replace(/\?.*$/, '') ?? ''];
     if (file) {
       response.writeHead(200, { 'Content-Type': file[0] }).end(file[1]);
       return;

@@ -16,6 +16,8 @@ type Call = (on: CallScene) => Promise<unknown>;
 
 type Calls = { readonly [S in keyof Stores]?: { readonly [F in keyof Stores[S]]?: Call } };
 
+const firstOf = (list: AsyncIterable<unknown>) => list[Symbol.asyncIterator]().next();
+
 const id = randomUUID();
 const other = randomUUID();
 const at = new Date();
@@ -63,7 +65,7 @@ const identities: Calls['identities'] = {
   mark: ({ stores, session }) =>
     stores.identities.mark({ userId: id, identity: linked }, { set: { disabled_at: at } }, true, session),
   giveUp: ({ stores, session }) => stores.identities.giveUp({ userId: id, identity: linked }, at, session),
-  listStale: ({ stores }) => stores.identities.listStale(['k'], { skip: 0, limit: 1 }),
+  listStale: ({ stores }) => firstOf(stores.identities.listStale(['k'])),
   reseal: ({ stores }) => stores.identities.reseal(storedToken, keptToken),
   has: ({ stores }) => stores.identities.has(id, id),
 };
@@ -99,7 +101,7 @@ const providerRevocations: Calls['providerRevocations'] = {
   defer: ({ stores }) => stores.providerRevocations.defer(id, at),
   remove: ({ stores }) => stores.providerRevocations.remove(id),
   count: ({ stores }) => stores.providerRevocations.count(),
-  listStale: ({ stores }) => stores.providerRevocations.listStale(['k'], { skip: 0, limit: 1 }),
+  listStale: ({ stores }) => firstOf(stores.providerRevocations.listStale(['k'])),
   reseal: ({ stores }) => stores.providerRevocations.reseal(storedToken, keptToken),
 };
 

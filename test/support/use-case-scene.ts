@@ -4,6 +4,7 @@ import {
   type Collections,
   collectionsOf,
   createTransactionRunner,
+  type PresentUser,
   type RunTransaction,
   type SessionStore,
   type UserStore,
@@ -66,7 +67,8 @@ export interface UseCaseScene {
   pass(ms: number): void;
   /** Stores a live session, and returns it with its newest refresh token. */
   session(fields?: Partial<SessionDocument>): Promise<StoredSession>;
-  user(fields?: Partial<UserDocument>): Promise<UserDocument>;
+  /** Stores an account, and returns it as if nothing of it were due. */
+  user(fields?: Partial<UserDocument>): Promise<PresentUser>;
   tokenOf(document: SessionDocument, generation?: number): string;
   asStored(sessionId: string): Promise<SessionDocument | null>;
   /** Forgets what was recorded, and empties the collections. */
@@ -115,12 +117,12 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
   const mongo = new MongoClient(testEnvironment().mongodbUri);
   const db = mongo.db(uniqueName());
   const collections = collectionsOf(db);
-  const stores = storesOf(collections);
-  const { users, sessions } = stores;
   // These rules do not depend on any index, and creating all indexes takes longer than the tests.
   for (const { collectionName } of [collections.users, collections.sessions]) await db.createCollection(collectionName);
   let time = Date.parse('2026-11-21T10:00:00.000Z');
   const now = () => new Date(time);
+  const stores = storesOf(collections, now);
+  const { users, sessions } = stores;
   const refreshKeys: KeySet = { keys: [generateSecretKey()] };
   const refreshTokens = createRefreshTokens(refreshKeys);
   const settings = { algorithm: 'EdDSA', issuer: 'https://auth.local', audience: 'food-storage' } as const;
@@ -157,7 +159,7 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
       return { document, token };
     },
     async user(fields = {}) {
-      const made: UserDocument = { ...newUserDocument(now()), ...fields };
+      const made: PresentUser = { ...newUserDocument(now()), ...fields };
       await collections.users.insertOne(made);
       return made;
     },
@@ -181,9 +183,9 @@ function aheadOf(refreshTokens: RefreshTokens, { _id: sessionId, kid, nonce, gen
   return { ahead: hashesAhead(refreshTokens, { kid, sessionId, generation }, Buffer.from(nonce.value())) };
 }
 
-export function newUserDocument(at: Date): UserDocument {
+export function newUserDocument(at: Date): PresentUser {
   const email = `cook-${randomUUID()}@example.com`;
-  return {
+  const made: UserDocument = {
     _id: randomUUID(),
     email,
     email_key: email,
@@ -194,6 +196,8 @@ export function newUserDocument(at: Date): UserDocument {
     created_at: at,
     joined_at: at,
   };
+  // Nothing of it is due.
+  return made as PresentUser;
 }
 
 /** Returns a session that begins at this time, and lasts an hour if unused and a day in all. */

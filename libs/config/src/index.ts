@@ -10,6 +10,7 @@ export {
   logConfig,
   longestTokenSeconds,
   mongoConfig,
+  originConfig,
   proxyConfig,
   redisConfig,
   runtimeConfig,

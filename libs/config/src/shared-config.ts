@@ -106,6 +106,15 @@ export const proxyConfig = {
   }),
 };
 
+/** Setting for pages on other origins, to be spread into a service's schema. */
+export const originConfig = {
+  ALLOWED_ORIGINS: Type.Array(Type.String({ pattern: '^[a-z][a-z0-9+.-]*://[^\\s/?#@*A-Z]+$' }), {
+    default: [],
+    description:
+      'Origins of pages, exactly as browsers send them: `https://app.example.com`, `capacitor://localhost`. The api allows them by CORS, and the push-gateway allows streams from them only. Empty: no CORS; streams from any origin',
+  }),
+};
+
 /** Settings of the service's log, to be spread into a service's schema. */
 export const logConfig = {
   LOG_LEVEL: Type.Enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {

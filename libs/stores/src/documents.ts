@@ -188,6 +188,8 @@ export interface SpentProofDocument {
   readonly _id: string;
   /** HMAC-SHA-256 of the proof and its device under a server key, base64url. Only the same request may get the same answer again. */
   readonly proof: string;
+  /** HMAC-SHA-256 of the id under the same key. It shows whether a process has that key. */
+  readonly key?: string;
   /** The session that the proof has opened. */
   readonly session_id?: string;
   readonly at: Date;

@@ -4,7 +4,7 @@ import { type Credentials, unchangedSince } from './credentials.ts';
 import type { FormerEmail, UserDocument } from './documents.ts';
 import { emailKey, holderOf } from './email-key.ts';
 import { confirmedRead } from './fenced-sessions.ts';
-import type { PresentUser } from './present-user.ts';
+import { type PresentUser, presentUser } from './present-user.ts';
 import type { RemovableField } from './second-factor-store.ts';
 import { type RemovedWays, updateAndRemoveWays, type WaysToRemove } from './way-removal.ts';
 
@@ -60,7 +60,7 @@ export interface EmailChangeStore {
    * Returns the account with that change, whether or not the change can still be undone. If no account is found, that
    * result can't be rolled back: see {@link confirmedRead}.
    */
-  findByChange(changeId: string): Promise<UserDocument | undefined>;
+  findByChange(changeId: string): Promise<PresentUser | undefined>;
   /**
    * Gives the account its former address back, and returns the ways in that are removed: see
    * {@link updateAndRemoveWays}. Returns undefined if the document has changed, also if a removal of the second factor was
@@ -78,7 +78,7 @@ export interface EmailChangeStore {
   removeLapsedPending(by: Date): Promise<void>;
 }
 
-export function createEmailChangeStore(collections: Collections): EmailChangeStore {
+export function createEmailChangeStore(collections: Collections, now: () => Date): EmailChangeStore {
   const { users } = collections;
   const pending = { pending_email: true, pending_email_until: true } as const;
   return {
@@ -106,7 +106,7 @@ export function createEmailChangeStore(collections: Collections): EmailChangeSto
     },
     async findByChange(changeId) {
       const filter = { 'former_emails.change_id': changeId };
-      return (await users.findOne(filter)) ?? (await users.findOne(filter, confirmedRead)) ?? undefined;
+      return presentUser((await users.findOne(filter)) ?? (await users.findOne(filter, confirmedRead)), now());
     },
     undo(seen, { former, others, password_hash, ways, gone, recovered, at }, session) {
       const { email, email_key } = former;

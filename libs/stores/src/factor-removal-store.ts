@@ -3,7 +3,7 @@ import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import type { FactorRemoval, UserDocument } from './documents.ts';
 import { confirmedRead } from './fenced-sessions.ts';
-import { secondFactorFields } from './second-factor-store.ts';
+import { type PresentUser, presentUser, secondFactorFields } from './present-user.ts';
 
 /** Time between the order and the removal, in ms. Nobody can shorten it. */
 const delayMs = 72 * 3_600_000;
@@ -35,7 +35,7 @@ export interface FactorRemovalStore {
    * Returns the account with that order. If no account is found, that result can't be rolled back: see
    * {@link confirmedRead}.
    */
-  findHolder(removalId: string): Promise<UserDocument | undefined>;
+  findHolder(removalId: string): Promise<PresentUser | undefined>;
   /** Ends the order; false if it has ended, or was due at `at`. */
   stop(userId: string, removalId: string, at: Date, session: ClientSession): Promise<boolean>;
   /** Returns some of the accounts whose removal was due at `by`. */
@@ -47,7 +47,7 @@ export interface FactorRemovalStore {
   carryOut(due: DueRemoval, at: Date, session: ClientSession): Promise<boolean>;
 }
 
-export function createFactorRemovalStore({ users }: Collections): FactorRemovalStore {
+export function createFactorRemovalStore({ users }: Collections, now: () => Date): FactorRemovalStore {
   return {
     async order(_id, removal, session) {
       const waiting: Filter<UserDocument> = {
@@ -61,7 +61,7 @@ export function createFactorRemovalStore({ users }: Collections): FactorRemovalS
     },
     async findHolder(removalId) {
       const filter = { 'totp.removal.id': removalId };
-      return (await users.findOne(filter)) ?? (await users.findOne(filter, confirmedRead)) ?? undefined;
+      return presentUser((await users.findOne(filter)) ?? (await users.findOne(filter, confirmedRead)), now());
     },
     async stop(_id, removalId, at, session) {
       const waiting = { _id, 'totp.removal.id': removalId, 'totp.removal.due_at': { $gt: at } };

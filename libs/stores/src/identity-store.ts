@@ -2,6 +2,7 @@ import type { ClientSession, Filter } from 'mongodb';
 import type { Collections } from './collections.ts';
 import { nextChangeOfWays, unchangedSince } from './credentials.ts';
 import type { IdentityDocument, SealedRefreshToken, UserDocument } from './documents.ts';
+import { type PresentUser, presentUser } from './present-user.ts';
 import { keepRevocation, type StoredToken } from './provider-revocation-store.ts';
 import { updateAndRemoveWays } from './way-removal.ts';
 
@@ -26,7 +27,7 @@ export interface HeldIdentity {
  */
 export interface IdentityStore {
   /** Returns the account that has the identity. */
-  findHolder(key: IdentityKey, session?: ClientSession): Promise<UserDocument | undefined>;
+  findHolder(key: IdentityKey, session?: ClientSession): Promise<PresentUser | undefined>;
   /** Throws the driver's duplicate-key error (`identity_unique`) if another account has the identity. */
   add(seen: UserDocument, identity: IdentityDocument, at: Date, session: ClientSession): Promise<boolean>;
   /** Its token, if there is one, waits for its revocation. */
@@ -38,8 +39,8 @@ export interface IdentityStore {
   mark(of: HeldIdentity, marks: IdentityMarks, endsTrust: boolean, session: ClientSession): Promise<void>;
   /** Removes an identity that its provider has given up, in the same way. Its token waits for its revocation. */
   giveUp(of: HeldIdentity, at: Date, session: ClientSession): Promise<void>;
-  /** Returns tokens that are sealed under none of these keys, of some accounts. */
-  listStale(kids: readonly string[], page: { readonly skip: number; readonly limit: number }): Promise<StoredToken[]>;
+  /** Yields each token that is sealed under none of these keys, once, also while they are sealed again. */
+  listStale(kids: readonly string[]): AsyncIterable<StoredToken>;
   /** Replaces the sealed form of a token, unless it has been replaced since it was read. */
   reseal(stored: StoredToken, by: Pick<StoredToken, 'kid' | 'token'>): Promise<void>;
   /**
@@ -51,12 +52,12 @@ export interface IdentityStore {
   has(userId: string, identityId: string): Promise<boolean>;
 }
 
-export function createIdentityStore(collections: Collections): IdentityStore {
+export function createIdentityStore(collections: Collections, now: () => Date): IdentityStore {
   const { users } = collections;
   return {
     async findHolder({ provider, sub }, session) {
       const filter = { identities: { $elemMatch: { provider, sub } } };
-      return (await users.findOne(filter, session ? { session } : {})) ?? undefined;
+      return presentUser(await users.findOne(filter, session ? { session } : {}), now());
     },
     async add(seen, identity, at, session) {
       const update = { $set: wayFields(seen, at), $push: { identities: identity }, $inc: { touches: 1 } };
@@ -94,17 +95,15 @@ export function createIdentityStore(collections: Collections): IdentityStore {
       const update = { $pull: trustOf(identity.id), $inc: { touches: 1 } };
       await updateAndRemoveWays(collections, { _id }, update, { ways: { identities: identity.id }, at }, session);
     },
-    async listStale(kids, { skip, limit }) {
-      const options = { projection: { identities: 1 }, skip, limit } as const;
+    async *listStale(kids) {
+      const options = { projection: { identities: 1 }, batchSize: 100 } as const;
       const filter = { identities: { $elemMatch: { 'refresh_token.kid': { $exists: true, $nin: [...kids] } } } };
-      const found = await users.find(filter, options).toArray();
-      return found.flatMap(({ _id: userId, identities = [] }) =>
-        identities.flatMap(({ id: identityId, refresh_token }) =>
-          refresh_token === undefined || kids.includes(refresh_token.kid)
-            ? []
-            : [{ userId, identityId, kid: refresh_token.kid, token: refresh_token.token }],
-        ),
-      );
+      for await (const { _id: userId, identities = [] } of users.find(filter, options)) {
+        for (const { id: identityId, refresh_token } of identities) {
+          if (refresh_token === undefined || kids.includes(refresh_token.kid)) continue;
+          yield { userId, identityId, kid: refresh_token.kid, token: refresh_token.token };
+        }
+      }
     },
     async reseal({ userId: _id, identityId: id, kid: from }, { kid, token }) {
       const same = { _id, identities: { $elemMatch: { id, 'refresh_token.kid': from } } };

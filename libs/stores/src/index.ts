@@ -9,6 +9,7 @@ export type { IdempotencyStore } from './idempotency-store.ts';
 export { ensureIndexes, missingIndexes } from './indexes.ts';
 export { type InviteState, type InviteStore, inviteState } from './invite-store.ts';
 export { type OutboxStore, publishGraceMs, type RecordedAttempt } from './outbox-store.ts';
+export type { PresentUser } from './present-user.ts';
 export type { OwnedSession, OwnSession, Revocation, TrustKeepingRevocation } from './session-revocations.ts';
 export type { SessionStore, SessionSummary } from './session-store.ts';
 export { isBrokenSocket, isDuplicateKey, isStoreUnavailable } from './store-errors.ts';

@@ -1,6 +1,7 @@
 import { urgentTopic } from '@auth-account/contracts/events';
 import type { Db, IndexDescription, IndexDescriptionInfo } from 'mongodb';
 import { collectionsOf } from './collections.ts';
+import { isDuplicateKey, isStoreUnavailable } from './store-errors.ts';
 
 const daySeconds = 24 * 60 * 60;
 
@@ -146,11 +147,13 @@ const indexes = {
 
 /**
  * Creates every collection and index that is missing, and sets the retention of documents according to the settings.
- * Idempotent, and safe when several processes run it at once.
+ * Idempotent, and safe when several processes run it at once. If an index cannot be made, it makes the others, and then
+ * throws an error that names each of these indexes, but no document's values.
  */
 export async function ensureIndexes(db: Db, { outboxRetentionSeconds }: IndexSettings = {}): Promise<void> {
   const collections = collectionsOf(db);
   const existing = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name));
+  const failed: string[] = [];
   for (const [key, list] of Object.entries<readonly Index[]>(indexes)) {
     const { collectionName } = collections[key as keyof typeof collections];
     // Two transactions that both have to create the collection would conflict. Indexes create theirs, at less cost.
@@ -159,17 +162,31 @@ export async function ensureIndexes(db: Db, { outboxRetentionSeconds }: IndexSet
       const isRetention = options.name === outboxTtl && outboxRetentionSeconds !== undefined;
       return { key, ...options, ...(isRetention && { expireAfterSeconds: outboxRetentionSeconds }) };
     });
-    await ensureAll(db, collectionName, wanted);
+    failed.push(...(await ensureAll(db, collectionName, wanted)));
   }
+  if (failed.length > 0) throw new Error(failed.join('; '));
 }
 
-/** Creates the indexes by one command, which reads the collection once; or one by one, if one stands in the way. */
-async function ensureAll(db: Db, collection: string, wanted: readonly NamedIndex[]): Promise<void> {
-  if (wanted.length === 0) return;
+/**
+ * Creates the indexes by one command, which reads the collection once; or one by one, if one stands in the way. Returns
+ * what is not made, with the reasons.
+ */
+async function ensureAll(db: Db, collection: string, wanted: readonly NamedIndex[]): Promise<string[]> {
+  if (wanted.length === 0) return [];
   try {
     await db.collection(collection).createIndexes([...wanted]);
-  } catch {
-    for (const index of wanted) await ensureIndex(db, collection, index);
+    return [];
+  } catch (error) {
+    if (isStoreUnavailable(error)) throw error;
+    const failed: string[] = [];
+    for (const index of wanted) {
+      await ensureIndex(db, collection, index).catch((error: unknown) => {
+        // The driver's message has the key of the documents, such as an address.
+        const reason = isDuplicateKey(error) ? 'documents share a key' : (error as Error).message;
+        failed.push(`index ${collection}.${index.name} is not made: ${reason}`);
+      });
+    }
+    return failed;
   }
 }
 
@@ -192,11 +209,16 @@ export interface IndexFault {
   readonly fault: 'missing' | 'different';
 }
 
-/** Compares the database's indexes with those of {@link ensureIndexes}, and changes nothing. */
-export async function missingIndexes(db: Db): Promise<IndexFault[]> {
+/**
+ * Compares the database's indexes with those of {@link ensureIndexes}, and changes nothing. `only`: those on which
+ * promises rest, because they are unique.
+ */
+export async function missingIndexes(db: Db, only?: 'unique'): Promise<IndexFault[]> {
   const collections = collectionsOf(db);
-  const faults = Object.entries<readonly Index[]>(indexes).map(async ([key, list]) => {
+  const faults = Object.entries<readonly Index[]>(indexes).map(async ([key, all]) => {
     const { collectionName: collection } = collections[key as keyof typeof collections];
+    const list = all.filter(([, { unique }]) => only === undefined || unique === true);
+    if (list.length === 0) return [];
     const there = new Map((await listIndexes(db, collection)).map((index) => [index.name, index]));
     return list.flatMap(([fields, options]): IndexFault[] => {
       const found = there.get(options.name);

@@ -3,6 +3,7 @@ import type { Collections } from './collections.ts';
 import { nextChangeOfWays, unchangedSince } from './credentials.ts';
 import type { PasskeyDocument, UserDocument } from './documents.ts';
 import { confirmedRead } from './fenced-sessions.ts';
+import { type PresentUser, presentUser } from './present-user.ts';
 
 /** State of a passkey after a use. */
 export type PasskeyUse = Pick<PasskeyDocument, 'counter' | 'is_backed_up'> & { readonly at: Date };
@@ -16,9 +17,9 @@ type WayFields = Pick<UserDocument, 'ways_changed_at' | 'pending_email_until'>;
  */
 export interface PasskeyStore {
   /** Returns the account that has the passkey. */
-  findHolder(credentialId: string): Promise<UserDocument | undefined>;
+  findHolder(credentialId: string): Promise<PresentUser | undefined>;
   /** Like `findHolder`, but from a state that can't be rolled back: see {@link confirmedRead}. */
-  findHolderConfirmed(credentialId: string): Promise<UserDocument | undefined>;
+  findHolderConfirmed(credentialId: string): Promise<PresentUser | undefined>;
   /** Throws the driver's duplicate-key error (`passkey_unique`) if another account has the passkey. */
   add(
     seen: UserDocument,
@@ -42,14 +43,14 @@ export interface PasskeyStore {
   rename(userId: string, passkeyId: string, name: string | null): Promise<PasskeyDocument | undefined>;
 }
 
-export function createPasskeyStore({ users }: Collections): PasskeyStore {
+export function createPasskeyStore({ users }: Collections, now: () => Date): PasskeyStore {
   const holderOf = (credentialId: string) => ({ 'passkeys.credential_id': credentialId });
   return {
     async findHolder(credentialId) {
-      return (await users.findOne(holderOf(credentialId))) ?? undefined;
+      return presentUser(await users.findOne(holderOf(credentialId)), now());
     },
     async findHolderConfirmed(credentialId) {
-      return (await users.findOne(holderOf(credentialId), confirmedRead)) ?? undefined;
+      return presentUser(await users.findOne(holderOf(credentialId), confirmedRead), now());
     },
     async add(seen, { passkey, userHandle, at }, session) {
       const $set = { ...wayFields(seen, at), user_handle: userHandle };

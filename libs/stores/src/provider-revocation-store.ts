@@ -23,8 +23,8 @@ export interface ProviderRevocationStore {
   remove(identityId: string): Promise<void>;
   /** Returns the number of tokens that wait. After a crash of MongoDB it may be wrong for a while. */
   count(): Promise<number>;
-  /** Returns some of the tokens that are sealed under none of these keys. */
-  listStale(kids: readonly string[], page: { readonly skip: number; readonly limit: number }): Promise<StoredToken[]>;
+  /** Yields each token that is sealed under none of these keys, once, also while they are sealed again. */
+  listStale(kids: readonly string[]): AsyncIterable<StoredToken>;
   /** Replaces the sealed form of a token, unless it has been replaced since it was read. */
   reseal(stored: StoredToken, by: Pick<StoredToken, 'kid' | 'token'>): Promise<void>;
 }
@@ -44,9 +44,10 @@ export function createProviderRevocationStore({ providerRevocations: rows }: Col
       await rows.deleteOne({ _id });
     },
     count: () => rows.estimatedDocumentCount(),
-    async listStale(kids, { skip, limit }) {
-      const found = await rows.find({ kid: { $nin: [...kids] } }, { skip, limit }).toArray();
-      return found.map(({ _id, user_id, kid, token }) => ({ userId: user_id, identityId: _id, kid, token }));
+    async *listStale(kids) {
+      for await (const { _id, user_id, kid, token } of rows.find({ kid: { $nin: [...kids] } }, { batchSize: 100 })) {
+        yield { userId: user_id, identityId: _id, kid, token };
+      }
     },
     async reseal({ identityId: _id, kid: from }, { kid, token }) {
       await rows.updateOne({ _id, kid: from }, { $set: { kid, token } });

@@ -2,18 +2,12 @@ import type { ClientSession } from 'mongodb';
 import type { Collections } from './collections.ts';
 import { type Credentials, credentialsVersion, unchangedSince } from './credentials.ts';
 import type { PendingTotp, SealedSeed, TrustedDevice, UserDocument } from './documents.ts';
+import type { PresentUser } from './present-user.ts';
+
+export { secondFactorFields } from './present-user.ts';
 
 /** Limit for the devices that an account trusts. Above the limit, the device that was trusted first is forgotten. */
 const trustedLimit = 20;
-
-/** Fields of the user's document that the second factor consists of. */
-export const secondFactorFields = [
-  'totp',
-  'pending_totp',
-  'recovery_codes',
-  'trusted_devices',
-  'guesses_warned_at',
-] as const;
 
 /** A secret that can be guessed. */
 export type GuessedSecret = 'password' | 'second_factor';
@@ -28,13 +22,13 @@ const warnings = {
 export type RemovableField = keyof UserDocument | 'totp.removal';
 
 /** Returns true if each login to the account needs a second factor, unless its device is trusted. */
-export function hasSecondFactor({ totp }: Pick<UserDocument, 'totp'>): boolean {
+export function hasSecondFactor({ totp }: PresentUser<Pick<UserDocument, 'totp'>>): boolean {
   return totp !== undefined;
 }
 
 /** Returns the methods with which the account's user can give the second factor; none if it is off. */
 export function factorMethods(
-  { totp, recovery_codes = [], passkeys = [] }: Pick<UserDocument, 'totp' | 'recovery_codes' | 'passkeys'>,
+  { totp, recovery_codes = [], passkeys = [] }: PresentUser<Pick<UserDocument, 'totp' | 'recovery_codes' | 'passkeys'>>,
   arePasskeysOn: boolean,
 ): ('totp' | 'recovery_code' | 'passkey')[] {
   if (totp === undefined) return [];
@@ -85,8 +79,8 @@ export interface SecondFactorStore {
     warning: { readonly at: Date; readonly due: Date },
     session: ClientSession,
   ): Promise<boolean>;
-  /** Returns some of the seeds that are sealed under none of these keys. */
-  listStale(kids: readonly string[], page: { readonly skip: number; readonly limit: number }): Promise<StoredSeed[]>;
+  /** Yields each seed that is sealed under none of these keys, once, also while they are sealed again. */
+  listStale(kids: readonly string[]): AsyncIterable<StoredSeed>;
   /** Replaces the sealed form of a seed, unless it has been replaced since it was read. */
   reseal(stored: StoredSeed, by: Pick<SealedSeed, 'kid' | 'seed'>): Promise<void>;
   /** Removes, from all accounts, authenticator apps that were not confirmed by `by`. */
@@ -134,10 +128,11 @@ export function createSecondFactorStore({ users }: Collections): SecondFactorSto
       const isDue = { _id, [owned]: { $exists: true }, [field]: { $not: { $gt: due } } };
       return (await users.updateOne(isDue, { $set: { [field]: at } }, { session })).matchedCount === 1;
     },
-    async listStale(kids, { skip, limit }) {
-      const options = { projection: { totp: 1 }, skip, limit } as const;
-      const found = await users.find({ 'totp.kid': { $exists: true, $nin: [...kids] } }, options).toArray();
-      return found.flatMap(({ _id, totp }) => (totp === undefined ? [] : [{ userId: _id, sealed: totp }]));
+    async *listStale(kids) {
+      const options = { projection: { totp: 1 }, batchSize: 100 } as const;
+      for await (const { _id, totp } of users.find({ 'totp.kid': { $exists: true, $nin: [...kids] } }, options)) {
+        if (totp !== undefined) yield { userId: _id, sealed: totp };
+      }
     },
     async reseal({ userId, sealed: { factor_id, kid: from } }, { kid, seed }) {
       const same = { _id: userId, 'totp.factor_id': factor_id, 'totp.kid': from };

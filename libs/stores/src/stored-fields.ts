@@ -328,7 +328,7 @@ export const storedFields = describeAll({
     about:
       'Challenges and step-up tokens that were used, so that none is used twice. Ground: security. Kept for some minutes after they would have expired. Not exported: no record names a user.',
     rows: [
-      [['_id', 'proof'], 'SHA-256 of its id, HMAC of the proof and the device'],
+      [['_id', 'proof', 'key'], 'SHA-256 of its id, HMACs of the proof with the device, and of the id'],
       [['session_id'], 'the session that it opened'],
       [['at', 'purge_at'], 'when it was used, when the record is removed'],
     ],

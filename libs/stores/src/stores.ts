@@ -45,15 +45,16 @@ export interface Stores {
 
 /**
  * Creates the stores. Opens nothing. Only dead letters and replay start transactions themselves, with `transaction`.
+ * `now` decides what of an account counts: see `PresentUser`.
  */
-export function createStores(collections: Collections, transaction: RunTransaction): Stores {
-  const users = createUserStore(collections);
+export function createStores(collections: Collections, transaction: RunTransaction, now: () => Date): Stores {
+  const users = createUserStore(collections, now);
   const groups = createGroupStore(collections);
   const invites = createInviteStore(collections);
   const memberships = createMembershipStore({ users, groups, invites });
   return {
     users,
-    emailChanges: createEmailChangeStore(collections),
+    emailChanges: createEmailChangeStore(collections, now),
     deletions: createDeletionStore(collections, memberships),
     groups,
     invites,
@@ -62,9 +63,9 @@ export function createStores(collections: Collections, transaction: RunTransacti
     idempotency: createIdempotencyStore(collections),
     challenges: createChallengeStore(collections),
     secondFactors: createSecondFactorStore(collections),
-    factorRemovals: createFactorRemovalStore(collections),
-    passkeys: createPasskeyStore(collections),
-    identities: createIdentityStore(collections),
+    factorRemovals: createFactorRemovalStore(collections, now),
+    passkeys: createPasskeyStore(collections, now),
+    identities: createIdentityStore(collections, now),
     providerRevocations: createProviderRevocationStore(collections),
     spentProofs: createSpentProofStore(collections),
     outbox: createOutboxStore(collections),

@@ -6,11 +6,15 @@ import type { UserDocument } from './documents.ts';
 import { emailKey, holderOf } from './email-key.ts';
 import { confirmedRead } from './fenced-sessions.ts';
 import { type LearnedDevice, learn, withoutDevice } from './known-devices.ts';
+import { type PresentUser, presentUser } from './present-user.ts';
 import type { RemovableField } from './second-factor-store.ts';
 import { type ChangedFields, type RemovedWays, updateAndRemoveWays, type WaysToRemove } from './way-removal.ts';
 
 /** Fields that a change of group writes into the user's document. */
 export type Membership = Pick<UserDocument, 'home_group_id' | 'account_type' | 'role' | 'joined_at' | 'joined_by'>;
+
+/** An account that was never stored. */
+export type NewUser = Omit<UserDocument, 'deletes_at' | 'totp'>;
 
 export type Moved = Pick<UserDocument, '_id' | 'joined_by'>;
 
@@ -27,11 +31,6 @@ export interface Disabled {
 
 /** A member as the other members of the group see it. */
 export type GroupMember = Pick<UserDocument, '_id' | 'email' | 'display_name' | 'role' | 'joined_at'>;
-
-/** Returns true if the account's erasure is due. From then on, nobody can use or restore the account. */
-export function isDue({ deletes_at }: Pick<UserDocument, 'deletes_at'>, now: Date): boolean {
-  return deletes_at !== undefined && deletes_at <= now;
-}
 
 /** Returns a number that the account's live sessions do not exceed: see `UserDocument.spent_touches`. */
 export function mostLiveSessions({
@@ -60,7 +59,7 @@ const addresseeFields = {
  * The part of the user's document that a mail with a code needs. Decoding the whole document would take measurably
  * longer.
  */
-export type Addressee = Pick<UserDocument, '_id' | keyof typeof addresseeFields>;
+export type Addressee = PresentUser<Pick<UserDocument, '_id' | keyof typeof addresseeFields>>;
 
 /** Sorts members by the time at which they joined, then by the age of their accounts, oldest first. */
 const eldestFirst = { joined_at: 1, _id: 1 } as const;
@@ -70,10 +69,10 @@ const touch = (fields: Partial<UserDocument>) => ({ $set: fields, $inc: { touche
 
 /** Accounts. */
 export interface UserStore {
-  find(userId: string): Promise<UserDocument | undefined>;
+  find(userId: string): Promise<PresentUser | undefined>;
   /** Like `find`, but from a state that can't be rolled back: see {@link confirmedRead}. */
-  findConfirmed(userId: string): Promise<UserDocument | undefined>;
-  findByEmail(email: string): Promise<UserDocument | undefined>;
+  findConfirmed(userId: string): Promise<PresentUser | undefined>;
+  findByEmail(email: string): Promise<PresentUser | undefined>;
   findAddressee(of: { readonly email: string } | { readonly userId: string }): Promise<Addressee | undefined>;
   /**
    * Returns true if an account has the address, or can still undo its change to another address: see
@@ -84,23 +83,26 @@ export interface UserStore {
   isMember(groupId: string, userId: string): Promise<boolean>;
   /** Reads with majority concern, so the result can't be rolled back. */
   exists(userId: string): Promise<boolean>;
-  /** Throws the driver's duplicate-key error (`email_key_unique`) if the address is taken. */
-  insert(user: UserDocument, session: ClientSession): Promise<void>;
+  /**
+   * Stores a new account, and returns it as it counts from then on. Throws the driver's duplicate-key error
+   * (`email_key_unique`) if the address is taken.
+   */
+  insert(user: NewUser, session: ClientSession): Promise<PresentUser>;
   /**
    * Marks a login or a restore on the user's document, and returns the document as it was before, in this transaction;
-   * undefined if the user is gone. Adds the device `learned` to the account's known devices.
+   * undefined if the user is gone or the erasure is due at `at`. Adds the device `learned` to the account's known devices.
    */
   touchLogin(
     userId: string,
     at: Date,
     session: ClientSession,
     learned?: LearnedDevice,
-  ): Promise<UserDocument | undefined>;
+  ): Promise<PresentUser | undefined>;
   /**
    * Notes that the account will have `live` live sessions after the login whose `touchLogin` has returned `before`, in
    * the same transaction.
    */
-  noteLive(before: UserDocument, live: number, session: ClientSession): Promise<void>;
+  noteLive(before: PresentUser, live: number, session: ClientSession): Promise<void>;
   /**
    * Marks on the user's document that all sessions are being changed; false if the user is gone. `known` replaces the
    * devices that the account knows.
@@ -149,15 +151,15 @@ export interface UserStore {
   /** Lets the account's user log in again; false if the account is not disabled or is gone. */
   enable(userId: string): Promise<boolean>;
   /** Writes the change and returns the user after it; undefined if the user is gone or the erasure is due at `now`. */
-  changeProfile(userId: string, change: ProfileChange, now: Date): Promise<UserDocument | undefined>;
+  changeProfile(userId: string, change: ProfileChange, now: Date): Promise<PresentUser | undefined>;
   /** Replaces a password's hash with a better hash of the same password. */
   setPasswordHash(userId: string, from: string, to: string): Promise<void>;
 }
 
-export function createUserStore(collections: Collections): UserStore {
+export function createUserStore(collections: Collections, now: () => Date): UserStore {
   const { users } = collections;
   return {
-    ...createReads(users),
+    ...createReads(users, now),
     ...createWrites(users),
     recover(seen, { fields, gone = [], ways, at }, session) {
       const update = changeOf(fields, gone);
@@ -180,20 +182,20 @@ type Reads =
   | 'isDisabledSince'
   | 'hasPasswordHash';
 
-function createReads(users: Collections['users']): Pick<UserStore, Reads> {
+function createReads(users: Collections['users'], now: () => Date): Pick<UserStore, Reads> {
   return {
     async findByEmail(email) {
-      return (await users.findOne({ email_key: emailKey(email) })) ?? undefined;
+      return presentUser(await users.findOne({ email_key: emailKey(email) }), now());
     },
     async findAddressee(of) {
       const filter = 'email' in of ? { email_key: emailKey(of.email) } : { _id: of.userId };
-      return (await users.findOne(filter, { projection: addresseeFields })) ?? undefined;
+      return presentUser(await users.findOne(filter, { projection: addresseeFields }), now());
     },
     async find(userId) {
-      return (await users.findOne({ _id: userId })) ?? undefined;
+      return presentUser(await users.findOne({ _id: userId }), now());
     },
     async findConfirmed(userId) {
-      return (await users.findOne({ _id: userId }, confirmedRead)) ?? undefined;
+      return presentUser(await users.findOne({ _id: userId }, confirmedRead), now());
     },
     async isEmailTaken(email, now) {
       return (await users.findOne(holderOf(email, now), { projection: { _id: 1 } })) !== null;
@@ -243,6 +245,7 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads | 'rec
   return {
     async insert(user, session) {
       await users.insertOne(user, { session });
+      return user as PresentUser;
     },
     async touchLogin(userId, at, session, learned) {
       const options = { session, returnDocument: 'before' } as const;
@@ -250,7 +253,7 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads | 'rec
         ...touch({ last_login_at: at }),
         ...(learned && { $push: learn(learned, at) }),
       };
-      return (await users.findOneAndUpdate({ _id: userId }, update, options)) ?? undefined;
+      return presentUser(await users.findOneAndUpdate({ _id: userId }, update, options), at);
     },
     async noteLive({ _id, touches = 0 }, live, session) {
       await users.updateOne({ _id }, { $set: { spent_touches: touches + 1 - live } }, { session });
@@ -307,7 +310,7 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads | 'rec
       );
       const present = { _id: userId, deletes_at: { $not: { $lte: now } } };
       const update = { $set: set, $unset: unset };
-      return (await users.findOneAndUpdate(present, update, { returnDocument: 'after' })) ?? undefined;
+      return presentUser(await users.findOneAndUpdate(present, update, { returnDocument: 'after' }), now);
     },
     async setPasswordHash(userId, from, to) {
       // Replaces only the hash that was verified, so a password that was changed in between stays changed.

@@ -10,6 +10,8 @@ export interface UndoTokens {
   rereadKeys(): Promise<void>;
   /** Returns the id of a genuine token's change, or undefined for any other string. Compares in constant time. */
   verify(token: string): string | undefined;
+  /** Returns the id that a token names whose key is not here, so that nothing proves it; otherwise undefined. */
+  unprovenId(token: string): string | undefined;
 }
 
 const macLength = 32;
@@ -51,14 +53,23 @@ function createUndoTokens(label: string, keys: KeySet | KeySource): UndoTokens {
     },
     rereadKeys: () => source.reread(),
     verify(token) {
-      const bytes = Buffer.from(token, 'base64url');
-      // Node's decoder skips characters that are not base64url, but only the exact text that we issue counts as a
-      // token.
-      if (bytes.length <= macLength + idLength || bytes.toString('base64url') !== token) return;
-      const id = bytes.subarray(macLength, macLength + idLength);
-      const mac = seal(bytes.toString('utf8', macLength + idLength), id);
-      if (mac === undefined || !timingSafeEqual(mac, bytes.subarray(0, macLength))) return;
-      return id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+      const parts = parse(token);
+      const mac = parts && seal(parts.kid, parts.id);
+      return mac && timingSafeEqual(mac, parts.mac) ? uuidOf(parts.id) : undefined;
+    },
+    unprovenId(token) {
+      const parts = parse(token);
+      return parts && secrets.get(parts.kid) === undefined ? uuidOf(parts.id) : undefined;
     },
   };
 }
+
+function parse(token: string) {
+  const bytes = Buffer.from(token, 'base64url');
+  // Node's decoder skips characters that are not base64url, but only the exact text that we issue counts as a token.
+  if (bytes.length <= macLength + idLength || bytes.toString('base64url') !== token) return;
+  const [mac, id] = [bytes.subarray(0, macLength), bytes.subarray(macLength, macLength + idLength)];
+  return { mac, id, kid: bytes.toString('utf8', macLength + idLength) };
+}
+
+const uuidOf = (id: Buffer) => id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

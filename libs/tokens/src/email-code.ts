@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { CodePurpose } from '@auth-account/contracts/events';
 import { type KeySet, type KeySource, toKeySource } from '@auth-account/verifier/access-token';
-import { createSecrets } from './secrets.ts';
+import { createSecrets, MissingKeyError } from './secrets.ts';
 
 /** Everything that a code is bound to. */
 export interface EmailCodeParts {
@@ -22,9 +22,9 @@ export interface EmailCodes {
   hasKey(kid: string): boolean;
   /** Looks for newer keys, if the keys come from a source. */
   rereadKeys(): Promise<void>;
-  /** Returns the code: 8 decimal digits, the same in every process. Throws for an unknown key. */
+  /** Returns the code: 8 decimal digits, the same in every process. Throws {@link MissingKeyError}. */
   codeOf(parts: EmailCodeParts): string;
-  /** Compares in constant time. Throws for an unknown key. */
+  /** Compares in constant time. Throws {@link MissingKeyError}. */
   isCodeOf(parts: EmailCodeParts, code: string): boolean;
 }
 
@@ -44,7 +44,7 @@ export function createEmailCodes(keys: KeySet | KeySource): EmailCodes {
 
   function codeOf({ kid, challengeId, purpose, userId, emailKey }: EmailCodeParts): string {
     const secret = secrets.get(kid);
-    if (secret === undefined) throw new Error(`no server key has the kid ${kid}`);
+    if (secret === undefined) throw new MissingKeyError(kid);
     const message = JSON.stringify([label, challengeId, purpose, userId, emailKey]);
     const mac = createHmac('sha256', secret).update(message).digest('hex');
     return (BigInt(`0x${mac}`) % 10n ** BigInt(digits)).toString().padStart(digits, '0');

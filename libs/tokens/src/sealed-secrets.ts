@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { type KeyEntry, type KeySet, type KeySource, toKeySource } from '@auth-account/verifier/access-token';
-import { createSecrets } from './secrets.ts';
+import { createSecrets, MissingKeyError } from './secrets.ts';
 
 /** A secret in the form in which it is stored. */
 export interface SealedSecret {
@@ -28,7 +28,7 @@ export interface SealedSecrets {
   /** Looks for newer keys, if the keys come from a source. */
   rereadKeys(): Promise<void>;
   seal(secret: Uint8Array, owner: SecretOwner): SealedSecret;
-  /** Throws for an unknown key, for a box of another owner, and for a box that was changed. */
+  /** Throws {@link MissingKeyError}, and for a box of another owner or one that was changed. */
   open(sealed: SealedSecret, owner: SecretOwner): Buffer;
 }
 
@@ -49,7 +49,7 @@ export function createSealedSecrets(keys: KeySet | KeySource): SealedSecrets {
 
   function keyOf(kid: string): Buffer {
     const secret = secrets.get(kid);
-    if (secret === undefined) throw new Error(`no server key has the kid ${kid}`);
+    if (secret === undefined) throw new MissingKeyError(kid);
     return Buffer.from(hkdfSync('sha256', secret, '', label, 32));
   }
 

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { type KeySet, type KeySource, oncePerSet, toKeySource } from '@auth-account/verifier/access-token';
-import { readSecrets } from './secrets.ts';
+import { MissingKeyError, readSecrets } from './secrets.ts';
 
 /**
  * Purpose of a sealed token. A token of one purpose is no token of another, because each purpose has keys of its own.
@@ -19,8 +19,8 @@ export interface SealedTokens {
   /** Returns the token with that content, which must be JSON. */
   seal(label: SealLabel, content: object): string;
   /**
-   * Returns the content of a token of that purpose; undefined for any other text. Looks for newer keys first, if
-   * another process has made the token with a key that is not here yet.
+   * Returns the content of a token of that purpose; undefined for any other text. Throws {@link MissingKeyError} if the
+   * text names a key that is not here, even after a look for newer keys: another process may have made it.
    */
   open(label: SealLabel, token: string): Promise<unknown>;
 }
@@ -63,7 +63,8 @@ export function createSealedTokens(keys: KeySet | KeySource): SealedTokens {
         await source.reread();
         key = derivedOf(source.current())(kid, label);
       }
-      return key && decrypt(key, bytes, aadOf(label, kid));
+      if (key === undefined) throw new MissingKeyError(kid);
+      return decrypt(key, bytes, aadOf(label, kid));
     },
   };
 }

@@ -2,6 +2,17 @@ import type { KeyObject } from 'node:crypto';
 import { type KeySet, type KeySource, oncePerSet } from '@auth-account/verifier/access-token';
 import { readSecret } from './read-secret.ts';
 
+/**
+ * Thrown for what was made under a key that is not in this process's file. Another process may have a newer file, so
+ * it says nothing about what was made.
+ */
+export class MissingKeyError extends Error {
+  override readonly name = 'MissingKeyError';
+  constructor(kid: string) {
+    super(`no server key has the kid ${kid}`);
+  }
+}
+
 /** Symmetric keys of a source, by their `kid`. */
 export interface Secrets {
   get(kid: string): KeyObject | undefined;

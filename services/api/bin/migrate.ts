@@ -14,6 +14,9 @@ try {
   const outboxRetentionSeconds = config.OUTBOX_RETENTION_SECONDS;
   await ensureIndexes(mongo.db(config.MONGODB_DATABASE), { outboxRetentionSeconds });
   logger.info({ database: config.MONGODB_DATABASE }, 'collections and indexes are in place');
+} catch (error) {
+  logger.fatal({ err: error }, 'collections and indexes are not in place');
+  process.exitCode = 1;
 } finally {
   await mongo.close();
 }

@@ -1,4 +1,6 @@
+import { routes } from '@auth-account/contracts';
 import type { Logger } from '@auth-account/telemetry';
+import cors from 'cors';
 import express, { type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { Histogram } from 'prom-client';
@@ -17,6 +19,8 @@ export interface AppDeps extends MountDeps {
    * is trusted.
    */
   readonly trustedProxyHops: number;
+  /** Origins of pages that may use the api. */
+  readonly allowedOrigins: readonly string[];
   readonly logger: Logger;
   readonly audit: Audit;
   readonly requestDuration: Pick<Histogram<RequestLabels>, 'observe'>;
@@ -36,6 +40,25 @@ const securityHeaders = helmet({
   xXssProtection: false,
 });
 
+const preflightSeconds = 7_200;
+
+/**
+ * Answers preflights, and lets pages of exactly these origins read answers (Fetch Standard, "CORS protocol"). No cookie
+ * belongs to the api, so credentials are never allowed.
+ */
+function allowOrigins(origins: readonly string[]): RequestHandler {
+  const sent = Object.values(routes).flatMap(({ headers }): readonly string[] => headers);
+  return cors({
+    origin: [...origins],
+    methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    allowedHeaders: [
+      ...new Set(['Authorization', 'Content-Type', 'Accept-Language', 'X-Request-ID', 'traceparent', ...sent]),
+    ],
+    exposedHeaders: ['Date', 'Retry-After', 'WWW-Authenticate', 'X-Error-Code', 'X-Request-ID', 'Idempotency-Replayed'],
+    maxAge: preflightSeconds,
+  });
+}
+
 // An answer of an account service is nobody else's. What may be cached says so itself.
 const noStore: RequestHandler = (_req, res, next) => {
   res.setHeader('Cache-Control', 'no-store');
@@ -44,7 +67,7 @@ const noStore: RequestHandler = (_req, res, next) => {
 
 /** Creates the HTTP API as an Express application. It opens no connection and no port. */
 export function createApp(deps: AppDeps): Express {
-  const { requestIdMode, trustedProxyHops, logger, audit, requestDuration, ...mount } = deps;
+  const { requestIdMode, trustedProxyHops, allowedOrigins, logger, audit, requestDuration, ...mount } = deps;
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -52,6 +75,8 @@ export function createApp(deps: AppDeps): Express {
   app.enable('strict routing');
   app.set('trust proxy', trustedProxyHops);
   app.use(inSequence([securityHeaders, noStore, beginRequest, nameRoute(), observeRequest(logger, requestDuration)]));
+  // Before the request id, because a browser's preflight has none.
+  if (allowedOrigins.length > 0) app.use(allowOrigins(allowedOrigins));
   // Providers of identities send no request id.
   app.use('/api/v1/hooks', requireRequestId('generate'));
   app.use(/^\/api\/v1(?=\/|$)(?!\/hooks\/)/, requireRequestId(requestIdMode));

@@ -119,7 +119,7 @@ export async function compose(
   const shared = { config, metrics: apiMetrics, now };
   const guards = composeGuards({ ...shared, logger, redis: limitRedis, secrets: security.serverSecrets });
   const transaction = createTransactionRunner(mongo, transactionHooks(apiMetrics));
-  const stores = createStores(collectionsOf(mongo.db(config.MONGODB_DATABASE)), transaction);
+  const stores = createStores(collectionsOf(mongo.db(config.MONGODB_DATABASE)), transaction, () => new Date(now()));
   const isDenied = createIsDenied(denyList);
   const tellers = { publishEvent: eventPublisher.publish, audit: guards.audit, announce, tellSessions };
   const commit = createCommit({ transaction, outbox: stores.outbox, sessions: stores.sessions, ...tellers });
@@ -127,6 +127,7 @@ export async function compose(
   const useCases = composeUseCases({ ...shared, ...guards, ...sessionParts });
   const deps: AppDeps = {
     requestIdMode: config.REQUEST_ID_MODE,
+    allowedOrigins: config.ALLOWED_ORIGINS,
     trustedProxyHops: config.TRUST_PROXY_HOPS,
     logger,
     audit: guards.audit,
@@ -215,7 +216,7 @@ function serve(
       if (address === undefined) throw new Error('the api does not listen yet');
       return address;
     },
-    readiness: readinessChecks(connections, config),
+    readiness: readinessChecks({ connections, config, logger }),
     async start() {
       const onAway = (error: unknown) => logger.warn({ err: error }, 'MongoDB is away');
       await connectMongo(connections.mongo, stopping.signal, onAway);

@@ -1,6 +1,7 @@
 import {
   deletionConfig,
   mongoConfig,
+  originConfig,
   providerConfig,
   proxyConfig,
   redisConfig,
@@ -25,6 +26,7 @@ export const apiConfig = Type.Object({
   ...tokenConfig,
   ...serverKeysConfig,
   ...proxyConfig,
+  ...originConfig,
   ...limitConfig,
   ...passkeyConfig,
   ...providerConfig,

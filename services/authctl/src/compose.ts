@@ -54,7 +54,12 @@ export async function withMongo<T>(shell: Shell, work: (mongo: Mongo) => Promise
     const db = client.db(config.MONGODB_DATABASE);
     const collections = collectionsOf(db);
     const transaction = createTransactionRunner(client);
-    return await work({ db, collections, transaction, stores: createStores(collections, transaction) });
+    return await work({
+      db,
+      collections,
+      transaction,
+      stores: createStores(collections, transaction, () => new Date()),
+    });
   } finally {
     await client.close();
   }

@@ -1,4 +1,4 @@
-import { proxyConfig, redisConfig, runtimeConfig, tokenConfig } from '@auth-account/config';
+import { originConfig, proxyConfig, redisConfig, runtimeConfig, tokenConfig } from '@auth-account/config';
 import * as Type from '@auth-account/contracts/type';
 import { redisChecks } from '@auth-account/redis';
 
@@ -15,11 +15,7 @@ export const pushGatewayConfig = Type.Object({
     default: 9081,
     description: "Port of the push gateway's `/livez`, `/readyz`, `/metrics`",
   }),
-  ALLOWED_ORIGINS: Type.Array(Type.String({ pattern: '^[a-z][a-z0-9+.-]*://[^\\s/?#@*A-Z]+$' }), {
-    default: [],
-    description:
-      'Origins from which pages may open streams, exactly as they send them: `https://app.example.com`, `capacitor://localhost`. Empty: not checked',
-  }),
+  ...originConfig,
   MAX_STREAMS_PER_GROUP: Type.Integer({
     minimum: 1,
     default: 1_000,

@@ -201,7 +201,7 @@ export async function compose({ config, logger, metrics: serviceMetrics }: Conte
   const metrics = createWorkerMetrics(serviceMetrics, delivered);
   const transaction = composeTransaction(mongo, metrics);
   const now = () => new Date();
-  const stores = createStores(collectionsOf(db), transaction);
+  const stores = createStores(collectionsOf(db), transaction, now);
   const shared: Shared = {
     config,
     stores,

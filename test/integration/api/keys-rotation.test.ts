@@ -7,15 +7,31 @@ import { createAccessTokenSigner, loadKeyFile } from '@auth-account/tokens';
 import { type KeyEntry, publicKeySet } from '@auth-account/verifier/access-token';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { decodeProtectedHeader } from 'jose';
-import { logOut, newSession } from '../../support/accounts.ts';
+import { logOut, newEmail, newSession, password, registerAccount } from '../../support/accounts.ts';
 import { authctlJson } from '../../support/authctl.ts';
+import { changeEmail, codeOf, requestReset, stopTokenOf, undoTokenOf } from '../../support/codes.ts';
 import {
   type GatewayScene,
   openGatewayScene,
   startTestGateway,
   type TestGateway,
 } from '../../support/gateway-scene.ts';
+import { bearer } from '../../support/groups.ts';
+import type { Answer } from '../../support/http-client.ts';
 import { addPasskey, passkeyLogin } from '../../support/passkeys.ts';
+import { demandLink, linkByProof, newPerson } from '../../support/providers.ts';
+import {
+  beginLogin,
+  beginTotp,
+  codeAt,
+  completeLogin,
+  guardedAccount,
+  orderRemoval,
+  stepUpBy,
+  stopByToken,
+} from '../../support/second-factor.ts';
+import { stepUp } from '../../support/step-up.ts';
+import { serviceEnvironment } from '../../support/test-api.ts';
 import { openTokenScene, type TokenApi, type TokenScene } from '../../support/token-api.ts';
 import { newSigningKey } from '../../support/token-forger.ts';
 import { logOutRaw, upgradeRaw } from '../../support/token-wire.ts';
@@ -200,21 +216,104 @@ describe('the gateway', () => {
   });
 });
 
-test('a challenge whose server key has not arrived is refused as a forged one is, and accepted once the key is there', async () => {
-  const [elder, newer] = [newSecret('elder'), newSecret('newer')];
-  const former = await scene.start({ SERVER_KEYS_FILE: await write('former.json', elder) });
-  const latter = await scene.start({ SERVER_KEYS_FILE: await write('latter.json', newer, elder) });
-  const { authenticator } = await addPasskey(former, await newSession(former));
-  const body = await passkeyLogin(latter, authenticator);
-  const early = await former.post('/api/v1/auth/passkeys/login', body);
-  expect([early.status, early.json.error_code]).toEqual([403, 'ERR-PASSKEY-INVALID']);
-  await write('former.json', newer, elder);
-  await waitUntil(async () => (await former.post('/api/v1/auth/passkeys/login', body)).status === 200, {
-    what: 'the key to come',
-    timeoutMs: 60_000,
-  });
-  await Promise.all([former.close(), latter.close()]);
-});
+/** An api that has made something under its server key. */
+type Maker = TokenApi & Pick<TokenScene, 'collections'>;
+
+/** Things that an api makes under its server key, each with the request that shows it to any api. */
+const made: [string, (by: Maker) => Promise<(on: TokenApi) => Promise<Answer>>][] = [
+  [
+    'a challenge of a login',
+    async (by) => {
+      const { authenticator } = await addPasskey(by, await newSession(by));
+      const body = await passkeyLogin(by, authenticator);
+      return (on) => on.post('/api/v1/auth/passkeys/login', body);
+    },
+  ],
+  [
+    'a challenge of a second factor',
+    async (by) => {
+      const { email, secret } = await guardedAccount(by, scene.clock.now());
+      const challenge_id = await beginLogin(by, email);
+      return (on) => completeLogin(on, challenge_id, { code: codeAt(secret, scene.clock.now(), 1) });
+    },
+  ],
+  [
+    'a challenge of a link',
+    async (by) => {
+      const { link_challenge_id } = await demandLink(by, newPerson({ email: (await registerAccount(by)).email }));
+      return (on) => linkByProof(on, link_challenge_id, { password });
+    },
+  ],
+  [
+    'a step-up token',
+    async (by) => {
+      const session = await newSession(by);
+      const body = { step_up_token: await stepUp(by, session, 'export') };
+      return (on) => on.post('/api/v1/account/export', body, bearer(session));
+    },
+  ],
+  [
+    'a seed that new recovery codes need',
+    async (by) => {
+      const session = await guardedAccount(by, scene.clock.now());
+      const code = codeAt(session.secret, scene.clock.now(), 1);
+      const body = { step_up_token: await stepUpBy(by, session, 'recovery_codes', code) };
+      return (on) => on.post('/api/v1/account/recovery-codes', body, bearer(session));
+    },
+  ],
+  [
+    'a seed of a new app',
+    async (by) => {
+      const session = await newSession(by);
+      const { factor_id, secret } = await beginTotp(by, session);
+      const body = { factor_id, code: codeAt(secret, scene.clock.now()) };
+      return (on) => on.post('/api/v1/account/totp/confirm', body, bearer(session));
+    },
+  ],
+  [
+    'a mailed code',
+    async (by) => {
+      const challenge_id = await requestReset(by, (await registerAccount(by)).email);
+      const body = { challenge_id, code: await codeOf(by, challenge_id), new_password: 'three wrong staples' };
+      return (on) => on.post('/api/v1/auth/password-reset/confirm', body);
+    },
+  ],
+  [
+    'a token that undoes a change of the address',
+    async (by) => {
+      const session = await newSession(by);
+      await changeEmail(by, session, newEmail());
+      const undo_token = await undoTokenOf(by, session.user_id);
+      return (on) => on.post('/api/v1/auth/email-change/undo', { undo_token });
+    },
+  ],
+  [
+    'a token that stops a removal',
+    async (by) => {
+      const { email, user_id } = await guardedAccount(by, scene.clock.now());
+      await orderRemoval(by, email);
+      const stop_token = await stopTokenOf(by, user_id);
+      return (on) => stopByToken(on, stop_token);
+    },
+  ],
+];
+
+test.each(made)(
+  '%s under a server key that has not arrived gets 503, uses nothing up, and counts later',
+  async (_, make) => {
+    const keys = await loadKeyFile(serviceEnvironment('').SERVER_KEYS_FILE ?? '');
+    const [latter, elder] = [await scene.start(), newSecret('elder')];
+    const former = await scene.start({ SERVER_KEYS_FILE: await write('former.json', elder) });
+    const send = await make({ ...latter, collections: scene.collections });
+    for (let tries = 0; tries < 11; tries += 1) {
+      const { status, json, headers } = await send(former);
+      expect([status, json.error_code, headers['retry-after']]).toEqual([503, 'ERR-DEPENDENCY-UNAVAILABLE', '2']);
+    }
+    await write('former.json', elder, ...keys.keys);
+    await waitUntil(async () => (await send(former)).status === 200, { what: 'the key to come', timeoutMs: 60_000 });
+    await Promise.all([former.close(), latter.close()]);
+  },
+);
 
 describe('a rotation of the keys of refresh tokens', () => {
   const [elder, newer] = [newSecret('elder'), newSecret('newer')];

@@ -1,7 +1,7 @@
 import { createSecretKey, randomBytes, randomUUID } from 'node:crypto';
 import { AppError } from '@auth-account/errors';
 import { createAccountEvent } from '@auth-account/messaging';
-import { createTransactionRunner, defaultDeadlineMs } from '@auth-account/stores';
+import { createTransactionRunner, defaultDeadlineMs, type PresentUser } from '@auth-account/stores';
 import { credentialsVersion } from '@auth-account/stores/credentials';
 import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -349,7 +349,7 @@ describe('a hash with too low parameters', () => {
 
 describe('a login by any method', () => {
   const spend = () => ({ id: randomUUID(), proof: ['proof'], until: new Date('2026-11-21T10:10:00.000Z') });
-  const open = (seen: UserDocument, fields: Partial<ProvedLogin> = {}, origin = scene.origin) =>
+  const open = (seen: PresentUser, fields: Partial<ProvedLogin> = {}, origin = scene.origin) =>
     createOpenSession(depsWith({}))(
       { seen, device: {}, method: 'email_code', auth: { amr: ['otp'], acr: '1' }, ...fields },
       origin,

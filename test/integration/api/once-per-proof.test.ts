@@ -55,6 +55,7 @@ test('the record of a used proof reveals it to nobody without the server’s key
     proof: createHmac('sha256', elder)
       .update(`spent-proof:${JSON.stringify(spend.proof)}`)
       .digest('base64url'),
+    key: createHmac('sha256', elder).update(`spent-proof-key:${spend.id}`).digest('base64url'),
     until: spend.until,
   });
 });
@@ -203,7 +204,7 @@ test('a repeated proof is recognised as long as its key is there', async () => {
   const spend = newSpend();
   await use(spend, elder);
   expect([await again(spend, elder), await again(spend, newer, elder)]).toEqual(['again', 'again']);
-  await expect(again(spend, newer)).rejects.toMatchObject({ code: 'ERR-CODE-EXPIRED' });
+  await expect(again(spend, newer)).rejects.toMatchObject({ code: 'ERR-DEPENDENCY-UNAVAILABLE' });
 });
 
 test('another proof of a used challenge is refused, and another challenge is not used', async () => {

@@ -174,6 +174,7 @@ describe('an undo of a change of the address', () => {
     await scene.user({ former_emails: [other] });
     let rereads = 0;
     const arriving: UndoEmailChangeDeps['emailChangeTokens'] = {
+      ...emailChangeTokens,
       verify: (token) => (rereads > 0 ? newer : emailChangeTokens).verify(token),
       rereadKeys: async () => {
         rereads += 1;

@@ -7,6 +7,7 @@ import { hasChromium, launchChromium } from '../../support/chromium.ts';
 import { type ClientPage, startClientPage } from '../../support/client-page.ts';
 import { type ClientScene, openClientScene } from '../../support/client-scene.ts';
 import { startHoldingProxy } from '../../support/holding-proxy.ts';
+import { startTestApi } from '../../support/test-api.ts';
 import { eventually } from '../../support/worker-scene.ts';
 
 /** Globals that the page's script sets. */
@@ -47,6 +48,45 @@ function keyIsReadable(): Promise<boolean[]> {
     };
   });
 }
+
+(hasChromium() ? describe : describe.skip)('pages on other origins than the api', () => {
+  const opened: { close(): Promise<void> }[] = [];
+  const toClose = async <C extends { close(): Promise<void> }>(starting: Promise<C>) => {
+    const started = await starting;
+    opened.unshift(started);
+    return started;
+  };
+  afterAll(async () => {
+    for (const each of opened) await each.close();
+  });
+
+  test('a page of an allowed origin uses an api on another one, and no other page does', async () => {
+    const pages = [await toClose(startClientPage(() => '')), await toClose(startClientPage(() => ''))] as const;
+    const api = await toClose(startTestApi({ ALLOWED_ORIGINS: new URL(pages[0].url).origin }));
+    const browser = await toClose(launchChromium());
+    const use = async ({ url }: ClientPage) => {
+      const tab = await browser.newPage();
+      await tab.goto(`${url}?api=${api.base}`);
+      await tab.waitForFunction(() => window.auth?.state().status === 'signed_out');
+      return tab.evaluate(
+        async ([email = '', password = '']) => {
+          const codeOf = ({ code }: { readonly code: string }) => code;
+          const registered = await window.auth
+            .register({ email, password, space_creation_mode: 'CREATE_NEW_HOME' })
+            .then(() => 'registered', codeOf);
+          if (registered !== 'registered') return registered;
+          const refused = await window.auth.logIn({ email, password: 'wrong' }).catch(codeOf);
+          await window.auth.logIn({ email, password });
+          await window.auth.account.change({ display_name: 'Cook' });
+          return [window.auth.state().status, refused];
+        },
+        [newEmail(), password],
+      );
+    };
+    expect(await use(pages[0])).toEqual(['signed_in', 'ERR-INVALID-CREDENTIALS']);
+    expect(await use(pages[1])).toBe('CLIENT_NETWORK');
+  });
+});
 
 (hasChromium() ? describe : describe.skip)('two tabs of Chromium', () => {
   let scene: ClientScene;

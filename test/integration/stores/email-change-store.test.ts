@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { PresentUser } from '@auth-account/stores';
 import type { FormerEmail, UserDocument } from '@auth-account/stores/documents';
 import type { EmailChangeStore } from '@auth-account/stores/email-changes';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -40,7 +41,7 @@ const changes: [string, Partial<UserDocument>][] = [
   ['address', { email_key: 'other@example.com' }],
 ];
 
-type Write = (seen: UserDocument, session: ClientSession) => Promise<boolean>;
+type Write = (seen: PresentUser, session: ClientSession) => Promise<boolean>;
 
 /** Stores an account with a change under way, and another account, and writes to the first. */
 async function write(work: Write) {

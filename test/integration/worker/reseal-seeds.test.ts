@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   told = [];
-  await scene.clear();
+  await Promise.all([scene.clear(), scene.collections.providerRevocations.deleteMany()]);
 });
 afterAll(() => scene.close());
 
@@ -93,20 +93,31 @@ test('a round goes on past a seed whose key is gone, and leaves it as it is', as
   expect(await scene.storedUser(first?.user._id ?? '')).toEqual(first?.user);
 });
 
+/** Returns the parts of a provider's token that these secrets seal. */
+function tokenOf(user_id: string, id: string, by: SealedSecrets) {
+  const [provider, created_at] = ['office', scene.now()];
+  const { kid, box } = by.seal(Buffer.from(`token of ${id}`), { userId: user_id, factorId: id });
+  const sealed = { kid, token: new Binary(box), client_id: 'app' };
+  const identity = { id, provider, sub: id, created_at, refresh_token: sealed };
+  const waiting = { _id: id, user_id, provider, created_at, due_at: created_at, attempts: 0, ...sealed };
+  return { identity, waiting };
+}
+
+test('a round ends, and goes on past tokens whose key is gone, however many an account has', async () => {
+  const [user_id, lost] = [randomUUID(), createSealedSecrets({ keys: [gone] })];
+  const secrets = [...Array.from({ length: 101 }, () => lost), before];
+  const [linked, unlinked] = [1, 2].map(() => secrets.map((by) => tokenOf(user_id, randomUUID(), by)));
+  await scene.user({ _id: user_id, identities: linked?.map(({ identity }) => identity) ?? [] });
+  await scene.collections.providerRevocations.insertMany(unlinked?.map(({ waiting }) => waiting) ?? []);
+  await round();
+  expect(told).toEqual([...Array(202).fill(user_id), 2]);
+});
+
 test('a round seals providers’ tokens too, of identities and of those that are gone', async () => {
   const [user_id, ids] = [randomUUID(), [randomUUID(), randomUUID(), randomUUID()] as const];
-  const sealedBy = (by: SealedSecrets, id: string) => {
-    const { kid, box } = by.seal(Buffer.from(`token of ${id}`), { userId: user_id, factorId: id });
-    return { kid, token: new Binary(box), client_id: 'app' };
-  };
-  const at = scene.now();
-  const identities = ids.slice(0, 2).map((id, index) => ({
-    ...{ id, provider: 'office', sub: id, created_at: at },
-    refresh_token: sealedBy(index === 0 ? before : after, id),
-  }));
-  await scene.user({ _id: user_id, identities });
-  const row = { _id: ids[2], user_id, provider: 'office', created_at: at, due_at: at, attempts: 0 };
-  await scene.collections.providerRevocations.insertOne({ ...row, ...sealedBy(before, ids[2]) });
+  const identities = [tokenOf(user_id, ids[0], before), tokenOf(user_id, ids[1], after)];
+  await scene.user({ _id: user_id, identities: identities.map(({ identity }) => identity) });
+  await scene.collections.providerRevocations.insertOne(tokenOf(user_id, ids[2], before).waiting);
   await round();
   expect(told).toEqual([2]);
   const stored = (await scene.storedUser(user_id))?.identities ?? [];

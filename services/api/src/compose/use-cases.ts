@@ -10,7 +10,6 @@ import type { ApiMetrics } from '../runtime/metrics.ts';
 import { createChangeAccount } from '../usecases/account/change-account.ts';
 import { createExportAccount } from '../usecases/account/export-account.ts';
 import { createFindAccount } from '../usecases/account/find-account.ts';
-import { presentUsers } from '../usecases/account/present-users.ts';
 import { createRestoreAccount } from '../usecases/account/restore-account.ts';
 import { createCheckCode } from '../usecases/codes/check-code.ts';
 import type { RequestCode } from '../usecases/codes/request-code.ts';
@@ -125,7 +124,6 @@ function sharedParts({ config, stores, commit, security, announce, isDenied, lim
       pushPublicUrl: config.PUSH_PUBLIC_URL,
       now: date,
     }),
-    users: presentUsers(stores.users, date),
     commit,
     announce,
     isDenied,

@@ -39,6 +39,7 @@ async function register(handler: RequestHandler, { validateResponses = true } = 
   const app = createApp({
     requestIdMode: 'require',
     trustedProxyHops: 0,
+    allowedOrigins: [],
     logger,
     audit: () => undefined,
     requestDuration,

@@ -72,7 +72,7 @@ export const requestLimits = {
     rule: 'provider_address',
     setting: 'PROVIDER_LIMIT_PER_ADDRESS',
     default: 300,
-    counts: 'logins by a provider',
+    counts: 'logins and links by a provider',
     per: 'network',
     window: { seconds: 15 * 60, text: '15 minutes' },
     more: ', successful or not',

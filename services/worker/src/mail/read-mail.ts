@@ -1,7 +1,7 @@
 import type { AccountEventOf, AuthEvent, Locale } from '@auth-account/contracts/events';
+import type { PresentUser } from '@auth-account/stores';
 import { emailKey, type Stores } from '@auth-account/stores';
 import { challengeState } from '@auth-account/stores/challenges';
-import type { UserDocument } from '@auth-account/stores/documents';
 import type { EmailCodes, UndoTokens } from '@auth-account/tokens';
 import { mailTopics } from '../delivery/subscriber-queues.ts';
 import type { MailPurpose, MailValues } from './mail-templates.ts';
@@ -47,7 +47,7 @@ export interface ReadMailDeps {
 export function createReadMail(deps: ReadMailDeps): ReadMail {
   const { users, challenges, emailCodes, emailChangeTokens, removalStopTokens, now } = deps;
 
-  async function codeLetter({ data }: CodeRequest, user: UserDocument, find: Find): Promise<Letter | undefined> {
+  async function codeLetter({ data }: CodeRequest, user: PresentUser, find: Find): Promise<Letter | undefined> {
     const { challenge_id, purpose, provider = '', expires_at } = data;
     const to = purpose === 'email_change' ? user.pending_email : user.email;
     const challenge = await challenges[find]({ _id: challenge_id, purpose });
@@ -64,7 +64,7 @@ export function createReadMail(deps: ReadMailDeps): ReadMail {
     return { to, purpose, locale, values };
   }
 
-  function noticeLetter({ data, time }: Notice, user: UserDocument): Letter | undefined {
+  function noticeLetter({ data, time }: Notice, user: PresentUser): Letter | undefined {
     const {
       purpose,
       email_change_id,
@@ -107,7 +107,7 @@ function nameOf(provider: string): string {
 }
 
 /** Returns true if the address is a relay of a provider that forwards no mail any more. */
-function isRelayOff({ identities = [] }: UserDocument, to: string): boolean {
+function isRelayOff({ identities = [] }: PresentUser, to: string): boolean {
   return identities.some(({ email, relay_off_at }) => relay_off_at && email && emailKey(email) === emailKey(to));
 }
 

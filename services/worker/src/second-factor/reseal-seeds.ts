@@ -17,9 +17,6 @@ export interface ResealSeedsDeps {
 
 type TokenStore = Pick<IdentityStore & ProviderRevocationStore, 'listStale' | 'reseal'>;
 
-/** Limit for the accounts that are read at once. */
-const batch = 100;
-
 /** A secret as it is stored. */
 interface Stored {
   readonly userId: string;
@@ -31,10 +28,7 @@ interface Stored {
   readonly replace: (by: { readonly kid: string; readonly box: Binary }) => Promise<void>;
 }
 
-type ListStale = (
-  kids: readonly string[],
-  page: { readonly skip: number; readonly limit: number },
-) => Promise<Stored[]>;
+type ListStale = (kids: readonly string[]) => AsyncIterable<Stored>;
 
 /**
  * Creates the function that runs one round, which seals every seed and every token of a provider under the newest key.
@@ -75,15 +69,10 @@ function createResealAll({ sealedSecrets, onFailed }: ResealSeedsDeps) {
 
   return async (list: ListStale): Promise<number> => {
     let resealed = 0;
-    const failed = new Set<string>();
-    for (;;) {
-      const stale = await list(sealedSecrets.freshKids, { skip: failed.size, limit: batch });
-      for (const each of stale) {
-        if (await reseal(each)) resealed += 1;
-        else failed.add(each.userId);
-      }
-      if (stale.length < batch) return resealed;
+    for await (const each of list(sealedSecrets.freshKids)) {
+      if (await reseal(each)) resealed += 1;
     }
+    return resealed;
   };
 }
 
@@ -92,7 +81,7 @@ function seedsOf(store: ResealSeedsDeps['secondFactors']): ListStale {
     ...{ userId, factorId: sealed.factor_id, kid: sealed.kid, box: sealed.seed },
     replace: ({ kid, box }) => store.reseal({ userId, sealed }, { kid, seed: box }),
   });
-  return async (kids, page) => (await store.listStale(kids, page)).map(storedOf);
+  return (kids) => mapEach(store.listStale(kids), storedOf);
 }
 
 function tokensOf(store: TokenStore): ListStale {
@@ -100,5 +89,9 @@ function tokensOf(store: TokenStore): ListStale {
     ...{ userId: stored.userId, factorId: stored.identityId, kid: stored.kid, box: stored.token },
     replace: ({ kid, box }) => store.reseal(stored, { kid, token: box }),
   });
-  return async (kids, page) => (await store.listStale(kids, page)).map(storedOf);
+  return (kids) => mapEach(store.listStale(kids), storedOf);
+}
+
+async function* mapEach<T, U>(list: AsyncIterable<T>, map: (each: T) => U): AsyncIterable<U> {
+  for await (const each of list) yield map(each);
 }

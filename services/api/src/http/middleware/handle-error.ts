@@ -2,6 +2,7 @@ import { type AppError as AnyAppError, AppError, isAppError, toHttp } from '@aut
 import { DenyListUnavailable } from '@auth-account/messaging/deny-list';
 import { isBrokenSocket, isStoreUnavailable } from '@auth-account/stores';
 import type { Logger } from '@auth-account/telemetry';
+import { MissingKeyError } from '@auth-account/tokens';
 import { findExpiredClaims } from '@auth-account/verifier/access-token';
 import type { ErrorRequestHandler } from 'express';
 import type { Audit } from '../../audit/audit.ts';
@@ -28,8 +29,11 @@ export function handleError(logger: Logger, audit: Audit): ErrorRequestHandler {
       return;
     }
     const { status, headers, body } = toHttp(appError, { locale });
+    const { Vary = '', ...others } = headers;
     // A `Headers` would load Node's undici: 20 ms of CPU and 6 MB for the first error of a process.
-    res.setHeaders(new Map(Object.entries(headers)));
+    res.setHeaders(new Map(Object.entries(others)));
+    // Added to what CORS has set.
+    res.vary(Vary);
     sendJson(res, status, body);
   };
 }
@@ -48,7 +52,10 @@ const retryAfterSeconds = 2;
  * The broken socket must belong to MongoDB or Redis, because a client's broken socket does not arrive here as an error.
  */
 const isDependencyAway = (error: unknown) =>
-  isStoreUnavailable(error) || isBrokenSocket(error) || error instanceof DenyListUnavailable;
+  isStoreUnavailable(error) ||
+  isBrokenSocket(error) ||
+  error instanceof DenyListUnavailable ||
+  error instanceof MissingKeyError;
 
 /** Errors of Express's body reader and router carry a `type` and a `status`. */
 interface HttpErrorLike {

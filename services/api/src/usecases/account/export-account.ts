@@ -1,7 +1,7 @@
 import type { AccountExport, AccountExportResponse, ExportAccountRequest } from '@auth-account/contracts/http/account';
-import type { GroupStore, InviteStore, SessionStore } from '@auth-account/stores';
+import type { GroupStore, InviteStore, PresentUser, SessionStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
-import type { GroupDocument, UserDocument } from '@auth-account/stores/documents';
+import type { GroupDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
@@ -74,7 +74,7 @@ export function createExportAccount(deps: ExportAccountDeps) {
 }
 
 /** Describes the account, including the fields that apps do not get, and a lapsed address that is still stored. */
-function describeHeld(user: UserDocument, at: Date): AccountExport['account'] {
+function describeHeld(user: PresentUser, at: Date): AccountExport['account'] {
   const { email_verified_at, pending_email = null, pending_email_until, last_login_at } = user;
   return {
     ...describeAccount(user, at),
@@ -89,7 +89,7 @@ function describeFactor({
   totp,
   recovery_codes = [],
   trusted_devices = [],
-}: UserDocument): AccountExport['second_factor'] {
+}: PresentUser): AccountExport['second_factor'] {
   return {
     confirmed_at: totp?.confirmed_at.toISOString() ?? null,
     recovery_codes_left: recovery_codes.length,
@@ -102,7 +102,7 @@ function describeFactor({
   };
 }
 
-function describeGroup(user: UserDocument, group: GroupDocument | undefined): AccountExport['group'] {
+function describeGroup(user: PresentUser, group: GroupDocument | undefined): AccountExport['group'] {
   const { home_group_id, account_type, role, joined_at } = user;
   return { home_group_id, name: group?.name ?? null, account_type, role, joined_at: joined_at.toISOString() };
 }

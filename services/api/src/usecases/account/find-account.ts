@@ -1,7 +1,6 @@
 import type { Account, AccountResponse } from '@auth-account/contracts/http/account';
 import { AppError } from '@auth-account/errors';
-import type { UserStore } from '@auth-account/stores';
-import type { UserDocument } from '@auth-account/stores/documents';
+import type { PresentUser, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 
 export interface FindAccountDeps {
@@ -20,7 +19,7 @@ export function createFindAccount({ users, now }: FindAccountDeps) {
 }
 
 /** Returns the account as its owner sees it. Documents that earlier versions wrote lack the optional fields. */
-export function describeAccount(user: UserDocument, now: Date): Account {
+export function describeAccount(user: PresentUser, now: Date): Account {
   const { pending_email = null, pending_email_until } = user;
   return {
     user_id: user._id,

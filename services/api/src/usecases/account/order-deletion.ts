@@ -3,11 +3,10 @@ import type { DeletionScheduledResponse } from '@auth-account/contracts/http/del
 import { AppError } from '@auth-account/errors';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import { deletionScheduledEvents } from '@auth-account/messaging/account-events';
-import type { UserStore } from '@auth-account/stores';
+import type { PresentUser, UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { passwordFields } from '@auth-account/stores/credentials';
 import { type DeletionStore, erasureTime } from '@auth-account/stores/deletions';
-import type { UserDocument } from '@auth-account/stores/documents';
 import { voidHash } from '@auth-account/stores/void-hash';
 import type { ClientSession } from 'mongodb';
 import { type Commit, none } from '../../announcements/commit.ts';
@@ -31,7 +30,7 @@ export interface OrderDeletionDeps {
 /** An order to delete an account, given with a proof of ownership (the password or a code). */
 export interface DeletionOrder {
   /** The account as it was at the time of the proof. */
-  readonly user: UserDocument;
+  readonly user: PresentUser;
   /** Session of the caller; missing for an order by a code. */
   readonly sessionId?: string;
   /** Returns the error for an account whose password or address was changed since the proof. */
@@ -111,7 +110,7 @@ export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
  * event.
  */
 function createVoidPassword({ users, challenges, ids }: OrderDeletionDeps) {
-  return async (user: UserDocument, at: Date, origin: RequestOrigin, session: ClientSession): Promise<AuthEvent> => {
+  return async (user: PresentUser, at: Date, origin: RequestOrigin, session: ClientSession): Promise<AuthEvent> => {
     const { _id: user_id, password_hash } = user;
     // This does not fail, because the order has checked that neither the password nor the address was changed.
     await users.changeFresh(user, passwordFields(voidHash(password_hash), user, at, true), session);

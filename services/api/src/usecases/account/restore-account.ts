@@ -2,13 +2,11 @@ import type { RestoredResponse, RestoreRequest } from '@auth-account/contracts/h
 import { AppError } from '@auth-account/errors';
 import { eventOrigin } from '@auth-account/messaging';
 import { deletionCancelledEvents } from '@auth-account/messaging/account-events';
-import type { SessionStore, UserStore } from '@auth-account/stores';
+import type { PresentUser, SessionStore, UserStore } from '@auth-account/stores';
 import { hasSameCredentials } from '@auth-account/stores/credentials';
 import type { DeletionStore } from '@auth-account/stores/deletions';
-import type { UserDocument } from '@auth-account/stores/documents';
 import type { LearnedDevice } from '@auth-account/stores/known-devices';
 import { hasSecondFactor } from '@auth-account/stores/second-factors';
-import { isDue } from '@auth-account/stores/users';
 import { type Commit, none } from '../../announcements/commit.ts';
 import type { Audit } from '../../audit/audit.ts';
 import type { Ids } from '../../request/ids.ts';
@@ -59,7 +57,7 @@ export function createRestoreAccount(deps: RestoreAccountDeps) {
 function createRestore(deps: RestoreAccountDeps) {
   const { users, sessions, deletions, commit, ids, now } = deps;
 
-  return async (seen: UserDocument, device: string, origin: RequestOrigin) => {
+  return async (seen: PresentUser, device: string, origin: RequestOrigin) => {
     const { _id: user_id } = seen;
     const at = now();
     const events = deletionCancelledEvents({ user_id, locale: mailLocale(seen, origin) }, () =>
@@ -77,7 +75,7 @@ function createRestore(deps: RestoreAccountDeps) {
         ifClientLeft: 'abort',
         async work(session) {
           const user = await users.touchLogin(user_id, at, session, learned);
-          assertMayRestore(seen, user, at);
+          assertMayRestore(seen, user);
           const isCancelled = user.deletes_at !== undefined && (await deletions.cancel(user, at, session));
           const live = await sessions.listLive(user_id, session);
           const notice = newDeviceNotice(deps, { user, device, at, live, ended: [] }, origin);
@@ -100,16 +98,14 @@ function createRestore(deps: RestoreAccountDeps) {
  * Returns what the account learns of the device. If it demands a second factor, which a restore does not ask for, it
  * only counts the notice.
  */
-function learnedBy(seen: UserDocument, device: string, at: Date): LearnedDevice | undefined {
+function learnedBy(seen: PresentUser, device: string, at: Date): LearnedDevice | undefined {
   const learned = learnedDevice(seen, device, at);
   if (learned === undefined || !hasSecondFactor(seen)) return learned;
   return learned.counts ? { ...learned, name: undefined } : undefined;
 }
 
 /** Throws unless the verified credentials are still the account's and the account may be restored. */
-function assertMayRestore(seen: UserDocument, user: UserDocument | undefined, at: Date): asserts user is UserDocument {
+function assertMayRestore(seen: PresentUser, user: PresentUser | undefined): asserts user is PresentUser {
   if (user === undefined || !hasSameCredentials(seen, user)) throw new AppError('ERR-INVALID-CREDENTIALS');
   if (user.disabled_at !== undefined) throw new AppError('ERR-ACCOUNT-DISABLED');
-  // An account that is due to be erased is unknown.
-  if (isDue(user, at)) throw new AppError('ERR-INVALID-CREDENTIALS');
 }

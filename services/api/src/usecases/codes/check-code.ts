@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { CodePurpose } from '@auth-account/contracts/events';
 import type { ConfirmCodeRequest } from '@auth-account/contracts/http/challenges';
 import { AppError } from '@auth-account/errors';
-import type { UserStore } from '@auth-account/stores';
+import type { PresentUser, UserStore } from '@auth-account/stores';
 import { type ChallengeKey, type ChallengeStore, challengeState, codeAddress } from '@auth-account/stores/challenges';
-import type { ChallengeDocument, UserDocument } from '@auth-account/stores/documents';
+import type { ChallengeDocument } from '@auth-account/stores/documents';
 import type { EmailCodes } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../../audit/audit.ts';
@@ -24,7 +24,7 @@ export interface CheckCodeDeps {
  * code permits.
  */
 export interface RightCode {
-  readonly user: UserDocument;
+  readonly user: PresentUser;
   /**
    * Uses up the challenge. Raises `ERR-CODE-INVALID` if, since the code was compared, the challenge was used, has
    * become void, or has lost its last try.
@@ -81,7 +81,7 @@ export function createCheckCode(deps: CheckCodeDeps): CheckCode {
   };
 }
 
-function compare({ codes }: CheckCodeDeps, challenge: ChallengeDocument, user: UserDocument | undefined, code: string) {
+function compare({ codes }: CheckCodeDeps, challenge: ChallengeDocument, user: PresentUser | undefined, code: string) {
   const { _id: challengeId, kid, purpose, user_id: userId } = challenge;
   const emailKey = user && codeAddress(user, purpose)?.emailKey;
   const isEqual = codes.isCodeOf({ kid, challengeId, purpose, userId, emailKey: emailKey ?? nobodysEmailKey }, code);
@@ -108,7 +108,7 @@ function createRefuseClosed({ challenges, audit, now }: CheckCodeDeps) {
 function createRefuseWrong(deps: CheckCodeDeps) {
   const { challenges, audit, now } = deps;
   const refuseClosed = createRefuseClosed(deps);
-  return async (key: ChallengeKey, user: UserDocument | undefined, origin: RequestOrigin): Promise<never> => {
+  return async (key: ChallengeKey, user: PresentUser | undefined, origin: RequestOrigin): Promise<never> => {
     const counted = await challenges.takeTry(key, now());
     // Other tries were faster and used up the challenge, so this try gets no verdict.
     if (counted === undefined) return refuseClosed(key, undefined, origin);

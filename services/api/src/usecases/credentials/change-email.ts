@@ -3,9 +3,8 @@ import type { ConfirmCodeRequest } from '@auth-account/contracts/http/challenges
 import { type EmailChangedResponse, emailUndoSeconds } from '@auth-account/contracts/http/email-change';
 import { AppError } from '@auth-account/errors';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
-import { isDuplicateKey } from '@auth-account/stores';
+import { isDuplicateKey, type PresentUser } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
-import type { UserDocument } from '@auth-account/stores/documents';
 import type { EmailChange, EmailChangeStore } from '@auth-account/stores/email-changes';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Commit } from '../../announcements/commit.ts';
@@ -76,7 +75,7 @@ export function createChangeEmail(deps: ChangeEmailDeps) {
   };
 }
 
-function changeOf(user: UserDocument, deviceId: string, at: Date): EmailChange {
+function changeOf(user: PresentUser, deviceId: string, at: Date): EmailChange {
   const until = new Date(at.getTime() + emailUndoSeconds * 1_000);
   const email = user.pending_email ?? user.email;
   return { email, former: { change_id: randomUUID(), until }, known_devices: [deviceId], at };
@@ -86,7 +85,7 @@ function takenError(rejected_email: string, cause?: unknown): AppError {
   return new AppError('ERR-EMAIL-ALREADY-EXISTS', { details: { rejected_email }, cause });
 }
 
-function eventsOf({ ids }: ChangeEmailDeps, user: UserDocument, { former, at }: EmailChange, origin: RequestOrigin) {
+function eventsOf({ ids }: ChangeEmailDeps, user: PresentUser, { former, at }: EmailChange, origin: RequestOrigin) {
   const source = () => eventOrigin(origin, at, ids);
   const changed = { user_id: user._id, changed_at: at.toISOString(), is_undone: false };
   const locale = mailLocale(user, origin);

@@ -1,5 +1,5 @@
+import type { PresentUser } from '@auth-account/stores';
 import type { PasskeyDocument, UserDocument } from '@auth-account/stores/documents';
-import type { PresentUser } from '@auth-account/stores/present-users';
 import { secondFactorFields } from '@auth-account/stores/second-factors';
 import { expect, test } from '@jest/globals';
 import { lossBy } from './loss-by.ts';
@@ -20,7 +20,7 @@ function remove(
     events += 1;
     return { id: String(events), requestId: 'request-1', traceparent: undefined, at: at(9) };
   };
-  const { ways, gone, endsOrder, announce } = lossBy({ _id: user_id, ...user } as UserDocument, which, nextOrigin);
+  const { ways, gone, endsOrder, announce } = lossBy({ _id: user_id, ...user } as PresentUser, which, nextOrigin);
   const { events: written, audit } = announce({ passkeys, identities });
   return {
     ways,

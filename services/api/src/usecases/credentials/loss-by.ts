@@ -5,7 +5,7 @@ import {
   passkeyRemovedEvent,
   secondFactorRemovedEvent,
 } from '@auth-account/messaging/account-events';
-import type { PresentUser } from '@auth-account/stores/present-users';
+import type { PresentUser } from '@auth-account/stores';
 import { type RemovableField, secondFactorFields } from '@auth-account/stores/second-factors';
 import { everAdded, type RemovedWays, type WaysToRemove } from '@auth-account/stores/way-removals';
 import type { AuditEvent } from '../../audit/events.ts';

@@ -1,10 +1,9 @@
 import type { AuthEvent, Locale } from '@auth-account/contracts/events';
 import { AppError } from '@auth-account/errors';
 import { type AccountEventOrigin, eventOrigin } from '@auth-account/messaging';
-import type { UserStore } from '@auth-account/stores';
+import type { PresentUser, UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { hasWayInBesides, type OfferedWays } from '@auth-account/stores/credentials';
-import type { UserDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { ClientSession } from 'mongodb';
 import { type Commit, none } from '../../announcements/commit.ts';
@@ -28,7 +27,7 @@ export interface RemoveWayDeps {
 
 /** The store of the ways in of one kind. */
 interface Ways {
-  remove(seen: UserDocument, id: string, at: Date, session: ClientSession): Promise<boolean>;
+  remove(seen: PresentUser, id: string, at: Date, session: ClientSession): Promise<boolean>;
   has(userId: string, id: string): Promise<boolean>;
 }
 
@@ -48,11 +47,11 @@ export interface Removal {
   readonly input: Parameters<Reauthenticate>[0];
   readonly purpose: Parameters<Reauthenticate>[3];
   /** Finds the way in the account as it is now. Raises an error if it is not there. */
-  readonly find: (user: UserDocument) => RemovedWay;
+  readonly find: (user: PresentUser) => RemovedWay;
 }
 
 /** Removes a way in, and returns the account as it was before. */
-export type RemoveWay = (removal: Removal, caller: VerifiedAccessToken, origin: RequestOrigin) => Promise<UserDocument>;
+export type RemoveWay = (removal: Removal, caller: VerifiedAccessToken, origin: RequestOrigin) => Promise<PresentUser>;
 
 /** Limit for the tries of a removal that conflicts with simultaneous changes of the account. */
 const mostTries = 5;
@@ -72,7 +71,7 @@ export function createRemoveWay(deps: RemoveWayDeps): RemoveWay {
   return async ({ input, purpose, find }, caller, origin) => {
     const proved = await reauthenticate(input, caller, origin, purpose);
     await limits.write(caller.sid, origin);
-    let user: UserDocument | undefined = proved;
+    let user: PresentUser | undefined = proved;
     for (let tries = 0; tries < mostTries; tries += 1) {
       if (user === undefined || !isProved(proved, user)) throw new AppError('ERR-REAUTHENTICATION-FAILED');
       const way = find(user);
@@ -85,14 +84,14 @@ export function createRemoveWay(deps: RemoveWayDeps): RemoveWay {
 }
 
 /** Returns true if the password and the address are those of the proof. Other ways in may have been changed. */
-function isProved(proved: UserDocument, { email_key, password_changed_at }: UserDocument): boolean {
+function isProved(proved: PresentUser, { email_key, password_changed_at }: PresentUser): boolean {
   return proved.email_key === email_key && proved.password_changed_at?.getTime() === password_changed_at?.getTime();
 }
 
 /** Creates the write of a removal. It returns false if the account was changed since it was read. */
 function createRemove({ challenges, commit, ids, now }: RemoveWayDeps) {
   return async (
-    user: UserDocument,
+    user: PresentUser,
     { id, ways, events: eventsOf, audit }: RemovedWay,
     origin: RequestOrigin,
   ): Promise<boolean> => {

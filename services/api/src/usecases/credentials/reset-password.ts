@@ -2,10 +2,9 @@ import type { AuthEvent } from '@auth-account/contracts/events';
 import type { ConfirmPasswordResetRequest, PasswordResetResponse } from '@auth-account/contracts/http/password-reset';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import { passwordChangedEvents } from '@auth-account/messaging/account-events';
-import type { InviteStore, UserStore } from '@auth-account/stores';
+import type { InviteStore, PresentUser, UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { countsAnew, passwordFields } from '@auth-account/stores/credentials';
-import type { UserDocument } from '@auth-account/stores/documents';
 import type { Commit } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
@@ -109,7 +108,7 @@ function createSetPassword(deps: ResetPasswordDeps) {
 /** Creates the events of a reset. The first proof of the address has an event of its own. */
 function eventsOf(
   ids: ResetPasswordDeps['ids'],
-  user: UserDocument,
+  user: PresentUser,
   { at, invites_revoked }: { readonly at: Date; readonly invites_revoked: number },
   origin: RequestOrigin,
 ): AuthEvent[] {

@@ -8,14 +8,12 @@ import {
 import { AppError } from '@auth-account/errors';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import { deletionCancelledEvents, passwordChangedEvents } from '@auth-account/messaging/account-events';
-import { type InviteStore, isDuplicateKey, type UserStore } from '@auth-account/stores';
+import { type InviteStore, isDuplicateKey, type PresentUser, type UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { countsAnew } from '@auth-account/stores/credentials';
 import type { DeletionStore } from '@auth-account/stores/deletions';
-import type { FormerEmail, UserDocument } from '@auth-account/stores/documents';
+import type { FormerEmail } from '@auth-account/stores/documents';
 import type { EmailChangeStore } from '@auth-account/stores/email-changes';
-import { type PresentUser, presentUser } from '@auth-account/stores/present-users';
-import type { UndoTokens } from '@auth-account/tokens';
 import type { Commit } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
@@ -23,7 +21,7 @@ import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts'
 import type { PasswordHasher } from '../../security/password-hasher.ts';
 import { ChangedMeanwhile } from '../codes/change-by-code.ts';
 import { codeInvalid } from '../codes/check-code.ts';
-import { createVerifyUndoToken } from '../codes/verify-undo-token.ts';
+import { createVerifyUndoToken, type VerifiableTokens } from '../codes/verify-undo-token.ts';
 import type { EndSessions } from '../sessions/end-sessions.ts';
 import { lossBy } from './loss-by.ts';
 
@@ -33,7 +31,7 @@ export interface UndoEmailChangeDeps {
   readonly deletions: Pick<DeletionStore, 'cancel'>;
   readonly invites: Pick<InviteStore, 'revokeMadeBy'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
-  readonly emailChangeTokens: Pick<UndoTokens, 'verify' | 'rereadKeys'>;
+  readonly emailChangeTokens: VerifiableTokens;
   readonly endSessions: EndSessions;
   readonly hasher: Pick<PasswordHasher, 'admit'>;
   readonly limits: Pick<Limits, 'tryCode' | 'registered' | 'undone'>;
@@ -154,15 +152,18 @@ function createUndo(deps: UndoEmailChangeDeps) {
 
 /** Creates the function that finds the change that a token undoes. */
 function createFindChange({ emailChanges, emailChangeTokens }: UndoEmailChangeDeps) {
-  const verify = createVerifyUndoToken(emailChangeTokens);
+  const find = async (changeId: string) => {
+    const user = await emailChanges.findByChange(changeId);
+    const former = user?.former_emails?.find(({ change_id }) => change_id === changeId);
+    return user && former && { user, former };
+  };
 
   return async (token: string, at: Date): Promise<FoundChange> => {
-    const changeId = await verify(token);
-    const user = presentUser(await emailChanges.findByChange(changeId), at);
-    const former = user?.former_emails?.find(({ change_id }) => change_id === changeId);
-    if (user === undefined || former === undefined) throw codeInvalid();
-    if (former.until <= at) throw new AppError('ERR-CODE-EXPIRED');
-    return { user, former };
+    const isOpen = async (changeId: string) => ((await find(changeId))?.former.until ?? at) > at;
+    const found = await find(await createVerifyUndoToken(emailChangeTokens, isOpen)(token));
+    if (found === undefined) throw codeInvalid();
+    if (found.former.until <= at) throw new AppError('ERR-CODE-EXPIRED');
+    return found;
   };
 }
 
@@ -171,7 +172,7 @@ function createFindChange({ emailChanges, emailChangeTokens }: UndoEmailChangeDe
  * that the undo takes away. The latter get new ids, which no token has. They are kept so that the worker can make the
  * limits forget them.
  */
-function othersOf({ email, email_key, former_emails = [] }: UserDocument, former: FormerEmail, at: Date) {
+function othersOf({ email, email_key, former_emails = [] }: PresentUser, former: FormerEmail, at: Date) {
   const undone = former_emails.findIndex(({ change_id }) => change_id === former.change_id);
   const lost = [...former_emails.slice(undone + 1), { email, email_key }];
   return [
@@ -182,7 +183,7 @@ function othersOf({ email, email_key, former_emails = [] }: UserDocument, former
 
 function eventsOf(
   { ids }: UndoEmailChangeDeps,
-  user: UserDocument,
+  user: PresentUser,
   { at, invites_revoked }: { readonly at: Date; readonly invites_revoked: number },
   origin: RequestOrigin,
 ): AuthEvent[] {

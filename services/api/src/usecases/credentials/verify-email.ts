@@ -1,8 +1,7 @@
 import type { ConfirmCodeRequest } from '@auth-account/contracts/http/challenges';
 import type { EmailVerifiedResponse } from '@auth-account/contracts/http/email-verification';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
-import type { UserStore } from '@auth-account/stores';
-import type { UserDocument } from '@auth-account/stores/documents';
+import type { PresentUser, UserStore } from '@auth-account/stores';
 import { type Commit, none } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
@@ -41,7 +40,7 @@ export function createVerifyEmail(deps: VerifyEmailDeps) {
  * the code was checked.
  */
 function createVerify({ users, commit, ids, now }: VerifyEmailDeps) {
-  return async (code: RightCode, origin: RequestOrigin): Promise<UserDocument> => {
+  return async (code: RightCode, origin: RequestOrigin): Promise<PresentUser> => {
     const { _id: user_id, email_verified_at } = code.user;
     const at = now();
     const event = createAccountEvent(

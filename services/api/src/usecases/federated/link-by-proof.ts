@@ -2,8 +2,7 @@ import type { FederatedLinkRequest } from '@auth-account/contracts/http/federate
 import type { TokenResponse } from '@auth-account/contracts/http/login';
 import type { UsedCredential } from '@auth-account/contracts/http/passkey-credentials';
 import { AppError, isAppError } from '@auth-account/errors';
-import type { UserStore } from '@auth-account/stores';
-import type { UserDocument } from '@auth-account/stores/documents';
+import type { PresentUser, UserStore } from '@auth-account/stores';
 import type { SealedTokens } from '@auth-account/tokens';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
@@ -34,7 +33,7 @@ export interface LinkByProofDeps {
   readonly assertEmailVerified: AssertEmailVerified;
   readonly demandSecondFactor: DemandSecondFactor;
   readonly openSession: OpenSession;
-  readonly limits: Pick<Limits, 'logInByPasskey' | 'tryCode' | 'addIdentity' | 'completed'>;
+  readonly limits: Pick<Limits, 'logInByProvider' | 'logInByPasskey' | 'tryCode' | 'addIdentity' | 'completed'>;
   readonly audit: Audit;
   readonly now: () => Date;
 }
@@ -63,11 +62,13 @@ export function createLinkByProof(deps: LinkByProofDeps) {
   const byPassword = createByPassword(deps);
   const byPasskey = createByPasskey(deps);
   const byCode = createByCode(deps);
+  const { sealedTokens, limits } = deps;
 
   return async (input: FederatedLinkRequest, origin: RequestOrigin): Promise<TokenResponse['data']> => {
     const { link_challenge_id, password, credential, challenge_id, code } = input;
+    await limits.logInByProvider(origin);
     const device = deviceOfProof(input.device_id?.toLowerCase(), origin);
-    const challenge = await openLinkChallenge(deps.sealedTokens, link_challenge_id);
+    const challenge = await openLinkChallenge(sealedTokens, link_challenge_id);
     const asked = { input, challenge, device, origin };
     if (password !== undefined) return byPassword(password, asked);
     if (credential !== undefined) return byPasskey(credential, asked);
@@ -108,7 +109,7 @@ function createByPasskey(deps: LinkByProofDeps): Link<UsedCredential> {
   const open = createOpen(deps);
   const rules = { requireUv: true, requireHandle: true };
 
-  async function prove(user: UserDocument, credential: UsedCredential, { input, origin }: Asked) {
+  async function prove(user: PresentUser, credential: UsedCredential, { input, origin }: Asked) {
     const signed = { challengeId: input.link_challenge_id, credential };
     try {
       if (passkeyProof === undefined) throw new AppError('ERR-PASSKEY-INVALID');

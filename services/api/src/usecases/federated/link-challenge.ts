@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { AppError } from '@auth-account/errors';
-import type { UserStore } from '@auth-account/stores';
+import type { PresentUser, UserStore } from '@auth-account/stores';
 import { credentialsVersion } from '@auth-account/stores/credentials';
-import type { UserDocument } from '@auth-account/stores/documents';
 import type { SealedTokens } from '@auth-account/tokens';
 import type { VerifiedIdentity } from '../../security/providers/provider.ts';
 import type { NewIdentity } from '../login/add-identity.ts';
@@ -79,9 +78,9 @@ export async function openLinkChallenge(
 /** Raises `ERR-CODE-EXPIRED` unless the challenge counts for the account as it is now. */
 export function assertCounts(
   { userId, version, until }: LinkChallenge,
-  user: UserDocument | undefined,
+  user: PresentUser | undefined,
   at: Date,
-): asserts user is UserDocument {
+): asserts user is PresentUser {
   const isSame = user?._id === userId && credentialsVersion(user) === version;
   if (!isSame || until <= at) throw new AppError('ERR-CODE-EXPIRED');
 }

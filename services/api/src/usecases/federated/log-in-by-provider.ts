@@ -1,10 +1,10 @@
 import type { FederatedLoginRequest } from '@auth-account/contracts/http/federated';
 import type { TokenResponse } from '@auth-account/contracts/http/login';
 import { AppError, isAppError } from '@auth-account/errors';
-import type { IdentityDocument, UserDocument } from '@auth-account/stores/documents';
+import type { PresentUser } from '@auth-account/stores';
+import type { IdentityDocument } from '@auth-account/stores/documents';
 import type { IdentityStore } from '@auth-account/stores/identities';
 import { hasSecondFactor } from '@auth-account/stores/second-factors';
-import { isDue } from '@auth-account/stores/users';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
@@ -79,15 +79,14 @@ interface Asked {
 
 /** Creates the login by a challenge that was not used yet. */
 function createOpen(deps: LogInByProviderDeps) {
-  const { keepProviderToken, assertEmailVerified, demandSecondFactor, openSession, limits } = deps;
+  const { identities, keepProviderToken, assertEmailVerified, demandSecondFactor, openSession, limits } = deps;
   const assertEnabled = createAssertEnabled(deps);
   const prove = createProve(deps);
-  const findHolder = createFindHolder(deps);
   const register = createRegister(deps);
 
   return async ({ challenge, input, spend }: Asked, origin: RequestOrigin): Promise<ProviderLogin> => {
     const identity = await prove(challenge, origin);
-    const holder = await findHolder(identity);
+    const holder = await identities.findHolder(identity);
     const { user, isCreated } =
       holder === undefined
         ? await register(identity, { challenge, input }, origin)
@@ -123,7 +122,7 @@ function createRegister({ registerIdentity, demandLink }: LogInByProviderDeps) {
 
 /** Creates the check that the provider has not disabled the person's account there, because somebody else may have it. */
 function createAssertEnabled({ audit }: LogInByProviderDeps) {
-  return ({ _id: user_id }: UserDocument, known: IdentityDocument | undefined, origin: RequestOrigin): void => {
+  return ({ _id: user_id }: PresentUser, known: IdentityDocument | undefined, origin: RequestOrigin): void => {
     if (known?.disabled_at === undefined) return;
     audit({ event: 'login.refused', user_id, reason: 'identity_disabled' }, origin);
     throw new AppError('ERR-IDENTITY-TOKEN-INVALID');
@@ -140,13 +139,5 @@ function createProve({ audit }: LogInByProviderDeps) {
       if (isWrong) audit({ event: 'login.failed', user_id: undefined, reason: 'wrong_identity_token' }, origin);
       throw error;
     }
-  };
-}
-
-/** Creates the function that finds the account of an identity. An account whose erasure is due is unknown. */
-function createFindHolder({ identities, now }: LogInByProviderDeps) {
-  return async (identity: VerifiedIdentity): Promise<UserDocument | undefined> => {
-    const user = await identities.findHolder(identity);
-    return user && !isDue(user, now()) ? user : undefined;
   };
 }

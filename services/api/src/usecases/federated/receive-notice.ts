@@ -3,8 +3,9 @@ import type { ProviderNoticeRequest, ProviderNoticeResponse } from '@auth-accoun
 import { AppError } from '@auth-account/errors';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import { identityUnlinkedEvents } from '@auth-account/messaging/account-events';
+import type { PresentUser } from '@auth-account/stores';
 import { nextEndOf } from '@auth-account/stores/credentials';
-import type { CountedNotices, IdentityDocument, UserDocument } from '@auth-account/stores/documents';
+import type { CountedNotices, IdentityDocument } from '@auth-account/stores/documents';
 import type { IdentityMarks, IdentityStore } from '@auth-account/stores/identities';
 import type { SpentProofStore } from '@auth-account/stores/spent-proofs';
 import type { ClientSession } from 'mongodb';
@@ -206,7 +207,7 @@ const endingKinds: readonly NoticeKind[] = [
 ];
 
 interface Concerned {
-  readonly user: UserDocument;
+  readonly user: PresentUser;
   readonly identity: IdentityDocument;
   /** The notice that takes effect. */
   readonly kind: NoticeKind;

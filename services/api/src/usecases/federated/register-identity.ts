@@ -1,9 +1,7 @@
 import type { FederatedLoginRequest } from '@auth-account/contracts/http/federated';
 import { AppError, isAppError } from '@auth-account/errors';
-import { isDuplicateKey, type UserStore } from '@auth-account/stores';
-import type { UserDocument } from '@auth-account/stores/documents';
+import { isDuplicateKey, type PresentUser, type UserStore } from '@auth-account/stores';
 import type { IdentityStore } from '@auth-account/stores/identities';
-import { presentUser } from '@auth-account/stores/present-users';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
@@ -27,7 +25,7 @@ export interface RegisterIdentityDeps {
 
 /** The account of an identity, after a registration. */
 export interface Registered {
-  readonly user: UserDocument;
+  readonly user: PresentUser;
   /** False if a simultaneous request has created it. */
   readonly isCreated: boolean;
 }
@@ -79,7 +77,7 @@ export function createRegisterIdentity(deps: RegisterIdentityDeps): RegisterIden
     } catch (error) {
       const isTaken = isAppError(error) && error.code === 'ERR-EMAIL-ALREADY-EXISTS';
       // A simultaneous request may have created the account of this person.
-      const user = isTaken ? presentUser(await identities.findHolder(identity), now()) : undefined;
+      const user = isTaken ? await identities.findHolder(identity) : undefined;
       if (user === undefined) throw error;
       return { user, isCreated: false };
     }

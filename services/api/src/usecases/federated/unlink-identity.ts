@@ -1,7 +1,7 @@
 import type { IdentityUnlinkedResponse, UnlinkIdentityRequest } from '@auth-account/contracts/http/federated';
 import { AppError } from '@auth-account/errors';
 import { identityUnlinkedEvents } from '@auth-account/messaging/account-events';
-import type { UserDocument } from '@auth-account/stores/documents';
+import type { PresentUser } from '@auth-account/stores';
 import type { IdentityStore } from '@auth-account/stores/identities';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { RequestOrigin } from '../../request/request-origin.ts';
@@ -22,7 +22,7 @@ export function createUnlinkIdentity({ identities, removeWay, now }: UnlinkIdent
     origin: RequestOrigin,
   ): Promise<IdentityUnlinkedResponse['data']> => {
     const identity_id = identity.toLowerCase();
-    const find = (user: UserDocument): RemovedWay => {
+    const find = (user: PresentUser): RemovedWay => {
       const found = user.identities?.find(({ id }) => id === identity_id);
       if (found === undefined) throw new AppError('ERR-IDENTITY-NOT-FOUND');
       const unlinked = { user_id: user._id, identity_id, provider: found.provider };

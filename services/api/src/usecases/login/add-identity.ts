@@ -1,9 +1,9 @@
 import { AppError } from '@auth-account/errors';
 import { eventOrigin } from '@auth-account/messaging';
 import { identityLinkedEvents } from '@auth-account/messaging/account-events';
-import { isDuplicateKey } from '@auth-account/stores';
+import { isDuplicateKey, type PresentUser } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
-import type { IdentityDocument, UserDocument } from '@auth-account/stores/documents';
+import type { IdentityDocument } from '@auth-account/stores/documents';
 import type { IdentityStore } from '@auth-account/stores/identities';
 import type { ClientSession } from 'mongodb';
 import type { Outcome } from '../../announcements/commit.ts';
@@ -27,7 +27,7 @@ export interface Linking {
 
 /** Links an identity to the account, in a transaction. `seen` is the account as the transaction has left it. */
 export type AddIdentity = (
-  seen: UserDocument,
+  seen: PresentUser,
   linking: Linking,
   origin: RequestOrigin,
   session: ClientSession,
@@ -61,7 +61,7 @@ export function createAddIdentity({ identities, challenges, ids }: AddIdentityDe
 }
 
 /** Raises `ERR-IDENTITY-LIMIT-REACHED` if the account has as many identities as it may have. */
-export function assertRoomForIdentity({ identities = [] }: UserDocument): void {
+export function assertRoomForIdentity({ identities = [] }: PresentUser): void {
   if (identities.length < mostIdentities) return;
   throw new AppError('ERR-IDENTITY-LIMIT-REACHED', { details: { limit: mostIdentities } });
 }

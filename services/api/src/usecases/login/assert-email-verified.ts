@@ -1,6 +1,6 @@
 import { AppError } from '@auth-account/errors';
+import type { PresentUser } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
-import type { UserDocument } from '@auth-account/stores/documents';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
@@ -18,7 +18,7 @@ export interface AssertEmailVerifiedDeps {
 }
 
 /** Raises an error unless the account may log in with its present address. */
-export type AssertEmailVerified = (user: UserDocument, origin: RequestOrigin) => Promise<void>;
+export type AssertEmailVerified = (user: PresentUser, origin: RequestOrigin) => Promise<void>;
 
 /**
  * Creates the check that follows when the password of a login was right. If verified addresses are required and the

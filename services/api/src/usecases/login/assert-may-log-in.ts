@@ -1,12 +1,12 @@
 import { AppError, isAppError, type ThrowableCode } from '@auth-account/errors';
-import type { UserDocument } from '@auth-account/stores/documents';
+import type { PresentUser } from '@auth-account/stores';
 import type { LoginRefusal } from '../../audit/events.ts';
 
 /**
  * Raises `ERR-ACCOUNT-DISABLED` or `ERR-ACCOUNT-DELETION-SCHEDULED` if nobody may log in to the account now. Only a
  * caller who knows the password may learn this.
  */
-export function assertMayLogIn({ disabled_at, deletes_at }: Pick<UserDocument, 'disabled_at' | 'deletes_at'>): void {
+export function assertMayLogIn({ disabled_at, deletes_at }: PresentUser): void {
   if (disabled_at !== undefined) throw new AppError('ERR-ACCOUNT-DISABLED');
   if (deletes_at !== undefined) {
     throw new AppError('ERR-ACCOUNT-DELETION-SCHEDULED', { details: { deletes_at: deletes_at.toISOString() } });

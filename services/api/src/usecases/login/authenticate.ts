@@ -1,6 +1,5 @@
 import { AppError, isAppError } from '@auth-account/errors';
-import type { UserStore } from '@auth-account/stores';
-import type { UserDocument } from '@auth-account/stores/documents';
+import type { PresentUser, UserStore } from '@auth-account/stores';
 import { hasSecondFactor } from '@auth-account/stores/second-factors';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
@@ -23,7 +22,7 @@ export interface GivenCredentials {
 }
 
 /** Returns the account that has this address and password. */
-export type Authenticate = (given: GivenCredentials, origin: RequestOrigin) => Promise<UserDocument>;
+export type Authenticate = (given: GivenCredentials, origin: RequestOrigin) => Promise<PresentUser>;
 
 /**
  * Creates the check of an address and a password, which the limits and the hash gate must admit first. It replaces a
@@ -35,7 +34,7 @@ export type Authenticate = (given: GivenCredentials, origin: RequestOrigin) => P
  */
 export function createAuthenticate({ users, hasher, limits, warnOfGuesses, audit }: AuthenticateDeps): Authenticate {
   async function rehash(
-    { _id, password_hash: stored }: UserDocument,
+    { _id, password_hash: stored }: PresentUser,
     password: string,
     origin: RequestOrigin,
   ): Promise<void> {

@@ -1,4 +1,5 @@
 import type { AppError } from '@auth-account/errors';
+import type { PresentUser } from '@auth-account/stores';
 import { credentialsVersion } from '@auth-account/stores/credentials';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { beforeEach, describe, expect, test } from '@jest/globals';
@@ -9,10 +10,10 @@ const at = new Date('2026-11-25T10:00:00.000Z');
 const later = (ms: number) => new Date(at.getTime() + ms);
 const origin = { requestId: 'request-1', network: '192.0.2.1' };
 const bound = { ...origin, proof: { jkt: 'key' } };
-const plain = { _id: 'cook', email_key: 'cook@example.com' } as UserDocument;
+const plain = { _id: 'cook', email_key: 'cook@example.com' } as PresentUser;
 const totp = { confirmed_at: at } as NonNullable<UserDocument['totp']>;
 const passkeys = [{ credential_id: 'credential', transports: [] }] as never;
-const guarded: UserDocument = { ...plain, totp, recovery_codes: ['hash'], passkeys };
+const guarded: PresentUser = { ...plain, totp, recovery_codes: ['hash'], passkeys };
 const device_id = '7d0f7a34-52f1-4a4e-9b0e-3a1c5d2e8f90';
 const half: HalfLogin = { method: 'password', amr: ['pwd'], device: {} };
 
@@ -29,7 +30,7 @@ const sealedTokens = {
   },
 };
 
-function demand(user: UserDocument, login: Partial<HalfLogin> = {}, from: object = origin, rpId?: string) {
+function demand(user: PresentUser, login: Partial<HalfLogin> = {}, from: object = origin, rpId?: string) {
   const ids = { deviceId: () => 'made up' };
   const audit = (...record: unknown[]) => void audited.push(record);
   const demanding = createDemandSecondFactor({ sealedTokens, audit, ids, rpId, now: () => at });

@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { AppError } from '@auth-account/errors';
-import type { UserDocument } from '@auth-account/stores/documents';
+import type { PresentUser } from '@auth-account/stores';
 import { factorMethods, hasSecondFactor, trustedDevicesOf } from '@auth-account/stores/second-factors';
 import type { SealedTokens } from '@auth-account/tokens';
 import type { Audit } from '../../audit/audit.ts';
@@ -37,7 +37,7 @@ export interface HalfLogin {
 }
 
 /** Raises an error unless the login needs no second factor. Returns `used` if that is because the device is trusted. */
-export type DemandSecondFactor = (user: UserDocument, login: HalfLogin, origin: RequestOrigin) => 'used' | undefined;
+export type DemandSecondFactor = (user: PresentUser, login: HalfLogin, origin: RequestOrigin) => 'used' | undefined;
 
 /**
  * Creates the step that follows each first proof except a passkey with user verification. If the account's second
@@ -47,7 +47,7 @@ export type DemandSecondFactor = (user: UserDocument, login: HalfLogin, origin: 
 export function createDemandSecondFactor(deps: DemandSecondFactorDeps): DemandSecondFactor {
   const { sealedTokens, audit, ids, rpId, now } = deps;
 
-  function assertEnabled(user: UserDocument, origin: RequestOrigin): void {
+  function assertEnabled(user: PresentUser, origin: RequestOrigin): void {
     try {
       assertMayLogIn(user);
     } catch (error) {
@@ -94,7 +94,7 @@ interface SentTrust {
   readonly jkt: string | undefined;
 }
 
-function isTrusted(user: UserDocument, { deviceId, token, jkt }: SentTrust, at: Date): boolean {
+function isTrusted(user: PresentUser, { deviceId, token, jkt }: SentTrust, at: Date): boolean {
   const device = trustedDevicesOf(user, at).find(({ device_id }) => device_id === deviceId);
   if (device === undefined || token === undefined) return false;
   // Who has copied the app's storage does not have the device's key.

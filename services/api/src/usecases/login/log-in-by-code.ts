@@ -1,7 +1,7 @@
 import { codeLifeSeconds } from '@auth-account/contracts/http/challenges';
 import type { TokenResponse } from '@auth-account/contracts/http/login';
 import type { LogInByCodeRequest } from '@auth-account/contracts/http/login-code';
-import type { UserDocument } from '@auth-account/stores/documents';
+import type { PresentUser } from '@auth-account/stores';
 import { hasSecondFactor } from '@auth-account/stores/second-factors';
 import type { ClientSession } from 'mongodb';
 import type { Limits } from '../../limits/limits.ts';
@@ -86,7 +86,7 @@ export function createOpenByCode(deps: OpenByCodeDeps): OpenByCode {
     const half = { ...first, first: spend, link, device: input, trustedDeviceToken: input.trusted_device_token };
     const trust = isFirstProof ? undefined : demandSecondFactor(user, half, origin);
 
-    async function use({ _id: user_id }: UserDocument, at: Date, session: ClientSession) {
+    async function use({ _id: user_id }: PresentUser, at: Date, session: ClientSession) {
       await code.use(at, session);
       const proof = { user, device: knownAs(input), at };
       const proved = isFirstProof ? await proveAddress(proof, origin, session) : {};

@@ -1,8 +1,8 @@
 import { type NewDevicePayload, newDeviceTopic } from '@auth-account/contracts';
 import type { LoginRequest } from '@auth-account/contracts/http/login';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
-import type { SessionSummary } from '@auth-account/stores';
-import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
+import type { PresentUser, SessionSummary } from '@auth-account/stores';
+import type { SessionDocument } from '@auth-account/stores/documents';
 import { hasNoticeLeft, type LearnedDevice, unnamedDevice } from '@auth-account/stores/known-devices';
 import { none, type Outcome } from '../../announcements/commit.ts';
 import type { Ids } from '../../request/ids.ts';
@@ -11,7 +11,7 @@ import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts'
 /** Data of a login or a restore, read in its transaction. */
 export interface DeviceLogin {
   /** The user before the login. */
-  readonly user: UserDocument;
+  readonly user: PresentUser;
   /** The device's name, from {@link knownAs}. */
   readonly device: string;
   readonly at: Date;
@@ -33,7 +33,7 @@ export function knownAs({ device_id }: Pick<LoginRequest, 'device_id'>): string 
  * does not count for the limit of notices. If no notice is left today, no device counts, because otherwise repeated
  * logins could prevent the notices for ever.
  */
-export function learnedDevice(seen: UserDocument, name: string, at: Date): LearnedDevice | undefined {
+export function learnedDevice(seen: PresentUser, name: string, at: Date): LearnedDevice | undefined {
   const { known_devices } = seen;
   if (known_devices?.includes(name)) return;
   return { name, counts: known_devices !== undefined && hasNoticeLeft(seen, at) };

@@ -4,13 +4,13 @@ import { AppError } from '@auth-account/errors';
 import {
   defaultDeadlineMs,
   isDuplicateKey,
+  type PresentUser,
   type SessionStore,
   type SessionSummary,
   type UserStore,
 } from '@auth-account/stores';
 import { hasSameCredentials } from '@auth-account/stores/credentials';
-import type { RequestMark, SessionAuth, SessionDocument, UserDocument } from '@auth-account/stores/documents';
-import { presentUser } from '@auth-account/stores/present-users';
+import type { RequestMark, SessionAuth, SessionDocument } from '@auth-account/stores/documents';
 import { hasSecondFactor, trustedDevicesOf } from '@auth-account/stores/second-factors';
 import { mostLiveSessions } from '@auth-account/stores/users';
 import { type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
@@ -52,7 +52,7 @@ export type Trust = 'used' | 'made';
 /** A person who has proved to be the account's user, and the device on which they log in. */
 export interface ProvedLogin {
   /** The account as the check of the proof has read it. */
-  readonly seen: UserDocument;
+  readonly seen: PresentUser;
   readonly device: DeviceFields;
   /** The way in with which the login began. */
   readonly method: LoginMethod;
@@ -74,14 +74,14 @@ export interface ProvedLogin {
    * Makes the conditional writes that use up a proof, such as a code, and returns what they announce. Throws if the
    * proof was used before.
    */
-  readonly use?: (user: UserDocument, at: Date, transactionSession: ClientSession) => Promise<UsedProof>;
+  readonly use?: (user: PresentUser, at: Date, transactionSession: ClientSession) => Promise<UsedProof>;
 }
 
 /** Changes that come with the use of a proof. */
 export interface UsedProof extends Partial<Pick<Outcome, 'events' | 'audit'>> {
   readonly sessions?: readonly EndedSessions[];
   /** The account after the use; missing if the use has changed no way in. */
-  readonly user?: UserDocument;
+  readonly user?: PresentUser;
 }
 
 export interface OpenedSession {
@@ -216,11 +216,10 @@ function createOpen(deps: OpenSessionDeps) {
  */
 function assertProofCounts(
   { seen, identityId, auth, endsAll = false, trust, deviceId, at }: VerifiedLogin,
-  stored: UserDocument | undefined,
-): asserts stored is UserDocument {
-  const tokenIn = (each: UserDocument) =>
+  user: PresentUser | undefined,
+): asserts user is PresentUser {
+  const tokenIn = (each: PresentUser) =>
     trustedDevicesOf(each, at).find(({ device_id }) => device_id === deviceId)?.token;
-  const user = presentUser(stored, at);
   const counts =
     user !== undefined &&
     hasSameCredentials(seen, user, identityId) &&
@@ -248,14 +247,14 @@ function createUseProofs({ spendProof, addIdentity, ids }: OpenSessionDeps) {
  * one of them, their apps may need a notice of a new device, or there may be too many. Otherwise only the device's own
  * session matters, and the insert detects that session by the unique index.
  */
-function mustLook(user: UserDocument, device: string, marks: readonly RequestMark[], at: Date): boolean {
+function mustLook(user: PresentUser, device: string, marks: readonly RequestMark[], at: Date): boolean {
   const { known_devices, last_login_at } = user;
   const mayBeRepeat =
     marks.length > 0 && last_login_at !== undefined && last_login_at.getTime() + idempotentForMs > at.getTime();
   return mayBeRepeat || !known_devices?.includes(device) || mayBeFull(user);
 }
 
-function mayBeFull(user: UserDocument): boolean {
+function mayBeFull(user: PresentUser): boolean {
   return mostLiveSessions(user) >= sessionLimit;
 }
 
@@ -263,7 +262,7 @@ function mayBeFull(user: UserDocument): boolean {
  * Returns true if a login that has read the `count` live sessions should store this number. That is worth a write only
  * if at least two later logins then need not read the sessions.
  */
-function isWorthNoting(user: UserDocument, count: number): boolean {
+function isWorthNoting(user: PresentUser, count: number): boolean {
   return mayBeFull(user) && count + 2 <= sessionLimit;
 }
 
@@ -271,7 +270,7 @@ function isWorthNoting(user: UserDocument, count: number): boolean {
  * Returns the sessions that a login on this device ends: the device's previous session, and sessions above the limit.
  * In `live` the session unused for longest comes first.
  */
-function endedByLogin({ _id: userId }: UserDocument, live: readonly SessionSummary[], deviceId: string) {
+function endedByLogin({ _id: userId }: PresentUser, live: readonly SessionSummary[], deviceId: string) {
   const replaced = live.filter((session) => session.device_id === deviceId);
   const others = live.filter((session) => session.device_id !== deviceId);
   const tooMany = others.slice(0, Math.max(0, others.length + 1 - sessionLimit));
@@ -283,7 +282,7 @@ function endedByLogin({ _id: userId }: UserDocument, live: readonly SessionSumma
 }
 
 interface NewSession {
-  readonly user: UserDocument;
+  readonly user: PresentUser;
   readonly sessionId: string;
 }
 

@@ -1,9 +1,8 @@
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
 import { passwordChangedEvents } from '@auth-account/messaging/account-events';
-import type { InviteStore, UserStore } from '@auth-account/stores';
+import type { InviteStore, PresentUser, UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { countsAnew, passwordFields } from '@auth-account/stores/credentials';
-import type { UserDocument } from '@auth-account/stores/documents';
 import { voidHash } from '@auth-account/stores/void-hash';
 import type { ClientSession } from 'mongodb';
 import type { Ids } from '../../request/ids.ts';
@@ -23,7 +22,7 @@ export interface ProveAddressDeps {
 
 /** A login that proves the address of its account for the first time. */
 export interface FirstProof {
-  readonly user: UserDocument;
+  readonly user: PresentUser;
   /** The name by which the account knows the device. */
   readonly device: string;
   readonly at: Date;

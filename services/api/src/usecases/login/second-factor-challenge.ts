@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Platform } from '@auth-account/contracts/http/login';
+import type { PresentUser } from '@auth-account/stores';
 import { credentialsVersion } from '@auth-account/stores/credentials';
-import type { UserDocument } from '@auth-account/stores/documents';
 import type { SealedTokens } from '@auth-account/tokens';
 import type { LoginMethod } from '../../audit/audit-row.ts';
 import type { Spend } from '../proofs/once-per-proof.ts';
@@ -43,7 +43,7 @@ const lifeMs = 600_000;
 
 /** Returns the challenge for a login whose first proof was right. */
 export function newSecondFactorChallenge(
-  user: UserDocument,
+  user: PresentUser,
   login: Pick<SecondFactorChallenge, 'method' | 'amr' | 'first' | 'identityId' | 'link' | 'device' | 'jkt'>,
   at: Date,
 ): SecondFactorChallenge {

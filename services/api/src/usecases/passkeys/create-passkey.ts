@@ -8,10 +8,10 @@ import type {
 import { AppError } from '@auth-account/errors';
 import { eventOrigin } from '@auth-account/messaging';
 import { passkeyAddedEvents } from '@auth-account/messaging/account-events';
-import { isDuplicateKey } from '@auth-account/stores';
+import { isDuplicateKey, type PresentUser } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { credentialsVersion } from '@auth-account/stores/credentials';
-import type { PasskeyDocument, UserDocument } from '@auth-account/stores/documents';
+import type { PasskeyDocument } from '@auth-account/stores/documents';
 import type { PasskeyStore } from '@auth-account/stores/passkeys';
 import type { SealedTokens } from '@auth-account/tokens';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
@@ -150,7 +150,7 @@ function spendOf({ token }: CreationChallenge): Spend | undefined {
 /** Creates the write of a new passkey. */
 function createAdd({ passkeys, challenges, stepUpTokens, commit, ids }: CreatePasskeyDeps) {
   return async (
-    user: UserDocument,
+    user: PresentUser,
     added: Parameters<PasskeyStore['add']>[1],
     { sessionId: session_id, spend, origin }: Adding,
   ): Promise<void> => {
@@ -188,7 +188,7 @@ function createOpenChallenge({ sealedTokens }: CreatePasskeyDeps) {
   };
 }
 
-function assertRoom({ passkeys = [] }: UserDocument): void {
+function assertRoom({ passkeys = [] }: PresentUser): void {
   if (passkeys.length < mostPasskeys) return;
   throw new AppError('ERR-PASSKEY-LIMIT-REACHED', { details: { limit: mostPasskeys } });
 }

@@ -1,7 +1,7 @@
 import type { DeletePasskeyRequest, PasskeyDeletedResponse } from '@auth-account/contracts/http/passkeys';
 import { AppError } from '@auth-account/errors';
 import { passkeyRemovedEvents } from '@auth-account/messaging/account-events';
-import type { UserDocument } from '@auth-account/stores/documents';
+import type { PresentUser } from '@auth-account/stores';
 import type { PasskeyStore } from '@auth-account/stores/passkeys';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { RequestOrigin } from '../../request/request-origin.ts';
@@ -23,7 +23,7 @@ export function createDeletePasskey({ passkeys, removeWay, rpId, now }: DeletePa
     caller: VerifiedAccessToken,
     origin: RequestOrigin,
   ): Promise<PasskeyDeletedResponse['data']> => {
-    const find = (user: UserDocument): RemovedWay => {
+    const find = (user: PresentUser): RemovedWay => {
       if (!user.passkeys?.some(({ id }) => id === passkey_id)) throw new AppError('ERR-PASSKEY-NOT-FOUND');
       const removed = { user_id: user._id, passkey_id };
       return {

@@ -2,9 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { TokenResponse } from '@auth-account/contracts/http/login';
 import type { PasskeyLoginChallengeResponse, PasskeyLoginRequest } from '@auth-account/contracts/http/passkeys';
 import { AppError, isAppError } from '@auth-account/errors';
-import type { UserDocument } from '@auth-account/stores/documents';
+import type { PresentUser } from '@auth-account/stores';
 import type { PasskeyStore } from '@auth-account/stores/passkeys';
-import { presentUser } from '@auth-account/stores/present-users';
 import type { SealedTokens } from '@auth-account/tokens';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
@@ -99,7 +98,7 @@ function createProve(deps: LogInByPasskeyDeps) {
   return async (
     { challenge_id: challengeId, credential }: PasskeyLoginRequest,
     origin: RequestOrigin,
-  ): Promise<ProvedPasskey & { readonly user: UserDocument }> => {
+  ): Promise<ProvedPasskey & { readonly user: PresentUser }> => {
     const user = await findHolder(credential.id);
     if (user === undefined) {
       audit({ event: 'login.failed', user_id: undefined, reason: 'unknown_passkey' }, origin);
@@ -119,8 +118,7 @@ function createProve(deps: LogInByPasskeyDeps) {
  * an unknown passkey, so the function returns undefined only after a read that cannot be rolled back, and throws the
  * driver's error if the store lags.
  */
-function createFindHolder({ passkeys, now }: LogInByPasskeyDeps) {
-  const present = (user: UserDocument | undefined) => presentUser(user, now());
-  return async (credentialId: string): Promise<UserDocument | undefined> =>
-    present(await passkeys.findHolder(credentialId)) ?? present(await passkeys.findHolderConfirmed(credentialId));
+function createFindHolder({ passkeys }: LogInByPasskeyDeps) {
+  return async (credentialId: string): Promise<PresentUser | undefined> =>
+    (await passkeys.findHolder(credentialId)) ?? passkeys.findHolderConfirmed(credentialId);
 }

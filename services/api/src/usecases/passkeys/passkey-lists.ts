@@ -1,8 +1,8 @@
 import type { Passkey } from '@auth-account/contracts/http/passkey-credentials';
 import type { PasskeyListResponse, PasskeyResponse, RenamePasskeyRequest } from '@auth-account/contracts/http/passkeys';
 import { AppError } from '@auth-account/errors';
-import type { UserStore } from '@auth-account/stores';
-import type { PasskeyDocument, UserDocument } from '@auth-account/stores/documents';
+import type { PresentUser, UserStore } from '@auth-account/stores';
+import type { PasskeyDocument } from '@auth-account/stores/documents';
 import type { PasskeyStore } from '@auth-account/stores/passkeys';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Audit } from '../../audit/audit.ts';
@@ -58,7 +58,7 @@ export function describePasskey({ id, name, is_backed_up, created_at, last_used_
 }
 
 /** Returns the data by which an authenticator drops all other passkeys of the account. */
-export function signalOf(rpId: string, user: UserDocument, left: readonly PasskeyDocument[]) {
+export function signalOf(rpId: string, user: PresentUser, left: readonly PasskeyDocument[]) {
   return {
     rp_id: rpId,
     user_handle: userHandleOf(user) ?? null,

@@ -1,7 +1,7 @@
 import type { UsedCredential } from '@auth-account/contracts/http/passkey-credentials';
 import { AppError, isAppError } from '@auth-account/errors';
 import { createAccountEvent, eventOrigin } from '@auth-account/messaging';
-import type { UserDocument } from '@auth-account/stores/documents';
+import type { PresentUser } from '@auth-account/stores';
 import type { SecondFactorStore } from '@auth-account/stores/second-factors';
 import type { ClientSession } from 'mongodb';
 import type { Outcome } from '../../announcements/commit.ts';
@@ -50,7 +50,7 @@ export type FactorSource = Pick<FactorAttempt, 'jkt'> | Pick<FactorAttempt, 'ses
 
 /** Compares a second factor. */
 export type CheckFactor = (
-  user: UserDocument,
+  user: PresentUser,
   given: GivenFactor,
   source: FactorSource,
   origin: RequestOrigin,
@@ -65,7 +65,7 @@ interface Compared {
   use(at: Date, transactionSession: ClientSession): Promise<FactorUse | undefined>;
 }
 
-type Compare<G> = (user: UserDocument, given: G, origin: RequestOrigin) => Promise<Compared | undefined>;
+type Compare<G> = (user: PresentUser, given: G, origin: RequestOrigin) => Promise<Compared | undefined>;
 
 /**
  * Creates the check of a second factor, which the limits must admit first. When a place has used up its tries, or
@@ -78,7 +78,7 @@ export function createCheckFactor(deps: CheckFactorDeps): CheckFactor {
   const byRecoveryCode = createByRecoveryCode(deps);
   const byPasskey = createByPasskey(deps);
 
-  function compare(user: UserDocument, given: GivenFactor, origin: RequestOrigin): Promise<Compared | undefined> {
+  function compare(user: PresentUser, given: GivenFactor, origin: RequestOrigin): Promise<Compared | undefined> {
     if (given.method === 'passkey') return byPasskey(user, given, origin);
     return given.method === 'totp' ? byTotp(user, given, origin) : byRecoveryCode(user, given, origin);
   }

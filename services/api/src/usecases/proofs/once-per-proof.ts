@@ -17,7 +17,8 @@ export interface Spend {
 /**
  * Returns the answer of `work`, which checks the proof and uses the challenge up. If the challenge was used before, the
  * same request gets the answer of `again` for 60 s, because its first answer may have been lost or may be on its way.
- * The use may still be rolled back, so `again` answers only from a confirmed read. Raises `ERR-CODE-EXPIRED` for any other request.
+ * The use may still be rolled back, so `again` answers only from a confirmed read. Raises `ERR-CODE-EXPIRED` for any other
+ * request, and `ERR-DEPENDENCY-UNAVAILABLE` if another api used a key that has not arrived here yet.
  */
 export type OncePerProof = <T>(
   spend: Spend,
@@ -39,10 +40,11 @@ export function createOncePerProof({ spentProofs, secrets, now }: OncePerProofDe
   async function findEarlier({ id, proof }: Spend): Promise<SpentProofDocument | undefined> {
     const spent = await spentProofs.find(digest(id));
     if (spent === undefined) return;
-    const isProof = secrets().some((secret) => spent.proof === fingerprint(proof, secret));
-    const isSame = isProof && spent.at.getTime() + repeatMs > now().getTime();
-    if (!isSame) throw new AppError('ERR-CODE-EXPIRED');
-    return spent;
+    if (spent.at.getTime() + repeatMs <= now().getTime()) throw new AppError('ERR-CODE-EXPIRED');
+    if (secrets().some((secret) => spent.proof === fingerprint(proof, secret))) return spent;
+    const hasKey = spent.key === undefined || secrets().some((secret) => spent.key === keyMark(id, secret));
+    if (!hasKey) throw new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds: 2 });
+    throw new AppError('ERR-CODE-EXPIRED');
   }
 
   return async (spend, work, again) => {
@@ -66,14 +68,21 @@ export function createOncePerProof({ spentProofs, secrets, now }: OncePerProofDe
 export function spentBy(
   { id, proof, until }: Spend,
   [newest]: ReturnType<ServerSecrets>,
-): Pick<Spent, '_id' | 'proof' | 'until'> {
-  return { _id: digest(id), proof: fingerprint(proof, newest), until };
+): Pick<Spent, '_id' | 'proof' | 'key' | 'until'> {
+  return { _id: digest(id), proof: fingerprint(proof, newest), key: keyMark(id, newest), until };
 }
 
 function fingerprint(proof: Spend['proof'], secret: KeyObject): string {
-  return createHmac('sha256', secret)
-    .update(`spent-proof:${JSON.stringify(proof)}`)
-    .digest('base64url');
+  return hmac(`spent-proof:${JSON.stringify(proof)}`, secret);
+}
+
+/** Returns a text by which a process finds out whether it has the key of a record. */
+function keyMark(id: string, secret: KeyObject): string {
+  return hmac(`spent-proof-key:${id}`, secret);
+}
+
+function hmac(text: string, secret: KeyObject): string {
+  return createHmac('sha256', secret).update(text).digest('base64url');
 }
 
 function digest(text: string): string {

@@ -1,5 +1,6 @@
 import type { CreationOptions, RequestOptions } from '@auth-account/contracts/http/passkey-credentials';
-import type { PasskeyDocument, UserDocument } from '@auth-account/stores/documents';
+import type { PresentUser } from '@auth-account/stores';
+import type { PasskeyDocument } from '@auth-account/stores/documents';
 import { webauthnChallenge } from '../../security/passkeys/passkey-verifier.ts';
 
 /** Milliseconds for which a challenge counts, so that autofill can wait for its user. */
@@ -9,7 +10,7 @@ export const challengeMs = 10 * 60_000;
 export function creationOptions(
   rpId: string,
   challengeId: string,
-  { email, display_name, passkeys = [] }: UserDocument,
+  { email, display_name, passkeys = [] }: PresentUser,
   userHandle: string,
 ): CreationOptions {
   return {

@@ -1,5 +1,6 @@
 import type { UsedCredential } from '@auth-account/contracts/http/passkey-credentials';
 import { AppError } from '@auth-account/errors';
+import type { PresentUser } from '@auth-account/stores';
 import type { PasskeyDocument, SessionAuth, UserDocument } from '@auth-account/stores/documents';
 import type { PasskeyStore } from '@auth-account/stores/passkeys';
 import type { ClientSession } from 'mongodb';
@@ -34,11 +35,11 @@ export interface ProvedPasskey {
    * Writes the state of the authenticator, and returns the record of a counter that has fallen. Raises
    * `ERR-PASSKEY-INVALID` if the passkey was removed since the check.
    */
-  use(user: UserDocument, at: Date, session: ClientSession): Promise<Pick<Outcome, 'audit'>>;
+  use(user: PresentUser, at: Date, session: ClientSession): Promise<Pick<Outcome, 'audit'>>;
 }
 
 /** Checks that one of the account's passkeys has signed the challenge, which the caller has found good. */
-export type PasskeyProof = (user: UserDocument, signed: SignedChallenge, rules: PasskeyRules) => Promise<ProvedPasskey>;
+export type PasskeyProof = (user: PresentUser, signed: SignedChallenge, rules: PasskeyRules) => Promise<ProvedPasskey>;
 
 /**
  * Creates the check of a proof by passkey. The signature must be right and for this service, and the user handle the
@@ -74,7 +75,7 @@ export function createPasskeyProof({ passkeys, verifier }: PasskeyProofDeps): Pa
 
 /** Returns the passkey that the credential names, if the credential names its account too. */
 function findOwn(
-  user: UserDocument,
+  user: PresentUser,
   { id, response: { userHandle } }: UsedCredential,
   requireHandle: boolean,
 ): PasskeyDocument | undefined {

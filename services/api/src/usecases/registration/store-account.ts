@@ -1,7 +1,7 @@
 import type { RegisterRequest, RegisterResponse } from '@auth-account/contracts/http/register';
 import { createAccountEvent, createRegisteredEvent, eventOrigin } from '@auth-account/messaging';
-import { emailKey, type UserStore } from '@auth-account/stores';
-import type { UserDocument } from '@auth-account/stores/documents';
+import { emailKey, type PresentUser, type UserStore } from '@auth-account/stores';
+import type { NewUser } from '@auth-account/stores/users';
 import type { ClientSession } from 'mongodb';
 import { type Commit, none } from '../../announcements/commit.ts';
 import type { Ids } from '../../request/ids.ts';
@@ -21,11 +21,11 @@ export interface StoreAccountDeps {
 export interface NewAccount extends Pick<RegisterRequest, 'email' | 'device_id' | 'space_creation_mode'> {
   readonly space: Space;
   /** The ways in, and what else is known of the person. */
-  readonly fields: Pick<UserDocument, 'password_hash'> & Partial<UserDocument>;
+  readonly fields: Pick<NewUser, 'password_hash'> & Partial<NewUser>;
 }
 
 export interface StoredAccount {
-  readonly user: UserDocument;
+  readonly user: PresentUser;
   readonly data: RegisterResponse['data'];
 }
 
@@ -49,7 +49,7 @@ export function createStoreAccount(deps: StoreAccountDeps): StoreAccount {
   return async (account, origin, keep) => {
     const { space } = account;
     const { user, events, data, at } = prepare(deps, account, origin);
-    await commit(
+    const { stored } = await commit(
       {
         at,
         // A new group needs no lock, because nobody else knows it yet.
@@ -58,14 +58,14 @@ export function createStoreAccount(deps: StoreAccountDeps): StoreAccount {
         ifClientLeft: 'commit',
         async work(session) {
           await keep?.(data, user._id, session);
-          await users.insert(user, session);
+          const stored = await users.insert(user, session);
           await spaces.enter(space, user._id, at, session);
-          return { events, audit: [{ event: 'account.registered', user_id: user._id }], sessions: none };
+          return { stored, events, audit: [{ event: 'account.registered', user_id: user._id }], sessions: none };
         },
       },
       origin,
     );
-    return { user, data };
+    return { user: stored, data };
   };
 }
 
@@ -78,7 +78,7 @@ function prepare(
   const at = now();
   const { home_group_id, account_type } = space;
   const isNew = space.kind === 'new';
-  const user: UserDocument = {
+  const user: NewUser = {
     _id: ids.entityId(),
     email,
     email_key: emailKey(email),

@@ -2,7 +2,7 @@ import type { AccountEventOf } from '@auth-account/contracts/events';
 import type { AppError } from '@auth-account/errors';
 import { eventOrigin } from '@auth-account/messaging';
 import { secondFactorChangedEvents } from '@auth-account/messaging/account-events';
-import type { UserStore } from '@auth-account/stores';
+import type { PresentUser, UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { nextChangeOfWays } from '@auth-account/stores/credentials';
 import type { UserDocument } from '@auth-account/stores/documents';
@@ -24,7 +24,7 @@ export interface ChangeSecondFactorDeps {
 /** A change of an account's second factor, by one of its sessions. */
 export interface SecondFactorChange {
   /** The account as the check of the request has read it. */
-  readonly user: UserDocument;
+  readonly user: PresentUser;
   readonly sessionId: string;
   readonly at: Date;
   readonly change: AccountEventOf<'service.auth.events.second_factor_changed'>['data']['change'];

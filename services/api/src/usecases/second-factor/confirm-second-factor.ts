@@ -1,8 +1,7 @@
 import type { ConfirmSecondFactorRequest, SecondFactorResponse } from '@auth-account/contracts/http/second-factor';
 import { AppError } from '@auth-account/errors';
-import type { UserStore } from '@auth-account/stores';
+import type { PresentUser, UserStore } from '@auth-account/stores';
 import { credentialsVersion, nextChangeOfWays } from '@auth-account/stores/credentials';
-import type { UserDocument } from '@auth-account/stores/documents';
 import { hasSecondFactor, type SecondFactorStore } from '@auth-account/stores/second-factors';
 import type { SealedTokens } from '@auth-account/tokens';
 import type { ClientSession } from 'mongodb';
@@ -78,7 +77,7 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
     const purpose = link === undefined ? 'login' : 'identity_link';
     const code = { event: 'code.confirmed', user_id: user._id, purpose } as const;
     const confirmed = method === 'email_code' ? [code] : none;
-    const use = async (seen: UserDocument, at: Date, session: ClientSession) => {
+    const use = async (seen: PresentUser, at: Date, session: ClientSession) => {
       const used = await factor.use(at, session);
       const token = trustTokenHash(challenge.trustToken);
       const { device_id } = device;
@@ -108,7 +107,7 @@ function createComplete(deps: ConfirmSecondFactorDeps) {
 }
 
 /** Returns the account's version after the login. A linked identity ends the trust in all devices but this one. */
-function versionAfter(seen: UserDocument, { link }: SecondFactorChallenge, at: Date): string {
+function versionAfter(seen: PresentUser, { link }: SecondFactorChallenge, at: Date): string {
   return credentialsVersion(link === undefined ? seen : { ...seen, ways_changed_at: nextChangeOfWays(seen, at) });
 }
 
@@ -116,7 +115,7 @@ const later = (at: Date, ms: number) => new Date(at.getTime() + ms);
 
 /** Creates the function that returns the challenge's account, as long as the challenge counts. */
 function createFindUser({ users, now }: ConfirmSecondFactorDeps) {
-  return async ({ userId, version, identityId, expiresAt }: SecondFactorChallenge): Promise<UserDocument> => {
+  return async ({ userId, version, identityId, expiresAt }: SecondFactorChallenge): Promise<PresentUser> => {
     const user = expiresAt > now() ? await users.find(userId) : undefined;
     if (user === undefined || credentialsVersion(user, identityId) !== version || !hasSecondFactor(user)) {
       throw new AppError('ERR-CODE-EXPIRED');

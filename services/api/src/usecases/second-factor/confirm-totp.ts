@@ -1,8 +1,7 @@
 import type { ConfirmTotpRequest, TotpConfirmedResponse } from '@auth-account/contracts/http/second-factor';
 import { AppError } from '@auth-account/errors';
-import type { UserStore } from '@auth-account/stores';
+import type { PresentUser, UserStore } from '@auth-account/stores';
 import { credentialsVersion } from '@auth-account/stores/credentials';
-import type { UserDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Audit } from '../../audit/audit.ts';
 import type { Limits } from '../../limits/limits.ts';
@@ -41,14 +40,11 @@ export function createConfirmTotp(deps: ConfirmTotpDeps) {
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
     const at = now();
     const pending = pendingOf(user, factor_id.toLowerCase(), at);
+    // Before the limits: a request that finds no key here uses nothing up.
+    const seed = await openSeed(user, pending);
     // The caller has been shown the seed, so there is nothing to guess.
     const attempt = { email: user.email, session, isGuess: false };
     const { triesLeft, giveBack } = await limits.secondFactor(attempt, origin);
-    const seed = await openSeed(user, pending).catch(async (error: unknown) => {
-      await giveBack();
-      await limits.changeFactor(user, origin);
-      throw error;
-    });
     const step = totpStepOf(seed, code, at);
     if (step === undefined) {
       audit({ event: 'second_factor.failed', user_id, reason: 'totp' }, origin);
@@ -82,7 +78,7 @@ export function createConfirmTotp(deps: ConfirmTotpDeps) {
   };
 }
 
-function pendingOf(user: UserDocument, factorId: string, at: Date) {
+function pendingOf(user: PresentUser, factorId: string, at: Date) {
   const { pending_totp } = user;
   if (pending_totp?.factor_id !== factorId || pending_totp.until <= at) throw new AppError('ERR-CODE-EXPIRED');
   // A change of the password or another way in ends the enrolment, which a thief may have begun.

@@ -1,18 +1,15 @@
 import type { RemovalStoppedResponse, StopRemovalRequest } from '@auth-account/contracts/http/second-factor-removal';
 import { AppError } from '@auth-account/errors';
 import { createAccountEvent, eventOrigin, factorRemovalMessage } from '@auth-account/messaging';
-import type { SessionStore, UserStore } from '@auth-account/stores';
-import type { UserDocument } from '@auth-account/stores/documents';
+import type { PresentUser, SessionStore, UserStore } from '@auth-account/stores';
 import type { FactorRemovalStore } from '@auth-account/stores/factor-removals';
-import { presentUser } from '@auth-account/stores/present-users';
-import type { UndoTokens } from '@auth-account/tokens';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { type Commit, none } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import { codeInvalid } from '../codes/check-code.ts';
-import { createVerifyUndoToken } from '../codes/verify-undo-token.ts';
+import { createVerifyUndoToken, type VerifiableTokens } from '../codes/verify-undo-token.ts';
 
 interface StopDeps {
   readonly factorRemovals: Pick<FactorRemovalStore, 'findHolder' | 'stop'>;
@@ -27,7 +24,7 @@ export interface StopFactorRemovalDeps extends StopDeps {
 }
 
 export interface StopFactorRemovalByTokenDeps extends StopDeps {
-  readonly removalStopTokens: Pick<UndoTokens, 'verify' | 'rereadKeys'>;
+  readonly removalStopTokens: VerifiableTokens;
   readonly limits: Pick<Limits, 'tryCode'>;
 }
 
@@ -43,8 +40,8 @@ export function createStopFactorRemoval(deps: StopFactorRemovalDeps) {
   const stop = createStop(deps);
 
   /** Returns the account if an order waits. A stop that another read has seen may be rolled back. */
-  async function findWaiting(userId: string): Promise<UserDocument | undefined> {
-    const user = presentUser(await users.findConfirmed(userId), now());
+  async function findWaiting(userId: string): Promise<PresentUser | undefined> {
+    const user = await users.findConfirmed(userId);
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
     if (user.due_totp !== undefined) throw new AppError('ERR-CODE-EXPIRED');
     return user.totp?.removal && user;
@@ -72,12 +69,13 @@ const mostTries = 5;
 export function createStopFactorRemovalByToken(deps: StopFactorRemovalByTokenDeps) {
   const { factorRemovals, removalStopTokens, limits, now } = deps;
   const stop = createStop(deps);
-  const verify = createVerifyUndoToken(removalStopTokens);
+  const isOpen = async (id: string) => (await factorRemovals.findHolder(id))?.totp !== undefined;
+  const verify = createVerifyUndoToken(removalStopTokens, isOpen);
 
   return async ({ stop_token }: StopRemovalRequest, origin: RequestOrigin): Promise<Stopped> => {
     await limits.tryCode(origin);
     const removalId = await verify(stop_token);
-    const user = presentUser(await factorRemovals.findHolder(removalId), now());
+    const user = await factorRemovals.findHolder(removalId);
     if (user === undefined) throw codeInvalid();
     if (user.totp === undefined) throw new AppError('ERR-CODE-EXPIRED');
     if (!(await stop({ user, removalId }, origin))) throw codeInvalid();
@@ -86,7 +84,7 @@ export function createStopFactorRemovalByToken(deps: StopFactorRemovalByTokenDep
 }
 
 interface Stop {
-  readonly user: UserDocument;
+  readonly user: PresentUser;
   readonly removalId: string;
   /** The caller's session, if there is one. */
   readonly sessionId?: string;

@@ -1,7 +1,7 @@
 import type { StepUpMethod, StepUpRequest, StepUpResponse } from '@auth-account/contracts/http/step-up';
 import { AppError } from '@auth-account/errors';
-import type { SessionStore, UserStore } from '@auth-account/stores';
-import type { SessionAuth, SessionDocument, SpentProofDocument, UserDocument } from '@auth-account/stores/documents';
+import type { PresentUser, SessionStore, UserStore } from '@auth-account/stores';
+import type { SessionAuth, SessionDocument, SpentProofDocument } from '@auth-account/stores/documents';
 import type { SpentProofStore } from '@auth-account/stores/spent-proofs';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { ClientSession } from 'mongodb';
@@ -46,7 +46,7 @@ interface OpenStepUp {
   readonly challenge: StepUp;
   /** The use of the challenge by this proof. */
   readonly spend: Spend;
-  readonly user: UserDocument;
+  readonly user: PresentUser;
   readonly caller: VerifiedAccessToken;
   readonly origin: RequestOrigin;
 }

@@ -1,7 +1,6 @@
 import type { StepUpChallengeRequest, StepUpChallengeResponse } from '@auth-account/contracts/http/step-up';
 import { AppError } from '@auth-account/errors';
-import type { UserStore } from '@auth-account/stores';
-import type { UserDocument } from '@auth-account/stores/documents';
+import type { PresentUser, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { Limits } from '../../limits/limits.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
@@ -26,7 +25,7 @@ export function createCreateStepUpChallenge(deps: CreateStepUpChallengeDeps) {
   const { users, limits, requestCode, stepUpTokens, rpId, now } = deps;
   const findMethods = createFindStepUpMethods(deps);
 
-  async function mailCode(user: UserDocument, origin: RequestOrigin): Promise<string> {
+  async function mailCode(user: PresentUser, origin: RequestOrigin): Promise<string> {
     await limits.askForCode(origin);
     const isVerified = user.email_verified_at !== undefined;
     const order = { email: user.email, isVerified, hasAccess: true, recoveredAt: user.recovered_at };

@@ -1,7 +1,6 @@
 import type { StepUpPurpose } from '@auth-account/contracts/http/step-up';
 import { AppError } from '@auth-account/errors';
-import type { UserStore } from '@auth-account/stores';
-import type { UserDocument } from '@auth-account/stores/documents';
+import type { PresentUser, UserStore } from '@auth-account/stores';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { missingField } from '../../request/missing-field.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
@@ -25,11 +24,11 @@ export interface Fresh {
 type Check<T> = (body: Fresh, caller: VerifiedAccessToken, origin: RequestOrigin, purpose: StepUpPurpose) => Promise<T>;
 
 /** Returns the caller's document. */
-export type Reauthenticate = Check<UserDocument>;
+export type Reauthenticate = Check<PresentUser>;
 
 /** A caller who has shown who is there. */
 export interface Permitted {
-  readonly user: UserDocument;
+  readonly user: PresentUser;
   /** The use of the step-up token. It must succeed in the transaction of what the token permits. */
   readonly spend: Spend | undefined;
 }

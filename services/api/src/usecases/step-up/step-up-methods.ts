@@ -1,13 +1,13 @@
 import { type StepUpMethod, type StepUpPurpose, stepUpSeconds } from '@auth-account/contracts/http/step-up';
 import { AppError } from '@auth-account/errors';
-import type { SessionStore } from '@auth-account/stores';
+import type { PresentUser, SessionStore } from '@auth-account/stores';
 import type { UserDocument } from '@auth-account/stores/documents';
 import { factorMethods, hasSecondFactor } from '@auth-account/stores/second-factors';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { sessionAuth } from '../sessions/session-auth.ts';
 
 /** The part of the user's document that shows how the user can prove who is there. */
-type Ways = Pick<UserDocument, 'is_password_void' | 'totp' | 'recovery_codes' | 'passkeys'>;
+type Ways = PresentUser<Pick<UserDocument, 'is_password_void' | 'totp' | 'recovery_codes' | 'passkeys'>>;
 
 export interface StepUpSettings {
   /** `WEBAUTHN_RP_ID`; undefined if the service has no passkeys. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type StepUpPurpose, stepUpChallengeSeconds, stepUpSeconds } from '@auth-account/contracts/http/step-up';
+import type { PresentUser } from '@auth-account/stores';
 import { credentialsVersion } from '@auth-account/stores/credentials';
-import type { UserDocument } from '@auth-account/stores/documents';
 import type { SpentProofStore } from '@auth-account/stores/spent-proofs';
 import type { SealedTokens } from '@auth-account/tokens';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
@@ -26,7 +26,7 @@ export interface StepUp {
 
 /** The session and account for which a challenge or token must have been made. */
 export interface StepUpScope {
-  readonly user: UserDocument;
+  readonly user: PresentUser;
   readonly caller: Pick<VerifiedAccessToken, 'sid'>;
   /** Undefined if any purpose counts. */
   readonly purpose?: StepUpPurpose;
