@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Redis } from 'ioredis';
 import { type Account, logIn, newEmail, newSession, password, type TokenPair } from '../support/accounts.ts';
 import { authctl } from '../support/authctl.ts';
 import {
@@ -12,8 +13,8 @@ import {
 import { bearer } from '../support/groups.ts';
 import { addPasskey } from '../support/passkeys.ts';
 import { linkIdentity, newPerson } from '../support/providers.ts';
-import { beginTotp } from '../support/second-factor.ts';
-import { serviceEnvironment, startTestApi, type TestApi } from '../support/test-api.ts';
+import { beginLogin, beginTotp, completeLogin, guardedAccount, wrongCodeFor } from '../support/second-factor.ts';
+import { serviceEnvironment, startTestApi, type TestApi, testEnvironment } from '../support/test-api.ts';
 
 /** Two pods of one deployment, which allow one of each in a day. */
 let api: TestApi;
@@ -94,6 +95,28 @@ test('what a thief has used up begins anew after a reset, on every pod', async (
   await reset(owner.email);
   expect(await doAll(other, owner)).toEqual(done);
   expect(await doAll(api, owner)).toEqual(refused);
+});
+
+test('a reset makes places unknown to the second factor, even if Redis has kept them', async () => {
+  const { email, user_id, secret } = await guardedAccount(api);
+  await api.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });
+  const redis = new Redis(testEnvironment().redisUrl);
+  try {
+    const known = await redis.keys(`{${api.keyPrefix}}:limit:second-factor-known:*`);
+    expect(known).not.toEqual([]);
+    const copies = await Promise.all(known.map((key) => redis.dumpBuffer(key)));
+    await reset(email);
+    for (const [i, key] of known.entries()) await redis.restore(key, 0, copies[i] ?? '', 'REPLACE');
+  } finally {
+    redis.disconnect();
+  }
+  const code = wrongCodeFor(secret);
+  const statuses: number[] = [];
+  for (let i = 0; i < 6; i += 1) {
+    statuses.push((await completeLogin(api, await beginLogin(api, email), { code })).status);
+  }
+  // The tries of the known network would come first, and then those of all strangers.
+  expect(statuses).toEqual([403, 403, 403, 403, 403, 429]);
 });
 
 test('the counts of an account begin anew once in 72 hours, however often it is reset', async () => {

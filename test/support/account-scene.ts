@@ -6,7 +6,7 @@ import type { ChallengeDocument, OutboxDocument, UserDocument } from '@auth-acco
 import { createEmailCodes, generateSecretKey } from '@auth-account/tokens';
 import type { KeySource } from '@auth-account/verifier/access-token';
 import type { Limits } from '../../services/api/src/limits/limits.ts';
-import { type Ids, systemIds } from '../../services/api/src/request/ids.ts';
+import { createIds, type Ids } from '../../services/api/src/request/ids.ts';
 import type { PasswordHasher } from '../../services/api/src/security/password-hasher.ts';
 import { type CheckCode, createCheckCode } from '../../services/api/src/usecases/codes/check-code.ts';
 import { createRequestCode, type RequestCode } from '../../services/api/src/usecases/codes/request-code.ts';
@@ -29,7 +29,6 @@ export interface AccountDeps extends Omit<Stores, 'users' | 'sessions'>, Pick<Us
     | 'logIn'
     | 'registered'
     | 'proved'
-    | 'undone'
     | 'verified'
     | 'orderDeletion'
   >;
@@ -90,7 +89,6 @@ function recordingLimits(told: unknown[]): AccountDeps['limits'] {
     tryCode: async () => void told.push('try'),
     registered: async (email) => void told.push(['registered', email]),
     proved: async (email) => void told.push(['proved', email]),
-    undone: async (email) => void told.push(['undone', email]),
     verified: async (email) => void told.push(['verified', email]),
     orderDeletion: async ({ email }) => void told.push(['deletion', email]),
   };
@@ -117,11 +115,11 @@ export async function openAccountScene(): Promise<AccountScene> {
   const codes = createEmailCodes(keys);
   const limits = recordingLimits(told);
   const warnOfGuesses = async () => undefined;
-  const base = { ...stores, ...scene, codes, limits, warnOfGuesses, hasher, ids: systemIds };
+  const base = { ...stores, ...scene, codes, limits, warnOfGuesses, hasher, ids: createIds(Date.now) };
   const deps: AccountDeps = {
     ...stores,
     ...{ users: scene.users, sessions: scene.sessions, transaction, commit, audit, announce, now },
-    ...{ codes, limits, warnOfGuesses, hasher, ids: systemIds },
+    ...{ codes, limits, warnOfGuesses, hasher, ids: createIds(Date.now) },
     requestCode: createRequestCode(base),
     checkCode: createCheckCode(base),
     endSessions: createEndSessions(base),

@@ -10,7 +10,7 @@ export interface SentCommand {
   readonly command: Document;
 }
 
-/** Commands of the services in this process, as their drivers send them. */
+/** Commands of the services' work in this process, as their drivers send them. */
 export interface SentCommands {
   /** Runs the work, and returns the commands that were sent during it. */
   during(work: () => Promise<unknown>): Promise<SentCommand[]>;
@@ -35,7 +35,8 @@ export function watchSentCommands(): SentCommands {
   const all: SentCommand[] = [];
   const watched = new WeakSet<MongoClient>();
   const keep = (by: string, { command, commandName: name, databaseName: database }: CommandStartedEvent) => {
-    all.push({ by, name, database, command });
+    // In the background, services ask for the time by `hello`.
+    if (name !== 'hello') all.push({ by, name, database, command });
   };
   const { connect } = MongoClient.prototype;
   MongoClient.prototype.connect = function (this: MongoClient) {

@@ -113,7 +113,7 @@ const sessions: Calls['sessions'] = {
   listOpenedBy: ({ stores, session }) => stores.sessions.listOpenedBy(id, linked, session),
   rotate: ({ stores }) => stores.sessions.rotate({ ...seenSession, _id: other }, rotation),
   async holdOf({ stores }) {
-    const hold = stores.sessions.holdOf([id], () => at);
+    const hold = stores.sessions.holdOf([id]);
     await hold.take();
     await hold.release();
   },

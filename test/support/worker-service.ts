@@ -17,10 +17,11 @@ export interface TestWorker {
 export async function startTestWorker(
   env: Readonly<Record<string, string>>,
   logger: Logger = createLogger({ service: 'worker', level: process.env.TEST_LOG_LEVEL ?? 'silent' }),
+  overrides: Parameters<typeof compose>[1] = {},
 ): Promise<TestWorker> {
   const config = loadConfig(workerConfig, { env: { ...quickWorker, ...env } });
   const metrics = createMetrics({ service: 'worker' });
-  const worker = await compose({ config, logger, metrics });
+  const worker = await compose({ config, logger, metrics }, overrides);
   await worker.start();
   let closed: Promise<void> | undefined;
   return {

@@ -29,11 +29,9 @@ export interface LimitKeys {
   provenOf(account: string): string;
   /**
    * Hash of an account's wrong verdicts on one secret, over all places: tag of a device or network that was known by the
-   * secret → those from there, `all` → those of everybody else.
+   * secret → those from there, `all` → those of everybody else, `since` → time of the recovery from which they count.
    */
   wrongOf(secret: 'password' | 'factor', account: string): string;
-  /** Key that is there for some days after a recovery has cleared the wrong second factors. */
-  recoveredOf(account: string): string;
   /** Returns the key of the list with the times at which second factors were tried, for the same tags. */
   factorTriesOf(tag: string): string;
   /**
@@ -68,7 +66,6 @@ export function createLimitKeys(prefix: string, secret: () => KeyObject): LimitK
     factorKnownOf: (account) => nameOf(`second-factor-known:${account}`),
     provenOf: (account) => nameOf(`login-proven:${account}`),
     wrongOf: (secret, account) => nameOf(`wrong-${secret}:${account}`),
-    recoveredOf: (account) => nameOf(`recovered:${account}`),
     factorTriesOf: (tag) => nameOf(`second-factor:${tag}`),
     crowdOf: (kind) => nameOf(`crowd:${kind}`),
   };

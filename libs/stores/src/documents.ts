@@ -87,7 +87,7 @@ export interface HashPlace {
 export interface SessionHoldMark {
   /** Random id of the holder. */
   readonly by: string;
-  /** Time at which the hold ends by itself. */
+  /** The database's time when the hold was taken, and 2 s. It differs each time that the hold is taken. */
   readonly until: Date;
 }
 

@@ -1,6 +1,7 @@
 export { closeReasonOf, type RevocationCloseReason, recordedEnd } from './close-reason.ts';
 export { type Collections, collectionsOf } from './collections.ts';
 export { connectMongo, mongoOptions } from './connect-mongo.ts';
+export { createDatabaseClock, type DatabaseClock, reportClock } from './database-clock.ts';
 export type { DeadLetterStore } from './dead-letter-store.ts';
 export { emailKey } from './email-key.ts';
 export type { ChangedSession, FencedSessions, RevokedSession } from './fenced-sessions.ts';

@@ -13,13 +13,13 @@ export interface SessionHold {
    */
   take(session?: ClientSession): Promise<void>;
   /**
-   * Removes the marks of this hold. Marks that are never removed, for example because the process dies, end by
-   * themselves.
+   * Removes the marks of this hold. A mark that is never removed, for example because the process dies, delays the
+   * session's next refresh by {@link holdMs}, and that refresh removes it.
    */
   release(): Promise<void>;
 }
 
-/** Milliseconds after which a hold ends by itself. A refresh waits for the end of one hold, for at most this time. */
+/** Milliseconds for which a refresh waits for the end of one hold. */
 export const holdMs = 2_000;
 
 /** Milliseconds for which a write waits for another transaction that is writing the session. */
@@ -29,7 +29,7 @@ const longestWriteMs = 2_000;
 export type HeldUsers = readonly string[] | (() => readonly string[] | Promise<readonly string[]>);
 
 /** Creates the hold. Its writes do not wait for a majority, because a lost mark only means one more conflict. */
-export function createSessionHold(sessions: Collections['sessions'], users: HeldUsers, now: () => Date): SessionHold {
+export function createSessionHold(sessions: Collections['sessions'], users: HeldUsers): SessionHold {
   const by = randomUUID();
   const options = { writeConcern: { w: 1 }, maxTimeMS: longestWriteMs } as const;
   let live: Filter<SessionDocument> | undefined;
@@ -38,8 +38,8 @@ export function createSessionHold(sessions: Collections['sessions'], users: Held
       const userIds = typeof users === 'function' ? await users() : users;
       if (userIds.length === 0) return;
       live = { user_id: { $in: [...userIds] }, is_revoked: false };
-      const until = new Date(now().getTime() + holdMs);
-      await sessions.updateMany(live, { $set: { hold: { by, until } } }, session ? { ...options, session } : options);
+      const update = [{ $set: { hold: { by, until: { $add: ['$$NOW', holdMs] } } } }];
+      await sessions.updateMany(live, update, session ? { ...options, session } : options);
     },
     async release() {
       if (live === undefined) return;

@@ -78,7 +78,7 @@ export interface SessionStore extends SessionRevocations {
    * Without a hold, refreshes in a loop could make the transaction conflict again and again, because each refresh
    * writes its session.
    */
-  holdOf(users: HeldUsers, now: () => Date): SessionHold;
+  holdOf(users: HeldUsers): SessionHold;
   /** Runs `read` on the state that the primary had at this call, once a majority has it: see {@link withFence}. */
   withFence<T>(read: (fenced: FencedSessions) => Promise<T>): Promise<T>;
 }
@@ -129,7 +129,7 @@ export function createSessionStore(collections: Collections): SessionStore {
     ...createReads(sessions),
     ...createSessionRevocations(collections),
     ...createWrites(sessions),
-    holdOf: (users, now) => createSessionHold(sessions, users, now),
+    holdOf: (users) => createSessionHold(sessions, users),
     withFence: (read) => withFence({ sessions, erasedSessions }, read),
   };
 }

@@ -18,9 +18,12 @@ import { createDenyListReader } from '@auth-account/redis/deny-list-reader';
 import {
   collectionsOf,
   connectMongo,
+  createDatabaseClock,
   createStores,
   createTransactionRunner,
+  type DatabaseClock,
   mongoOptions,
+  reportClock,
   type Stores,
   type TransactionHooks,
 } from '@auth-account/stores';
@@ -103,10 +106,12 @@ export async function compose(
   overrides: ApiTestOverrides = {},
 ): Promise<ApiParts> {
   const { config, logger, metrics } = context;
-  const { now = Date.now } = overrides;
+  const { hostNow = overrides.now ?? Date.now } = overrides;
+  const clock = createDatabaseClock({ host: hostNow, onCorrected: reportClock(logger) });
+  const { now = clock.now } = overrides;
   const apiMetrics = createApiMetrics(metrics, [...readProviders(config.IDENTITY_PROVIDERS).keys()]);
   // Key files are read first, so that a problem with them is reported before any connection is open.
-  const security = await composeSecurity(config, apiMetrics, logger, overrides);
+  const security = await composeSecurity(config, apiMetrics, logger, { ...overrides, now, hostNow });
   const connections = openConnections(config, logger, overrides);
   const { mongo, limitRedis, queues } = connections;
   const eventPublisher = createEventPublisher({ queues, logger, onLeft: () => apiMetrics.eventsLeft.inc() });
@@ -124,7 +129,7 @@ export async function compose(
   const tellers = { publishEvent: eventPublisher.publish, audit: guards.audit, announce, tellSessions };
   const commit = createCommit({ transaction, outbox: stores.outbox, sessions: stores.sessions, ...tellers });
   const sessionParts = { stores, commit, security, announce, isDenied, readDenialPage };
-  const useCases = composeUseCases({ ...shared, ...guards, ...sessionParts });
+  const useCases = composeUseCases({ ...shared, hostNow, ...guards, ...sessionParts });
   const deps: AppDeps = {
     requestIdMode: config.REQUEST_ID_MODE,
     allowedOrigins: config.ALLOWED_ORIGINS,
@@ -150,6 +155,7 @@ export async function compose(
   };
   const server = createHttpServer(createApp(deps), { keepAliveSeconds: config.KEEP_ALIVE_SECONDS });
   return serve(context, server, connections, {
+    clock,
     argon2Name: security.argon2Name,
     warmUpLimitMs: overrides.warmUpLimitMs,
     rehearsal: () => composeRehearsal({ deps, users: stores.users, readSessions: createReadSessions(mongo, stores) }),
@@ -193,6 +199,7 @@ function createReadSessions(mongo: MongoClient, { sessions }: Pick<Stores, 'sess
 }
 
 interface Served {
+  readonly clock: DatabaseClock;
   readonly argon2Name: string;
   /** Creates the app for the warm-up. */
   readonly rehearsal: () => Express;
@@ -206,7 +213,7 @@ function serve(
   { config, logger }: ServiceContext<typeof apiConfig>,
   server: HttpServer,
   connections: Connections,
-  { argon2Name, rehearsal, warmUpLimitMs, stop }: Served,
+  { clock, argon2Name, rehearsal, warmUpLimitMs, stop }: Served,
 ): ApiParts {
   const stopping = new AbortController();
   let address: AddressInfo | undefined;
@@ -221,6 +228,7 @@ function serve(
       const onAway = (error: unknown) => logger.warn({ err: error }, 'MongoDB is away');
       await connectMongo(connections.mongo, stopping.signal, onAway);
       if (stopping.signal.aborted) return;
+      await clock.follow(connections.mongo, stopping.signal);
       if (warmUpLimitMs !== 0) {
         await warmUp({ app: rehearsal(), logger, signal: stopping.signal, limitMs: warmUpLimitMs });
       }

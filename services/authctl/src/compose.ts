@@ -12,6 +12,7 @@ import {
 import {
   type Collections,
   collectionsOf,
+  createDatabaseClock,
   createStores,
   createTransactionRunner,
   mongoOptions,
@@ -29,6 +30,8 @@ export interface Mongo {
   readonly collections: Collections;
   readonly transaction: RunTransaction;
   readonly stores: Stores;
+  /** The time by the database's clock, whatever this machine's clock shows. */
+  readonly now: () => Date;
 }
 
 /** Redis, while a command runs. */
@@ -51,15 +54,13 @@ export async function withMongo<T>(shell: Shell, work: (mongo: Mongo) => Promise
   const client = new MongoClient(uri, { ...mongoOptions('authctl', uri), appName: 'authctl' });
   try {
     await client.connect();
+    const clock = createDatabaseClock({ host: () => shell.now().getTime(), onCorrected: () => undefined });
+    await clock.ask(client);
+    const now = () => new Date(clock.now());
     const db = client.db(config.MONGODB_DATABASE);
     const collections = collectionsOf(db);
     const transaction = createTransactionRunner(client);
-    return await work({
-      db,
-      collections,
-      transaction,
-      stores: createStores(collections, transaction, () => new Date()),
-    });
+    return await work({ db, collections, transaction, stores: createStores(collections, transaction, now), now });
   } finally {
     await client.close();
   }

@@ -15,10 +15,12 @@ import {
 import {
   collectionsOf,
   connectMongo,
+  createDatabaseClock,
   createStores,
   createTransactionRunner,
   mongoOptions,
   type RunTransaction,
+  reportClock,
   type Stores,
 } from '@auth-account/stores';
 import { countHolds, type Logger, type Metrics } from '@auth-account/telemetry';
@@ -51,6 +53,12 @@ import { createFactorPollers } from './second-factor/factor-pollers.ts';
 
 type Context = ServiceContext<typeof workerConfig>;
 
+/** Overrides for tests. */
+export interface WorkerTestOverrides {
+  /** The host's clock, in milliseconds since the epoch. */
+  readonly hostNow?: () => number;
+}
+
 /** Parts that the functions below share. */
 interface Shared {
   readonly config: WorkerConfig;
@@ -73,7 +81,7 @@ interface Shared {
  */
 const namingIntervalMs = 60_000;
 
-function openConnections(config: WorkerConfig, logger: Logger) {
+function openConnections(config: WorkerConfig, logger: Logger, host: () => number) {
   const onError = createErrorLog(logger, 'Redis connection');
   const open = (settings: RedisSettings) => {
     const redis = openRedis(config, settings);
@@ -82,6 +90,7 @@ function openConnections(config: WorkerConfig, logger: Logger) {
   };
   return {
     mongo: new MongoClient(config.MONGODB_URI, mongoOptions('auth-worker', config.MONGODB_URI)),
+    clock: createDatabaseClock({ host, onCorrected: reportClock(logger) }),
     denying: open(failFastOptions()),
     // Events have a separate connection, because a burst of them must not delay a close command.
     adding: open(failFastOptions()),
@@ -185,7 +194,10 @@ function composeSealedPollers(shared: Shared, denyList: DenyList, sealedSecrets:
 }
 
 /** Wires the worker. This is the only place that opens its connections. */
-export async function compose({ config, logger, metrics: serviceMetrics }: Context): Promise<ServiceParts> {
+export async function compose(
+  { config, logger, metrics: serviceMetrics }: Context,
+  { hostNow = Date.now }: WorkerTestOverrides = {},
+): Promise<ServiceParts> {
   // Keys and templates are read first, so that a problem with them shows before any connection is open.
   const serverKeys = await watchKeys(config.SERVER_KEYS_FILE, { check: createEmailCodes, logger });
   const mail = {
@@ -194,24 +206,18 @@ export async function compose({ config, logger, metrics: serviceMetrics }: Conte
     emailChangeTokens: createEmailChangeTokens(serverKeys),
     removalStopTokens: createRemovalStopTokens(serverKeys),
   };
-  const { mongo, denying, adding, consuming } = openConnections(config, logger);
+  const { mongo, clock, denying, adding, consuming } = openConnections(config, logger, hostNow);
   const keys = redisKeys(config.KEY_PREFIX);
   const db = mongo.db(config.MONGODB_DATABASE);
   const delivered = config.EVENT_SUBSCRIBERS.filter(({ kind }) => kind !== 'queue').map(({ name }) => name);
   const metrics = createWorkerMetrics(serviceMetrics, delivered);
   const transaction = composeTransaction(mongo, metrics);
-  const now = () => new Date();
+  const now = () => new Date(clock.now());
   const stores = createStores(collectionsOf(db), transaction, now);
   const shared: Shared = {
     config,
-    stores,
-    transaction,
-    adding,
-    consuming,
-    keys,
-    metrics,
+    ...{ stores, transaction, adding, consuming, keys, metrics, logger },
     registry: serviceMetrics.registry,
-    logger,
     now,
   };
 
@@ -232,6 +238,7 @@ export async function compose({ config, logger, metrics: serviceMetrics }: Conte
     async start() {
       await connectMongo(mongo, stopping.signal, createErrorLog(logger, 'MongoDB connection'));
       if (stopping.signal.aborted) return;
+      await clock.follow(mongo, stopping.signal);
       for (const consumer of consumers) consumer.start();
       whenReady(adding, relay.start);
       whenReady(denying, reconcile.start);

@@ -66,7 +66,7 @@ function change(session: StoredSession, given: Given = {}, body: object = {}, or
     rpId: undefined,
     stepUpTokens: { openToken: async () => undefined, isUsed: async () => false, use: async () => false },
   });
-  const endSessions = createEndSessions({ sessions, now });
+  const endSessions = createEndSessions({ sessions });
   const own = {
     users,
     challenges,

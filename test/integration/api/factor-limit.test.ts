@@ -49,7 +49,7 @@ const at = ({ network = '' }: RequestOrigin, device?: string) => from(network, d
 
 /** Takes a try of a factor that can be guessed. */
 const take = (limits: Limits, origin: RequestOrigin, more: Partial<Parameters<Limits['secondFactor']>[0]> = {}) =>
-  limits.secondFactor({ email, isGuess: true, ...more }, origin);
+  limits.secondFactor({ account: { email }, isGuess: true, ...more }, origin);
 
 /** Tries a wrong factor. Returns the tries that are left, or undefined if there is no verdict. */
 async function guess(...given: Parameters<typeof take>): Promise<number | undefined> {
@@ -112,17 +112,24 @@ test.each(['registered', 'verified', 'proved'] as const)(
   },
 );
 
-test.each<[string, (limits: Limits, origin: RequestOrigin) => Promise<void>]>([
-  ['a reset', (limits, origin) => limits.proved(email, origin)],
-  ['a first proof', (limits, origin) => limits.registered(email, origin)],
-  ['an undo', (limits) => limits.undone(email)],
-])('no device or network stays known to the second factor after %s', async (_, recover) => {
+test('no device or network stays known to the second factor after a first proof', async () => {
   const limits = newLimits();
   const den = somewhere('thief');
   await limits.completed(email, den);
-  await recover(limits, somewhere());
+  await limits.registered(email, somewhere());
   await guessTimes(limits, 5, somewhere());
   expect(await guess(limits, den)).toBeUndefined();
+});
+
+test('no device or network stays known to the second factor after a new password, until its next login', async () => {
+  const limits = newLimits();
+  const den = somewhere('thief');
+  await limits.completed(email, den);
+  const more = { account: { email, password_changed_at: new Date(time) } };
+  expect(await guessTimes(limits, 6, den, more)).toEqual([...five, undefined]);
+  time += 1;
+  await limits.completed(email, den);
+  expect(await guess(limits, den, more)).toBe(4);
 });
 
 test('no device or network is known to the second factor because a password was right there', async () => {
@@ -225,17 +232,17 @@ describe('the total of an account over all places', () => {
     expect(await guess(limits, somewhere())).toBeUndefined();
   });
 
-  test('a recovery ends the count, once in 72 hours', async () => {
+  test('a recovery ends the count once, also if an api still has the account as it was before', async () => {
     const limits = newLimits();
-    for (const expected of [5, 0]) {
-      await verdictsIn(limits, 16, somewhere);
-      time += dayMs;
-      await limits.proved(email, somewhere());
-      expect(await verdictsIn(limits, 1, somewhere)).toBe(expected);
-    }
-    await redis.del(...(await redis.keys(`{${prefix}}:limit:recovered:*`)));
-    await limits.undone(email);
+    const recovered = { account: { email, recovered_at: new Date(time) } };
+    expect(await verdictsIn(limits, 16, somewhere)).toBe(70);
+    time += dayMs;
+    expect(await verdictsIn(limits, 1, somewhere, recovered)).toBe(5);
     expect(await verdictsIn(limits, 1, somewhere)).toBe(5);
+    expect(await verdictsIn(limits, 16, somewhere, recovered)).toBe(60);
+    time += dayMs;
+    expect(await guess(limits, somewhere())).toBeUndefined();
+    expect(await guess(limits, somewhere(), recovered)).toBeUndefined();
   });
 
   test('neither a factor that can’t be guessed nor an outage counts', async () => {
@@ -246,7 +253,7 @@ describe('the total of an account over all places', () => {
     expect(await verdictsIn(limits, 20, somewhere)).toBe(70);
   });
 
-  test('the count of an account is kept for 180 days, and the mark of a recovery for three', async () => {
+  test('the count of an account is kept for 180 days', async () => {
     const limits = newLimits();
     await guess(limits, somewhere());
     const names = createLimitKeys(prefix, () => secret);
@@ -254,9 +261,8 @@ describe('the total of an account over all places', () => {
     const wrong = names.wrongOf('factor', account);
     expect(await redis.hgetall(wrong)).toEqual({ all: '1' });
     expect(await redis.pttl(wrong)).toBeGreaterThan(180 * dayMs - 60_000);
-    await limits.undone(email);
-    expect(await redis.exists(wrong)).toBe(0);
-    expect(await redis.pttl(names.recoveredOf(account))).toBeGreaterThan(3 * dayMs - 60_000);
+    await guess(limits, somewhere(), { account: { email, recovered_at: new Date(7) } });
+    expect(await redis.hgetall(wrong)).toEqual({ all: '1', since: '7' });
   });
 });
 
@@ -276,8 +282,8 @@ test('unknown clients have at most 100 tries a day of a factor that can’t be g
 test('each account has its own tries of a second factor, whatever the case of its address', async () => {
   const limits = newLimits();
   await guessTimes(limits, 5, somewhere());
-  expect(await guess(limits, somewhere(), { email: 'cook@EXAMPLE.com' })).toBeUndefined();
-  expect(await guess(limits, somewhere(), { email: 'other@example.com' })).toBe(4);
+  expect(await guess(limits, somewhere(), { account: { email: 'cook@EXAMPLE.com' } })).toBeUndefined();
+  expect(await guess(limits, somewhere(), { account: { email: 'other@example.com' } })).toBe(4);
 });
 
 test('each try of a second factor counts for a quarter of an hour, and a refused try does not count', async () => {
@@ -408,7 +414,7 @@ describe('second factors while Redis is away', () => {
     const refusal: unknown = await take(limits, somewhere()).catch((error: unknown) => error);
     const { retryAfterSeconds = 0 } = refusal as AppError;
     expect([retryAfterSeconds > 800, retryAfterSeconds <= 900]).toEqual([true, true]);
-    expect(await guess(limits, somewhere(), { email: 'other@example.com' })).toBe(4);
+    expect(await guess(limits, somewhere(), { account: { email: 'other@example.com' } })).toBe(4);
   });
 
   test('a right second factor gives its try back while Redis is away, and nothing is thrown', async () => {

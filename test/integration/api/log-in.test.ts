@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { Binary } from 'mongodb';
 import { createOpenIdempotent } from '../../../services/api/src/idempotency/open-idempotent.ts';
 import { RequestAbandoned } from '../../../services/api/src/request/assert-client-connected.ts';
-import { systemIds } from '../../../services/api/src/request/ids.ts';
+import { createIds } from '../../../services/api/src/request/ids.ts';
 import type { HashedFor, HashTurn } from '../../../services/api/src/security/password-hasher.ts';
 import type { ServerSecrets } from '../../../services/api/src/security/server-secrets.ts';
 import { createLogIn, type LogInDeps as PasswordDeps } from '../../../services/api/src/usecases/login/log-in.ts';
@@ -449,9 +449,9 @@ describe('a login by any method', () => {
   test('a login that ends all sessions holds them, although it has not looked for any', async () => {
     const user = await scene.user({ known_devices: ['unnamed'], spent_touches: 0 });
     const held: unknown[] = [];
-    const holdOf: LogInDeps['sessions']['holdOf'] = (users, now) => {
+    const holdOf: LogInDeps['sessions']['holdOf'] = (users) => {
       held.push(() => (typeof users === 'function' ? users() : users));
-      return scene.sessions.holdOf(users, now);
+      return scene.sessions.holdOf(users);
     };
     const sessions = { ...scene.sessions, holdOf };
     const opening = createOpenSession(depsWith({ sessions }));
@@ -506,7 +506,7 @@ describe('the sessions that a login ends', () => {
     const device_id = randomUUID();
     const { email, _id: user_id } = await scene.user({ known_devices: [device_id], ...fields });
     const { document } = await scene.session({ user_id, device_id, _id: '01fff000-0000-7000-bfff-ffffffffffff' });
-    const { session_id } = await logIn({ email, device_id }, { ids: systemIds });
+    const { session_id } = await logIn({ email, device_id }, { ids: createIds(Date.now) });
     expect(session_id).toMatch(/^01fff000-0001-7/);
     expect(session_id > document._id).toBe(true);
   });
@@ -551,9 +551,9 @@ test.each([true, false])('a login holds the account’s sessions only if it ends
   const device_id = randomUUID();
   if (endsOne) await logIn({ email: user.email, device_id });
   const held: Parameters<LogInDeps['sessions']['holdOf']>[0][] = [];
-  const holdOf: LogInDeps['sessions']['holdOf'] = (users, now) => {
+  const holdOf: LogInDeps['sessions']['holdOf'] = (users) => {
     held.push(users);
-    return scene.sessions.holdOf(users, now);
+    return scene.sessions.holdOf(users);
   };
   await logIn({ email: user.email, device_id }, { sessions: { ...scene.sessions, holdOf } });
   const found = held.map((users) => (typeof users === 'function' ? users() : users));
@@ -570,8 +570,8 @@ test('a session gets an id after that of its device’s earlier one, by which ap
     after.add(id);
     return randomUUID();
   };
-  await logIn({ email, device_id }, { ids: { ...systemIds, entityId } });
-  await logIn({ email, device_id: randomUUID() }, { ids: { ...systemIds, entityId } });
+  await logIn({ email, device_id }, { ids: { ...createIds(Date.now), entityId } });
+  await logIn({ email, device_id: randomUUID() }, { ids: { ...createIds(Date.now), entityId } });
   expect(after).toEqual(new Set([document._id, undefined]));
 });
 
@@ -635,7 +635,7 @@ describe('the search of a login on a known device for live sessions', () => {
     const listLive = () => Promise.reject(new Error('looked'));
     const deps = {
       sessions: { ...scene.sessions, listLive },
-      ids: { ...systemIds, entityId: () => document._id },
+      ids: { ...createIds(Date.now), entityId: () => document._id },
     };
     await expect(logIn({ email, device_id }, deps)).rejects.toMatchObject({ code: 11_000 });
     expect(await sessionsOf(user_id)).toEqual([]);
@@ -676,7 +676,7 @@ describe('the search of a login on a known device for live sessions', () => {
         { isCommitted },
       );
     }
-    const ids = systemIds;
+    const ids = createIds(Date.now);
     expect([await looks({ email }, { ids }), await liveOf(user_id)]).toEqual([false, 50]);
     expect([await looks({ email }, { ids }), await liveOf(user_id)]).toEqual([true, 50]);
     expect(await scene.collections.sessions.countDocuments({ user_id, revoked_reason: 'session_limit' })).toBe(1);

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Collections, collectionsOf, createTransactionRunner } from '@auth-account/stores';
 import type { SessionDocument } from '@auth-account/stores/documents';
-import { holdMs } from '@auth-account/stores/session-hold';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   type ClientSession,
@@ -61,7 +60,7 @@ test('a hold is taken only when the work runs again, before each such run, and r
   const retries: string[] = [];
   const hooks = { onHold: (step: string) => steps.push(step), onRetry: (kind: string) => retries.push(kind) };
   const transaction = createTransactionRunner(mongo, hooks);
-  const hold = storesOf(collections).sessions.holdOf([user_id], () => new Date());
+  const hold = storesOf(collections).sessions.holdOf([user_id]);
   await transaction((session) => write(_id, session), { isCommitted: never, hold });
   expect(steps).toEqual([]);
   let runs = 0;
@@ -105,7 +104,7 @@ test('the snapshot of a run comes after its hold', async () => {
   const keep = ({ command }: CommandStartedEvent) => {
     if (command.startTransaction === true) snapshots.push(command.readConcern);
   };
-  const hold = storesOf(collections).sessions.holdOf([user_id], () => new Date());
+  const hold = storesOf(collections).sessions.holdOf([user_id]);
   const work = async (session: ClientSession) => {
     await collections.sessions.findOne({ _id }, { session });
     if (snapshots.length === 1) await write(_id);
@@ -249,18 +248,11 @@ test('a hold finds its users when it is taken, and does nothing without users', 
   const [{ _id, user_id }, other] = [await newSession(), await newSession()];
   const { holdOf } = storesOf(collections).sessions;
   const heldBy = async (id: string) => (await collections.sessions.findOne({ _id: id }))?.hold !== undefined;
-  const found = holdOf(
-    async () => [user_id],
-    () => new Date(0),
-  );
+  const found = holdOf(async () => [user_id]);
   await found.release();
   await found.take();
-  expect((await collections.sessions.findOne({ _id }))?.hold?.until).toEqual(new Date(holdMs));
   expect([await heldBy(_id), await heldBy(other._id)]).toEqual([true, false]);
-  const none = holdOf(
-    () => [],
-    () => new Date(),
-  );
+  const none = holdOf(() => []);
   await none.take();
   await none.release();
   expect(await heldBy(_id)).toBe(true);

@@ -21,9 +21,9 @@ beforeAll(async () => {
   const { keys } = await loadKeyFile(join(testEnvironment().keysDir, 'server-keys.json'));
   const names = keys.map((key) => createLimitKeys(scene.api.keyPrefix, () => readSecret(key)));
   hasPlaces = async (email) => {
-    const kept = names.flatMap(({ tagOf, knownOf, provenOf, recoveredOf, wrongOf }) => {
+    const kept = names.flatMap(({ tagOf, knownOf, provenOf, wrongOf }) => {
       const account = tagOf('account', emailKey(email));
-      return [knownOf(account), provenOf(account), recoveredOf(account), wrongOf('password', account)];
+      return [knownOf(account), provenOf(account), wrongOf('factor', account), wrongOf('password', account)];
     });
     return (await redis.exists(...kept)) > 0;
   };

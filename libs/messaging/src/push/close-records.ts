@@ -11,7 +11,7 @@ export interface CloseRecord {
   readonly reason: CloseReason;
   /** Time at which the close frame was written to the socket, in milliseconds since the epoch. */
   readonly at: number;
-  /** Milliseconds from the decision (by the deciding host's clock) to `at`. */
+  /** Milliseconds from the decision (by MongoDB's clock) to `at`. */
   readonly latencyMs: number;
   /** Host name of the gateway: the pod's name in Kubernetes. */
   readonly gateway: string;

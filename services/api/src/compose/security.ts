@@ -44,6 +44,8 @@ import { type OpenedProviders, openProviders } from './provider-tokens.ts';
 export interface TestOverrides {
   /** Milliseconds since the epoch. */
   readonly now?: () => number;
+  /** The same by the host's clock, for times that users' devices and providers write; `now` by default. */
+  readonly hostNow?: () => number;
   /** Milliseconds between two checks of a key file. */
   readonly keyFileIntervalMs?: number;
   readonly createHashThreads?: typeof createHashThreads;
@@ -81,7 +83,7 @@ export async function composeSecurity(
   config: ApiConfig,
   metrics: ApiMetrics,
   logger: Logger,
-  { now = Date.now, keyFileIntervalMs, createHashThreads: createThreads }: TestOverrides = {},
+  { now = Date.now, hostNow = now, keyFileIntervalMs, createHashThreads: createThreads }: TestOverrides = {},
 ): Promise<Security> {
   const algorithm = config.ACCESS_TOKEN_ALGORITHM;
   const watched = { logger, intervalMs: keyFileIntervalMs };
@@ -124,14 +126,14 @@ export async function composeSecurity(
       maxEntries: config.TOKEN_CACHE_ENTRIES,
       onLookup: (result) => metrics.tokenLookups.inc({ result }),
     }),
-    verifyDeviceProof: countFaults(createVerifyDeviceProof({ issuer: config.TOKEN_ISSUER, now }), metrics),
+    verifyDeviceProof: countFaults(createVerifyDeviceProof({ issuer: config.TOKEN_ISSUER, now: hostNow }), metrics),
     refreshTokens: createRefreshTokens(refreshKeys),
     emailCodes: createEmailCodes(serverKeys),
     emailChangeTokens: createEmailChangeTokens(serverKeys),
     removalStopTokens: createRemovalStopTokens(serverKeys),
     sealedSecrets: createSealedSecrets(serverKeys),
     sealedTokens: createSealedTokens(serverKeys),
-    providers: openProviders(config, { metrics, logger, now }),
+    providers: openProviders(config, { metrics, logger, now: hostNow }),
     serverSecrets: createServerSecrets(serverKeys),
     signStatement: createStatementSigner(access),
     findSibling: siblingKeys && createFindSibling(siblingKeys),

@@ -5,7 +5,7 @@ import type { Commit } from '../announcements/commit.ts';
 import type { ApiConfig } from '../config.ts';
 import type { Operations } from '../http/operations.ts';
 import { createOpenIdempotent } from '../idempotency/open-idempotent.ts';
-import { systemIds as ids } from '../request/ids.ts';
+import { createIds } from '../request/ids.ts';
 import type { ApiMetrics } from '../runtime/metrics.ts';
 import { createChangeAccount } from '../usecases/account/change-account.ts';
 import { createExportAccount } from '../usecases/account/export-account.ts';
@@ -73,6 +73,8 @@ export interface UseCaseParts extends Pick<Guards, 'audit' | 'limits'> {
   readonly metrics: ApiMetrics;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
+  /** Milliseconds since the epoch by the host's clock, for codes of authenticator apps. */
+  readonly hostNow: () => number;
 }
 
 /** Creates the use case of each route with its dependencies. */
@@ -99,8 +101,11 @@ export function composeUseCases(parts: UseCaseParts): Operations {
 
 type SharedParts = ReturnType<typeof sharedParts>;
 
-function sharedParts({ config, stores, commit, security, announce, isDenied, limits, audit, now }: UseCaseParts) {
-  const date = () => new Date(now());
+function sharedParts(parts: UseCaseParts) {
+  const { config, stores, commit, security, announce, isDenied, limits, audit } = parts;
+  const date = () => new Date(parts.now());
+  const ids = createIds(parts.now);
+  const hostNow = () => new Date(parts.hostNow());
   const { idempotency: store, outbox: _ofCommit, ...nouns } = stores;
   const { sealedTokens, sealedSecrets, serverSecrets: secrets, signAccessToken, refreshTokens } = security;
   const openSeed = createOpenSeed({ sealedSecrets, now: date });
@@ -111,7 +116,7 @@ function sharedParts({ config, stores, commit, security, announce, isDenied, lim
     ...nouns,
     secrets,
     openSeed,
-    checkFactor: createCheckFactor({ ...nouns, openSeed, passkeyProof, limits, warnOfGuesses, audit, ids, now: date }),
+    checkFactor: createCheckFactor({ ...nouns, openSeed, passkeyProof, limits, warnOfGuesses, audit, ids, hostNow }),
     passkeyParts,
     rpId: passkeyParts?.rpId,
     warnOfGuesses,
@@ -133,6 +138,7 @@ function sharedParts({ config, stores, commit, security, announce, isDenied, lim
     openIdempotent: createOpenIdempotent({ store, secrets, now: date }),
     maxGroupMembers: config.MAX_GROUP_MEMBERS,
     now: date,
+    hostNow,
   };
 }
 

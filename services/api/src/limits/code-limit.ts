@@ -1,4 +1,5 @@
 import type { LimitKeys, RedisClient } from '@auth-account/redis';
+import { sinceRecovery } from './counted-account.ts';
 import { crowdLimit, crowdScript } from './crowd.ts';
 import { dayMs, holderTag, knownMs, type LoginIdentity, type Refusal } from './login-limits.ts';
 import { placesScript } from './login-script.ts';
@@ -127,13 +128,12 @@ export function createCodeLimit({ redis, keys, perDay, now, crowd = crowdLimit }
   return {
     async count(identity) {
       const { emailKey, holder, prefix, userId: counted = emailKey, hasOwnCounts, hasAccess, recipient } = identity;
-      const recovered = identity.recoveredAt === undefined ? [] : [String(identity.recoveredAt.getTime())];
       const account = keys.tagOf('account', counted);
       const names = [
         keys.knownOf(keys.tagOf('account', emailKey)),
         listOf('device', holderTag(keys, counted, holder)),
         listOf('network', keys.tagOf('account-address', counted, prefix)),
-        listOf('known', keys.tagOf('account', counted, ...recovered)),
+        listOf('known', keys.tagOf('account', sinceRecovery(counted, identity.recoveredAt))),
         listOf('strange', account),
         listOf('recipient', keys.tagOf('account', recipient ?? counted)),
         keys.crowdOf('code'),

@@ -10,6 +10,10 @@ export type CountedAccount = Pick<UserDocument, '_id' | 'email' | 'recovered_at'
  * Redis.
  */
 export function countedAs({ _id, email, recovered_at }: CountedAccount, per: 'account' | 'e-mail address'): string {
-  const name = per === 'account' ? _id : emailKey(email);
-  return recovered_at === undefined ? name : `${name} ${recovered_at.getTime()}`;
+  return sinceRecovery(per === 'account' ? _id : emailKey(email), recovered_at);
+}
+
+/** Returns the name of what is counted from the account's latest recovery on. */
+export function sinceRecovery(name: string, recoveredAt: Date | undefined): string {
+  return recoveredAt === undefined ? name : `${name} ${recoveredAt.getTime()}`;
 }

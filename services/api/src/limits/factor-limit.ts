@@ -1,6 +1,6 @@
 import type { LimitKeys, RedisClient } from '@auth-account/redis';
 import { ownTotal, sharedTotal } from './limits-table.ts';
-import { dayMs, holderTag, knownMs, type LoginIdentity, recoveredMs } from './login-limits.ts';
+import { dayMs, holderTag, knownMs, type LoginIdentity } from './login-limits.ts';
 import { placesScript, totalScript } from './login-script.ts';
 import { createMemoryCounts } from './memory-counts.ts';
 
@@ -32,6 +32,10 @@ export interface FactorIdentity extends Omit<LoginIdentity, 'session'> {
   readonly hasOwnTotal: boolean;
   /** False for a factor that can't be guessed. It does not count towards the account's total. */
   readonly isGuess: boolean;
+  /** Time of the account's latest recovery. The total begins anew then. */
+  readonly recoveredAt: Date | undefined;
+  /** Time of the account's latest new password. Places that were known before may be a thief's, and are so no more. */
+  readonly passwordChangedAt: Date | undefined;
 }
 
 /** Counts tries of second factors. None of its functions rejects. */
@@ -40,11 +44,6 @@ export interface FactorLimit {
   take(identity: FactorIdentity): Promise<TakenTry>;
   /** Called when a login with two factors has succeeded. The account then knows its device and network. */
   know(identity: LoginIdentity): Promise<void>;
-  /**
-   * Called after a recovery without a new password: see {@link LoginSteps.prove}. The account knows no place then,
-   * because a known one may be a thief's.
-   */
-  recover(emailKey: string): Promise<void>;
 }
 
 export interface FactorLimitDeps {
@@ -71,17 +70,20 @@ const mostKnown = 20;
  * ARGV: 1 now, 2 tag of the device, 3 tag of the network, 4 for how long a success is remembered, 5 limit for the tries,
  * 6 length of the window, 7 limit for the tries of a day, 8 length of a day, 9 number of tries in a day that are many,
  * 10 and 11 limits for the wrong verdicts of everybody and of one known place, then flags (1 or 0): 12 the device is
- * known by its session, 13 the factor can be guessed, 14 a known device has wrong verdicts of its own.
+ * known by its session, 13 the factor can be guessed, 14 a known device has wrong verdicts of its own, then times:
+ * 15 of the latest recovery, from which the wrong verdicts count, 16 after which a place must have been known.
  *
  * Returns the place of the list in KEYS, the number of its tries in the window, the milliseconds to wait, 1 if the try is
  * alarming, the field of the total that counts it (or ''), and what a right factor makes forget (see
- * {@link giveBackScript}). A refused try changes nothing.
+ * {@link giveBackScript}). A refused try counts nothing.
  */
 const takeScript = `${placesScript}${totalScript}
 local now, most, window, day = tonumber(ARGV[1]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[8])
 local function is_known(tag)
-  return seen_at(KEYS[1], tag) + tonumber(ARGV[4]) > now
+  local at = seen_at(KEYS[1], tag)
+  return at + tonumber(ARGV[4]) > now and at > tonumber(ARGV[16])
 end
+begin_total(KEYS[2], ARGV[15], ARGV[4])
 local holds = ARGV[12] == '1' or is_known(ARGV[2])
 local known = {}
 if holds and ARGV[14] == '1' then known[1] = ARGV[2] end
@@ -131,10 +133,6 @@ redis.call('LREM', KEYS[2], 1, ARGV[2])
 if tonumber(redis.call('HGET', KEYS[1], ARGV[1]) or '0') > 0 then redis.call('HINCRBY', KEYS[1], ARGV[1], -1) end
 if ARGV[3] == 'every' then redis.call('DEL', KEYS[1]) else redis.call('HDEL', KEYS[1], ARGV[3]) end`;
 
-/** KEYS: 1 the known places, 2 the wrong verdicts, 3 the mark of a recovery. ARGV: 1 for how long the mark stays. */
-const recoverScript = `${totalScript}
-recover_factor(KEYS[1], KEYS[2], KEYS[3], ARGV[1])`;
-
 type Place = 3 | 4 | 5;
 type Script<T> = (...args: (string | number)[]) => Promise<T>;
 interface FactorScripts {
@@ -142,7 +140,6 @@ interface FactorScripts {
     [place: Place, count: number, waitMs: number, isAlarming: number, share: string, forgotten: string]
   >;
   readonly giveBackFactorTry: Script<null>;
-  readonly recoverFactor: Script<null>;
 }
 
 /**
@@ -160,7 +157,6 @@ export function createFactorLimit({ redis, keys, now }: FactorLimitDeps): Factor
   const insurance = createMemoryCounts(windowMs / 1_000);
   redis.defineCommand('takeFactorTry', { lua: takeScript, numberOfKeys: 5 });
   redis.defineCommand('giveBackFactorTry', { lua: giveBackScript, numberOfKeys: 2 });
-  redis.defineCommand('recoverFactor', { lua: recoverScript, numberOfKeys: 3 });
   const scripts = redis as unknown as FactorScripts;
 
   function takeHere(account: string): TakenTry {
@@ -186,10 +182,11 @@ export function createFactorLimit({ redis, keys, now }: FactorLimitDeps): Factor
       const lists = [...tags, account].map(keys.factorTriesOf);
       const limits = [knownMs, mostTries, windowMs, mostPerDay, dayMs, alarmingPerDay, sharedTotal, ownTotal];
       const flags = [identity.hasSession, identity.isGuess, identity.hasOwnTotal].map(Number);
+      const times = [identity.recoveredAt, identity.passwordChangedAt].map((time) => time?.getTime() ?? 0);
       try {
         const [place, count, waitMs, isAlarming, share, ifRight] = await scripts.takeFactorTry(
           ...[keys.factorKnownOf(account), wrong, ...lists],
-          ...[at, ...tags, ...limits, ...flags],
+          ...[at, ...tags, ...limits, ...flags, ...times],
         );
         if (waitMs > 0) return { waitMs };
         // If Redis is away now, the try stays counted until its window ends.
@@ -219,12 +216,6 @@ export function createFactorLimit({ redis, keys, now }: FactorLimitDeps): Factor
         .pexpire(known, knownMs);
       // Without Redis the place stays unknown until its next login.
       await write.exec().catch(() => undefined);
-    },
-    async recover(emailKey) {
-      const account = keys.tagOf('account', emailKey);
-      const names = [keys.factorKnownOf(account), keys.wrongOf('factor', account), keys.recoveredOf(account)];
-      // Without Redis the places stay known until the next recovery, or until they lapse.
-      await scripts.recoverFactor(...names, recoveredMs).catch(() => undefined);
     },
   };
 }

@@ -3,6 +3,7 @@ import { AppError } from '@auth-account/errors';
 import { networkOf, type PrefixLength } from '@auth-account/lifecycle';
 import { createLimitKeys, type RedisClient } from '@auth-account/redis';
 import { emailKey } from '@auth-account/stores';
+import type { UserDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { heldBy, type RequestOrigin } from '../request/request-origin.ts';
 import { createCodeLimit } from './code-limit.ts';
@@ -54,8 +55,7 @@ export type FactorTry = Exclude<TakenTry, { readonly waitMs: number }>;
 
 /** A try of a second factor: at a login, or in a session. */
 export interface FactorAttempt {
-  /** Address of the account. */
-  readonly email: string;
+  readonly account: Pick<UserDocument, 'email' | 'recovered_at' | 'password_changed_at'>;
   /** Key that the login has proven; the request's own by default. */
   readonly jkt?: string | undefined;
   /** Session whose user shows the factor. */
@@ -119,12 +119,9 @@ export interface Limits extends CountRequests {
   registered(email: string, origin: RequestOrigin): Promise<void>;
   /**
    * Called when a code from the account's mailbox has set a new password. The account then knows this device and
-   * network too, and failures of strangers no longer count. For its second factor it knows no place until the next login
-   * with two factors. Never raises.
+   * network too, and failures of strangers no longer count. Never raises.
    */
   proved(email: string, origin: RequestOrigin): Promise<void>;
-  /** Called when the account got its verified address back. It then knows no place for its second factor. Never raises. */
-  undone(email: string): Promise<void>;
   /**
    * Called when a code from the account's mailbox was right. The account then knows this device and network too. Never
    * raises.
@@ -270,10 +267,11 @@ export function createLimits(deps: LimitsDeps): Limits {
       if (points > 0) await counters.readRevocations.count(sibling, points);
     },
     ...createAttempts(logins, refuse),
-    async secondFactor({ email, jkt, session, isGuess }, origin) {
+    async secondFactor({ account, jkt, session, isGuess }, origin) {
       const holder = session === undefined ? heldBy(origin, jkt) : heldInSession(session);
       const known = { hasSession: session !== undefined, hasOwnTotal: !isByPasskey(session) };
-      const identity = { ...identityOf(email, origin, holder), ...known, isGuess };
+      const times = { recoveredAt: account.recovered_at, passwordChangedAt: account.password_changed_at };
+      const identity = { ...identityOf(account.email, origin, holder), ...known, ...times, isGuess };
       return admit(await factors.take(identity), origin);
     },
     async completed(email, origin, jkt, hasPassword = false) {
@@ -283,7 +281,6 @@ export function createLimits(deps: LimitsDeps): Limits {
     known: after('know'),
     registered: after('register'),
     proved: after('prove'),
-    undone: (email) => factors.recover(emailKey(email)),
     verified: after('verify'),
   };
 }

@@ -65,8 +65,7 @@ export interface LoginSteps {
   /**
    * Called when a code from the account's mailbox has set a new password. The account then knows this device and
    * network too, and they are pinned. Their failures and those of all strangers were no guesses at this password, and
-   * are forgotten. For the second factor the account knows no place, and its wrong verdicts are forgotten, but once in
-   * 72 hours only, because who has the mailbox repeats resets.
+   * are forgotten.
    */
   prove(identity: LoginIdentity): Promise<Refusal | undefined>;
   /**
@@ -111,8 +110,6 @@ const knownLimit = 20;
  * never push them out.
  */
 const pinnedLimit = 5;
-/** Milliseconds for which a recovery gives back no tries of the second factor, because another one has just done so. */
-export const recoveredMs = 3 * dayMs;
 /** Milliseconds without a failure after which a delay is forgotten, unless the delay itself is longer. */
 const forgetMs = 3_600_000;
 
@@ -154,7 +151,7 @@ export function createLoginLimits(deps: LoginLimitsDeps): LoginLimits {
       ...[settings.LOGIN_ACCOUNT_FREE_FAILURES, settings.LOGIN_ACCOUNT_LONGEST_DELAY_SECONDS * 1_000],
       ...[forgetMs, networks.windowMs],
       ...[pinnedLimit, account, crowd],
-      ...[session === undefined ? 0 : 1, session?.hasPassword ? 1 : 0, sharedTotal, ownTotal, recoveredMs],
+      ...[session === undefined ? 0 : 1, session?.hasPassword ? 1 : 0, sharedTotal, ownTotal],
     );
     if (rule === 'login_address') networks.refuse(identity.prefix, waitMs);
     if (rule !== '') return { rule, waitMs };
@@ -222,7 +219,7 @@ function createNamesOf(keys: LimitKeys, networks: RequestLimit): (identity: Logi
       keys.provenOf(account),
       keys.wrongOf('password', account),
       keys.crowdOf('password'),
-      ...[keys.factorKnownOf(account), keys.wrongOf('factor', account), keys.recoveredOf(account)],
+      ...[keys.factorKnownOf(account), keys.wrongOf('factor', account)],
     ];
     const made = { names, device, network, account };
     known.set(identity, made);

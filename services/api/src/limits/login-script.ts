@@ -13,7 +13,8 @@ end`;
 
 /**
  * Part of the scripts that count wrong verdicts on a secret of an account, over all its places. `wrong` is a hash: tag of
- * a device or network that was known by the secret → its verdicts, `all` → those of everybody else.
+ * a device or network that was known by the secret → its verdicts, `all` → those of everybody else, `since` → the time
+ * of the recovery from which they count. An api that has read the account before the recovery begins nothing anew.
  */
 export const totalScript = `
 local function share_of(wrong, known, shared_most, own_most)
@@ -22,9 +23,11 @@ local function share_of(wrong, known, shared_most, own_most)
   end
   if tonumber(redis.call('HGET', wrong, 'all') or '0') < shared_most then return 'all' end
 end
-local function recover_factor(known, wrong, mark, life)
-  redis.call('DEL', known)
-  if redis.call('SET', mark, '1', 'NX', 'PX', life) then redis.call('DEL', wrong) end
+local function begin_total(wrong, since, life)
+  if tonumber(since) <= tonumber(redis.call('HGET', wrong, 'since') or '0') then return end
+  redis.call('DEL', wrong)
+  redis.call('HSET', wrong, 'since', since)
+  redis.call('PEXPIRE', wrong, life)
 end
 local function add_wrong(wrong, share, life)
   redis.call('HINCRBY', wrong, share, 1)
@@ -47,7 +50,7 @@ end`;
  * - 10: the devices and networks whose user has shown the password (sorted set: tag → time)
  * - 11: the wrong verdicts on the password, over all places (see {@link totalScript})
  * - 12: the accounts with such verdicts
- * - 13 to 15: of the second factor, the known devices and networks, the wrong verdicts, and the mark of a recovery
+ * - 13 and 14: of the second factor, the known devices and networks, and the wrong verdicts
  *
  * ARGV, with times in milliseconds since the epoch by the clock of the api:
  * - 1: the step. Before the hash: `check` for a login, `checkGuess` for another guess. After it: `fail`, `succeed` or
@@ -69,7 +72,6 @@ end`;
  * - 19: number of accounts whose failures by strangers, and whose wrong verdicts, are kept
  * - 20 and 21: 1 if the device is a session, and if that session's user has shown the password
  * - 22 and 23: limits for the wrong verdicts of everybody, and of one such device or network
- * - 24: for how long the mark of a recovery stays
  *
  * Returns the rule that refuses (or '') and the milliseconds to wait, and after `fail` 1 if this place has no further try
  * in the total. A refused step changes nothing except the number of the network's logins, which `check` counts.
@@ -127,8 +129,7 @@ if step == 'register' or step == 'prove' or step == 'verify' then
   if step ~= 'verify' then
     redis.call('DEL', KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[10])
     forget_wrong()
-    if step == 'register' then redis.call('DEL', KEYS[13], KEYS[14], KEYS[15])
-    else recover_factor(KEYS[13], KEYS[14], KEYS[15], ARGV[24]) end
+    if step == 'register' then redis.call('DEL', KEYS[13], KEYS[14]) end
     prove_both()
   end
   know_both()

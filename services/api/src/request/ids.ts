@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { v7 } from 'uuid';
 
 /** The source of new ids (docs/specification/requests.md, "Answers"). */
@@ -18,13 +18,19 @@ export interface Ids {
   challengeId(): string;
 }
 
-export const systemIds: Ids = {
-  entityId(after = '') {
-    const id = v7();
-    return id > after ? id : v7({ msecs: Number.parseInt(after.replace('-', '').slice(0, 12), 16) + 1 });
-  },
-  groupId: () => randomUUID(),
-  deviceId: () => randomUUID(),
-  inviteToken: () => randomUUID(),
-  challengeId: () => randomUUID(),
-};
+/** Creates the ids of a process. `now`: milliseconds since the epoch. `entityId` counts up within one. */
+export function createIds(now: () => number): Ids {
+  let [msecs, seq] = [0, 0];
+  return {
+    entityId(after = '') {
+      const at = Math.floor(now());
+      [msecs, seq] = at > msecs ? [at, randomInt(2 ** 31)] : [msecs, seq + 1];
+      const id = v7({ msecs, seq });
+      return id > after ? id : v7({ msecs: Number.parseInt(after.replace('-', '').slice(0, 12), 16) + 1 });
+    },
+    groupId: () => randomUUID(),
+    deviceId: () => randomUUID(),
+    inviteToken: () => randomUUID(),
+    challengeId: () => randomUUID(),
+  };
+}

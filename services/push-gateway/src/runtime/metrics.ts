@@ -102,7 +102,7 @@ function createCloseMetrics(registry: Metrics['registry']) {
     }),
     closeLatency: new Histogram({
       name: 'push_close_latency_seconds',
-      help: "Time from a close command's cause, just before its commit and by the deciding host's clock, to the close frame",
+      help: "Time from a close command's cause, just before its commit and by MongoDB's clock, to the close frame",
       buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
       enableExemplars: true,
       registers,

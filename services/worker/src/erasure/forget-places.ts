@@ -36,7 +36,7 @@ export function createForgetPlaces({ redis, keyPrefix, secrets }: ForgetPlacesDe
         const tags = [...new Set([account, ...places.flat()])];
         await redis.zrem(keys.crowdOf('login'), account);
         await redis.zrem(keys.crowdOf('password'), account);
-        const totals = [keys.wrongOf('password', account), keys.wrongOf('factor', account), keys.recoveredOf(account)];
+        const totals = [keys.wrongOf('password', account), keys.wrongOf('factor', account)];
         const counts = (tag: string) => [keys.delayOf(tag), keys.failuresOf(tag), keys.factorTriesOf(tag)];
         await redis.unlink(...known, ...totals, ...tags.flatMap(counts));
       }

@@ -62,7 +62,7 @@ export function createForceLogout(deps: ForceLogoutDeps) {
       return { live, effect };
     };
     const isCommitted = async () => (await done.find([recordId])) !== undefined;
-    const hold = sessions.holdOf(() => listHeld(deps, command), now);
+    const hold = sessions.holdOf(() => listHeld(deps, command));
     const { live, effect } = await transaction(work, { isCommitted, hold });
     for (const session of live) onRevoked(session, requestId);
     return effect;

@@ -76,7 +76,7 @@ function createRemove(deps: RemoveFactorsDeps) {
         for (const event of events) await outbox.append(event, at, session);
         return earlier;
       },
-      { isCommitted: () => outbox.exists(events[0].id), hold: sessions.holdOf([userId], now) },
+      { isCommitted: () => outbox.exists(events[0].id), hold: sessions.holdOf([userId]) },
     );
     // Another worker was faster, or it was stopped, or the user has replaced the factor since.
     if (ended === undefined) return;

@@ -34,7 +34,7 @@ export interface UndoEmailChangeDeps {
   readonly emailChangeTokens: VerifiableTokens;
   readonly endSessions: EndSessions;
   readonly hasher: Pick<PasswordHasher, 'admit'>;
-  readonly limits: Pick<Limits, 'tryCode' | 'registered' | 'undone'>;
+  readonly limits: Pick<Limits, 'tryCode' | 'registered'>;
   readonly commit: Commit;
   readonly ids: Pick<Ids, 'entityId'>;
   readonly now: () => Date;
@@ -85,7 +85,6 @@ export function createUndoEmailChange(deps: UndoEmailChangeDeps) {
     }
     const { email, verified_at } = found.former;
     if (verified_at === undefined) await limits.registered(email, origin);
-    else await limits.undone(email);
     return { message: 'EMAIL_CHANGE_UNDONE', invites_revoked, timestamp: now().toISOString() };
   };
 }

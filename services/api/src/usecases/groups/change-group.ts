@@ -14,7 +14,6 @@ export interface ChangeGroupDeps {
   readonly invites: Pick<InviteStore, 'revoke'>;
   readonly sessions: Pick<SessionStore, 'changeClaims' | 'holdOf'>;
   readonly commit: Commit;
-  readonly now: () => Date;
 }
 
 /** A user's move from one group into another. */
@@ -56,7 +55,7 @@ export type ChangeGroup = (change: GroupChange, origin: RequestOrigin) => Promis
  * leave or login comes either before or after the whole change.
  */
 export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
-  const { users, memberships, invites, sessions, commit, now } = deps;
+  const { users, memberships, invites, sessions, commit } = deps;
 
   return (change, origin) => {
     const { userId, from, to, enter, notThere, assertAllowed, audit, endsInvite } = change;
@@ -65,7 +64,7 @@ export function createChangeGroup(deps: ChangeGroupDeps): ChangeGroup {
     const request = {
       at,
       lockKey: contendedGroup(change),
-      hold: sessions.holdOf([userId], now),
+      hold: sessions.holdOf([userId]),
       isCommitted: () => users.hasMoved(userId, to),
       // A user whose app has given up may have left and come back since. Then `from` is right again, but the change is
       // unwanted.

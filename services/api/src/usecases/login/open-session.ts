@@ -126,7 +126,7 @@ export function createOpenSession(deps: OpenSessionDeps): OpenSession {
           deadlineMs: Math.max(0, defaultDeadlineMs - (performance.now() - startedAt)),
           // The hold is only for sessions that end. It does not keep simultaneous logins from conflicting in the user's
           // document.
-          hold: sessions.holdOf(() => (progress.endsSome ? [userId] : []), now),
+          hold: sessions.holdOf(() => (progress.endsSome ? [userId] : [])),
           isCommitted: () => sessions.exists(progress.sessionId),
           // An app that has given up logs in again. This session must not replace the new one.
           ifClientLeft: 'abort',

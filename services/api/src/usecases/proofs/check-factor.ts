@@ -24,7 +24,8 @@ export interface CheckFactorDeps {
   readonly warnOfGuesses: WarnOfGuesses;
   readonly audit: Audit;
   readonly ids: Pick<Ids, 'entityId'>;
-  readonly now: () => Date;
+  /** The host's clock, with which users' authenticator apps must agree. */
+  readonly hostNow: () => Date;
 }
 
 /** A second factor as a request has it. */
@@ -84,8 +85,8 @@ export function createCheckFactor(deps: CheckFactorDeps): CheckFactor {
   }
 
   return async (user, given, source, origin) => {
-    const { _id: user_id, email } = user;
-    const attempt = { email, ...source, isGuess: given.method !== 'passkey' };
+    const { _id: user_id } = user;
+    const attempt = { account: user, ...source, isGuess: given.method !== 'passkey' };
     const { triesLeft, isAlarming, giveBack, succeed } = await limits.secondFactor(attempt, origin);
     const refused = () => {
       audit({ event: 'second_factor.failed', user_id, reason: given.method }, origin);
@@ -123,10 +124,10 @@ export function createCheckFactor(deps: CheckFactorDeps): CheckFactor {
 
 const codeAmr = ['otp', 'mfa'];
 
-function createByTotp({ secondFactors, openSeed, now }: CheckFactorDeps): Compare<{ readonly code: string }> {
+function createByTotp({ secondFactors, openSeed, hostNow }: CheckFactorDeps): Compare<{ readonly code: string }> {
   return async (user, { code }) => {
     const { _id, totp } = user;
-    const step = totp && totpStepOf(await openSeed(user, totp), code, now());
+    const step = totp && totpStepOf(await openSeed(user, totp), code, hostNow());
     if (totp === undefined || step === undefined) return;
     return {
       amr: codeAmr,

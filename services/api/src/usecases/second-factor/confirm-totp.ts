@@ -18,6 +18,8 @@ export interface ConfirmTotpDeps {
   readonly limits: Pick<Limits, 'secondFactor' | 'changeFactor' | 'completed'>;
   readonly audit: Audit;
   readonly now: () => Date;
+  /** The host's clock, with which users' authenticator apps must agree. */
+  readonly hostNow: () => Date;
 }
 
 /**
@@ -28,7 +30,7 @@ export interface ConfirmTotpDeps {
  * `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the account is gone or the caller's session has ended.
  */
 export function createConfirmTotp(deps: ConfirmTotpDeps) {
-  const { users, openSeed, changeSecondFactor, limits, audit, now } = deps;
+  const { users, openSeed, changeSecondFactor, limits, audit, now, hostNow } = deps;
 
   return async (
     { factor_id, code }: ConfirmTotpRequest,
@@ -43,9 +45,9 @@ export function createConfirmTotp(deps: ConfirmTotpDeps) {
     // Before the limits: a request that finds no key here uses nothing up.
     const seed = await openSeed(user, pending);
     // The caller has been shown the seed, so there is nothing to guess.
-    const attempt = { email: user.email, session, isGuess: false };
+    const attempt = { account: user, session, isGuess: false };
     const { triesLeft, giveBack } = await limits.secondFactor(attempt, origin);
-    const step = totpStepOf(seed, code, at);
+    const step = totpStepOf(seed, code, hostNow());
     if (step === undefined) {
       audit({ event: 'second_factor.failed', user_id, reason: 'totp' }, origin);
       throw new AppError('ERR-SECOND-FACTOR-INVALID', { details: { tries_left: triesLeft } });

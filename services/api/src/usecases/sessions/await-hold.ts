@@ -18,10 +18,10 @@ export type AwaitHold = (session: Pick<SessionDocument, '_id' | 'hold'>) => Prom
 /**
  * Creates the function that lets refreshes wait for the end of a hold (`SessionStore.holdOf`). Each request needs its
  * own `AwaitHold`. It raises `ERR-DEPENDENCY-UNAVAILABLE` if too many refreshes of the session wait, or if new holds
- * follow each other for {@link holdMs}. If one hold remains unchanged for that time, its process must have died, even
- * if the clocks disagree, so the refresh goes on.
+ * follow each other for {@link holdMs}. If one hold remains unchanged for that time, its process must have died, so the
+ * refresh goes on. No wall clock judges a hold, because those of two hosts may differ by more than a hold lasts.
  */
-export function createAwaitHold(now: () => Date): () => AwaitHold {
+export function createAwaitHold(): () => AwaitHold {
   const waiting = new Map<string, number>();
   const busy = () => new AppError('ERR-DEPENDENCY-UNAVAILABLE', { retryAfterSeconds });
 
@@ -38,7 +38,7 @@ export function createAwaitHold(now: () => Date): () => AwaitHold {
   return () => {
     let first: { readonly until: number; readonly seenAt: number } | undefined;
     return async ({ _id, hold }) => {
-      if (hold === undefined || hold.until <= now()) return true;
+      if (hold === undefined) return true;
       const until = hold.until.getTime();
       first ??= { until, seenAt: performance.now() };
       if (performance.now() - first.seenAt >= holdMs) {

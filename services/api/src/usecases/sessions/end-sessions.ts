@@ -7,7 +7,6 @@ import type { RequestOrigin } from '../../request/request-origin.ts';
 
 export interface EndSessionsDeps {
   readonly sessions: Pick<SessionStore, 'revokeOf' | 'listOpenedBy' | 'revokeAll' | 'holdOf'>;
-  readonly now: () => Date;
 }
 
 /** The sessions that a change of the account ends, and the reason. */
@@ -44,9 +43,9 @@ export interface EndSessions {
 }
 
 /** Creates the functions that end a user's sessions. */
-export function createEndSessions({ sessions, now }: EndSessionsDeps): EndSessions {
+export function createEndSessions({ sessions }: EndSessionsDeps): EndSessions {
   return {
-    turnOf: (userId) => ({ lockKey: userId, hold: sessions.holdOf([userId], now), isUrgent: true }),
+    turnOf: (userId) => ({ lockKey: userId, hold: sessions.holdOf([userId]), isUrgent: true }),
     async revoke({ userId, reason, at, spare, by = spare }, { requestId }, session) {
       const revocation = { reason, at, requestId, ...(by !== undefined && { by }) };
       const { ended, isSpareLive } = await sessions.revokeOf(userId, revocation, session, spare);

@@ -37,7 +37,7 @@ export function createLogOutAll(deps: LogOutAllDeps) {
         // These logouts run one after the other for each account, because each writes the user's document, and parallel
         // logouts would conflict.
         lockKey: user_id,
-        hold: sessions.holdOf([user_id], now),
+        hold: sessions.holdOf([user_id]),
         // If no session was left to end, no write shows that the change has taken effect, so it is tried again.
         isCommitted: async () => all.length > 0 && sessions.areRevoked(all),
         // An app that has given up may have logged in again. The new session must live.

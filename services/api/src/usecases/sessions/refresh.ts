@@ -61,7 +61,7 @@ export function createRefresh(
   const advance = createAdvance(deps);
   const findGenuine = createFindGenuine(deps);
   const revokeStolen = createRevokeStolen(deps);
-  const beginWait = createAwaitHold(now);
+  const beginWait = createAwaitHold();
 
   function handOut(
     event: 'refresh.rotated' | 'refresh.converged',

@@ -27,7 +27,7 @@ export interface AccountChange extends Mongo {
 
 export interface AccountCommand {
   /** Refuses the account, or asks for a confirmation. */
-  readonly before?: (user: UserDocument) => void | Promise<void>;
+  readonly before?: (user: UserDocument, now: () => Date) => void | Promise<void>;
   readonly change: (change: AccountChange) => Promise<Outcome>;
 }
 
@@ -45,9 +45,9 @@ export function changeAccount(
   const write = openAudit(shell);
   return withMongo(shell, async (mongo) => {
     const user = await loadUser(mongo.collections, idOrEmail);
-    await before?.(user);
+    await before?.(user, mongo.now);
     // The time is taken after the question, because the worker looks only for sessions that ended recently.
-    const at = shell.now();
+    const at = mongo.now();
     const requestId = `authctl-${randomUUID()}`;
     const shared = { outcome: 'success', user_id: user._id, operator, request_id: requestId };
     const audit: WriteAudit = (line) => write({ ...shared, ...line });

@@ -72,7 +72,7 @@ export function deleteUser(shell: Shell, idOrEmail: string, options: DeleteOptio
       return { ended };
     };
     const isCommitted = () => stores.outbox.exists(events[0].id);
-    const hold = stores.sessions.holdOf([user_id], shell.now);
+    const hold = stores.sessions.holdOf([user_id]);
     const { ended: sessionIds, earlier } = await transaction(work, { isCommitted, hold });
     if (earlier !== undefined) throw scheduledAlready(user_id, earlier);
     const done = `Will be erased at ${deletesAt.toISOString()}.`;
@@ -89,9 +89,9 @@ function scheduledAlready(userId: string, deletesAt: Date): CommandError {
 
 /** Cancels the deletion of an account, and informs its holder. A disabled account stays disabled. */
 export function restoreUser(shell: Shell, idOrEmail: string, options: OperatorOptions): Promise<Outcome> {
-  const before = ({ _id, deletes_at }: UserDocument) => {
+  const before = ({ _id, deletes_at }: UserDocument, now: () => Date) => {
     if (deletes_at === undefined) throw new CommandError(`The account ${_id} is not about to be deleted.`);
-    if (deletes_at > shell.now()) return;
+    if (deletes_at > now()) return;
     const time = deletes_at.toISOString();
     throw new CommandError(`The account ${_id} cannot be restored: the time of its erasure, ${time}, has come.`);
   };

@@ -26,7 +26,7 @@ export function disableUser(shell: Shell, idOrEmail: string, options: OperatorOp
       return (await stores.sessions.revokeOf(user_id, { reason, at, requestId }, session)).ended;
     };
     const isCommitted = () => stores.users.isDisabledSince(user_id, at);
-    const hold = stores.sessions.holdOf([user_id], shell.now);
+    const hold = stores.sessions.holdOf([user_id]);
     const sessionIds = await transaction(work, { isCommitted, hold });
     const facts = { disabled_at: at };
     return reportChange(shell, made, { event: 'account.disabled', sessionIds, reason, facts, done: 'Disabled.' });

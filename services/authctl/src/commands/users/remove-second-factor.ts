@@ -64,8 +64,8 @@ function orderRemoval(shell: Shell, idOrEmail: string, options: RemoveSecondFact
 }
 
 function stopRemoval(shell: Shell, idOrEmail: string, options: RemoveSecondFactorOptions): Promise<Outcome> {
-  const before = ({ _id, totp }: UserDocument) => {
-    if (totp?.removal !== undefined && totp.removal.due_at > shell.now()) return;
+  const before = ({ _id, totp }: UserDocument, now: () => Date) => {
+    if (totp?.removal !== undefined && totp.removal.due_at > now()) return;
     throw new CommandError(`No removal of a second factor of the account ${_id} can be stopped.`);
   };
   const change = async (made: AccountChange) => {

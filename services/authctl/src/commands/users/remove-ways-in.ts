@@ -41,7 +41,7 @@ export function removeWaysIn(shell: Shell, idOrEmail: string, options: RemoveWay
     if (!options.yes) await shell.confirm(questionOf(user, kinds));
   };
   const change = async (made: AccountChange) => {
-    const { removed, sessionIds } = await write(shell, made, kinds);
+    const { removed, sessionIds } = await write(made, kinds);
     for (const { audited } of waysOf(removed, kinds)) made.audit({ ...audited, operator_reason: made.reason });
     const counts = countsOf(removed, kinds);
     const told = { event: 'account.ways_removed', audited: counts, facts: counts, done: `Removed: ${textOf(counts)}.` };
@@ -81,7 +81,7 @@ interface Written {
 }
 
 /** Removes the ways in one transaction. */
-function write(shell: Shell, made: AccountChange, kinds: readonly Kind[]): Promise<Written> {
+function write(made: AccountChange, kinds: readonly Kind[]): Promise<Written> {
   const { transaction, stores, user, at, requestId } = made;
   const { _id: userId, pending_email_until, locale = 'en' } = user;
   const nextOrigin = () => eventOrigin({ requestId }, at, { entityId: v7 });
@@ -100,7 +100,7 @@ function write(shell: Shell, made: AccountChange, kinds: readonly Kind[]): Promi
     return { removed, sessionIds: ended };
   };
   const isCommitted = () => stores.outbox.exists(firstEvent);
-  return transaction(work, { isCommitted, hold: stores.sessions.holdOf([userId], shell.now) });
+  return transaction(work, { isCommitted, hold: stores.sessions.holdOf([userId]) });
 }
 
 /** Returns the number of ways of each kind. */

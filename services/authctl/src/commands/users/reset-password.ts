@@ -48,7 +48,7 @@ export function resetPassword(shell: Shell, idOrEmail: string, options: ResetPas
       return { sessionIds: ended, invites_revoked };
     };
     const isCommitted = () => stores.users.hasPasswordHash(user_id, password_hash);
-    const hold = stores.sessions.holdOf([user_id], shell.now);
+    const hold = stores.sessions.holdOf([user_id]);
     const { sessionIds, invites_revoked } = await transaction(work, { isCommitted, hold });
     const done = `The password is void until it is reset in the app ("forgotten password"); passkeys stay. Invites revoked: ${invites_revoked}.`;
     const facts = { password_changed_at: at, invites_revoked };
