@@ -95,6 +95,19 @@ describe('a challenge for a new passkey', () => {
     expect(statusAndCode(late)).toEqual([410, 'ERR-CODE-EXPIRED']);
   });
 
+  test('a removal uses its step-up token up even if there is no such passkey, and so ends the challenges by the token', async () => {
+    const own = await newSession(api);
+    const step_up_token = await stepUp(api, own, 'passkeys');
+    const ask = () => api.post('/api/v1/account/passkeys/challenge', { step_up_token }, bearer(own));
+    const remove = () => deletePasskey(api, own, randomUUID(), { step_up_token });
+    const { challenge_id, options } = (await ask()).json.data;
+    expect(statusAndCode(await remove())).toEqual([404, 'ERR-PASSKEY-NOT-FOUND']);
+    const refused = [403, 'ERR-STEP-UP-REQUIRED'];
+    expect([statusAndCode(await remove()), statusAndCode(await ask())]).toEqual([refused, refused]);
+    const late = await create({ challenge_id, credential: phone().create(options) }, own);
+    expect([statusAndCode(late), (await list(own)).passkeys]).toEqual([[410, 'ERR-CODE-EXPIRED'], []]);
+  });
+
   test('a challenge for a new passkey stores nothing', async () => {
     const before = await userOf(caller);
     await requestPasskey(api, caller);

@@ -126,7 +126,7 @@ export async function openAccountScene(): Promise<AccountScene> {
     reauthenticate: createReauthenticate({
       ...base,
       rpId: undefined,
-      stepUpTokens: { isToken: async () => false, useToken: async () => false },
+      stepUpTokens: { openToken: async () => undefined, isUsed: async () => false, use: async () => false },
     }),
   };
   return {

@@ -61,7 +61,7 @@ const storedToken = { userId: id, identityId: id, kid: 'k', token: keptToken.tok
 const linked = { id, provider: 'office', sub: 'sub', created_at: at };
 
 const identities: Calls['identities'] = {
-  keepToken: ({ stores }) => stores.identities.keepToken(id, id, keptToken),
+  keepToken: ({ stores }) => stores.identities.keepToken({ userId: id, identity: linked }, keptToken, at),
   mark: ({ stores, session }) =>
     stores.identities.mark({ userId: id, identity: linked }, { set: { disabled_at: at } }, true, session),
   giveUp: ({ stores, session }) => stores.identities.giveUp({ userId: id, identity: linked }, at, session),
@@ -97,10 +97,6 @@ const spentProofs: Calls['spentProofs'] = {
 };
 
 const providerRevocations: Calls['providerRevocations'] = {
-  add: ({ stores, session }) => {
-    const identity = { id, provider: 'office', sub: id, created_at: at, refresh_token: keptToken };
-    return stores.providerRevocations.add(id, [identity], at, session);
-  },
   claim: ({ stores }) => stores.providerRevocations.claim(at, at, ['office']),
   defer: ({ stores }) => stores.providerRevocations.defer(id, at),
   remove: ({ stores }) => stores.providerRevocations.remove(id),

@@ -121,7 +121,8 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
   for (const { collectionName } of [collections.users, collections.sessions]) await db.createCollection(collectionName);
   let time = Date.parse('2026-11-21T10:00:00.000Z');
   const now = () => new Date(time);
-  const { users, sessions, outbox } = storesOf(collections, now);
+  const stores = storesOf(collections, now);
+  const { users, sessions } = stores;
   const refreshKeys: KeySet = { keys: [generateSecretKey()] };
   const refreshTokens = createRefreshTokens(refreshKeys);
   const settings = { algorithm: 'EdDSA', issuer: 'https://auth.local', audience: 'food-storage' } as const;
@@ -131,7 +132,7 @@ export async function openUseCaseScene(): Promise<UseCaseScene> {
     ttlSeconds: accessTokenTtlSeconds,
     now: () => time,
   });
-  const told = recordingCommit(mongo, outbox);
+  const told = recordingCommit(mongo, stores);
   const tokenOf = ({ _id: sessionId, kid, nonce, gen }: SessionDocument, generation = gen) =>
     refreshTokens.issue({ kid, sessionId, generation }, Buffer.from(nonce.value()));
 
@@ -215,7 +216,7 @@ function sessionDocumentOf(kid: string, at: Date): SessionDocument {
 }
 
 /** Creates commits with real transactions, and a record of their events, messages and announcements. */
-function recordingCommit(mongo: MongoClient, outbox: CommitDeps['outbox']) {
+function recordingCommit(mongo: MongoClient, { outbox, sessions }: Pick<CommitDeps, 'outbox' | 'sessions'>) {
   const audited: Parameters<Audit>[] = [];
   const announced: Announcement[] = [];
   const published: AuthEvent[] = [];
@@ -225,7 +226,7 @@ function recordingCommit(mongo: MongoClient, outbox: CommitDeps['outbox']) {
   const announce = async (announcement: Announcement) => void announced.push(announcement);
   const transaction = transactionAfterRollback(mongo, verdicts);
   const deps: CommitDeps = {
-    ...{ transaction, outbox, audit, announce },
+    ...{ transaction, outbox, sessions, audit, announce },
     publishEvent: (event) => void published.push(event),
     tellSessions: (...message) => void messages.push(message),
   };

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Filter } from 'mongodb';
 import type { IdentityDocument, UserDocument } from './documents.ts';
+import type { ChangedFields } from './way-removal.ts';
 
 /** The part of the user's document that shows whether a verified proof still counts. */
 export type Credentials = Pick<UserDocument, '_id' | 'email_key' | 'password_changed_at' | 'ways_changed_at'>;
@@ -125,7 +126,7 @@ export function passwordFields(
   { pending_email_until, is_password_void = false }: Pick<UserDocument, 'pending_email_until' | 'is_password_void'>,
   at: Date,
   isVoid = false,
-): Partial<UserDocument> {
+): ChangedFields {
   const lapsed = pending_email_until && { pending_email_until: at };
   const voided = (isVoid || is_password_void) && { is_password_void: isVoid };
   return { password_hash, password_changed_at: at, known_devices: [], ...lapsed, ...voided };

@@ -24,6 +24,8 @@ export interface ScheduledDeletion {
   readonly deletesAt: Date;
   /** False if an earlier order has set this time. */
   readonly isNew: boolean;
+  /** True if the account's address is verified. */
+  readonly isVerified: boolean;
 }
 
 /** Returns the time of the erasure for a deletion ordered at `orderedAt`. */
@@ -89,10 +91,16 @@ export function createDeletionStore(collections: Collections, memberships: Membe
     async schedule(seen, deletesAt, session) {
       const touches = { $add: [{ $ifNull: ['$touches', 0] }, 1] };
       const update = [{ $set: { deletes_at: { $ifNull: ['$deletes_at', deletesAt] }, touches } }];
-      const options = { session, returnDocument: 'before', projection: { deletes_at: 1 } } as const;
+      const options = {
+        session,
+        returnDocument: 'before',
+        projection: { deletes_at: 1, email_verified_at: 1 },
+      } as const;
       const before = await users.findOneAndUpdate(unchangedSince(seen), update, options);
       if (before === null) return;
-      return { deletesAt: before.deletes_at ?? deletesAt, isNew: before.deletes_at === undefined };
+      const { deletes_at, email_verified_at } = before;
+      const isVerified = email_verified_at !== undefined;
+      return { deletesAt: deletes_at ?? deletesAt, isNew: deletes_at === undefined, isVerified };
     },
     async cancel(seen, now, session, { isOperator } = { isOperator: false }) {
       const enabled = isOperator ? {} : { disabled_at: { $exists: false } };

@@ -1,4 +1,4 @@
-import type { ClientSession, Filter } from 'mongodb';
+import type { ClientSession } from 'mongodb';
 import type { Collections } from './collections.ts';
 import { type Credentials, unchangedSince } from './credentials.ts';
 import type { FormerEmail, UserDocument } from './documents.ts';
@@ -6,6 +6,7 @@ import { emailKey, holderOf } from './email-key.ts';
 import { confirmedRead } from './fenced-sessions.ts';
 import { type PresentUser, presentUser } from './present-user.ts';
 import type { RemovableField } from './second-factor-store.ts';
+import { type RemovedWays, updateAndRemoveWays, type WaysToRemove } from './way-removal.ts';
 
 /** The account that has an address, or can still return to it by undoing a change. */
 export type EmailHolder = Pick<UserDocument, '_id' | 'email_key' | 'locale'>;
@@ -13,8 +14,8 @@ export type EmailHolder = Pick<UserDocument, '_id' | 'email_key' | 'locale'>;
 /** A confirmed change of the address. */
 export interface EmailChange {
   readonly email: string;
-  /** The previous address, and the time until which the change can be undone. */
-  readonly former: FormerEmail;
+  /** The id of the change, and the time until which it can be undone. */
+  readonly former: Pick<FormerEmail, 'change_id' | 'until'>;
   /** Devices that the account knows after the change. */
   readonly known_devices: readonly string[];
   readonly at: Date;
@@ -26,8 +27,8 @@ export interface EmailUndo {
   /** All other former addresses of the account, including those that the undo takes away. */
   readonly others: readonly FormerEmail[];
   readonly password_hash: string;
-  /** The account's other ways in that are left. */
-  readonly ways: Pick<UserDocument, 'passkeys' | 'identities'>;
+  /** Other ways in that are removed. */
+  readonly ways: WaysToRemove;
   /** Fields of other ways in that are removed. */
   readonly gone: readonly RemovableField[];
   /** Empty if the recovery begins no count anew. */
@@ -61,10 +62,11 @@ export interface EmailChangeStore {
    */
   findByChange(changeId: string): Promise<PresentUser | undefined>;
   /**
-   * Gives the account its former address back; false if the document has changed, also if a removal of the second factor
-   * was ordered or stopped. Throws the same duplicate-key error as `change`.
+   * Gives the account its former address back, and returns the ways in that are removed: see
+   * {@link updateAndRemoveWays}. Returns undefined if the document has changed, also if a removal of the second factor was
+   * ordered or stopped. Throws the same duplicate-key error as `change`.
    */
-  undo(seen: PresentUser, undo: EmailUndo, session: ClientSession): Promise<boolean>;
+  undo(seen: PresentUser, undo: EmailUndo, session: ClientSession): Promise<RemovedWays | undefined>;
   /** Returns at most `most` accounts, each with those of its former addresses that had lapsed at `by`. */
   listLapsed(by: Date, most: number): Promise<LapsedEmails[]>;
   /**
@@ -76,18 +78,9 @@ export interface EmailChangeStore {
   removeLapsedPending(by: Date): Promise<void>;
 }
 
-export function createEmailChangeStore({ users }: Collections, now: () => Date): EmailChangeStore {
+export function createEmailChangeStore(collections: Collections, now: () => Date): EmailChangeStore {
+  const { users } = collections;
   const pending = { pending_email: true, pending_email_until: true } as const;
-  const isChanged = async (
-    filter: Filter<UserDocument>,
-    fields: Partial<UserDocument>,
-    session: ClientSession,
-    gone: readonly RemovableField[] = [],
-  ) => {
-    const removed = { ...pending, ...Object.fromEntries(gone.map((field) => [field, true as const])) };
-    const update = { $set: fields, $unset: removed, $inc: { touches: 1 } };
-    return (await users.updateOne(filter, update, { session })).matchedCount === 1;
-  };
   return {
     async findHolder(email, now, session) {
       const options = { projection: { email_key: 1, locale: 1 }, ...(session && { session }) } as const;
@@ -97,10 +90,19 @@ export function createEmailChangeStore({ users }: Collections, now: () => Date):
       const update = { $set: { pending_email: email, pending_email_until: until }, $inc: { touches: 1 } };
       return (await users.updateOne(unchangedSince(seen), update, { session })).matchedCount === 1;
     },
-    change(seen, { email, former, known_devices, at }, session) {
-      const former_emails = [...(seen.former_emails ?? []), former];
-      const fields = { email, email_key: emailKey(email), email_verified_at: at, former_emails, known_devices };
-      return isChanged({ ...unchangedSince(seen), pending_email: email }, fields, session);
+    async change(seen, { email, former, known_devices, at }, session) {
+      const { change_id, until } = former;
+      // The former address is the document's own, because it may have been verified since the document was read.
+      const own = { email: '$email', email_key: '$email_key', verified_at: '$email_verified_at' };
+      const fields = { email, email_key: emailKey(email), email_verified_at: at, known_devices };
+      const $set = {
+        ...Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, { $literal: value }])),
+        former_emails: { $concatArrays: [{ $ifNull: ['$former_emails', []] }, [{ change_id, ...own, until }]] },
+        touches: { $add: [{ $ifNull: ['$touches', 0] }, 1] },
+      };
+      const update = [{ $set }, { $unset: Object.keys(pending) }];
+      const filter = { ...unchangedSince(seen), pending_email: email };
+      return (await users.updateOne(filter, update, { session })).matchedCount === 1;
     },
     async findByChange(changeId) {
       const filter = { 'former_emails.change_id': changeId };
@@ -111,10 +113,10 @@ export function createEmailChangeStore({ users }: Collections, now: () => Date):
       const address = { email, email_key, email_verified_at: at, former_emails: others, known_devices: [] };
       const password = { password_hash, password_changed_at: at, is_password_void: true };
       const order = (seen.totp ?? seen.due_totp)?.removal?.id;
-      // The list that is left was read before. A notice of a provider changes an identity without a new version.
-      const same = ways.identities && { identities: seen.identities ?? { $exists: false } };
-      const filter = { ...unchangedSince(seen), 'totp.removal.id': order ?? { $exists: false }, ...same };
-      return isChanged(filter, { ...address, ...password, ...ways, ...recovered }, session, gone);
+      const filter = { ...unchangedSince(seen), 'totp.removal.id': order ?? { $exists: false } };
+      const $unset = { ...pending, ...Object.fromEntries(gone.map((field) => [field, true as const])) };
+      const update = { $set: { ...address, ...password, ...recovered }, $unset, $inc: { touches: 1 } };
+      return updateAndRemoveWays(collections, filter, update, { ways, at }, session);
     },
     async listLapsed(by, most) {
       const options = { projection: { former_emails: 1 }, limit: most } as const;

@@ -3,7 +3,8 @@ import type { Collections } from './collections.ts';
 import { nextChangeOfWays, unchangedSince } from './credentials.ts';
 import type { IdentityDocument, SealedRefreshToken, UserDocument } from './documents.ts';
 import { type PresentUser, presentUser } from './present-user.ts';
-import { addRevocations, type StoredToken } from './provider-revocation-store.ts';
+import { keepRevocation, type StoredToken } from './provider-revocation-store.ts';
+import { updateAndRemoveWays } from './way-removal.ts';
 
 /** The part of an identity that names a person. */
 export type IdentityKey = Pick<IdentityDocument, 'provider' | 'sub'>;
@@ -42,8 +43,11 @@ export interface IdentityStore {
   listStale(kids: readonly string[]): AsyncIterable<StoredToken>;
   /** Replaces the sealed form of a token, unless it has been replaced since it was read. */
   reseal(stored: StoredToken, by: Pick<StoredToken, 'kid' | 'token'>): Promise<void>;
-  /** Stores the token of an identity that has none; otherwise returns false. */
-  keepToken(userId: string, identityId: string, token: SealedRefreshToken): Promise<boolean>;
+  /**
+   * Stores the token of an identity, unless it has one. If the identity is gone, the token waits for its revocation:
+   * whatever has removed the identity did not see this token.
+   */
+  keepToken(of: HeldIdentity, token: SealedRefreshToken, at: Date): Promise<'kept' | 'has_one' | 'gone'>;
   /** Returns true if the account has this identity. Reads with majority concern, so the result can't be rolled back. */
   has(userId: string, identityId: string): Promise<boolean>;
 }
@@ -60,16 +64,21 @@ export function createIdentityStore(collections: Collections, now: () => Date): 
       return (await users.updateOne(unchangedSince(seen), update, { session })).matchedCount === 1;
     },
     async remove(seen, id, at, session) {
-      const update = { $set: wayFields(seen, at), $pull: { identities: { id } }, $inc: { touches: 1 } };
-      const options = { session, returnDocument: 'before', projection: { identities: 1 } } as const;
-      const before = await users.findOneAndUpdate(unchangedSince(seen), update, options);
-      const identities = before?.identities?.filter((each) => each.id === id) ?? [];
-      await addRevocations(collections, { userId: seen._id, identities, at }, session);
-      return before !== null;
+      const update = { $set: wayFields(seen, at), $inc: { touches: 1 } };
+      const removed = { ways: { identities: id }, at };
+      return (await updateAndRemoveWays(collections, unchangedSince(seen), update, removed, session)) !== undefined;
     },
-    async keepToken(_id, id, token) {
+    async keepToken({ userId: _id, identity }, refresh_token, at) {
+      const { id } = identity;
       const without = { _id, identities: { $elemMatch: { id, refresh_token: { $exists: false } } } };
-      return (await users.updateOne(without, { $set: { 'identities.$.refresh_token': token } })).matchedCount === 1;
+      const { matchedCount } = await users.updateOne(without, {
+        $set: { 'identities.$.refresh_token': refresh_token },
+      });
+      if (matchedCount === 1) return 'kept';
+      const held = await users.findOne({ _id, 'identities.id': id }, { projection: { _id: 1 } });
+      if (held !== null) return 'has_one';
+      await keepRevocation(collections, { userId: _id, identity: { ...identity, refresh_token }, at });
+      return 'gone';
     },
     async mark({ userId: _id, identity: { id } }, { set, unset = [] }, endsTrust, session) {
       const named = (fields: object) =>
@@ -83,9 +92,8 @@ export function createIdentityStore(collections: Collections, now: () => Date): 
       await users.updateOne({ _id, 'identities.id': id }, update, { session });
     },
     async giveUp({ userId: _id, identity }, at, session) {
-      const $pull = { identities: { id: identity.id }, ...trustOf(identity.id) };
-      await users.updateOne({ _id }, { $pull, $inc: { touches: 1 } }, { session });
-      await addRevocations(collections, { userId: _id, identities: [identity], at }, session);
+      const update = { $pull: trustOf(identity.id), $inc: { touches: 1 } };
+      await updateAndRemoveWays(collections, { _id }, update, { ways: { identities: identity.id }, at }, session);
     },
     async *listStale(kids) {
       const options = { projection: { identities: 1 }, batchSize: 100 } as const;

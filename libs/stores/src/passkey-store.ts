@@ -29,8 +29,16 @@ export interface PasskeyStore {
   remove(seen: UserDocument, passkeyId: string, at: Date, session: ClientSession): Promise<boolean>;
   /** Returns true if the account has this passkey. Reads with majority concern, so the result can't be rolled back. */
   has(userId: string, passkeyId: string): Promise<boolean>;
-  /** Writes the state after a use; false if the account no longer has the passkey. */
-  noteUse(userId: string, passkeyId: string, use: PasskeyUse, session: ClientSession): Promise<boolean>;
+  /**
+   * Writes the state after a use, but no lower counter. Returns the passkey as it was before, in this transaction;
+   * undefined if the account no longer has it.
+   */
+  noteUse(
+    userId: string,
+    passkeyId: string,
+    use: PasskeyUse,
+    session: ClientSession,
+  ): Promise<PasskeyDocument | undefined>;
   /** Returns the passkey after the change; undefined if the account has no such passkey. */
   rename(userId: string, passkeyId: string, name: string | null): Promise<PasskeyDocument | undefined>;
 }
@@ -58,10 +66,12 @@ export function createPasskeyStore({ users }: Collections, now: () => Date): Pas
       return (await users.findOne({ _id: userId, 'passkeys.id': passkeyId }, options)) !== null;
     },
     async noteUse(userId, passkeyId, { counter, is_backed_up, at }, session) {
-      const state = { counter, is_backed_up, last_used_at: at };
-      const $set = Object.fromEntries(Object.entries(state).map(([name, value]) => [`passkeys.$.${name}`, value]));
       const filter = { _id: userId, 'passkeys.id': passkeyId };
-      return (await users.updateOne(filter, { $set }, { session })).matchedCount === 1;
+      const $set = { 'passkeys.$.is_backed_up': is_backed_up, 'passkeys.$.last_used_at': at };
+      const update = { $set, $max: { 'passkeys.$.counter': counter } };
+      const options = { session, returnDocument: 'before', projection: { passkeys: 1 } } as const;
+      const before = await users.findOneAndUpdate(filter, update, options);
+      return before?.passkeys?.find(({ id }) => id === passkeyId);
     },
     async rename(userId, passkeyId, name) {
       const filter = { _id: userId, 'passkeys.id': passkeyId };

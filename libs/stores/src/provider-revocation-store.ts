@@ -11,10 +11,11 @@ export interface StoredToken {
   readonly token: Binary;
 }
 
-/** Refresh tokens of identities that are gone, until their providers have revoked them. */
+/**
+ * Refresh tokens of identities that are gone, until their providers have revoked them. Each is kept by the write that
+ * removes its identity, or that finds it gone.
+ */
 export interface ProviderRevocationStore {
-  /** Keeps the tokens of identities that are removed in the same transaction. Writes nothing if they have none. */
-  add(userId: string, identities: readonly IdentityDocument[], at: Date, session: ClientSession): Promise<void>;
   /** Returns the token that has been due for longest, none of these providers', so that no other worker takes it until then. */
   claim(now: Date, until: Date, except: readonly string[]): Promise<ProviderRevocationDocument | undefined>;
   /** Sets the time of the next attempt. */
@@ -28,10 +29,8 @@ export interface ProviderRevocationStore {
   reseal(stored: StoredToken, by: Pick<StoredToken, 'kid' | 'token'>): Promise<void>;
 }
 
-export function createProviderRevocationStore(collections: Collections): ProviderRevocationStore {
-  const { providerRevocations: rows } = collections;
+export function createProviderRevocationStore({ providerRevocations: rows }: Collections): ProviderRevocationStore {
   return {
-    add: (userId, identities, at, session) => addRevocations(collections, { userId, identities, at }, session),
     async claim(now, until, except) {
       const due = { due_at: { $lte: now }, provider: { $nin: [...except] } };
       const update = { $set: { due_at: until }, $inc: { attempts: 1 } };
@@ -63,16 +62,31 @@ export interface RemovedIdentities {
   readonly at: Date;
 }
 
-/** Keeps the tokens of removed identities: see {@link ProviderRevocationStore}. */
+/** Keeps the tokens of identities that the same transaction has removed. Writes nothing if they have none. */
 export async function addRevocations(
   { providerRevocations }: Pick<Collections, 'providerRevocations'>,
   { userId: user_id, identities, at }: RemovedIdentities,
   session: ClientSession,
 ): Promise<void> {
-  const rows = identities.flatMap(({ id: _id, provider, refresh_token }) =>
-    refresh_token === undefined
-      ? []
-      : [{ _id, user_id, provider, ...refresh_token, created_at: at, due_at: at, attempts: 0 }],
-  );
+  const rows = identities.flatMap((identity) => rowsOf(user_id, identity, at));
   if (rows.length > 0) await providerRevocations.insertMany(rows, { session });
+}
+
+/** Keeps the token of an identity that was removed before, unless a token of it waits already. */
+export async function keepRevocation(
+  { providerRevocations }: Pick<Collections, 'providerRevocations'>,
+  { userId, identity, at }: Omit<RemovedIdentities, 'identities'> & { readonly identity: IdentityDocument },
+): Promise<void> {
+  for (const { _id, ...row } of rowsOf(userId, identity, at)) {
+    await providerRevocations.updateOne({ _id }, { $setOnInsert: row }, { upsert: true });
+  }
+}
+
+function rowsOf(
+  user_id: string,
+  { id: _id, provider, refresh_token }: IdentityDocument,
+  at: Date,
+): ProviderRevocationDocument[] {
+  if (refresh_token === undefined) return [];
+  return [{ _id, user_id, provider, ...refresh_token, created_at: at, due_at: at, attempts: 0 }];
 }

@@ -8,6 +8,7 @@ import { confirmedRead } from './fenced-sessions.ts';
 import { type LearnedDevice, learn, withoutDevice } from './known-devices.ts';
 import { type PresentUser, presentUser } from './present-user.ts';
 import type { RemovableField } from './second-factor-store.ts';
+import { type ChangedFields, type RemovedWays, updateAndRemoveWays, type WaysToRemove } from './way-removal.ts';
 
 /** Fields that a change of group writes into the user's document. */
 export type Membership = Pick<UserDocument, 'home_group_id' | 'account_type' | 'role' | 'joined_at' | 'joined_by'>;
@@ -37,6 +38,16 @@ export function mostLiveSessions({
   spent_touches = Number.NEGATIVE_INFINITY,
 }: Pick<UserDocument, 'touches' | 'spent_touches'>): number {
   return touches - spent_touches;
+}
+
+/** A change that takes an account back from somebody else. */
+export interface Recovery {
+  readonly fields: ChangedFields;
+  /** Fields that are removed. */
+  readonly gone?: readonly RemovableField[];
+  /** Ways in that are removed. */
+  readonly ways: WaysToRemove;
+  readonly at: Date;
 }
 
 const addresseeFields = {
@@ -117,15 +128,18 @@ export interface UserStore {
   listGroup(groupId: string): Promise<GroupMember[]>;
   /**
    * Writes the fields into the user's document, and removes others. Returns false, and writes nothing, if the address or
-   * a way in has been changed since the document was read, or if the fields verify an address that is verified already.
-   * Conflicts with a concurrent login.
+   * a way in has been changed since the document was read, if the fields verify an address that is verified already, or
+   * if the authenticator app of that id waits for its confirmation no longer. Conflicts with a concurrent login.
    */
   changeFresh(
     seen: Credentials,
-    fields: Partial<UserDocument>,
+    fields: ChangedFields,
     session: ClientSession,
     removed?: readonly RemovableField[],
+    enrolled?: string,
   ): Promise<boolean>;
+  /** Like `changeFresh`, but also removes ways in and returns them: see {@link updateAndRemoveWays}. */
+  recover(seen: Credentials, recovery: Recovery, session: ClientSession): Promise<RemovedWays | undefined>;
   /** Reads with majority concern, so the result can't be rolled back. */
   hasPasswordHash(userId: string, hash: string): Promise<boolean>;
   /** Disables the account; false if it is already disabled or is gone. */
@@ -142,8 +156,16 @@ export interface UserStore {
   setPasswordHash(userId: string, from: string, to: string): Promise<void>;
 }
 
-export function createUserStore({ users }: Collections, now: () => Date): UserStore {
-  return { ...createReads(users, now), ...createWrites(users) };
+export function createUserStore(collections: Collections, now: () => Date): UserStore {
+  const { users } = collections;
+  return {
+    ...createReads(users, now),
+    ...createWrites(users),
+    recover(seen, { fields, gone = [], ways, at }, session) {
+      const update = changeOf(fields, gone);
+      return updateAndRemoveWays(collections, freshFilter(seen, fields), update, { ways, at }, session);
+    },
+  };
 }
 
 type Reads =
@@ -213,7 +235,13 @@ function freshFilter(seen: Credentials, { email_verified_at }: Partial<UserDocum
   return { ...unchangedSince(seen), ...(email_verified_at && { email_verified_at: { $exists: false } }) };
 }
 
-function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
+/** Returns the update that writes and removes fields. */
+function changeOf(fields: ChangedFields, removed: readonly RemovableField[]) {
+  const gone = Object.fromEntries(removed.map((field) => [field, true as const]));
+  return { ...touch(fields), ...(removed.length > 0 && { $unset: gone }) };
+}
+
+function createWrites(users: Collections['users']): Omit<UserStore, Reads | 'recover'> {
   return {
     async insert(user, session) {
       await users.insertOne(user, { session });
@@ -259,10 +287,10 @@ function createWrites(users: Collections['users']): Omit<UserStore, Reads> {
       const member = { _id: userId, home_group_id: groupId };
       return (await users.updateOne(member, touch({ role }), { session })).matchedCount === 1;
     },
-    async changeFresh(seen, fields, session, removed = []) {
-      const gone = Object.fromEntries(removed.map((field) => [field, true as const]));
-      const update = { ...touch(fields), ...(removed.length > 0 && { $unset: gone }) };
-      return (await users.updateOne(freshFilter(seen, fields), update, { session })).matchedCount === 1;
+    async changeFresh(seen, fields, session, removed = [], enrolled) {
+      const waiting: Filter<UserDocument> = enrolled === undefined ? {} : { 'pending_totp.factor_id': enrolled };
+      const filter = { ...freshFilter(seen, fields), ...waiting };
+      return (await users.updateOne(filter, changeOf(fields, removed), { session })).matchedCount === 1;
     },
     async disable(userId, { at, reason, by }, session) {
       const update = touch({ disabled_at: at, disabled_reason: reason, disabled_by: by, sessions_changed_at: at });

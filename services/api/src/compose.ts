@@ -128,7 +128,7 @@ export async function compose(
   const stores = createStores(collectionsOf(mongo.db(config.MONGODB_DATABASE)), transaction, () => new Date(now()));
   const isDenied = createIsDenied(denyList);
   const tellers = { publishEvent: eventPublisher.publish, audit: guards.audit, announce, tellSessions };
-  const commit = createCommit({ transaction, outbox: stores.outbox, ...tellers });
+  const commit = createCommit({ transaction, outbox: stores.outbox, sessions: stores.sessions, ...tellers });
   const heldKeys = createHeldKeys({
     redis: limitRedis,
     name: redisKeys(config.KEY_PREFIX).heldKeys,

@@ -64,7 +64,7 @@ function change(session: StoredSession, given: Given = {}, body: object = {}, or
     warnOfGuesses: async () => undefined,
     audit,
     rpId: undefined,
-    stepUpTokens: { isToken: async () => false, useToken: async () => false },
+    stepUpTokens: { openToken: async () => undefined, isUsed: async () => false, use: async () => false },
   });
   const endSessions = createEndSessions({ sessions });
   const own = {

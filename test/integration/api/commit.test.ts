@@ -70,6 +70,20 @@ describe('a change', () => {
     expect([scene.verdicts, await scene.rows(), scene.audited, scene.announced]).toEqual([[false, false], [], [], []]);
   });
 
+  test('a change of a caller whose session has ended or is gone is refused, unless it says otherwise', async () => {
+    const [live, ended] = [await scene.session(), await scene.session({ is_revoked: true })];
+    const by = ({ document }: Pick<typeof live, 'document'>) => ({ ...scene.origin, caller: { sid: document._id } });
+    const gone = { document: { ...live.document, _id: randomUUID() } };
+    const over = { code: 'IAD_JWT_ACCESS_INVALID' };
+    for (const caller of [ended, gone]) {
+      await expect(scene.commit(changeOf({ events: [newEvent()] }), by(caller))).rejects.toMatchObject(over);
+      await scene.commit(changeOf({}, { outlivesCaller: true }), by(caller));
+    }
+    expect([await scene.rows(), scene.published]).toEqual([[], []]);
+    await scene.commit(changeOf({ events: [newEvent()] }), by(live));
+    expect(await scene.rows()).toHaveLength(1);
+  });
+
   test('an event that may be for nobody is published a moment later, and only if it is for a user', async () => {
     const make = (isFor: 'user' | 'nobody') => Array.from({ length: 9 }, () => ({ event: newEvent(), isFor }));
     const [told, untold] = [make('user'), make('nobody')];

@@ -213,6 +213,15 @@ describe('a change of the address', () => {
     expect(former).not.toHaveProperty('verified_at');
   });
 
+  test('a change of an address that was verified since the code was compared records that for an undo', async () => {
+    const { user, phone, asked } = await changing();
+    const email_verified_at = new Date(1);
+    const verified = meanwhile(() => write(user, { email_verified_at }));
+    await change(phone, asked, verified);
+    const [former] = (await scene.storedUser(user._id))?.former_emails ?? [];
+    expect(former).toMatchObject({ email: user.email, verified_at: email_verified_at });
+  });
+
   test('a change of the address can change its spelling alone', async () => {
     const key = new_email.toLowerCase();
     const { user, phone, asked } = await changing({ email: key, email_key: key });

@@ -5,6 +5,7 @@ import { createTransactionRunner, defaultDeadlineMs, type PresentUser } from '@a
 import { credentialsVersion } from '@auth-account/stores/credentials';
 import type { SessionDocument, UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Binary } from 'mongodb';
 import { createOpenIdempotent } from '../../../services/api/src/idempotency/open-idempotent.ts';
 import { RequestAbandoned } from '../../../services/api/src/request/assert-client-connected.ts';
 import { createIds } from '../../../services/api/src/request/ids.ts';
@@ -386,6 +387,24 @@ describe('a login by any method', () => {
     expect(await sessionsOf(seen._id)).toEqual([]);
     await scene.collections.users.updateOne({ _id: seen._id }, { $set: { trusted_devices: [trust] } });
     expect((await byTrust()).data).toMatchObject({ device_id });
+  });
+
+  test('a login by one factor opens no session while the second factor is on, unless its removal is due', async () => {
+    const removal = {
+      id: randomUUID(),
+      ordered_at: new Date(0),
+      due_at: new Date(scene.now().getTime() + 1),
+      by: 'mail',
+    };
+    const sealed = { factor_id: randomUUID(), kid: 'k', seed: new Binary(Buffer.alloc(1)) };
+    const totp = { ...sealed, confirmed_at: scene.now(), last_step: 1, removal } as NonNullable<UserDocument['totp']>;
+    const user = await scene.user({ totp });
+    // As its method has found it, by a mistake.
+    const { totp: _, ...seen } = user;
+    await expect(open(seen)).rejects.toMatchObject(refused);
+    expect((await open(seen, { auth: { amr: ['otp', 'mfa'], acr: '2' } })).data).toMatchObject({ user_id: user._id });
+    await scene.collections.users.updateOne({ _id: user._id }, { $set: { 'totp.removal.due_at': scene.now() } });
+    expect((await open(seen)).data).toMatchObject({ user_id: user._id });
   });
 
   test('a login to an account whose erasure has come due since the proof was checked is one to no account', async () => {

@@ -1,9 +1,12 @@
 import { createHash, createHmac, createSecretKey, randomBytes, randomUUID } from 'node:crypto';
+import type { UsedCredential } from '@auth-account/contracts/http/passkey-credentials';
 import { AppError } from '@auth-account/errors';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Binary } from 'mongodb';
 import type { ServerSecrets } from '../../../services/api/src/security/server-secrets.ts';
 import { createOncePerChallenge, createSpendProof } from '../../../services/api/src/usecases/login/spend-proof.ts';
 import { createOncePerProof, spentBy } from '../../../services/api/src/usecases/proofs/once-per-proof.ts';
+import { createPasskeyProof } from '../../../services/api/src/usecases/proofs/passkey-proof.ts';
 import { storesOf } from '../../support/stores-of.ts';
 import { openUseCaseScene, readsOf, type UseCaseScene } from '../../support/use-case-scene.ts';
 
@@ -155,6 +158,46 @@ describe('a login that uses a challenge up', () => {
     await spendBy(spend, document._id);
     await expect(repeat(spend)).rejects.toMatchObject({ code: 'ERR-DEPENDENCY-UNAVAILABLE' });
   });
+});
+
+test('the counter of an assertion is compared with the one that its transaction finds, and never stored lower', async () => {
+  const passkey = {
+    ...{
+      id: randomUUID(),
+      credential_id: 'credential',
+      public_key: new Binary(Buffer.alloc(1)),
+      counter: 6,
+      name: null,
+    },
+    ...{ transports: [], is_backup_eligible: false, is_backed_up: false, created_at: scene.now() },
+  };
+  const user = await scene.user({ passkeys: [passkey] });
+  const { passkeys } = storesOf(scene.collections);
+  const shown = { id: 'credential', response: {} } as UsedCredential;
+  const rules = { requireUv: true, requireHandle: false };
+  // All are checked against the account as it is now, before the first is used.
+  const proofs = await Promise.all(
+    [7, 7, 9, 8].map((counter) => {
+      const assertion = { counter, isUserVerified: true, isBackupEligible: false, isBackedUp: false };
+      const prove = createPasskeyProof({ passkeys, verifier: { verifyUse: async () => assertion } });
+      return prove(user, { challengeId: 'challenge', credential: shown }, rules);
+    }),
+  );
+  const results: unknown[] = [];
+  for (const { use } of proofs) {
+    const { audit } = await scene.mongo.withSession((session) =>
+      session.withTransaction(() => use(user, scene.now(), session)),
+    );
+    const stored = await scene.collections.users.findOne({ _id: user._id });
+    results.push([stored?.passkeys?.[0]?.counter, audit.map(({ event }) => event)]);
+  }
+  const fell = ['passkey.counter_fell'];
+  expect(results).toEqual([
+    [7, []],
+    [7, fell],
+    [9, []],
+    [9, fell],
+  ]);
 });
 
 test('a repeated proof is recognised as long as its key is there', async () => {

@@ -1,16 +1,32 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { startProvider } from '@auth-account/local-stack/provider';
 import type { IdentityDocument } from '@auth-account/stores/documents';
 import { createSealedSecrets, loadKeyFile } from '@auth-account/tokens';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { newSession, password } from '../../support/accounts.ts';
 import { bearer } from '../../support/groups.ts';
-import { exchangingEntry, newHome, newPerson, requestProviderLogin, webPage } from '../../support/providers.ts';
+import {
+  exchangingEntry,
+  newHome,
+  newPerson,
+  requestProviderLogin,
+  unlinkIdentity,
+  webPage,
+} from '../../support/providers.ts';
 import { type RecordedLog, recordLog } from '../../support/recorded-log.ts';
 import { codeAt, completeLogin, switchOn } from '../../support/second-factor.ts';
 import { serviceEnvironment, startTestApi, type TestApi } from '../../support/test-api.ts';
 
 let issuer: Awaited<ReturnType<typeof startProvider>>;
 let api: TestApi;
+/** Called when a code has arrived at the provider, before its answer. */
+let onExchange: (() => Promise<unknown>) | undefined;
+const exchanges = createServer(async (req, res) => {
+  await onExchange?.();
+  issuer.handle(req, res);
+});
 const log: RecordedLog = recordLog('api', 'debug');
 const path = '/api/v1/auth/federated/office';
 
@@ -18,10 +34,13 @@ beforeAll(async () => {
   issuer = await startProvider();
   const { issuer: url, jwksUri } = issuer;
   const plain = { name: 'plain', issuers: [`${url}/plain`], jwks_uri: jwksUri, client_ids: ['app'] };
-  const IDENTITY_PROVIDERS = JSON.stringify([exchangingEntry(issuer), plain]);
+  await once(exchanges.listen(0, '127.0.0.1'), 'listening');
+  const token_endpoint = `http://127.0.0.1:${(exchanges.address() as AddressInfo).port}/token`;
+  const IDENTITY_PROVIDERS = JSON.stringify([{ ...exchangingEntry(issuer), token_endpoint }, plain]);
   api = await startTestApi({ IDENTITY_PROVIDERS }, {}, log.logger);
 });
 beforeEach(() => {
+  onExchange = undefined;
   issuer.behave({}, 'token');
   // No stall of the machine ends an exchange.
   jest.spyOn(AbortSignal, 'timeout').mockImplementation(() => new AbortController().signal);
@@ -29,6 +48,7 @@ beforeEach(() => {
 afterEach(() => void jest.restoreAllMocks());
 afterAll(async () => {
   await api.close();
+  exchanges.close();
   await issuer.close();
 });
 
@@ -47,13 +67,14 @@ async function storedToken(user_id: string): Promise<IdentityDocument['refresh_t
 /** Opens the stored token as the server's keys seal it. */
 async function openedToken(user_id: string): Promise<string> {
   const identity = (await api.collections.users.findOne({ _id: user_id }))?.identities?.[0];
-  if (identity?.refresh_token === undefined) throw new Error('there is no token');
+  return opened(identity?.refresh_token, user_id, identity?.id ?? '');
+}
+
+async function opened(sealed: IdentityDocument['refresh_token'], userId: string, factorId: string): Promise<string> {
+  if (sealed === undefined) throw new Error('there is no token');
   const keys = await loadKeyFile(serviceEnvironment('').SERVER_KEYS_FILE ?? '');
-  const { kid, token } = identity.refresh_token;
-  const owner = { userId: user_id, factorId: identity.id };
-  return createSealedSecrets(keys)
-    .open({ kid, box: Buffer.from(token.value()) }, owner)
-    .toString();
+  const box = Buffer.from(sealed.token.value());
+  return createSealedSecrets(keys).open({ kid: sealed.kid, box }, { userId, factorId }).toString();
 }
 
 const outcomeOf = (user_id: string) =>
@@ -197,6 +218,29 @@ describe('a code that brings no token', () => {
     expect(await storedToken(json.data.user_id)).toBeDefined();
   });
 });
+
+test.each(['unlinked', 'given up by its provider', 'erased with its account'])(
+  'the token of an identity that was %s during the exchange of the code waits for its revocation',
+  async (how) => {
+    const session = await newSession(api);
+    const { user_id } = session;
+    const person = newPerson();
+    const { authorization_code: _, ...body } = { ...(await proof(person)), current_password: password };
+    const { json } = await api.post('/api/v1/account/identities/office', body, bearer(session));
+    const { identity_id } = json.data;
+    const { users, providerRevocations } = api.collections;
+    onExchange = async () => {
+      if (how === 'unlinked') await unlinkIdentity(api, session, identity_id);
+      else if (how === 'erased with its account') await users.deleteOne({ _id: user_id });
+      else await users.updateOne({ _id: user_id }, { $pull: { identities: { id: identity_id } } });
+    };
+    await api.post(path, await proof(person));
+    const row = await providerRevocations.findOne({ _id: identity_id });
+    expect(row).toMatchObject({ user_id, provider: 'office', client_id: 'app', attempts: 0 });
+    expect(await opened(row ?? undefined, user_id, identity_id)).toBe(issuer.issued().at(-1));
+    expect(outcomeOf(user_id)).toMatchObject([{ event: 'provider_token.refused', reason: 'identity_gone' }]);
+  },
+);
 
 test('simultaneous logins with codes store one token', async () => {
   const person = newPerson();

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { InviteDocument, UserDocument } from '@auth-account/stores/documents';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Binary } from 'mongodb';
 import { RequestAbandoned } from '../../../services/api/src/request/assert-client-connected.ts';
 import {
   createResetPassword,
   type ResetPasswordDeps,
 } from '../../../services/api/src/usecases/credentials/reset-password.ts';
+import { createProveAddress } from '../../../services/api/src/usecases/login/prove-address.ts';
 import { type AccountScene, type AskedCode, openAccountScene, passwordHashOf } from '../../support/account-scene.ts';
 
 let scene: AccountScene;
@@ -17,6 +19,7 @@ afterAll(() => scene.close());
 
 const new_password = 'three wrong staples';
 const purpose = 'password_reset';
+const token = { kid: 'k', token: new Binary(Buffer.alloc(48)), client_id: 'app' };
 const invalid = { code: 'ERR-CODE-INVALID', details: { tries_left: 0 } };
 
 const reset = (asked: AskedCode, deps: Partial<ResetPasswordDeps> = {}, origin = scene.origin) =>
@@ -136,6 +139,45 @@ describe('a reset of the password', () => {
     expect((await scene.rows()).map(({ topic }) => topic)).not.toContain('service.auth.events.email_verified');
     expect(scene.told).toEqual(['try', ['proved', user.email]]);
   });
+
+  test.each<[string, object, string[]]>([
+    ['was stored', { $set: { 'identities.0.refresh_token': token } }, ['identity']],
+    ['waits already, as its provider gave the identity up,', { $pull: { identities: { id: 'identity' } } }, []],
+  ])(
+    'a recovery that removes an identity whose token %s since the account was read leaves no token behind',
+    async (_, change, gone) => {
+      const identities = [{ id: 'identity', provider: 'office', sub: 'somebody', created_at: new Date(0) }];
+      const since = (_id: string) => scene.collections.users.updateOne({ _id }, change);
+      const checkCode: ResetPasswordDeps['checkCode'] = async (...given) => {
+        const code = await scene.deps.checkCode(...given);
+        await since(code.user._id);
+        return code;
+      };
+      const unlinked = async () => {
+        const { providerRevocations } = scene.collections;
+        const rows = (await scene.rows()).filter(({ topic }) => topic.endsWith('identity_unlinked'));
+        const waiting = await providerRevocations.find().toArray();
+        await providerRevocations.deleteMany();
+        expect(rows.map(({ event }) => event.data)).toMatchObject(gone.map((identity_id) => ({ identity_id })));
+        expect(waiting).toMatchObject(gone.map((_id) => ({ _id, provider: 'office', ...token })));
+        await scene.clear();
+      };
+      const { asked } = await account({ identities });
+      await reset(asked, { checkCode });
+      await unlinked();
+
+      const { user } = await account({ identities });
+      await since(user._id);
+      const { deps, origin, commit, now } = scene;
+      const proof = { user, device: 'phone', at: now() };
+      const work: Parameters<typeof commit>[0]['work'] = async (session) => ({
+        ...{ audit: [], events: [], sessions: [] },
+        ...(await createProveAddress(deps)(proof, origin, session)),
+      });
+      await commit({ at: now(), work, isCommitted: 'by event', ifClientLeft: 'commit' }, origin);
+      await unlinked();
+    },
+  );
 
   test('a reset of the password is refused if another confirmation was faster', async () => {
     const { user, asked } = await account();

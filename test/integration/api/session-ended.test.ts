@@ -36,7 +36,7 @@ const logOut = (refresh_token: string, caller: StoredSession, also: Partial<LogO
 const revoke = (id: string, caller: StoredSession, also: Partial<RevokeSessionDeps> = {}) =>
   createRevokeSession(depsWith(also))(id, bearerOf(caller), scene.origin);
 const logOutAll = (body: { except_current?: boolean }, caller: StoredSession) =>
-  createLogOutAll(depsWith({}))(body, bearerOf(caller), scene.origin);
+  createLogOutAll(depsWith({}))(body, bearerOf(caller), { ...scene.origin, caller: bearerOf(caller) });
 
 const aMinuteAgo = () => new Date(scene.now().getTime() - 60_000);
 /** Stores a session that another request ended a minute ago. */

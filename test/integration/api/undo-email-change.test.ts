@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FormerEmail, UserDocument } from '@auth-account/stores/documents';
 import { createEmailChangeTokens, generateSecretKey } from '@auth-account/tokens';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { Binary } from 'mongodb';
 import {
   createUndoEmailChange,
   type UndoEmailChangeDeps,
@@ -213,6 +214,28 @@ describe('an undo of a change of the address', () => {
     // Nobody can guess the new password.
     expect(hashed).toEqual([expect.stringMatching(/^[\w-]{43}$/)]);
     expect(await scene.collections.outbox.countDocuments()).toBe(3);
+  });
+
+  test('an undo takes the identities as they are then, and leaves the token of none behind', async () => {
+    const linked = (id: string, created_at: Date) => ({ id, provider: 'office', sub: id, created_at });
+    const identities = [linked('old', new Date(0)), linked('new', after(1)), linked('given up', after(1))];
+    const { user, token } = await changedAccount();
+    await set(user, { identities });
+    const kept = { kid: 'k', token: new Binary(Buffer.alloc(48)), client_id: 'app' };
+    let reads = 0;
+    await undo(token, async () => {
+      reads += 1;
+      const [_id, disabled_at] = [user._id, scene.now()];
+      const fields = { 'identities.0.disabled_at': disabled_at, 'identities.1.refresh_token': kept };
+      await scene.collections.users.updateOne({ _id }, { $set: fields });
+      await scene.collections.users.updateOne({ _id }, { $pull: { identities: { id: 'given up' } } });
+    });
+    expect((await stored(user))?.identities).toEqual([{ ...identities[0], disabled_at: scene.now() }]);
+    const rows = (await scene.rows()).filter(({ topic }) => topic.endsWith('identity_unlinked'));
+    expect(rows.map(({ event }) => event.data)).toMatchObject([{ identity_id: 'new' }]);
+    expect(await scene.collections.providerRevocations.find().toArray()).toMatchObject([{ _id: 'new', ...kept }]);
+    // A notice of a provider is no reason to decide anew.
+    expect(reads).toBe(1);
   });
 
   test('an undo is refused with 403 if the change is gone meanwhile', async () => {

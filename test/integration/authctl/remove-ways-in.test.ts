@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Binary } from 'mongodb';
 import { logIn, newSession, password } from '../../support/accounts.ts';
 import { type AuthctlOptions, auditLinesOf, authctl } from '../../support/authctl.ts';
 import { confirmReset, requestReset } from '../../support/codes.ts';
@@ -114,6 +115,29 @@ test('remove-ways-in does nothing to an account without passkeys and identities,
   expect(run).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining('was changed or erased') });
   expect(auditLinesOf(run.stderr)).toEqual([]);
   expect([(await stored(phone.user_id))?.passkeys?.length, await live(phone.user_id)]).toEqual([2, 1]);
+});
+
+test('remove-ways-in leaves no token of a provider behind, and tells only of what it has removed itself', async () => {
+  const phone = await newSession(scene);
+  const ids: string[] = [];
+  for (let nth = 0; nth < 2; nth += 1) {
+    ids.push((await linkIdentity(scene, phone, newPerson())).json.data.identity_id);
+  }
+  const token = { kid: 'k', token: new Binary(Buffer.alloc(48)), client_id: 'app' };
+  const { users, providerRevocations } = scene.collections;
+  const answer = async () => {
+    const [of, gone] = ids.map((id) => ({ _id: phone.user_id, 'identities.id': id }));
+    await users.updateOne({ ...of }, { $set: { 'identities.$.refresh_token': token } });
+    // As after a notice of its provider.
+    await users.updateOne({ ...gone }, { $pull: { identities: { id: ids[1] ?? '' } } });
+    return 'y';
+  };
+  const { stdout } = await authctl(command(phone.user_id), { ...options, answer });
+  expect(stdout).toContain('Removed: passkeys (0), identities (1).');
+  const ofUser = { 'event.data.user_id': phone.user_id, topic: /identity_unlinked$/ };
+  const rows = await scene.collections.outbox.find(ofUser).toArray();
+  expect(rows.map(({ event }) => event.data)).toMatchObject([{ identity_id: ids[0] }]);
+  expect(await providerRevocations.find({ user_id: phone.user_id }).toArray()).toMatchObject([{ _id: ids[0] }]);
 });
 
 test('remove-ways-in of one kind leaves the other', async () => {

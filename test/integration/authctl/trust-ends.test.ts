@@ -1,8 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { logOut, password, type TokenPair } from '../../support/accounts.ts';
+import { waitUntil } from '@auth-account/local-stack';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { logOut, newSession, password, type TokenPair } from '../../support/accounts.ts';
 import { authctl } from '../../support/authctl.ts';
-import { beginLogin, completeLogin, type GuardedAccount, guardedAccount } from '../../support/second-factor.ts';
+import { codeOf, requestLoginCode } from '../../support/codes.ts';
+import { bearer, refresh } from '../../support/groups.ts';
+import { type HoldingProxy, startHoldingProxy } from '../../support/holding-proxy.ts';
+import { linkIdentity, newPerson, provePerson } from '../../support/providers.ts';
+import {
+  beginLogin,
+  completeLogin,
+  type GuardedAccount,
+  guardedAccount,
+  switchOn,
+} from '../../support/second-factor.ts';
+import { startTestApi, type TestApi, testEnvironment } from '../../support/test-api.ts';
 import { type OperatorScene, openOperatorScene } from './operator-scene.ts';
 
 let scene: OperatorScene;
@@ -51,4 +63,96 @@ test('sessions revoke ends the trust in the device of that session only', async 
   await run('sessions', 'revoke', one.session.session_id);
   expect(await logIn(one.fields)).toMatchObject(refused);
   expect((await logIn(other.fields)).status).toBe(200);
+});
+
+describe('a login that has found its device trusted', () => {
+  /** An api that reaches MongoDB through `proxy`. */
+  let slow: TestApi;
+  let proxy: HoldingProxy;
+  beforeAll(async () => {
+    proxy = await startHoldingProxy(Number(new URL(testEnvironment().mongodbUri).port));
+    const MONGODB_URI = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true`;
+    const same = { MONGODB_DATABASE: scene.keyPrefix, KEY_PREFIX: scene.keyPrefix };
+    slow = await startTestApi({ ...same, MONGODB_URI });
+  });
+  afterAll(async () => {
+    await slow.close({ keepData: true });
+    await proxy.close();
+  });
+
+  type Device = Awaited<ReturnType<typeof trustedDevice>>;
+  type End = (account: GuardedAccount, device: Device) => Promise<unknown>;
+  const done = async (answer: Promise<{ readonly status: number }>) =>
+    expect(await answer).toMatchObject({ status: 200 });
+  const remove = (account: GuardedAccount, path: string) =>
+    done(scene.api.send({ method: 'DELETE', path: `/api/v1/${path}`, headers: bearer(account) }));
+  const ends: [string, End][] = [
+    [
+      'a logout of all others',
+      (account) => done(scene.post('/api/v1/auth/logout-all', { except_current: true }, bearer(account))),
+    ],
+    [
+      'the end of the trust',
+      (account, { fields }) => remove(account, `account/trusted-devices/${fields.device_id.toUpperCase()}`),
+    ],
+    ['the end of its session', (account, { session }) => remove(account, `auth/sessions/${session.session_id}`)],
+    [
+      'the theft of its refresh token',
+      async (_, { session }) => {
+        await refresh(scene, await refresh(scene, session));
+        const _id = session.session_id;
+        await scene.collections.sessions.updateOne({ _id }, { $set: { handed_out_at: new Date(0) } });
+        const { json } = await scene.post('/api/v1/auth/refresh', { refresh_token: session.refresh_token });
+        expect(json.error_code).toBe('IAD_JWT_REFRESH_STOLEN');
+      },
+    ],
+    ['user logout', ({ user_id }) => run('user', 'logout', user_id)],
+    ['sessions revoke', (_, { session }) => run('sessions', 'revoke', session.session_id)],
+  ];
+
+  /** Waits until the proxy holds so many answers. */
+  const heldReads = (count: number) =>
+    waitUntil(async () => proxy.held() === count, { what: 'the reads of the account', timeoutMs: 30_000 });
+
+  test.each(ends)(
+    'a login by any method that has found its device trusted opens no session after %s',
+    async (_, end) => {
+      const owner = await newSession(scene, { device_id: randomUUID() });
+      const { email, user_id } = owner;
+      await scene.collections.users.updateOne({ _id: user_id }, { $set: { email_verified_at: new Date(0) } });
+      // The reads of the account by address and by identity have the same text, for which the proxy waits.
+      const person = newPerson({ sub: email });
+      expect((await linkIdentity(scene, owner, person)).status).toBe(201);
+      const account = { ...owner, ...(await switchOn(scene, owner)) };
+      const device = await trustedDevice(account, 0);
+      const { password: _password, email: _email, ...fields } = device.fields;
+      const proof = await provePerson(scene, person);
+      const challenge_id = await requestLoginCode(scene, email);
+      const code = await codeOf(scene, challenge_id);
+
+      proxy.hold(email);
+      const first = [
+        slow.post('/api/v1/auth/login', device.fields),
+        slow.post('/api/v1/auth/federated/office', { ...proof, ...fields }),
+      ];
+      await heldReads(2);
+      proxy.hold(user_id);
+      const byCode = slow.post('/api/v1/auth/login-code/confirm', { challenge_id, code, ...fields });
+      await heldReads(3);
+      try {
+        await end(account, device);
+      } finally {
+        proxy.release();
+      }
+      const answers = await Promise.all([...first, byCode]);
+      expect(answers.map(({ status, json }) => [status, json.error_code])).toEqual([
+        [401, 'ERR-INVALID-CREDENTIALS'],
+        [410, 'ERR-CODE-EXPIRED'],
+        [403, 'ERR-CODE-INVALID'],
+      ]);
+      const live = { user_id, device_id: fields.device_id, is_revoked: false, created_at: { $gt: new Date(0) } };
+      const left = await scene.collections.sessions.find(live).toArray();
+      expect(left.filter(({ _id }) => _id !== device.session.session_id)).toEqual([]);
+    },
+  );
 });

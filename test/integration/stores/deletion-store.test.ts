@@ -46,9 +46,9 @@ describe('an order of a deletion', () => {
   test('an order of a deletion sets the time once, and nobody else’s', async () => {
     const [user, other] = [await scene.user(), await scene.user()];
     const order = (at: Date) => inTransaction((session) => store.schedule(user, at, session));
-    expect(await order(after(3 * day))).toEqual({ deletesAt: after(3 * day), isNew: true });
+    expect(await order(after(3 * day))).toEqual({ deletesAt: after(3 * day), isNew: true, isVerified: false });
     expect(await scene.storedUser(user._id)).toEqual({ ...user, deletes_at: after(3 * day), touches: 1 });
-    expect(await order(after(9 * day))).toEqual({ deletesAt: after(3 * day), isNew: false });
+    expect(await order(after(9 * day))).toEqual({ deletesAt: after(3 * day), isNew: false, isVerified: false });
     expect(await scene.storedUser(user._id)).toEqual({ ...user, deletes_at: after(3 * day), touches: 2 });
     expect(await scene.storedUser(other._id)).toEqual(other);
   });

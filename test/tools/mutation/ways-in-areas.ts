@@ -40,7 +40,7 @@ export const waysIn: readonly Area[] = [
     'factors',
     'codes of the second factor, and the ways in that a recovery removes',
     [`${ofSecurity}/{recovery-codes,totp}.ts`, `${ofSecurity}/{recovery-codes,totp}.test.ts`],
-    [`${useCases}/removed-ways.ts`, `${useCases}/removed-ways.test.ts`],
+    [`${useCases}/loss-by.ts`, `${useCases}/loss-by.test.ts`],
   ),
   area('factor-limit', 'the limit of wrong second factors', [
     `${ofLimits}/factor-limit.ts`,

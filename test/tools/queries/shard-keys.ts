@@ -76,7 +76,7 @@ export const shardKeys: Readonly<Record<string, ShardKey>> = {
   provider_revocations: {
     key: '{slot: 1, _id: 1}',
     slotFrom: ['_id'],
-    why: 'written in the transaction that takes the identity away: its id has the slot of the user',
+    why: 'written by what takes the identity away or finds it gone: its id has the slot of the user',
     changes: 'a worker asks all shards',
   },
   subscribers: { slotFrom: [], why: 'a few documents', changes: 'not sharded: it stays on one shard' },

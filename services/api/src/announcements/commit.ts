@@ -1,7 +1,14 @@
 import { randomInt } from 'node:crypto';
 import type { AuthEvent } from '@auth-account/contracts/events';
+import { AppError } from '@auth-account/errors';
 import type { PushContent } from '@auth-account/messaging';
-import { closeReasonOf, type OutboxStore, type RunTransaction, type TransactionRequest } from '@auth-account/stores';
+import {
+  closeReasonOf,
+  type OutboxStore,
+  type RunTransaction,
+  type SessionStore,
+  type TransactionRequest,
+} from '@auth-account/stores';
 import type { RevocationReason } from '@auth-account/stores/documents';
 import type { ClientSession } from 'mongodb';
 import type { Audit } from '../audit/audit.ts';
@@ -14,6 +21,7 @@ import type { TellSessions } from './tell-sessions.ts';
 export interface CommitDeps {
   readonly transaction: RunTransaction;
   readonly outbox: Pick<OutboxStore, 'append' | 'appendDelivered' | 'exists'>;
+  readonly sessions: Pick<SessionStore, 'findLive'>;
   readonly publishEvent: (event: AuthEvent) => void;
   readonly audit: Audit;
   readonly announce: (announcement: Announcement) => Promise<void>;
@@ -66,6 +74,8 @@ export interface Change<O extends Outcome>
   readonly isCommitted: 'by event' | (() => Promise<boolean>);
   /** `abort` if the change could harm a later request of a client that has given up this request. */
   readonly ifClientLeft: 'abort' | 'commit';
+  /** True if the change is made even if the session of its caller has ended. */
+  readonly outlivesCaller?: boolean;
 }
 
 /** Carries out a change and announces it. Returns the result of the change's work. */
@@ -76,14 +86,21 @@ export type Commit = <O extends Outcome>(change: Change<O>, origin: RequestOrigi
  * it publishes them, writes the records of the audit log, and denies the sessions. Only the denial is awaited, within
  * the limit of `createAnnounce`, and no step after the commit fails.
  *
- * Raises the errors of the work and of the transaction, and `RequestAbandoned` if the change is aborted because its
- * client has left.
+ * If a session asks for the change, the transaction checks that it is live. A logout of all sessions and a recovery write
+ * the user's document, as most changes do, so after their answer nothing that a stolen session has asked for takes
+ * effect. The end of a single session may be answered while such a transaction commits.
+ *
+ * Raises the errors of the work and of the transaction, `IAD_JWT_ACCESS_INVALID` if the caller's session has ended, and
+ * `RequestAbandoned` if the change is aborted because its client has left.
  */
-export function createCommit({ transaction, outbox, ...tellers }: CommitDeps): Commit {
+export function createCommit({ transaction, outbox, sessions, ...tellers }: CommitDeps): Commit {
   const tell = createTell(tellers);
-  return async ({ work, at, isCommitted, ifClientLeft, ...turn }, origin) => {
+  return async ({ work, at, isCommitted, ifClientLeft, outlivesCaller = false, ...turn }, origin) => {
+    const sid = outlivesCaller ? undefined : origin.caller?.sid;
     let first: AuthEvent | undefined;
     const workAndAppend = async (session: ClientSession) => {
+      const isOver = sid !== undefined && (await sessions.findLive(sid, session)) === undefined;
+      if (isOver) throw new AppError('IAD_JWT_ACCESS_INVALID');
       const outcome = await work(session);
       const events = outcome.events.map(asQuiet);
       for (const { event, isFor } of events) {
@@ -108,7 +125,12 @@ export function createCommit({ transaction, outbox, ...tellers }: CommitDeps): C
 const longestDelayMs = 500;
 
 /** Creates the function that runs the steps after the commit. */
-function createTell({ publishEvent, audit, announce, tellSessions }: Omit<CommitDeps, 'transaction' | 'outbox'>) {
+function createTell({
+  publishEvent,
+  audit,
+  announce,
+  tellSessions,
+}: Omit<CommitDeps, 'transaction' | 'outbox' | 'sessions'>) {
   function publish(each: AuthEvent | QuietEvent): void {
     if (!('isFor' in each)) publishEvent(each);
     // Publishes after a random time, so that the times of this answer and the next do not show whether an event is

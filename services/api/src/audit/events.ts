@@ -190,6 +190,7 @@ export const auditEvents = {
       wrong_code: 'the provider did not take it',
       other_person: 'it belongs to somebody else',
       not_stored: 'MongoDB did not answer',
+      identity_gone: 'the identity was removed in between; its token waits for its revocation',
     },
     counts: { in: 'providerCodes', as: 'reason' },
     meaning: 'The code of a login brought no token. Nothing was refused, and the next login with a code tries again.',

@@ -1,5 +1,6 @@
 import type { Locale } from '@auth-account/contracts/events';
 import type { UserDocument } from '@auth-account/stores/documents';
+import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import type { DeviceProof, ProofFault } from '../security/verify-device-proof.ts';
 
 /** The part of a request that use cases see. They never see the HTTP request. */
@@ -20,6 +21,8 @@ export interface RequestOrigin {
   readonly proof?: DeviceProof | ProofFault;
   /** Secret of the installation (`X-Device-Secret`), if the route takes one and the client sent it. */
   readonly deviceSecret?: string;
+  /** The caller of a route with authorization. A change is made only while its session lives: see `createCommit`. */
+  readonly caller?: Pick<VerifiedAccessToken, 'sid'>;
   /** IP address of the client, before the trusted proxies; undefined if its connection has ended. */
   readonly network: string | undefined;
   /** W3C trace context of the active span; without tracing, the request's own context if it is well-formed. */

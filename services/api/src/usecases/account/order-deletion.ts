@@ -40,10 +40,10 @@ export interface DeletionOrder {
   /** Returns true if `use` has taken effect. */
   readonly isUsed?: () => Promise<boolean>;
   /**
-   * If true, the order makes the password void, so that the password cannot restore the account. All other codes become
-   * void too.
+   * If true, the order makes the password of an account void whose address was never verified, so that the password cannot
+   * restore the account. All other codes become void too.
    */
-  readonly voidsPassword?: boolean;
+  readonly voidsUnverified?: boolean;
 }
 
 export type OrderDeletion = (order: DeletionOrder, origin: RequestOrigin) => Promise<DeletionScheduledResponse['data']>;
@@ -59,7 +59,7 @@ export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
   const { deletions, endSessions, limits, commit, graceDays, ids, now } = deps;
   const voidPassword = createVoidPassword(deps);
 
-  return async ({ user, sessionId, changed, use, isUsed, voidsPassword = false }, origin) => {
+  return async ({ user, sessionId, changed, use, isUsed, voidsUnverified = false }, origin) => {
     const { _id: userId } = user;
     if (user.deletes_at === undefined) await limits.orderDeletion(user, origin);
     const at = now();
@@ -74,6 +74,8 @@ export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
         throw new AppError('IAD_JWT_ACCESS_INVALID');
       return ended;
     };
+    const voidUnless = async (isVerified: boolean, session: ClientSession) =>
+      voidsUnverified && !isVerified ? [await voidPassword(user, at, origin, session)] : none;
     const { deletesAt } = await commit(
       {
         ...endSessions.turnOf(userId),
@@ -85,8 +87,8 @@ export function createOrderDeletion(deps: OrderDeletionDeps): OrderDeletion {
           await use?.(at, session);
           const scheduled = await deletions.schedule(user, wanted, session);
           if (scheduled === undefined) throw changed();
-          const { deletesAt, isNew } = scheduled;
-          const voided = voidsPassword ? [await voidPassword(user, at, origin, session)] : none;
+          const { deletesAt, isNew, isVerified } = scheduled;
+          const voided = await voidUnless(isVerified, session);
           const written = isNew ? [...events, ...voided] : voided;
           const audit = { event: 'account.deletion_scheduled', user_id: userId, session_id: sessionId } as const;
           return {

@@ -44,7 +44,6 @@ export function createConfirmDeletion({ orderDeletion, checkCode, limits }: Conf
   return async (input: ConfirmCodeRequest, origin: RequestOrigin): Promise<Scheduled> => {
     await limits.tryCode(origin);
     const code = await checkCode('account_deletion', input, origin);
-    const voidsPassword = code.user.email_verified_at === undefined;
-    return orderDeletion({ ...code, changed: codeInvalid, voidsPassword }, origin);
+    return orderDeletion({ ...code, changed: codeInvalid, voidsUnverified: true }, origin);
   };
 }

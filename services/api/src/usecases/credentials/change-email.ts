@@ -76,10 +76,9 @@ export function createChangeEmail(deps: ChangeEmailDeps) {
 }
 
 function changeOf(user: PresentUser, deviceId: string, at: Date): EmailChange {
-  const { email, email_key, email_verified_at: verified_at, pending_email = email } = user;
   const until = new Date(at.getTime() + emailUndoSeconds * 1_000);
-  const former = { change_id: randomUUID(), email, email_key, ...(verified_at && { verified_at }), until };
-  return { email: pending_email, former, known_devices: [deviceId], at };
+  const email = user.pending_email ?? user.email;
+  return { email, former: { change_id: randomUUID(), until }, known_devices: [deviceId], at };
 }
 
 function takenError(rejected_email: string, cause?: unknown): AppError {

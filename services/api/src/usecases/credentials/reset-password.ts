@@ -5,7 +5,6 @@ import { passwordChangedEvents } from '@auth-account/messaging/account-events';
 import type { InviteStore, PresentUser, UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { countsAnew, passwordFields } from '@auth-account/stores/credentials';
-import type { ProviderRevocationStore } from '@auth-account/stores/provider-revocations';
 import type { Commit } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
@@ -14,13 +13,12 @@ import type { PasswordHasher } from '../../security/password-hasher.ts';
 import { ChangedMeanwhile, changeByCode } from '../codes/change-by-code.ts';
 import type { CheckCode, RightCode } from '../codes/check-code.ts';
 import type { EndSessions } from '../sessions/end-sessions.ts';
-import { removedWays } from './removed-ways.ts';
+import { lossBy } from './loss-by.ts';
 
 export interface ResetPasswordDeps {
-  readonly users: Pick<UserStore, 'changeFresh'>;
+  readonly users: Pick<UserStore, 'recover'>;
   readonly invites: Pick<InviteStore, 'revokeMadeBy'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
-  readonly providerRevocations: Pick<ProviderRevocationStore, 'add'>;
   readonly checkCode: CheckCode;
   readonly endSessions: EndSessions;
   readonly hasher: Pick<PasswordHasher, 'admit'>;
@@ -68,18 +66,17 @@ export function createResetPassword(deps: ResetPasswordDeps) {
  * was checked.
  */
 function createSetPassword(deps: ResetPasswordDeps) {
-  const { users, invites, challenges, providerRevocations, endSessions, commit, ids, now } = deps;
+  const { users, invites, challenges, endSessions, commit, ids, now } = deps;
   return async (code: RightCode, password_hash: string, origin: RequestOrigin) => {
     const { user } = code;
     const at = now();
     const isFirstProof = user.email_verified_at === undefined;
-    const removed = removedWays(user, isFirstProof ? 'all' : 'none', () => eventOrigin(origin, at, ids));
+    const loss = lossBy(user, isFirstProof ? 'all' : 'none', () => eventOrigin(origin, at, ids));
     const fields = {
       // This also forgets the known devices, because a device of somebody else may be among them.
       ...passwordFields(password_hash, user, at),
       ...countsAnew(user, at, isFirstProof ? user.created_at : undefined),
       ...(isFirstProof && { email_verified_at: at }),
-      ...removed.left,
     };
     const end = { userId: user._id, reason: 'password_changed', at } as const;
     const { invites_revoked } = await commit(
@@ -91,14 +88,15 @@ function createSetPassword(deps: ResetPasswordDeps) {
         ifClientLeft: 'abort',
         async work(session) {
           await code.use(at, session);
-          if (!(await users.changeFresh(user, fields, session, removed.gone))) throw new ChangedMeanwhile();
-          await providerRevocations.add(user._id, removed.unlinked, at, session);
+          const removed = await users.recover(user, { ...loss, fields, at }, session);
+          if (removed === undefined) throw new ChangedMeanwhile();
+          const lost = loss.announce(removed);
           await challenges.endAll(user._id, at, session);
           const invites_revoked = await invites.revokeMadeBy(user._id, at, session);
           const ended = await endSessions.revoke(end, origin, session);
-          const events = [...eventsOf(ids, user, { at, invites_revoked }, origin), ...removed.events];
+          const events = [...eventsOf(ids, user, { at, invites_revoked }, origin), ...lost.events];
           const audit = { event: 'account.password_reset', user_id: user._id, invites_revoked } as const;
-          return { invites_revoked, events, audit: [audit, ...removed.audit], sessions: [ended] };
+          return { invites_revoked, events, audit: [audit, ...lost.audit], sessions: [ended] };
         },
       },
       origin,

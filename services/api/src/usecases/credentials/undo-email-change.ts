@@ -14,7 +14,6 @@ import { countsAnew } from '@auth-account/stores/credentials';
 import type { DeletionStore } from '@auth-account/stores/deletions';
 import type { FormerEmail } from '@auth-account/stores/documents';
 import type { EmailChangeStore } from '@auth-account/stores/email-changes';
-import type { ProviderRevocationStore } from '@auth-account/stores/provider-revocations';
 import type { Commit } from '../../announcements/commit.ts';
 import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
@@ -24,7 +23,7 @@ import { ChangedMeanwhile } from '../codes/change-by-code.ts';
 import { codeInvalid } from '../codes/check-code.ts';
 import { createVerifyUndoToken, type VerifiableTokens } from '../codes/verify-undo-token.ts';
 import type { EndSessions } from '../sessions/end-sessions.ts';
-import { removedWays } from './removed-ways.ts';
+import { lossBy } from './loss-by.ts';
 
 export interface UndoEmailChangeDeps {
   readonly users: Pick<UserStore, 'hasPasswordHash'>;
@@ -32,7 +31,6 @@ export interface UndoEmailChangeDeps {
   readonly deletions: Pick<DeletionStore, 'cancel'>;
   readonly invites: Pick<InviteStore, 'revokeMadeBy'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
-  readonly providerRevocations: Pick<ProviderRevocationStore, 'add'>;
   readonly emailChangeTokens: VerifiableTokens;
   readonly endSessions: EndSessions;
   readonly hasher: Pick<PasswordHasher, 'admit'>;
@@ -99,7 +97,7 @@ const clockMarginMs = 60_000;
  * the read.
  */
 function createUndo(deps: UndoEmailChangeDeps) {
-  const { users, emailChanges, deletions, invites, challenges, providerRevocations, endSessions, commit, ids } = deps;
+  const { users, emailChanges, deletions, invites, challenges, endSessions, commit, ids } = deps;
 
   return async ({ user, former }: FoundChange, password_hash: string, at: Date, origin: RequestOrigin) => {
     const others = othersOf(user, former, at);
@@ -110,10 +108,10 @@ function createUndo(deps: UndoEmailChangeDeps) {
     const since = former.verified_at === undefined ? 'all' : new Date(changedAt.getTime() - clockMarginMs);
     // Without the margin, within which the undo of an earlier change may be.
     const recovered = countsAnew(user, at, former.verified_at === undefined ? user.created_at : changedAt);
-    const removed = removedWays(user, since, () => eventOrigin(origin, at, ids));
+    const loss = lossBy(user, since, () => eventOrigin(origin, at, ids));
     const told = { user_id, purpose: 'second_factor_removal_stopped', locale } as const;
     const notice = createAccountEvent('service.auth.events.notice', told, eventOrigin(origin, at, ids));
-    const stopped = removed.endsOrder ? [notice] : [];
+    const stopped = loss.endsOrder ? [notice] : [];
     const cancelled = deletionCancelledEvents({ user_id, locale }, () => eventOrigin(origin, at, ids));
     const undone = await commit(
       {
@@ -123,20 +121,20 @@ function createUndo(deps: UndoEmailChangeDeps) {
         ifClientLeft: 'commit',
         async work(session) {
           const isCancelled = await deletions.cancel(user, at, session);
-          const undo = { former, others, password_hash, ways: removed.left, gone: removed.gone, recovered, at };
-          const isUndone = await emailChanges.undo(user, undo, session);
-          if (!isUndone) throw new ChangedMeanwhile();
-          await providerRevocations.add(user_id, removed.unlinked, at, session);
+          const undo = { former, others, password_hash, ways: loss.ways, gone: loss.gone, recovered, at };
+          const removed = await emailChanges.undo(user, undo, session);
+          if (removed === undefined) throw new ChangedMeanwhile();
+          const lost = loss.announce(removed);
           await challenges.endAll(user_id, at, session);
           const invites_revoked = await invites.revokeMadeBy(user_id, at, session);
           const ended = await endSessions.revoke(end, origin, session);
-          const events = [...eventsOf(deps, user, { at, invites_revoked }, origin), ...removed.events, ...stopped];
+          const events = [...eventsOf(deps, user, { at, invites_revoked }, origin), ...lost.events, ...stopped];
           const cancels = isCancelled ? [{ event: 'account.deletion_cancelled', user_id } as const] : [];
           const audit = { event: 'account.email_change_undone', user_id, invites_revoked } as const;
           return {
             invites_revoked,
             events: isCancelled ? [...events, ...cancelled] : events,
-            audit: [audit, ...removed.audit, ...cancels],
+            audit: [audit, ...lost.audit, ...cancels],
             sessions: [ended],
           };
         },

@@ -13,6 +13,7 @@ export interface KeepProviderTokenDeps {
   readonly sealedSecrets: Pick<SealedSecrets, 'seal'>;
   readonly onNotStored: (error: Error) => void;
   readonly audit: Audit;
+  readonly now: () => Date;
 }
 
 /** An authorization code that an app has sent with an ID token, and the person of the token. */
@@ -29,10 +30,11 @@ export type KeepProviderToken = (given: GivenCode, origin: RequestOrigin) => Pro
 /**
  * Creates the function that exchanges an authorization code for the provider's refresh token and keeps the token, if the
  * identity has none. It never fails, and takes some seconds at most: a login must not depend on it. If it does not
- * succeed, the next login with a code tries again. Of two simultaneous logins with codes, one token is kept.
+ * succeed, the next login with a code tries again. Of two simultaneous logins with codes, one token is kept. If the
+ * identity is gone by then, its token waits for its revocation.
  */
 export function createKeepProviderToken(deps: KeepProviderTokenDeps): KeepProviderToken {
-  const { identities, exchanges, sealedSecrets, onNotStored, audit } = deps;
+  const { identities, exchanges, sealedSecrets, onNotStored, audit, now } = deps;
 
   async function keep(exchange: ExchangeCode, { code, clientId, userId, identity }: WholeCode) {
     const exchanged = await exchange(code, { clientId, sub: identity.sub });
@@ -41,7 +43,7 @@ export function createKeepProviderToken(deps: KeepProviderTokenDeps): KeepProvid
     const { kid, box } = sealedSecrets.seal(Buffer.from(exchanged.refreshToken), owner);
     const token = { kid, token: new Binary(box), client_id: clientId };
     try {
-      return await identities.keepToken(userId, identity.id, token);
+      return await identities.keepToken({ userId, identity }, token, now());
     } catch (error) {
       onNotStored(error as Error);
       return 'not_stored';
@@ -54,10 +56,13 @@ export function createKeepProviderToken(deps: KeepProviderTokenDeps): KeepProvid
     const exchange = exchanges.get(identity.provider);
     if (exchange === undefined) return;
     const result = await keep(exchange, { ...given, code, identity });
-    if (result === false) return;
+    if (result === 'has_one') return;
     const shown = { user_id, identity_id: identity.id, provider: identity.provider };
-    if (result === true) audit({ event: 'provider_token.kept', ...shown }, origin);
-    else audit({ event: 'provider_token.refused', ...shown, reason: result }, origin);
+    if (result === 'kept') audit({ event: 'provider_token.kept', ...shown }, origin);
+    else {
+      const reason = result === 'gone' ? 'identity_gone' : result;
+      audit({ event: 'provider_token.refused', ...shown, reason }, origin);
+    }
   };
 }
 

@@ -1,6 +1,6 @@
 import { CreateInviteRequest, defaultInviteSeconds, type InviteResponse } from '@auth-account/contracts/http/invites';
 import { AppError } from '@auth-account/errors';
-import type { GroupStore, InviteStore, SessionStore, UserStore } from '@auth-account/stores';
+import type { GroupStore, InviteStore, UserStore } from '@auth-account/stores';
 import type { InviteDocument } from '@auth-account/stores/documents';
 import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { type Change, type Commit, none, type Outcome } from '../../announcements/commit.ts';
@@ -13,7 +13,6 @@ import { describeInvite } from './invite-validity.ts';
 
 export interface CreateInviteDeps {
   readonly users: Pick<UserStore, 'isMember'>;
-  readonly sessions: Pick<SessionStore, 'findLive'>;
   readonly groups: Pick<GroupStore, 'countInvite'>;
   readonly invites: Pick<InviteStore, 'exists' | 'insert' | 'countGood'>;
   readonly openIdempotent: OpenIdempotent;
@@ -44,7 +43,7 @@ const inviteLimit = 100;
  * `Idempotency-Key` gets the first answer again, and does not count for any limit.
  */
 export function createCreateInvite(deps: CreateInviteDeps) {
-  const { users, sessions, groups, invites, openIdempotent, limits, commit, ids, now } = deps;
+  const { users, groups, invites, openIdempotent, limits, commit, ids, now } = deps;
 
   return async (
     input: CreateInviteRequest,
@@ -72,7 +71,6 @@ export function createCreateInvite(deps: CreateInviteDeps) {
         await idempotent.keep(data, user_id, session);
         const group = await groups.countInvite(home_group_id, user_id, session);
         if (group === undefined) throw await nonOwnerError(users, caller);
-        if ((await sessions.findLive(session_id, session)) === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
         if ((await invites.countGood(home_group_id, at, session)) >= inviteLimit) {
           throw new AppError('ERR-INVITE-LIMIT-REACHED', { details: { limit: inviteLimit } });
         }

@@ -11,7 +11,7 @@ import {
 } from '@auth-account/stores';
 import { hasSameCredentials } from '@auth-account/stores/credentials';
 import type { RequestMark, SessionAuth, SessionDocument } from '@auth-account/stores/documents';
-import { trustedDevicesOf } from '@auth-account/stores/second-factors';
+import { hasSecondFactor, trustedDevicesOf } from '@auth-account/stores/second-factors';
 import { mostLiveSessions } from '@auth-account/stores/users';
 import { type RefreshTokens, refreshTokenHash } from '@auth-account/tokens';
 import { Binary, type ClientSession } from 'mongodb';
@@ -68,7 +68,7 @@ export interface ProvedLogin {
   readonly spends?: readonly Spend[];
   /** Identity that the login links to the account. */
   readonly link?: NewIdentity | undefined;
-  /** True if `use` ends all sessions of the account. */
+  /** True if `use` ends all sessions of the account, and its second factor. */
   readonly endsAll?: boolean;
   /**
    * Makes the conditional writes that use up a proof, such as a code, and returns what they announce. Throws if the
@@ -105,8 +105,8 @@ const sessionLimit = 50;
  * session's newest token pair, because a request that the network repeats must not replace the app's session.
  *
  * Raises the errors of {@link assertMayLogIn}, {@link SpendProof}, {@link AddIdentity} and of the login's `use`,
- * `ERR-INVALID-CREDENTIALS` if a way in was changed or the trust in the device has ended since the proof was checked, and `ERR-IDEMPOTENCY-KEY-REUSED`. No
- * session is opened if the service notices before the commit that the client has left.
+ * `ERR-INVALID-CREDENTIALS` if a way in was changed or the trust in the device has ended since the proof was checked, and
+ * `ERR-IDEMPOTENCY-KEY-REUSED`. No session is opened if the service notices before the commit that the client has left.
  */
 export function createOpenSession(deps: OpenSessionDeps): OpenSession {
   const { sessions, commit, issueTokens, audit, ids, now } = deps;
@@ -210,11 +210,12 @@ function createOpen(deps: OpenSessionDeps) {
 
 /**
  * Raises an error if a way in was changed, the trust that the login has used has ended, or the account's erasure has come
- * due since the proof was checked.
- * Whatever does so writes the user's document, as the login does, so that neither misses the other.
+ * due since the proof was checked. Whatever does so writes the user's document, as the login does, so that neither misses
+ * the other. While the second factor is on, a login by one factor needs that trust, whatever its method has found,
+ * unless it ends the factor as well.
  */
 function assertProofCounts(
-  { seen, identityId, trust, deviceId, at }: VerifiedLogin,
+  { seen, identityId, auth, endsAll = false, trust, deviceId, at }: VerifiedLogin,
   user: PresentUser | undefined,
 ): asserts user is PresentUser {
   const tokenIn = (each: PresentUser) =>
@@ -222,7 +223,8 @@ function assertProofCounts(
   const counts =
     user !== undefined &&
     hasSameCredentials(seen, user, identityId) &&
-    (trust !== 'used' || (tokenIn(user) !== undefined && tokenIn(user) === tokenIn(seen)));
+    ((trust !== 'used' && (auth.acr === '2' || endsAll || !hasSecondFactor(user))) ||
+      (tokenIn(user) !== undefined && tokenIn(user) === tokenIn(seen)));
   if (!counts) throw new AppError('ERR-INVALID-CREDENTIALS');
 }
 

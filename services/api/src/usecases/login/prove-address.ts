@@ -3,21 +3,19 @@ import { passwordChangedEvents } from '@auth-account/messaging/account-events';
 import type { InviteStore, PresentUser, UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { countsAnew, passwordFields } from '@auth-account/stores/credentials';
-import type { ProviderRevocationStore } from '@auth-account/stores/provider-revocations';
 import { voidHash } from '@auth-account/stores/void-hash';
 import type { ClientSession } from 'mongodb';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import { ChangedMeanwhile } from '../codes/change-by-code.ts';
-import { removedWays } from '../credentials/removed-ways.ts';
+import { lossBy } from '../credentials/loss-by.ts';
 import type { EndSessions } from '../sessions/end-sessions.ts';
 import type { UsedProof } from './open-session.ts';
 
 export interface ProveAddressDeps {
-  readonly users: Pick<UserStore, 'changeFresh'>;
+  readonly users: Pick<UserStore, 'recover'>;
   readonly invites: Pick<InviteStore, 'revokeMadeBy'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
-  readonly providerRevocations: Pick<ProviderRevocationStore, 'add'>;
   readonly endSessions: EndSessions;
   readonly ids: Pick<Ids, 'entityId'>;
 }
@@ -40,21 +38,21 @@ export type ProveAddress = (proof: FirstProof, origin: RequestOrigin, session: C
  * the account was read, or a way in was changed.
  */
 export function createProveAddress(deps: ProveAddressDeps): ProveAddress {
-  const { users, invites, challenges, providerRevocations, endSessions, ids } = deps;
+  const { users, invites, challenges, endSessions, ids } = deps;
 
   return async ({ user, device, at }, origin, session) => {
     const { _id: user_id } = user;
     const nextOrigin = () => eventOrigin(origin, at, ids);
-    const removed = removedWays(user, 'all', nextOrigin);
+    const loss = lossBy(user, 'all', nextOrigin);
     const fields = {
       ...passwordFields(voidHash(user.password_hash), user, at, true),
       ...countsAnew(user, at, user.created_at),
       known_devices: [device],
       email_verified_at: at,
-      ...removed.left,
     };
-    if (!(await users.changeFresh(user, fields, session, removed.gone))) throw new ChangedMeanwhile();
-    await providerRevocations.add(user_id, removed.unlinked, at, session);
+    const removed = await users.recover(user, { ...loss, fields, at }, session);
+    if (removed === undefined) throw new ChangedMeanwhile();
+    const lost = loss.announce(removed);
     await challenges.endAll(user_id, at, session);
     const invites_revoked = await invites.revokeMadeBy(user_id, at, session);
     const ended = await endSessions.revoke({ userId: user_id, reason: 'password_changed', at }, origin, session);
@@ -64,11 +62,11 @@ export function createProveAddress(deps: ProveAddressDeps): ProveAddress {
       events: [
         ...passwordChangedEvents(change, nextOrigin),
         createAccountEvent('service.auth.events.email_verified', verified, nextOrigin()),
-        ...removed.events,
+        ...lost.events,
       ],
-      audit: [{ event: 'account.address_proved', user_id, invites_revoked }, ...removed.audit],
+      audit: [{ event: 'account.address_proved', user_id, invites_revoked }, ...lost.audit],
       sessions: [ended],
-      user: { ...user, ...fields },
+      user: { ...user, ...fields, passkeys: [], identities: [] },
     };
   };
 }

@@ -8,7 +8,7 @@ import type {
 import { AppError } from '@auth-account/errors';
 import { eventOrigin } from '@auth-account/messaging';
 import { passkeyAddedEvents } from '@auth-account/messaging/account-events';
-import { isDuplicateKey, type PresentUser, type UserStore } from '@auth-account/stores';
+import { isDuplicateKey, type PresentUser } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { credentialsVersion } from '@auth-account/stores/credentials';
 import type { PasskeyDocument } from '@auth-account/stores/documents';
@@ -21,19 +21,18 @@ import type { Limits } from '../../limits/limits.ts';
 import type { Ids } from '../../request/ids.ts';
 import { mailLocale, type RequestOrigin } from '../../request/request-origin.ts';
 import type { PasskeyVerifier } from '../../security/passkeys/passkey-verifier.ts';
+import type { Spend } from '../proofs/once-per-proof.ts';
 import { challengeMs, creationOptions } from '../proofs/passkey-options.ts';
 import { userHandleOf } from '../proofs/passkey-proof.ts';
-import type { Reauthenticate } from '../step-up/reauthenticate.ts';
+import { createPermitLater, type ReauthenticateDeps } from '../step-up/reauthenticate.ts';
 import { describePasskey } from './passkey-lists.ts';
 
-export interface CreatePasskeyDeps {
-  readonly users: Pick<UserStore, 'find'>;
+export interface CreatePasskeyDeps extends ReauthenticateDeps {
   readonly passkeys: Pick<PasskeyStore, 'findHolder' | 'add' | 'has'>;
   readonly challenges: Pick<ChallengeStore, 'endAll'>;
   readonly verifier: Pick<PasskeyVerifier, 'verifyNew'>;
   readonly sealedTokens: SealedTokens;
-  readonly reauthenticate: Reauthenticate;
-  readonly limits: Pick<Limits, 'addPasskey'>;
+  readonly limits: ReauthenticateDeps['limits'] & Pick<Limits, 'addPasskey'>;
   readonly commit: Commit;
   readonly rpId: string;
   readonly ids: Pick<Ids, 'entityId'>;
@@ -48,6 +47,8 @@ interface CreationChallenge {
   readonly version: string;
   /** The account's user handle. It is stored with the first passkey. */
   readonly handle: string;
+  /** The step-up token with which the challenge was asked for, as the new passkey uses it up. */
+  readonly token?: readonly [id: string, until: number];
   /** Milliseconds since the epoch. */
   readonly until: number;
 }
@@ -59,24 +60,26 @@ const handleBytes = 64;
 
 /**
  * Begins to add a passkey to the caller's account. Stores nothing, and keeps a step-up token, so that a user who has
- * dismissed the prompt needs no second step-up. The new passkey ends the token, because it changes the account's ways
- * in.
+ * dismissed the prompt needs no second step-up. The new passkey uses the token up.
  *
- * Raises the errors of {@link Reauthenticate}, and `ERR-PASSKEY-LIMIT-REACHED`.
+ * Raises the errors of {@link createPermitLater}, and `ERR-PASSKEY-LIMIT-REACHED`.
  */
-export function createCreatePasskeyChallenge({ reauthenticate, sealedTokens, rpId, now }: CreatePasskeyDeps) {
+export function createCreatePasskeyChallenge(deps: CreatePasskeyDeps) {
+  const { sealedTokens, rpId, now } = deps;
+  const permitLater = createPermitLater(deps);
   return async (
     input: PasskeyChallengeRequest,
     caller: VerifiedAccessToken,
     origin: RequestOrigin,
   ): Promise<PasskeyChallengeResponse['data']> => {
-    const user = await reauthenticate(input, caller, origin, 'passkeys', { keepsToken: true });
+    const { user, spend } = await permitLater(input, caller, origin, 'passkeys');
     assertRoom(user);
     const at = now();
     const handle = userHandleOf(user) ?? randomBytes(handleBytes).toString('base64url');
     const until = at.getTime() + challengeMs;
-    const content = { user: user._id, session: caller.sid, version: credentialsVersion(user), handle, until };
-    const challenge_id = sealedTokens.seal('passkey', content satisfies CreationChallenge);
+    const own = { user: user._id, session: caller.sid, version: credentialsVersion(user), handle, until };
+    const content: CreationChallenge = { ...own, ...(spend && { token: [spend.id, spend.until.getTime()] }) };
+    const challenge_id = sealedTokens.seal('passkey', content);
     return {
       challenge_id,
       expires_at: new Date(until).toISOString(),
@@ -92,7 +95,7 @@ export function createCreatePasskeyChallenge({ reauthenticate, sealedTokens, rpI
  * the mailbox's owner from recovering the account.
  *
  * Raises `ERR-PASSKEY-INVALID` if the credential is wrong, or the challenge is of another purpose, account or session;
- * `ERR-CODE-EXPIRED` if the challenge is over; `ERR-PASSKEY-EXISTS` if an account has the passkey;
+ * `ERR-CODE-EXPIRED` if the challenge is over or its step-up token was used; `ERR-PASSKEY-EXISTS` if an account has it;
  * `ERR-PASSKEY-LIMIT-REACHED`, `ERR-RATE-LIMITED`, and `IAD_JWT_ACCESS_INVALID` if the account is gone.
  */
 export function createCreatePasskey(deps: CreatePasskeyDeps) {
@@ -128,17 +131,28 @@ export function createCreatePasskey(deps: CreatePasskeyDeps) {
       created_at: at,
     };
     const userHandle = new Binary(Buffer.from(challenge.handle, 'base64url'));
-    await add(user, { passkey, userHandle, at }, { sessionId: caller.sid, origin });
+    await add(user, { passkey, userHandle, at }, { sessionId: caller.sid, spend: spendOf(challenge), origin });
     return { ...describePasskey(passkey), timestamp: now().toISOString() };
   };
 }
 
+/** The request that adds a passkey. */
+interface Adding {
+  readonly sessionId: string;
+  readonly spend: Spend | undefined;
+  readonly origin: RequestOrigin;
+}
+
+function spendOf({ token }: CreationChallenge): Spend | undefined {
+  return token && { id: token[0], proof: [], until: new Date(token[1]) };
+}
+
 /** Creates the write of a new passkey. */
-function createAdd({ passkeys, challenges, commit, ids }: CreatePasskeyDeps) {
+function createAdd({ passkeys, challenges, stepUpTokens, commit, ids }: CreatePasskeyDeps) {
   return async (
     user: PresentUser,
     added: Parameters<PasskeyStore['add']>[1],
-    { sessionId: session_id, origin }: { readonly sessionId: string; readonly origin: RequestOrigin },
+    { sessionId: session_id, spend, origin }: Adding,
   ): Promise<void> => {
     const { at, passkey } = added;
     const ofPasskey = { user_id: user._id, passkey_id: passkey.id };
@@ -152,6 +166,7 @@ function createAdd({ passkeys, challenges, commit, ids }: CreatePasskeyDeps) {
         // The authenticator has the passkey already, so it should work.
         ifClientLeft: 'commit',
         async work(session) {
+          if (spend !== undefined && !(await stepUpTokens.use(spend, session))) throw challengeOver();
           if (!(await passkeys.add(user, added, session))) throw challengeOver();
           await challenges.endAll(user._id, at, session);
           return { events, audit: [{ event: 'passkey.added', session_id, ...ofPasskey }], sessions: none };

@@ -43,8 +43,8 @@ export type PasskeyProof = (user: PresentUser, signed: SignedChallenge, rules: P
 
 /**
  * Creates the check of a proof by passkey. The signature must be right and for this service, and the user handle the
- * account's. A counter that has not risen is audited: the authenticator may have been copied, but an authenticator that
- * counts wrongly must not keep its owner out. A changed backup state is stored.
+ * account's. A counter that has not risen, also since a simultaneous use, is audited: the authenticator may have been
+ * copied, but an authenticator that counts wrongly must not keep its owner out. A changed backup state is stored.
  *
  * Raises `ERR-PASSKEY-INVALID`.
  */
@@ -64,9 +64,10 @@ export function createPasskeyProof({ passkeys, verifier }: PasskeyProofDeps): Pa
       auth: { amr, acr: isUserVerified ? '2' : '1' },
       async use({ _id }, at, session) {
         const state = { counter, is_backed_up, at };
-        if (!(await passkeys.noteUse(_id, id, state, session))) throw new AppError('ERR-PASSKEY-INVALID');
+        const before = await passkeys.noteUse(_id, id, state, session);
+        if (before === undefined) throw new AppError('ERR-PASSKEY-INVALID');
         const fell = { event: 'passkey.counter_fell', user_id: _id, passkey_id: id } as const;
-        return { audit: hasFallen(counter, passkey) ? [fell] : none };
+        return { audit: hasFallen(counter, before) ? [fell] : none };
       },
     };
   };

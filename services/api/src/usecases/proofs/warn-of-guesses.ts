@@ -39,6 +39,7 @@ export function createWarnOfGuesses({ secondFactors, commit, ids, now }: WarnOfG
         at,
         isCommitted: 'by event',
         ifClientLeft: 'commit',
+        outlivesCaller: true,
         async work(session) {
           const isFirst = await secondFactors.noteWarning(user_id, secret, { at, due }, session);
           if (user === undefined) return { events: [{ event, isFor: 'nobody' }], audit: none, sessions: none };

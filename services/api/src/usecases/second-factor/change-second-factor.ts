@@ -6,6 +6,7 @@ import type { PresentUser, UserStore } from '@auth-account/stores';
 import type { ChallengeStore } from '@auth-account/stores/challenges';
 import { nextChangeOfWays } from '@auth-account/stores/credentials';
 import type { UserDocument } from '@auth-account/stores/documents';
+import type { ChangedFields } from '@auth-account/stores/way-removals';
 import { type Commit, none } from '../../announcements/commit.ts';
 import type { AuditEvent } from '../../audit/events.ts';
 import type { Ids } from '../../request/ids.ts';
@@ -27,8 +28,10 @@ export interface SecondFactorChange {
   readonly sessionId: string;
   readonly at: Date;
   readonly change: AccountEventOf<'service.auth.events.second_factor_changed'>['data']['change'];
-  readonly fields?: Partial<UserDocument>;
+  readonly fields?: ChangedFields;
   readonly removed?: readonly (keyof UserDocument)[];
+  /** Id of the authenticator app that the change confirms. */
+  readonly enrolled?: string;
   readonly audit: AuditEvent;
   /** Returns the error for an account that has been changed since it was read. */
   readonly changed: () => AppError;
@@ -48,7 +51,7 @@ export type ChangeSecondFactor = (change: SecondFactorChange, origin: RequestOri
 export function createChangeSecondFactor(deps: ChangeSecondFactorDeps): ChangeSecondFactor {
   const { users, challenges, endSessions, commit, ids } = deps;
 
-  return async ({ user, sessionId, at, change, fields, removed, audit, changed, ifClientLeft }, origin) => {
+  return async ({ user, sessionId, at, change, fields, removed, enrolled, audit, changed, ifClientLeft }, origin) => {
     const { _id: userId } = user;
     const left = fields?.recovery_codes?.length ?? 0;
     const data = { user_id: userId, change, locale: mailLocale(user, origin), recovery_codes_left: left };
@@ -62,7 +65,7 @@ export function createChangeSecondFactor(deps: ChangeSecondFactorDeps): ChangeSe
         ifClientLeft,
         async work(session) {
           const all = { ...fields, ways_changed_at: nextChangeOfWays(user, at) };
-          if (!(await users.changeFresh(user, all, session, removed))) throw changed();
+          if (!(await users.changeFresh(user, all, session, removed, enrolled))) throw changed();
           await challenges.endAll(userId, at, session);
           const ended = change === 'recovery_codes' ? none : [await endSessions.revoke(end, origin, session)];
           return { events, audit: [audit], sessions: ended };

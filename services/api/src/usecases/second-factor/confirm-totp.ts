@@ -67,6 +67,7 @@ export function createConfirmTotp(deps: ConfirmTotpDeps) {
           recovery_codes: recovery_codes.map(createRecoveryCodeHash(seed)),
         },
         removed: ['pending_totp', 'trusted_devices'],
+        enrolled: pending.factor_id,
         audit: { event: 'account.second_factor_on', user_id, session_id: sessionId },
         changed: () => new AppError('ERR-CODE-EXPIRED'),
         // A user whose app has given up would never see the recovery codes.

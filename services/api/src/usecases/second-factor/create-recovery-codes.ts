@@ -5,24 +5,24 @@ import type { Limits } from '../../limits/limits.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { createRecoveryCodeHash, newRecoveryCodes } from '../../security/recovery-codes.ts';
 import type { OpenSeed } from '../proofs/open-seed.ts';
-import type { Reauthenticate } from '../step-up/reauthenticate.ts';
+import { createPermitLater, type ReauthenticateDeps } from '../step-up/reauthenticate.ts';
 import type { ChangeSecondFactor } from './change-second-factor.ts';
 
-export interface CreateRecoveryCodesDeps {
-  readonly reauthenticate: Reauthenticate;
+export interface CreateRecoveryCodesDeps extends ReauthenticateDeps {
   readonly openSeed: OpenSeed;
   readonly changeSecondFactor: ChangeSecondFactor;
-  readonly limits: Pick<Limits, 'changeFactor' | 'write'>;
+  readonly limits: ReauthenticateDeps['limits'] & Pick<Limits, 'changeFactor' | 'write'>;
   readonly now: () => Date;
 }
 
 /**
  * Replaces the recovery codes of the caller's account. While the second factor is off there are none. Raises the errors
- * of {@link Reauthenticate}, even if a way in was changed only after the check, and `IAD_JWT_ACCESS_INVALID` if the
+ * of {@link createPermitLater}, even if a way in was changed only after the check, and `IAD_JWT_ACCESS_INVALID` if the
  * account is gone.
  */
 export function createCreateRecoveryCodes(deps: CreateRecoveryCodesDeps) {
-  const { reauthenticate, openSeed, changeSecondFactor, limits, now } = deps;
+  const { stepUpTokens, openSeed, changeSecondFactor, limits, now } = deps;
+  const permitLater = createPermitLater(deps);
 
   return async (
     input: FreshRequest,
@@ -30,14 +30,16 @@ export function createCreateRecoveryCodes(deps: CreateRecoveryCodesDeps) {
     origin: RequestOrigin,
   ): Promise<RecoveryCodesResponse['data']> => {
     const { user_id, sid: sessionId } = caller;
-    // A request that finds no key here uses no token up. New codes end the token, because they change the ways in.
-    const user = await reauthenticate(input, caller, origin, 'recovery_codes', { keepsToken: true });
+    // A request that finds no key here uses no token up.
+    const { user, spend } = await permitLater(input, caller, origin, 'recovery_codes');
     const at = now();
     if (user.totp === undefined) {
       await limits.write(sessionId, origin);
       return { recovery_codes: [], timestamp: at.toISOString() };
     }
     const seed = await openSeed(user, user.totp);
+    const isFirst = spend === undefined || (await stepUpTokens.use(spend));
+    if (!isFirst) throw new AppError('ERR-REAUTHENTICATION-FAILED');
     await limits.changeFactor(user, origin);
     const recovery_codes = newRecoveryCodes();
     await changeSecondFactor(

@@ -42,6 +42,8 @@ export function createLogOutAll(deps: LogOutAllDeps) {
         isCommitted: async () => all.length > 0 && sessions.areRevoked(all),
         // An app that has given up may have logged in again. The new session must live.
         ifClientLeft: 'abort',
+        // If the caller's own session is over, the others end all the same.
+        outlivesCaller: true,
         async work(session) {
           const isThere = await users.touchSessions(user_id, at, session, [caller.device_id]);
           if (!isThere) throw new AppError('IAD_JWT_ACCESS_INVALID');

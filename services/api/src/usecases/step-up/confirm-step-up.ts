@@ -29,7 +29,7 @@ export interface ConfirmStepUpDeps extends CheckPasswordDeps, FindStepUpMethodsD
   readonly users: Pick<UserStore, 'find'>;
   readonly sessions: Pick<SessionStore, 'find' | 'findConfirmed' | 'renewAuth'>;
   readonly spentProofs: Pick<SpentProofStore, 'findConfirmed'>;
-  readonly stepUpTokens: Pick<StepUpTokens, 'openChallenge' | 'spendOf' | 'useChallenge' | 'token'>;
+  readonly stepUpTokens: Pick<StepUpTokens, 'openChallenge' | 'spendOf' | 'use' | 'token'>;
   readonly oncePerProof: OncePerProof;
   readonly checkCode: CheckCode;
   readonly checkFactor: CheckFactor;
@@ -137,7 +137,7 @@ function createComplete(deps: ConfirmStepUpDeps) {
     const useUp = async ({ use, isCommitted, during }: NonNullable<RightProof['once']>) => {
       const work = async (transactionSession: ClientSession) => {
         // An assertion could be sent again as long as its challenge counts.
-        if (!(await stepUpTokens.useChallenge(spend, transactionSession))) throw new AppError('ERR-CODE-EXPIRED');
+        if (!(await stepUpTokens.use(spend, transactionSession))) throw new AppError('ERR-CODE-EXPIRED');
         const used = await use(at, transactionSession);
         return { ...used, renewed: await renew(transactionSession), sessions: none };
       };

@@ -5,12 +5,13 @@ import type { VerifiedAccessToken } from '@auth-account/verifier/access-token';
 import { missingField } from '../../request/missing-field.ts';
 import type { RequestOrigin } from '../../request/request-origin.ts';
 import { type CheckPassword, type CheckPasswordDeps, createCheckPassword } from '../proofs/check-password.ts';
+import type { Spend } from '../proofs/once-per-proof.ts';
 import { type StepUpSettings, stepUpMethods, stepUpRequired } from './step-up-methods.ts';
 import type { StepUpTokens } from './step-up-tokens.ts';
 
 export interface ReauthenticateDeps extends CheckPasswordDeps, StepUpSettings {
   readonly users: Pick<UserStore, 'find'>;
-  readonly stepUpTokens: Pick<StepUpTokens, 'isToken' | 'useToken'>;
+  readonly stepUpTokens: Pick<StepUpTokens, 'openToken' | 'isUsed' | 'use'>;
 }
 
 /** The fields of a body by which a caller shows who is there. If there are both, the token counts. */
@@ -19,23 +20,22 @@ export interface Fresh {
   readonly step_up_token?: string;
 }
 
-/** Returns the caller's document. */
-export type Reauthenticate = (
-  body: Fresh,
-  caller: VerifiedAccessToken,
-  origin: RequestOrigin,
-  purpose: StepUpPurpose,
-  options?: ReauthenticateOptions,
-) => Promise<PresentUser>;
+/** Checks the body, and returns a result with the caller's document. */
+type Check<T> = (body: Fresh, caller: VerifiedAccessToken, origin: RequestOrigin, purpose: StepUpPurpose) => Promise<T>;
 
-export interface ReauthenticateOptions {
-  /** True if the operation changes no way in, so that it may be repeated with the same token. */
-  readonly keepsToken: boolean;
+/** Returns the caller's document. */
+export type Reauthenticate = Check<PresentUser>;
+
+/** A caller who has shown who is there. */
+export interface Permitted {
+  readonly user: PresentUser;
+  /** The use of the step-up token. It must succeed in the transaction of what the token permits. */
+  readonly spend: Spend | undefined;
 }
 
 /**
  * Creates the check that the caller's user is there, for operations that ask for it: the password, or a step-up token
- * of this session and purpose, which the check uses up unless the operation keeps it.
+ * of this session and purpose. The check uses the token up, whatever becomes of the operation.
  *
  * The write that follows must fail if a way in has been changed since. `UserStore.changeFresh` does that.
  *
@@ -44,26 +44,33 @@ export interface ReauthenticateOptions {
  * gone.
  */
 export function createReauthenticate(deps: ReauthenticateDeps): Reauthenticate {
+  const permit = createPermit(deps, (spend) => deps.stepUpTokens.use(spend));
+  return async (...request) => (await permit(...request)).user;
+}
+
+/**
+ * Creates the same check for an operation that changes nothing yet. It leaves an unused token to the change that
+ * follows, so that the user may begin anew.
+ */
+export function createPermitLater(deps: ReauthenticateDeps): Check<Permitted> {
+  return createPermit(deps, async (spend) => !(await deps.stepUpTokens.isUsed(spend)));
+}
+
+function createPermit(deps: ReauthenticateDeps, take: (spend: Spend) => Promise<boolean>): Check<Permitted> {
   const { users, stepUpTokens } = deps;
   const checkPassword = createCheckPassword(deps);
-  return async (
-    { current_password, step_up_token },
-    caller,
-    origin,
-    purpose,
-    { keepsToken } = { keepsToken: false },
-  ) => {
+  return async ({ current_password, step_up_token }, caller, origin, purpose) => {
     const user = await users.find(caller.user_id);
     if (user === undefined) throw new AppError('IAD_JWT_ACCESS_INVALID');
+    const methods = stepUpMethods(user, deps);
     if (step_up_token !== undefined) {
-      const counts = await stepUpTokens[keepsToken ? 'isToken' : 'useToken'](step_up_token, { user, caller, purpose });
-      if (!counts) throw stepUpRequired(stepUpMethods(user, deps));
-      return user;
+      const spend = await stepUpTokens.openToken(step_up_token, { user, caller, purpose });
+      if (spend === undefined || !(await take(spend))) throw stepUpRequired(methods);
+      return { user, spend };
     }
     if (current_password === undefined) throw missingField('current_password');
-    const methods = stepUpMethods(user, deps);
     if (!methods.includes('password')) throw stepUpRequired(methods);
     await checkPassword(user, current_password, caller, origin);
-    return user;
+    return { user, spend: undefined };
   };
 }

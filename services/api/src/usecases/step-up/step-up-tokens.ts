@@ -39,22 +39,22 @@ export interface StepUpTokens {
   openChallenge(text: string, scope: StepUpScope): Promise<StepUp | undefined>;
   /** Returns the use of the challenge by that proof. */
   spendOf(challenge: StepUp, proof: readonly unknown[]): Spend;
-  /** Uses the challenge up, in the transaction of its proof; false if it was used before. The caller must then throw. */
-  useChallenge(spend: Spend, transactionSession: ClientSession): Promise<boolean>;
   /** Returns the token of a challenge whose proof was right. */
   token(challenge: StepUp): { readonly text: string; readonly until: Date };
   /**
-   * Returns true if the token counts now: it has not expired, is this session's and for this purpose, and no way in was
-   * changed since. It may have been used.
+   * Returns the use of the token if it counts now: it has not expired, is this session's and for this purpose, and no
+   * way in was changed since. It may have been used.
    */
-  isToken(text: string, scope: Required<StepUpScope>): Promise<boolean>;
-  /** Uses the token up; false if it does not count now, or was used. */
-  useToken(text: string, scope: Required<StepUpScope>): Promise<boolean>;
+  openToken(text: string, scope: Required<StepUpScope>): Promise<Spend | undefined>;
+  /** Returns true if the challenge or token was used. */
+  isUsed(spend: Spend): Promise<boolean>;
+  /** Uses a challenge or a token up; false if it was used before. The caller of a transaction must then throw. */
+  use(spend: Spend, transactionSession?: ClientSession): Promise<boolean>;
 }
 
 export interface StepUpTokensDeps {
   readonly sealedTokens: SealedTokens;
-  readonly spentProofs: Pick<SpentProofStore, 'spend'>;
+  readonly spentProofs: Pick<SpentProofStore, 'find' | 'spend'>;
   readonly secrets: ServerSecrets;
   readonly now: () => Date;
 }
@@ -91,11 +91,11 @@ export function createStepUpTokens({ sealedTokens, spentProofs, secrets, now }: 
       return { text: sealedTokens.seal('step-up-token', { ...challenge, until: until.getTime() }), until };
     },
     spendOf: ({ id, until }, proof) => ({ id: `step-up:${id}`, proof, until: new Date(until) }),
-    useChallenge: (used, session) => spentProofs.spend({ ...spentBy(used, secrets()), at: now() }, session),
-    isToken: async (text, scope) => (await open('step-up-token', text, scope)) !== undefined,
-    async useToken(text, scope) {
+    async openToken(text, scope) {
       const opened = await open('step-up-token', text, scope);
-      return opened !== undefined && spentProofs.spend({ ...spentBy(spendOfToken(opened), secrets()), at: now() });
+      return opened && spendOfToken(opened);
     },
+    isUsed: async (spend) => (await spentProofs.find(spentBy(spend, secrets())._id)) !== undefined,
+    use: (spend, session) => spentProofs.spend({ ...spentBy(spend, secrets()), at: now() }, session),
   };
 }

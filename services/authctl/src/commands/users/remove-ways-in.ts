@@ -3,6 +3,7 @@ import { type AccountEventOrigin, eventOrigin } from '@auth-account/messaging';
 import { identityUnlinkedEvents, passkeyRemovedEvents } from '@auth-account/messaging/account-events';
 import { countsAnew, nextChangeOfWays } from '@auth-account/stores/credentials';
 import type { UserDocument } from '@auth-account/stores/documents';
+import { everAdded, type RemovedWays } from '@auth-account/stores/way-removals';
 import type { ClientSession } from 'mongodb';
 import { v7 } from 'uuid';
 import { CommandError } from '../../cli/command-error.ts';
@@ -40,10 +41,9 @@ export function removeWaysIn(shell: Shell, idOrEmail: string, options: RemoveWay
     if (!options.yes) await shell.confirm(questionOf(user, kinds));
   };
   const change = async (made: AccountChange) => {
-    const ways = waysOf(made.user, kinds);
-    const sessionIds = await write(made, { ways, left: Object.fromEntries(kinds.map((kind) => [kind, []])) });
-    for (const { audited } of ways) made.audit({ ...audited, operator_reason: made.reason });
-    const counts = countsOf(made.user, kinds);
+    const { removed, sessionIds } = await write(made, kinds);
+    for (const { audited } of waysOf(removed, kinds)) made.audit({ ...audited, operator_reason: made.reason });
+    const counts = countsOf(removed, kinds);
     const told = { event: 'account.ways_removed', audited: counts, facts: counts, done: `Removed: ${textOf(counts)}.` };
     return reportChange(shell, made, { ...told, sessionIds, reason });
   };
@@ -54,51 +54,58 @@ export function removeWaysIn(shell: Shell, idOrEmail: string, options: RemoveWay
 interface Way {
   /** Its record in the audit log. */
   readonly audited: { readonly event: string; readonly [field: string]: string };
-  events(locale: Locale, nextOrigin: () => AccountEventOrigin): readonly AuthEvent[];
+  events(user_id: string, locale: Locale, nextOrigin: () => AccountEventOrigin): readonly AuthEvent[];
 }
 
-function waysOf({ _id: user_id, passkeys = [], identities = [] }: UserDocument, kinds: readonly Kind[]): Way[] {
+function waysOf({ passkeys = [], identities = [] }: Partial<RemovedWays>, kinds: readonly Kind[]): Way[] {
   const ofPasskeys = passkeys.map(({ id: passkey_id }): Way => {
-    const events: Way['events'] = (locale, next) => passkeyRemovedEvents({ user_id, passkey_id, locale }, next);
-    return { audited: { event: 'passkey.removed', passkey_id }, events };
+    return {
+      audited: { event: 'passkey.removed', passkey_id },
+      events: (user_id, locale, next) => passkeyRemovedEvents({ user_id, passkey_id, locale }, next),
+    };
   });
   const ofIdentities = identities.map(({ id: identity_id, provider }): Way => {
     const identity = { identity_id, provider };
-    const events: Way['events'] = (locale, next) => identityUnlinkedEvents({ user_id, ...identity, locale }, next);
-    return { audited: { event: 'identity.unlinked', ...identity }, events };
+    return {
+      audited: { event: 'identity.unlinked', ...identity },
+      events: (user_id, locale, next) => identityUnlinkedEvents({ user_id, ...identity, locale }, next),
+    };
   });
   return [...(kinds.includes('passkeys') ? ofPasskeys : []), ...(kinds.includes('identities') ? ofIdentities : [])];
 }
 
-interface Removal {
-  readonly ways: readonly Way[];
-  readonly left: Pick<UserDocument, Kind>;
+/** The change that the transaction has made. */
+interface Written {
+  readonly removed: RemovedWays;
+  readonly sessionIds: readonly string[];
 }
 
-/** Removes the ways in one transaction, and returns the sessions that it has ended. */
-function write(made: AccountChange, { ways, left }: Removal): Promise<readonly string[]> {
+/** Removes the ways in one transaction. */
+function write(made: AccountChange, kinds: readonly Kind[]): Promise<Written> {
   const { transaction, stores, user, at, requestId } = made;
   const { _id: userId, pending_email_until, locale = 'en' } = user;
   const nextOrigin = () => eventOrigin({ requestId }, at, { entityId: v7 });
-  const events = ways.flatMap((way) => way.events(locale, nextOrigin));
   const lapsed = pending_email_until && { pending_email_until: at };
-  const recovered = countsAnew(user, at, user.created_at);
-  const fields = { ...left, ways_changed_at: nextChangeOfWays(user, at), ...lapsed, ...recovered };
+  const fields = { ways_changed_at: nextChangeOfWays(user, at), ...lapsed, ...countsAnew(user, at, user.created_at) };
+  const ways = Object.fromEntries(kinds.map((kind) => [kind, everAdded]));
+  let firstEvent = '';
   const work = async (session: ClientSession) => {
-    if (!(await stores.users.changeFresh(user, fields, session))) throw accountChanged(user);
-    if (left.identities) await stores.providerRevocations.add(userId, user.identities ?? [], at, session);
+    const removed = await stores.users.recover(user, { fields, ways, at }, session);
+    const events = waysOf(removed ?? {}, kinds).flatMap((way) => way.events(userId, locale, nextOrigin));
+    if (removed === undefined || events.length === 0) throw accountChanged(user);
+    firstEvent = events[0]?.id ?? '';
     await stores.challenges.endAll(userId, at, session);
     const { ended } = await stores.sessions.revokeOf(userId, { reason, at, requestId }, session);
     for (const event of events) await stores.outbox.append(event, at, session);
-    return ended;
+    return { removed, sessionIds: ended };
   };
-  const isCommitted = () => stores.outbox.exists(events[0]?.id ?? '');
+  const isCommitted = () => stores.outbox.exists(firstEvent);
   return transaction(work, { isCommitted, hold: stores.sessions.holdOf([userId]) });
 }
 
 /** Returns the number of ways of each kind. */
-function countsOf(user: UserDocument, kinds: readonly Kind[]): Partial<Record<Kind, number>> {
-  return Object.fromEntries(kinds.map((kind) => [kind, user[kind]?.length ?? 0]));
+function countsOf(ways: Partial<RemovedWays>, kinds: readonly Kind[]): Partial<Record<Kind, number>> {
+  return Object.fromEntries(kinds.map((kind) => [kind, ways[kind]?.length ?? 0]));
 }
 
 function textOf(counts: Partial<Record<Kind, number>>): string {
