@@ -60,9 +60,12 @@ export function withFence<T>(
  * carry `afterClusterTime`, which linearizable reads do not allow. For the same reason the read must be the first
  * command of its session.
  */
-async function passFence({ db, collectionName }: Collections['sessions'], session: ClientSession): Promise<void> {
+export async function passFence(
+  { db, collectionName }: Collections['sessions'],
+  session?: ClientSession,
+): Promise<void> {
   const read = { find: collectionName, filter: { _id: '' }, limit: 1, singleBatch: true };
-  await db.command({ ...read, ...confirmedRead }, { session });
+  await db.command({ ...read, ...confirmedRead }, session && { session });
 }
 
 const fenced = { readConcern: { level: 'majority' } } as const;

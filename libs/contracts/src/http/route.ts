@@ -33,6 +33,13 @@ export interface Route {
   readonly auth: 'none' | 'bearer' | 'signature' | 'sibling';
   /** Path parameters, by name. The values of parameters named `…_id` reach the use case in lower case. */
   readonly params?: Readonly<Record<string, TSchema>>;
+  /**
+   * How an answer that tells of stored state becomes final. `fence`: nothing is answered before a majority of MongoDB
+   * has what the request has read. `commit`, the default except for GET: the same, but a success needs no fence if the
+   * request ends with a commit. `itself`: the operation confirms its answers. `none`, the default for GET: the answer
+   * tells of no stored state, or may show what is rolled back later.
+   */
+  readonly finality?: 'commit' | 'fence' | 'itself' | 'none';
   readonly headers: readonly RequestHeader[];
   readonly body?: TSchema;
   /** Media type of a token that may be sent in place of JSON: it is the body's `payload`. */

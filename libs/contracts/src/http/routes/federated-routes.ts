@@ -71,6 +71,7 @@ export const federatedRoutes = {
       'another mail, ask again.',
     method: 'post',
     path: '/api/v1/auth/federated/link/code',
+    finality: 'none',
     headers: knownHeaders,
     auth: 'none',
     body: LinkCodeRequest,
@@ -231,6 +232,7 @@ export const federatedRoutes = {
     auth: 'none',
     params: { provider: ProviderName },
     // Providers send no request id.
+    finality: 'fence',
     headers: ['Accept-Language'],
     body: ProviderNoticeRequest,
     token: 'application/secevent+jwt',

@@ -167,6 +167,7 @@ export const passkeyRoutes = {
     method: 'post',
     path: '/api/v1/auth/passkeys/login',
     auth: 'none',
+    finality: 'none',
     headers: loginHeaders,
     body: PasskeyLoginRequest,
     success: { status: 200, description: 'The session is open.', body: TokenResponse, example: tokenExample },

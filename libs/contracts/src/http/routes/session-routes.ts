@@ -43,6 +43,7 @@ export const sessionRoutes = {
     method: 'post',
     path: '/api/v1/auth/login',
     auth: 'none',
+    finality: 'itself',
     headers: [...loginHeaders, 'Idempotency-Key'],
     body: LoginRequest,
     requests: loginExamples,
